@@ -1,0 +1,1 @@
+"""Backward passes: roots, accumulation, freeing, order, nesting."""

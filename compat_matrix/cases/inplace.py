@@ -1,0 +1,563 @@
+"""In-place operations: values, versions, history, what torch refuses."""
+
+from compat_matrix.case import attempt, case, raises
+from compat_matrix.probes import each, evaluate
+
+
+def leaf(torch, values=(1.0, 2.0, 3.0), dtype=None):
+    return torch.tensor(list(values), dtype=dtype, requires_grad=True)
+
+
+@case("inplace.operators")
+def _(torch):
+    t = torch.tensor([1.0, 2.0, 3.0])
+    same = t
+    t += 1
+    t *= 2
+    t -= 0.5
+    t /= 2
+    t **= 2
+    yield "value", t, t is same, t._version
+    t //= 2
+    t %= 2
+    yield "floor", t
+    n = torch.tensor([1, 2, 3])
+    n <<= 1
+    n |= 1
+    n &= 7
+    n ^= 2
+    n >>= 1
+    yield "integers", n
+    m = torch.ones(2, 2)
+    same = m
+    m @= torch.ones(2, 2)
+    yield "matmul", m, m is same
+
+
+@case("inplace.leaf_under_no_grad")
+def _(torch):
+    x = leaf(torch)
+    with torch.no_grad():
+        x.add_(1)
+        x[0] = 10
+        x *= 2
+    yield "value", x.detach(), x.requires_grad, x.is_leaf, x._version
+    (x * x).sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.leaf_through_data")
+def _(torch):
+    x = leaf(torch)
+    x.data.add_(1)
+    x.data[0] = 10
+    yield "value", x.detach(), x._version
+    (x * x).sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.leaf_without_grad_becomes_non_leaf")
+def _(torch):
+    t, x = torch.zeros(3), leaf(torch)
+    t.add_(x)
+    yield "flags", t.requires_grad, t.is_leaf, t.grad_fn.name()
+    t.mul_(x)
+    t.sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.message.names_the_version")
+def _(torch):
+    x = leaf(torch)
+    y = x.exp()
+    y.add_(1).add_(1)
+    yield "exp", raises(lambda: y.sum().backward())
+    a, b = leaf(torch), torch.ones(3)
+    c = a * b
+    b.mul_(2)
+    yield "constant", raises(lambda: c.sum().backward())
+    w = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
+    out = torch.ones(1, 2, dtype=torch.float64) @ w.t()
+    with torch.no_grad():
+        w.add_(1)
+    yield "weight", attempt(lambda: out.sum().backward())
+
+
+@case("inplace.message.through_detach")
+def _(torch):
+    x = leaf(torch)
+    y = x * 1
+    z = y * y
+    y.detach().zero_()
+    yield "detach", raises(lambda: z.sum().backward())
+    y = x * 1
+    z = y * y
+    with torch.no_grad():
+        y.zero_()
+    yield "no_grad", raises(lambda: z.sum().backward())
+    y = x * 1
+    z = y * y
+    y[0] = 0
+    yield "setitem", raises(lambda: z.sum().backward())
+
+
+@case("inplace.only_needed_values_are_saved")
+def _(torch):
+    x, c = leaf(torch), torch.ones(3)
+    y = x * 1
+    z = y * c
+    y.add_(1)
+    yield "factor not needed", attempt(lambda: z.sum().backward()), x.grad
+    c2 = torch.ones(3)
+    y2 = x * c2
+    c2.add_(1)
+    yield "factor needed", raises(lambda: y2.sum().backward())
+
+
+@case("inplace.older_readers_keep_the_old_value")
+def _(torch):
+    x = leaf(torch)
+    y = x * 2
+    z = y + 1
+    y.mul_(10)
+    yield "z", z.detach(), y.detach()
+    (z + y).sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.chain")
+def _(torch):
+    x = leaf(torch, dtype=torch.float64)
+    y = x.clone()
+    y.mul_(2).add_(1).pow_(2).sub_(x)
+    yield "value", y.detach(), y._version, y.grad_fn.name()
+    y.sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.second_order")
+def _(torch):
+    x = leaf(torch, dtype=torch.float64)
+    y = x.clone()
+    y.mul_(x).mul_(x)
+    g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+    yield "first", g
+    yield "second", torch.autograd.grad(g.sum(), x)
+
+
+@case("inplace.broadcast")
+def _(torch):
+    t = torch.zeros(2, 3)
+    t.add_(torch.tensor([1.0, 2.0, 3.0]))
+    yield "value", t
+    yield "self never grows", raises(lambda: torch.zeros(3).add_(torch.ones(2, 3)))
+    yield "mismatch", raises(lambda: torch.zeros(3).add_(torch.ones(2)))
+    x = leaf(torch)
+    t = torch.ones(2, 3)
+    t.mul_(x)
+    t.sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.copy_converts")
+def _(torch):
+    t = torch.zeros(3)
+    t.copy_(torch.tensor([1, 2, 3]))
+    yield "int to float", t
+    n = torch.zeros(3, dtype=torch.int64)
+    n.copy_(torch.tensor([1.9, -1.9, 2.0]))
+    yield "float to int", n
+    x = leaf(torch, dtype=torch.float64)
+    t = torch.zeros(2, 3)
+    t.copy_(x)
+    t.sum().backward()
+    yield "grad", x.grad, t.grad_fn.name()
+    yield "wrong shape", raises(lambda: torch.zeros(2).copy_(torch.ones(3)))
+
+
+@case("inplace.result_dtype")
+def _(torch):
+    n = torch.tensor([1, 2, 3])
+    yield "int mul float", raises(lambda: n.mul_(1.5))
+    yield "int add float tensor", raises(lambda: n.add_(torch.tensor([1.5, 1.5, 1.5])))
+    yield "int div", raises(lambda: n.div_(2))
+    yield "bool add", raises(lambda: torch.tensor([True]).add_(1))
+    yield "float add complex", raises(lambda: torch.ones(2).add_(1j))
+    f = torch.ones(2)
+    f.add_(torch.ones(2, dtype=torch.float64))
+    yield "float32 stays", f
+    n.add_(True)
+    yield "int add bool", n
+
+
+@case("inplace.requires_grad_after")
+def _(torch):
+    t = torch.zeros(2)
+    t.add_(1).requires_grad_()
+    yield "leaf", t.is_leaf, t.requires_grad, t._version
+    t2 = torch.zeros(2, requires_grad=True)
+    with torch.no_grad():
+        yield "same object", t2.add_(1) is t2
+
+
+@case("inplace.detach_")
+def _(torch):
+    x = leaf(torch)
+    y = x * 2
+    y.detach_()
+    yield "flags", y.requires_grad, y.grad_fn, y.is_leaf
+    yield "view", raises(lambda: (x * 2).view(3).detach_())
+    z = x * 2
+    v = z[:2]
+    z.detach_()
+    yield "view kept", v.requires_grad
+
+
+@case("inplace.data_shares")
+def _(torch):
+    x = leaf(torch)
+    y = x * 1
+    z = (y * y).sum()
+    d = y.data
+    d.mul_(10)
+    yield "value", y.detach(), y._version, d._version
+    yield "flags", d.requires_grad, d.grad_fn, d.is_leaf
+    yield "pointer", d.data_ptr() == y.data_ptr()
+    yield "passes unnoticed", attempt(lambda: z.backward())
+
+
+@case("inplace.data_assignment")
+def _(torch):
+    x = leaf(torch)
+    same = x
+    x.data = torch.tensor([5.0, 6.0])
+    yield "value", x.detach(), x is same, x.shape, x.requires_grad, x.is_leaf
+    (x * 2).sum().backward()
+    yield "grad", x.grad
+    def put(value):
+        x.data = value
+    yield "none", raises(lambda: put(None))
+    yield "int", raises(lambda: put(torch.tensor([1, 2])))
+    def drop():
+        del x.data
+    yield "delete", raises(drop)
+
+
+@case("inplace.version_counter")
+def _(torch):
+    t = torch.zeros(3)
+    seen = [t._version]
+    for step in (lambda: t.add_(1), lambda: t.view(3).mul_(2), lambda: t[0].fill_(5), lambda: t.__setitem__(1, 2.0),
+                 lambda: t + 1, lambda: t.detach().add_(1), lambda: t.data.add_(1), lambda: t.copy_(t.clone()),
+                 lambda: t.requires_grad_(False), lambda: torch.add(t, 1, out=t)):
+        step()
+        seen.append(t._version)
+    yield "versions", seen
+    def put():
+        t._version = 3
+    yield "read only", raises(put)
+
+
+@case("inplace.out_argument")
+def _(torch):
+    out = torch.zeros(3)
+    back = torch.add(torch.ones(3), 2, out=out)
+    yield "value", out, back is out, out._version
+    torch.mul(torch.ones(3), torch.tensor([1.0, 2.0, 3.0]), out=out)
+    yield "again", out
+    yield "wrong dtype", raises(lambda: torch.add(torch.ones(2), 1.5, out=torch.zeros(2, dtype=torch.int64)))
+    wide = torch.zeros(2, dtype=torch.float64)
+    torch.add(torch.ones(2), 1, out=wide)
+    yield "wider", wide
+    empty = torch.empty(0)
+    torch.exp(torch.zeros(2, 2), out=empty)
+    yield "resized", empty
+
+
+@case("inplace.out_argument.grad")
+def _(torch):
+    x, out = leaf(torch), torch.zeros(3)
+    yield "operand", raises(lambda: torch.add(x, 1, out=out))
+    yield "result", raises(lambda: torch.add(torch.ones(3), 1, out=x))
+    yield "mul", raises(lambda: torch.mul(x, x, out=out))
+    with torch.no_grad():
+        torch.add(x, 1, out=out)
+    yield "under no_grad", out
+
+
+@case("inplace.out_argument.several")
+def _(torch):
+    values, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
+    torch.max(torch.tensor([[1.0, 3.0], [5.0, 2.0]]), 1, out=(values, indices))
+    yield "max", values, indices
+    torch.sort(torch.tensor([3.0, 1.0]), out=(values, indices))
+    yield "sort", values, indices
+    a = torch.empty(4)
+    torch.cat([torch.ones(2), torch.zeros(2)], out=a)
+    yield "cat", a
+
+
+@case("inplace.random_fills")
+def _(torch):
+    t = torch.zeros(3)
+    for name, op in [("uniform_", lambda: t.uniform_()), ("normal_", lambda: t.normal_()), ("bernoulli_", lambda: t.bernoulli_(0.5)),
+                     ("exponential_", lambda: t.exponential_())]:
+        before = t._version
+        yield name, op() is t, t._version - before, t.requires_grad
+
+
+@case("inplace.overlap")
+def _(torch):
+    t = torch.arange(4.0)
+    e = torch.zeros(1).expand(3)
+    yield "expanded", raises(lambda: e.add_(1))
+    yield "expanded fill", raises(lambda: e.fill_(1))
+    yield "expanded setitem", raises(lambda: e.__setitem__(0, 1.0))
+    yield "slices", raises(lambda: t[1:].copy_(t[:-1]))
+    yield "slices add", raises(lambda: t[1:].add_(t[:-1]))
+
+
+@case("inplace.swap_views_inside_base")
+def _(torch):
+    t = torch.arange(4.0)
+    t[0], t[3] = t[3].clone(), t[0].clone()
+    yield "value", t
+
+
+@case("inplace.clamp_relu_on_intermediate")
+def _(torch):
+    x = leaf(torch, (-1.0, 0.0, 2.0))
+    y = (x * 2).relu_()
+    yield "node", y.grad_fn.name()
+    y.sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.in_loop")
+def _(torch):
+    x = leaf(torch, (0.5, 0.25))
+    h = torch.zeros(2)
+    for _ in range(3):
+        h.mul_(0.5).add_(x)
+    h.sum().backward()
+    yield "grad", x.grad
+    acc = torch.zeros(())
+    for i in range(3):
+        acc += (x[0] * i)
+    yield "accumulator", acc, acc.grad_fn.name()
+
+
+@case("inplace.needs_grad_through_no_grad_buffer")
+def _(torch):
+    buf = torch.zeros(3)
+    x = leaf(torch)
+    buf[1] = x[2] * 5
+    yield "buffer", buf, buf.grad_fn.name()
+    buf.sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.set_and_resize")
+def _(torch):
+    t = torch.arange(4.0)
+    t.resize_(2, 2)
+    yield "resized", t
+    yield "requires grad", raises(lambda: leaf(torch).resize_(2))
+    u = torch.zeros(2)
+    u.set_(torch.arange(3.0))
+    yield "set", u
+
+
+@case("inplace.increment_version")
+def _(torch):
+    t = torch.zeros(2)
+    torch.autograd.graph.increment_version(t)
+    torch.autograd.graph.increment_version([t, t])
+    yield "version", t._version
+    x = leaf(torch)
+    y = x * 1
+    z = y * y
+    torch.autograd.graph.increment_version(y)
+    yield "error", raises(lambda: z.sum().backward())
+
+
+@case("inplace.transpositions")
+def _(torch):
+    for name, op in [("t_", lambda t: t.t_()), ("transpose_", lambda t: t.transpose_(0, 1)), ("squeeze_", lambda t: t.squeeze_()),
+                     ("unsqueeze_", lambda t: t.unsqueeze_(0)), ("swapaxes_", lambda t: t.swapaxes_(0, 1))]:
+        t = torch.arange(3.0).reshape(1, 3)
+        back = op(t)
+        yield name, t, back is t, t.stride(), t._version
+
+
+@case("inplace.where_style_mask_updates")
+def _(torch):
+    x = leaf(torch, (-1.0, 2.0, -3.0))
+    y = x * 2
+    y[y < 0] = 0
+    yield "value", y.detach(), y.grad_fn.name()
+    y.sum().backward()
+    yield "grad", x.grad
+
+
+@case("inplace.integer_and_bool")
+def _(torch):
+    n = torch.tensor([5, -3, 7])
+    n.clamp_(0, 6)
+    yield "clamp", n
+    n.bitwise_and_(4)
+    yield "and", n
+    b = torch.tensor([True, False])
+    b.logical_not_()
+    yield "not", b
+    b ^= True
+    yield "xor", b
+    n.eq_(4)
+    yield "eq_", n
+    f = torch.tensor([1.0, 2.0])
+    f.gt_(1.5)
+    yield "gt_", f
+
+
+@case("inplace.numpy_memory")
+def _(torch):
+    t = torch.zeros(3)
+    a = t.numpy()
+    t.add_(1)
+    yield "tensor write seen in array", a
+    yield "requires grad", raises(lambda: leaf(torch).numpy())
+
+
+PLAIN = {
+    "add_": "t.add_(1)", "sub_": "t.sub_(1)", "mul_": "t.mul_(3)", "div_": "t.div_(2)", "pow_": "t.pow_(2)",
+    "neg_": "t.neg_()", "exp_": "t.exp_()", "log_": "t.log_()", "sqrt_": "t.sqrt_()", "abs_": "t.abs_()",
+    "clamp_": "t.clamp_(1.5, 2.5)", "zero_": "t.zero_()", "fill_": "t.fill_(7)", "sigmoid_": "t.sigmoid_()",
+    "copy_": "t.copy_(torch.tensor([4.0, 5.0, 6.0]))", "tanh_": "t.tanh_()", "relu_": "t.relu_()",
+    "floor_": "t.floor_()", "round_": "t.round_()", "sign_": "t.sign_()", "sin_": "t.sin_()", "cos_": "t.cos_()",
+    "reciprocal_": "t.reciprocal_()", "rsqrt_": "t.rsqrt_()", "square_": "t.square_()", "fmod_": "t.fmod_(2)",
+    "remainder_": "t.remainder_(2)", "masked_fill_": "t.masked_fill_(t > 1, 9.0)",
+    "index_fill_": "t.index_fill_(0, torch.tensor([0]), 8.0)", "cumsum_": "t.cumsum_(0)",
+    "addcmul_": "t.addcmul_(torch.ones(3), torch.ones(3), value=2)", "lerp_": "t.lerp_(torch.zeros(3), 0.5)",
+    "floor_divide_": "t.floor_divide_(2)", "clamp_min_": "t.clamp_min_(2)", "clamp_max_": "t.clamp_max_(2)",
+    "addcdiv_": "t.addcdiv_(torch.ones(3), torch.full((3,), 2.0))", "trunc_": "t.trunc_()", "ceil_": "t.ceil_()",
+    "log1p_": "t.log1p_()", "expm1_": "t.expm1_()", "atan_": "t.atan_()", "erf_": "t.erf_()", "cumprod_": "t.cumprod_(0)",
+    "bitwise": "t.logical_and_(t > 1)", "nan_to_num_": "t.nan_to_num_()", "frac_": "t.frac_()", "sinh_": "t.sinh_()",
+    "true_divide_": "t.true_divide_(4)", "multiply_": "t.multiply_(4)", "subtract_": "t.subtract_(1, alpha=2)",
+    "index_put_": "t.index_put_((torch.tensor([0, 0]),), torch.tensor([4.0, 5.0]), accumulate=True)",
+    "put_": "t.put_(torch.tensor([2]), torch.tensor([5.0]))", "swap": "t.copy_(t.flip(0))",
+}
+UNARY = ["add_", "mul_", "div_", "pow_", "exp_", "sqrt_", "zero_", "fill_", "relu_", "sigmoid_", "tanh_", "neg_", "clamp_",
+         "masked_fill_", "sub_", "sin_", "cumsum_", "square_", "abs_", "copy_", "log_", "reciprocal_", "log1p_", "cos_",
+         "index_fill_", "clamp_min_", "floor_", "cumprod_", "true_divide_", "remainder_", "erf_", "lerp_", "addcmul_"]
+
+
+def changes(torch, expression):
+    t = torch.tensor([1.0, 2.0, 3.0])
+    out = evaluate(torch, expression, t=t)
+    yield "value", t, t._version
+    yield "returns self", out is t
+
+
+def gradient(torch, expression):
+    x = leaf(torch, dtype=torch.float64)
+    y = x * 1
+    evaluate(torch, expression.replace("torch.ones(3)", "torch.ones(3).double()"), t=y)
+    yield "node", y.grad_fn.name(), y._version
+    y.sum().backward()
+    yield "value", y.detach(), x.grad
+
+
+each("inplace.plain", changes, PLAIN)
+each("inplace.gradient", gradient, {name: PLAIN[name].replace("torch.zeros(3)", "torch.zeros(3).double()") for name in UNARY})
+
+
+def gradient_of_two(torch, expression):
+    x, w = leaf(torch, dtype=torch.float64), leaf(torch, (4.0, 5.0, 6.0), torch.float64)
+    y = x * 1
+    evaluate(torch, expression, t=y, o=w)
+    yield "node", y.grad_fn.name()
+    loss = (y * torch.tensor([1.0, 10.0, 100.0], dtype=torch.float64)).sum()
+    yield "backward", attempt(loss.backward)
+    yield "value", y.detach()
+    yield "gradients", x.grad, w.grad
+
+
+each("inplace.gradient_of_two", gradient_of_two, {
+    "add_": "t.add_(o)", "sub_": "t.sub_(o, alpha=2)", "mul_": "t.mul_(o)", "div_": "t.div_(o)", "copy_": "t.copy_(o)",
+    "pow_": "t.pow_(o)", "addcmul_": "t.addcmul_(o, o)", "lerp_": "t.lerp_(o, 0.25)", "fill_": "t.fill_(o.sum())",
+    "index_add_": "t.index_add_(0, torch.tensor([0, 0, 2]), o)", "index_copy_": "t.index_copy_(0, torch.tensor([2, 0, 1]), o)",
+    "scatter_": "t.scatter_(0, torch.tensor([2, 0, 1]), o)", "scatter_add_": "t.scatter_add_(0, torch.tensor([0, 0, 1]), o)",
+    "masked_scatter_": "t.masked_scatter_(torch.tensor([True, False, True]), o)", "atan2_": "t.atan2_(o)",
+    "index_put_": "t.index_put_((torch.tensor([0, 2]),), o[:2])", "iadd": "t.__iadd__(o)", "imul": "t.__imul__(o)",
+    "masked_fill_": "t.masked_fill_(torch.tensor([True, False, True]), o[1])", "hypot_": "t.hypot_(o)",
+    "index_put accumulate": "t.index_put_((torch.tensor([0, 0]),), o[:2], accumulate=True)", "self": "t.mul_(t).mul_(o)",
+})
+
+
+def refused_on_leaf(torch, expression):
+    x = leaf(torch)
+    yield "error", raises(lambda: evaluate(torch, expression, x=x))
+    yield "kept", x.detach(), x._version, x.is_leaf
+
+
+each("inplace.leaf", refused_on_leaf, {
+    "add_": "x.add_(1)", "mul_": "x.mul_(2)", "zero_": "x.zero_()", "fill_": "x.fill_(1)", "copy_": "x.copy_(torch.ones(3))",
+    "exp_": "x.exp_()", "uniform_": "x.uniform_()", "clamp_": "x.clamp_(0, 1)", "setitem": "x.__setitem__(0, 1.0)",
+    "setitem slice": "x.__setitem__(slice(0, 2), 1.0)", "iadd": "x.__iadd__(1)", "view add_": "x.view(3).add_(1)",
+    "slice add_": "x[1:].add_(1)", "unsqueeze mul_": "x.unsqueeze(0).mul_(1)", "squeeze_": "x.squeeze_()",
+    "index_fill_": "x.index_fill_(0, torch.tensor([0]), 1.0)", "unsqueeze_": "x.unsqueeze_(0)", "detach_": "x.detach_()",
+    "view of view": "x[1:][0].mul_(2)", "mask setitem": "x.__setitem__(x > 1, 0.0)",
+})
+
+
+def changed_after_use(torch, expression):
+    x = leaf(torch)
+    y = x * 1
+    z = evaluate(torch, expression, y=y).sum()
+    y.add_(1)
+    yield "error", raises(lambda: z.backward())
+    yield "grad", x.grad
+
+
+each("inplace.input_changed", changed_after_use, {
+    "mul": "y * y", "exp": "y.exp()", "pow": "y ** 3", "sin": "y.sin()", "add": "y + y", "sigmoid": "y.sigmoid()",
+    "relu": "y.relu()", "abs": "y.abs()", "mul constant": "y * 2", "matmul": "y @ y", "div": "1 / y", "log": "y.log()",
+    "sqrt": "y.sqrt()", "index": "y[1:]", "max": "y.max()", "where": "torch.where(y > 1, y, 0.0)", "clamp": "y.clamp(0, 2)",
+    "norm": "y.norm()", "prod": "y.prod()", "softmax": "y.softmax(0)", "logsumexp": "y.logsumexp(0)", "tanh": "y.tanh()",
+    "cumsum": "y.cumsum(0)", "mean": "y.mean()", "var": "y.var()", "max dim": "y.max(0).values", "sort": "y.sort().values",
+    "softplus": "F.softplus(y)", "leaky_relu": "F.leaky_relu(y)", "gelu": "F.gelu(y)", "maximum": "torch.maximum(y, y * 2)",
+    "div by": "y / torch.ones(3)", "cat": "torch.cat([y, y])", "square": "y.square()", "expand": "y.expand(2, 3).sum()",
+    "mse": "F.mse_loss(y, torch.zeros(3))", "view mul": "y.view(3) * 2", "view square": "y.view(3) ** 2",
+})
+
+
+def result_changed(torch, expression):
+    x = leaf(torch)
+    y = evaluate(torch, expression, x=x)
+    yield "write", raises(lambda: y.mul_(2))
+    yield "backward", attempt(lambda: y.sum().backward())
+    yield "grad", x.grad
+
+
+each("inplace.result_changed", result_changed, {
+    "exp": "x.exp()", "sigmoid": "x.sigmoid()", "tanh": "x.tanh()", "sqrt": "x.sqrt()", "relu": "x.relu()", "softmax": "x.softmax(0)",
+    "sin": "x.sin()", "log": "x.log()", "mul": "x * x", "reciprocal": "x.reciprocal()", "abs": "x.abs()", "cumprod": "x.cumprod(0)",
+    "log_softmax": "x.log_softmax(0)", "pow": "x ** 2", "div": "x / 3", "leaky_relu": "F.leaky_relu(x)", "std": "x.std()",
+    "norm": "x.norm()", "logsumexp": "x.logsumexp(0)", "tan": "x.tan()", "expm1": "x.expm1()", "rsqrt": "x.rsqrt()",
+    "amax": "x.amax()", "max": "x.max()", "cummax": "x.cummax(0).values", "elu": "F.elu(x)", "dropout 0": "F.dropout(x, 0.0)",
+})
+
+
+def inplace_flag(torch, expression):
+    x = leaf(torch, (-1.0, 0.5, 2.0))
+    y = x * 1
+    out = evaluate(torch, expression, y=y)
+    yield "same", out is y, out.detach(), out.grad_fn.name()
+    yield "grad", torch.autograd.grad(out.sum(), x)
+
+
+each("inplace.flag", inplace_flag, {
+    "relu": "F.relu(y, inplace=True)", "leaky_relu": "F.leaky_relu(y, 0.1, inplace=True)", "elu": "F.elu(y, inplace=True)",
+    "hardtanh": "F.hardtanh(y, inplace=True)", "silu": "F.silu(y, inplace=True)", "threshold": "F.threshold(y, 0.7, 5.0, inplace=True)",
+    "relu6": "F.relu6(y, inplace=True)", "selu": "F.selu(y, inplace=True)",
+})

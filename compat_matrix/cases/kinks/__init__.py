@@ -1,0 +1,1 @@
+"""Gradients where conventions differ: ties, zeros, bounds, poles; first and second order."""

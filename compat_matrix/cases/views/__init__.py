@@ -1,0 +1,1 @@
+"""Views: what shares memory, how writes travel, what happens to history."""

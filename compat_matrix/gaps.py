@@ -1,0 +1,18 @@
+"""Known differences: `gaps.toml` holds ["area.case"] tables with a reason and a kind."""
+
+import tomllib
+from pathlib import Path
+
+FILE = Path(__file__).parent / "gaps.toml"
+KINDS = ("unsupported", "divergence")
+
+
+def read(file=FILE):
+    """{case id: {"reason": ..., "kind": ...}}, checked."""
+    gaps = tomllib.loads(Path(file).read_text()) if Path(file).exists() else {}
+    for name, gap in gaps.items():
+        if not isinstance(gap, dict) or set(gap) != {"reason", "kind"} or not gap["reason"].strip():
+            raise SystemExit(f'gaps.toml: ["{name}"] needs reason = "..." and kind = "...", no more')
+        if gap["kind"] not in KINDS:
+            raise SystemExit(f'gaps.toml: ["{name}"] kind must be one of {KINDS}, not {gap["kind"]!r}')
+    return gaps

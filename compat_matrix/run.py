@@ -1,0 +1,127 @@
+"""Running the cases under the package and comparing with the recorded answers."""
+
+import importlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from compat_matrix import gaps as gap_list
+from compat_matrix import store
+from compat_matrix.case import load
+from compat_matrix.compare import differences
+from compat_matrix.isolate import observe_safely
+from compat_matrix.observe import PACKAGE
+
+STALE = "the recorded answer belongs to another text of this case; run `python -m compat_matrix record`"
+MISSING = "no answer is recorded for this case; run `python -m compat_matrix record`"
+ORPHAN = "an answer is recorded for a case that is gone; run `python -m compat_matrix record`"
+UNEXPECTED = "is listed in gaps.toml but passes: remove it from the list"
+UNKNOWN = "is listed in gaps.toml but there is no such case"
+BAD = ("fail", "stale", "unexpected pass", "unknown gap")
+
+
+@dataclass
+class Result:
+    id: str
+    status: str                                   # "pass", "gap" or one of BAD
+    problems: list = field(default_factory=list)
+
+    @property
+    def area(self):
+        return self.id.partition(".")[0]
+
+
+def check(case, torch, answer):
+    """What is wrong with one case: a list of lines, empty if nothing is."""
+    seen, crash = observe_safely(case, torch)
+    if crash:
+        return [crash]
+    recorded, seen = dict(answer["seen"]), dict(store.plain(seen))
+    found = [f"{label}: not seen" for label in recorded if label not in seen]
+    found += [f"{label}: not recorded" for label in seen if label not in recorded]
+    for label in recorded:
+        if label in seen:
+            found += differences(recorded[label], seen[label], label)
+    return found
+
+
+def judge(case, torch, answer, gap):
+    """One case, its recorded answer (or None) and its gap (or None): a Result."""
+    if answer is None:
+        return Result(case.id, "stale", [MISSING])
+    if answer["hash"] != case.fingerprint():
+        return Result(case.id, "stale", [STALE])
+    problems = check(case, torch, answer)
+    if gap:
+        return Result(case.id, "gap", problems) if problems else Result(
+            case.id, "unexpected pass", [UNEXPECTED])
+    return Result(case.id, "fail" if problems else "pass", problems)
+
+
+def bookkeeping(cases, answers, gaps, only=None):
+    """Gaps and recorded answers that belong to no case."""
+    strays = [Result(n, "unknown gap", [UNKNOWN]) for n in gaps
+              if n not in cases and (not only or n.startswith(only))]
+    return strays + [Result(n, "stale", [ORPHAN]) for area in answers.values()
+                     for n in area["cases"] if n not in cases and (not only or n.startswith(only + "."))]
+
+
+def run_all(torch, only=None, folder=store.FOLDER, gaps=None, progress=None):
+    """Results of all cases that `only` selects."""
+    cases, gaps = load(only), gap_list.read() if gaps is None else gaps
+    answers = {area: store.read(area, folder) for area in {c.area for c in cases.values()}}
+    results = bookkeeping(cases, answers, gaps, only)
+    for name, case in cases.items():
+        answer = answers[case.area]["cases"].get(name)
+        results.append(judge(case, torch, answer, gaps.get(name)))
+        if progress:
+            progress(results[-1])
+    return results
+
+
+def summary(results):
+    """One line for each area, and a total."""
+    counts = {}
+    for result in results:
+        counts.setdefault(result.area, Counter())[result.status] += 1
+    rows = [(area, counts[area]) for area in sorted(counts)]
+    rows.append(("total", sum((c for _, c in rows), Counter())))
+    return [row(area, count) for area, count in rows]
+
+
+def row(area, count):
+    total = sum(count.values())
+    others = ", ".join(f"{n} {status}" for status, n in sorted(count.items()) if status != "pass")
+    return f"{area:14} {count['pass']:5} of {total:5} pass" + (f"   ({others})" if others else "")
+
+
+def show(result):
+    text = f"{result.status.upper()} {result.id}"
+    return "\n".join([text] + [f"    {line}" for line in result.problems[:12]])
+
+
+def cause(problem):
+    """A problem with the particulars taken out, so that like ones count together."""
+    problem = re.sub(r" \(at .*", "", problem)
+    problem = re.sub(r"^[^:]*?(\.class|\.message|\.values|\.dtype|\.shape|\.requires_grad)?(\[[0-9\[\]]*\])?: recorded",
+                     r"\1: recorded", problem)
+    return problem[:160]
+
+
+def common(results, most=40):
+    """The commonest first problems of the failing cases."""
+    counts = Counter(cause(r.problems[0]) for r in results if r.status == "fail")
+    return [f"{n:5}  {text}" for text, n in counts.most_common(most)]
+
+
+def main(only=None, verbose=False, causes=False):
+    torch = importlib.import_module(PACKAGE)
+    def progress(result):
+        if result.status in BAD and verbose:
+            print(show(result), flush=True)
+    results = run_all(torch, only, progress=progress)
+    strays = [r for r in results if r.status in BAD and r.problems[0] in (ORPHAN, UNKNOWN)]
+    print("\n".join([show(r) for r in strays] + summary(results)))
+    if causes:
+        print("\n".join(common(results)))
+    return 1 if any(r.status in BAD for r in results) else 0

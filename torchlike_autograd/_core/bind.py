@@ -1,0 +1,406 @@
+"""Functions, methods, ``_`` twins and ``out=`` made from the op table (layer 6).
+
+A public name has one or more overloads.  A call is bound by the first whose parameters take the arguments; the answer is remembered by
+the types of the arguments (and by their values where they are structure), so that the second call of a kind costs a dictionary lookup.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from .._ops.registry import BY_NAME
+from .._ops.schema import REQUIRED
+from .._ops.spec import spec_of
+from .._tensor import Tensor
+from . import devices, dtypes
+from .dispatch import binary, inplace, into, run, unary, with_number
+from .record import number_kind
+
+NUMBERS = (float, int, bool, complex)
+_ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "axes": "dim"}
+
+
+class Mismatch(Exception):
+    """This overload does not take these arguments."""
+
+
+# Converters: ATen kind -> f(value) giving the structural value, or Mismatch
+
+def _int(x):
+    if type(x) is int:
+        return x
+    if isinstance(x, (bool, np.bool_)):
+        return int(x)
+    if isinstance(x, (int, np.integer)) or (isinstance(x, Tensor) and x.dtype.category == dtypes.INT and x.numel() == 1):
+        return operator.index(x)
+    raise Mismatch
+
+
+def _bool(x):
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    raise Mismatch
+
+
+def _float(x):
+    if isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool):
+        return float(x)
+    if isinstance(x, Tensor) and x.numel() == 1:
+        return float(x.item())
+    raise Mismatch
+
+
+def number(x):
+    """A Python number from a number, a NumPy scalar or a 0-dim tensor that needs no grad."""
+    if type(x) in NUMBERS:
+        return x
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    if isinstance(x, (int, np.integer)):
+        return int(x)
+    if isinstance(x, (float, np.floating)):
+        return float(x)
+    if isinstance(x, (complex, np.complexfloating)):
+        return complex(x)
+    if isinstance(x, Tensor) and x.ndim == 0:
+        return x.item()
+    raise Mismatch
+
+
+def _ints(x, fill):
+    if isinstance(x, (list, tuple)):
+        return tuple([_int(i) for i in x])
+    if isinstance(x, Tensor):
+        raise Mismatch
+    if fill is not None:
+        return (_int(x),) * fill
+    raise Mismatch
+
+
+def _str(x):
+    if isinstance(x, str):
+        return x
+    raise Mismatch
+
+
+def _dtype(x):
+    if isinstance(x, dtypes.dtype):
+        return x
+    builtin = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}.get(x) if isinstance(x, type) else None
+    if builtin is None:
+        raise Mismatch
+    return builtin
+
+
+def convert(param, x):
+    """A structural value from an argument."""
+    kind = param.kind
+    if x is None:
+        if param.optional or param.default is None:
+            return None
+        raise Mismatch
+    if kind == "int":
+        return _int(x)
+    if kind == "bool":
+        return _bool(x)
+    if kind == "float":
+        return _float(x)
+    if kind == "Scalar":
+        return number(x)
+    if kind == "int[]":
+        return _ints(x, param.fill)
+    if kind == "str":
+        return _str(x)
+    if kind == "ScalarType":
+        return _dtype(x)
+    if kind in ("float[]", "Scalar[]", "bool[]"):
+        if not isinstance(x, (list, tuple)):
+            raise Mismatch
+        return tuple(float(i) if kind == "float[]" else i for i in x)
+    if kind == "Device":
+        return str(devices.device(x))
+    return x
+
+
+def bind(op, args, kwargs):
+    """(spec, flat) of a call, or Mismatch."""
+    params = op.params
+    values = _assign(op, params, args, kwargs)
+    statics, pattern, flat = [], [], []
+    for p in params:
+        x = values.get(p.name, REQUIRED)
+        if x is REQUIRED:
+            x = p.default
+            if x is REQUIRED:
+                if p.optional:
+                    x = None
+                else:
+                    raise Mismatch
+        if p.kind == "Tensor":
+            _bind_tensor(op, p, x, pattern, flat)
+        elif p.kind.startswith("Tensor"):
+            _bind_list(p, x, pattern, flat)
+        elif p.name in op.lift:
+            _bind_number(op, p, x, pattern, flat, statics)
+        else:
+            statics.append((p.name, convert(p, x)))
+    return spec_of(op, tuple(statics), tuple(pattern)), flat
+
+
+def _assign(op, params, args, kwargs):
+    if op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:]) and not isinstance(args[1], bool):
+        args = (args[0], tuple(args[1:]))
+    n = sum(not p.kw_only for p in params)
+    if len(args) > n:
+        raise Mismatch
+    values = dict(zip([p.name for p in params], args))
+    for k, x in kwargs.items():
+        name = k if any(p.name == k for p in params) else _ALIASES.get(k, k)
+        if name in values or not any(p.name == name for p in params):
+            if name == "dim" and any(p.name == "dims" for p in params):
+                name = "dims"
+            else:
+                raise Mismatch
+        values[name] = x
+    return values
+
+
+def _bind_tensor(op, p, x, pattern, flat):
+    if isinstance(x, Tensor):
+        pattern.append("T")
+        flat.append(x)
+    elif x is None and (p.optional or p.default is None):
+        pattern.append("N")
+    elif p.name in op.scalars:
+        x = number(x)
+        pattern.append(number_kind(x))
+        flat.append(x)
+    else:
+        raise Mismatch
+
+
+def _bind_list(p, x, pattern, flat):
+    if not isinstance(x, (list, tuple)) or not all(isinstance(t, Tensor) for t in x):
+        raise Mismatch
+    pattern.append(("L", len(x)))
+    flat.extend(x)
+
+
+def _bind_number(op, p, x, pattern, flat, statics):
+    if x is None:
+        if not (p.optional or p.default is None):
+            raise Mismatch
+        pattern.append("N")
+        return
+    x = _int(x) if p.kind == "int" else _float(x) if p.kind == "float" else number(x)
+    bake = op.bake.get(p.name)
+    if bake is not None and bake(x, flat):
+        pattern.append("N")
+        statics.append((p.name, x))
+        return
+    pattern.append(number_kind(x))
+    flat.append(x)
+
+
+# Error text of a call that no overload takes
+
+def _type_name(x):
+    if isinstance(x, Tensor):
+        return "Tensor" if type(x) is Tensor else type(x).__name__
+    if isinstance(x, (list, tuple)):
+        inner = ", ".join(_type_name(i) for i in x[:3]) + (", ..." if len(x) > 3 else "")
+        return f"{type(x).__name__} of ({inner})" if x else f"{type(x).__name__} of ()" if isinstance(x, list) else "tuple of ()"
+    return type(x).__name__
+
+
+_KIND_WORDS = {"Tensor": "Tensor", "Tensor[]": "tuple of Tensors", "int": "int", "int[]": "tuple of ints", "bool": "bool", "float": "float",
+               "Scalar": "Number", "str": "str", "ScalarType": "torch.dtype"}
+
+
+def _signature(op, method):
+    parts, star = [], False
+    for p in op.params[1:] if method else op.params:
+        if p.kw_only and not star:
+            parts.append("*")
+            star = True
+        name = "input" if p.name == "self" else p.name
+        word = _KIND_WORDS.get(p.kind, p.kind)
+        text = f"{word} {name}"
+        if p.default is not REQUIRED:
+            text += f" = {p.default}"
+        parts.append(text)
+    if op.out and not method:
+        if not star:
+            parts.append("*")
+        parts.append("Tensor out = None")
+    return f"({', '.join(parts)})"
+
+
+def no_match(name, ops, args, kwargs, method):
+    """torch's TypeError for arguments that fit no overload."""
+    shown = args[1:] if method else args
+    got = ", ".join([_type_name(a) for a in shown] + [f"{k}={_type_name(v)}" for k, v in kwargs.items()])
+    if len(ops) == 1:
+        return _single_error(name, ops[0], shown, kwargs, method, got)
+    lines = "\n".join(f" * {_signature(o, method)}" for o in ops)
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n{lines}\n")
+
+
+def _single_error(name, op, args, kwargs, method, got):
+    params = [p for p in op.params if not (method and p.name == "self")]
+    positional = [p for p in params if not p.kw_only]
+    label = "input" if not method else "self"
+    if len(args) > len(positional):
+        return TypeError(f"{name}() takes {len(positional)} positional argument{'s' if len(positional) != 1 else ''} but {len(args)} were given")
+    missing = [p for p in positional[len(args):] if p.default is REQUIRED and not p.optional and p.name not in kwargs and not (
+        p.name == "self" and "input" in kwargs)]
+    if missing:
+        names = ", ".join(f'"{label if p.name == "self" else p.name}"' for p in missing)
+        return TypeError(f"{name}() missing {len(missing)} required positional arguments: {names}")
+    for i, (p, a) in enumerate(zip(positional, args)):
+        try:
+            if p.kind == "Tensor":
+                _bind_tensor(op, p, a, [], [])
+            elif p.kind == "Tensor[]":
+                _bind_list(p, a, [], [])
+            else:
+                convert(p, a)
+        except Mismatch:
+            shown = label if p.name == "self" else p.name
+            return TypeError(f"{name}(): argument '{shown}' (position {i + 1}) must be {_KIND_WORDS.get(p.kind, p.kind)}, not {_type_name(a).partition(' of')[0]}")
+    for k in kwargs:
+        if not any(p.name == _ALIASES.get(k, k) or p.name == k for p in op.params):
+            return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected {_signature(op, method)}")
+
+
+def resolve(name, ops, args, kwargs, method=False):
+    """(spec, flat) by the first overload that takes the arguments."""
+    for op in ops:
+        try:
+            return bind(op, args, kwargs)
+        except Mismatch:
+            continue
+    raise no_match(name, ops, args, kwargs, method)
+
+
+# Making the public functions
+
+def make_function(name, ops, method=False):
+    """The function (or method) `name` over its overloads."""
+    bare, two, memo = {}, {}, {}
+    plain = Tensor
+
+    def function(*args, **kwargs):
+        n = len(args)
+        if not kwargs and n and type(args[0]) is plain:
+            if n == 1:
+                spec = bare.get(1)
+                if spec is not None:
+                    return unary(spec, args[0])
+            elif n == 2:
+                x, y = args
+                kind = type(y)
+                spec = two.get(kind)
+                if spec is not None:
+                    return binary(spec, x, y) if kind is plain else with_number(spec, x, y)
+        return general(args, kwargs)
+
+    def general(args, kwargs):
+        key = None
+        if args and isinstance(args[0], Tensor):
+            key = _memo_key(args, kwargs)
+            spec = memo.get(key) if key is not None else None
+            if spec is not None:
+                return run(spec, args[:1])
+        out = kwargs.pop("out", None) if "out" in kwargs else None
+        spec, flat = resolve(name, ops, args, kwargs, method)
+        if out is not None:
+            return into(name, spec, flat, out)
+        _remember(spec, flat, args, kwargs, key)
+        return run(spec, flat)
+
+    def _remember(spec, flat, args, kwargs, key):
+        op = spec.op
+        hot = not op.is_view and not op.multi and not kwargs and not op.host
+        if hot and len(args) == 1 and len(flat) == 1 and flat[0] is args[0]:
+            bare[1] = spec
+        elif hot and len(args) == 2 and len(flat) == 2 and flat[0] is args[0] and (
+                type(args[1]) is plain or (type(args[1]) in NUMBERS and args[1] is flat[1] and not op.bake)):
+            two[type(args[1])] = spec
+        elif key is not None and len(flat) == 1 and flat[0] is args[0] and not op.host:
+            if len(memo) > 512:
+                memo.clear()
+            memo[key] = spec
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = ops[0].doc
+    function.ops = ops
+    return function
+
+
+def _memo_key(args, kwargs):
+    """A key by value for arguments that are structure; None where there is a list or a tensor."""
+    rest = args[1:]
+    try:
+        if kwargs:
+            items = tuple(kwargs.items())
+            key = (rest, items, *map(type, rest), *[type(v) for _, v in items])
+        else:
+            key = (rest, *map(type, rest))
+        hash(key)
+    except TypeError:
+        return None
+    for x in rest:
+        if isinstance(x, Tensor):
+            return None
+    for x in kwargs.values():
+        if isinstance(x, Tensor):
+            return None
+    return key
+
+
+def make_inplace(name, ops):
+    """The ``name_`` twin."""
+    ops = [o for o in ops if o.inplace]
+
+    def function(self, *args, **kwargs):
+        spec, flat = resolve(name + "_", ops, (self, *args), kwargs, True)
+        return inplace(spec, flat, self)
+
+    function.__name__ = function.__qualname__ = name + "_"
+    function.ops = ops
+    return function
+
+
+def reflected(method_of_right):
+    """An operator method that returns NotImplemented for what is neither tensor nor number."""
+
+    def dunder(self, other):
+        if isinstance(other, Tensor) or type(other) in NUMBERS or isinstance(other, (np.number, np.bool_)):
+            return method_of_right(self, other)
+        return NotImplemented
+
+    return dunder
+
+
+def public_names():
+    """{dotted public path: [ops]} of the whole table."""
+    out: dict = {}
+    for name, ops in BY_NAME.items():
+        for op in ops:
+            names = op.names
+            if names is None:
+                names = ([f"torch.{name}"] if op.function else []) + ([f"Tensor.{name}"] if op.method else [])
+            for path in names:
+                out.setdefault(path, []).append(op)
+            for alias in op.aliases:
+                targets = [alias] if "." in alias else ([f"torch.{alias}"] if op.function else []) + ([f"Tensor.{alias}"] if op.method else [])
+                for path in targets:
+                    out.setdefault(path if path.startswith(("torch.", "Tensor.")) else f"torch.{path}", []).append(op)
+    return out
+
+
+__all__ = ["make_function", "make_inplace", "public_names", "resolve"]

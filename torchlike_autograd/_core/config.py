@@ -1,0 +1,53 @@
+"""Every setting and its scope (layer 0): read through functions, restorable, never hidden.
+
+`execution`: "deferred" (default) or "immediate" (environment TLA_EXECUTION=immediate) runs every
+call at once, for debugging.  `record_limit`: calls recorded before a flush is forced.
+"""
+
+from __future__ import annotations
+
+import os
+
+_state = {
+    "execution": os.environ.get("TLA_EXECUTION", "deferred"),
+    "record_limit": int(os.environ.get("TLA_RECORD_LIMIT", "3000")),
+    "cache_size": int(os.environ.get("TLA_CACHE_SIZE", "512")),
+    "check": os.environ.get("TLA_CHECK", "0") == "1",
+    "default_dtype": None,
+    "default_device": None,
+    "matmul_precision": "highest",
+    "printed_warnings": True,
+}
+_listeners = []
+
+
+def get(name):
+    """The current value of a setting."""
+    return _state[name]
+
+
+def set(name, value):  # noqa: A001 - the field's word
+    """Change a setting; returns the old value."""
+    if name not in _state:
+        raise KeyError(f"no setting named {name!r}; there are {sorted(_state)}")
+    if name == "execution" and value not in ("deferred", "immediate"):
+        raise ValueError(f"execution is 'deferred' or 'immediate', not {value!r}")
+    old, _state[name] = _state[name], value
+    for listener in _listeners:
+        listener(name, value)
+    return old
+
+
+def on_change(listener):
+    """Call `listener(name, value)` after every change (for copies kept on hot paths)."""
+    _listeners.append(listener)
+
+
+def default_dtype():
+    """torch.get_default_dtype()."""
+    d = _state["default_dtype"]
+    if d is None:
+        from .dtypes import float32
+
+        d = _state["default_dtype"] = float32
+    return d

@@ -1,0 +1,299 @@
+"""The one path of a call (layer 6): Tensors in, a recorded Value, Tensors out; views, in-place twins and ``out=``.
+
+`run(spec, flat)` is everything: `flat` holds Tensors and Python numbers in the order of the spec's pattern.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, wrap
+from . import dtypes, errors, record
+from .record import GRAD, LEAF, LOCK, Value, record_op, thread
+from .storage import PickSpec, View, _GRAFT, cell_of, read, write
+
+_new = object.__new__
+_acquire, _release = LOCK.acquire, LOCK.release
+
+
+def values_of(flat):
+    """Values of Tensors; numbers as they are."""
+    return [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
+
+
+def run(spec, flat):
+    """Call an operator: the result Tensor, or a tuple of them."""
+    op = spec.op
+    values = record_op(spec, values_of(flat))
+    if op.is_view:
+        return _wrap_views(spec, flat, values)
+    if not op.multi:
+        t = _new(Tensor)
+        t._v = values[0]
+        return t
+    return pack(op, tuple([wrap(v) for v in values]))
+
+
+def pack(op, tensors):
+    """The tuple that torch returns: a named one where the operator names its fields."""
+    return tensors if op.fields is None else named_tuple(op)(tensors)
+
+
+_named: dict = {}
+
+
+def named_tuple(op):
+    """torch.return_types.<name> of an operator."""
+    name = op.result_name or op.name
+    out = _named.get((name, op.fields))
+    if out is None:
+        body = {f: property(lambda self, i=i: self[i]) for i, f in enumerate(op.fields)}
+        body.update(__slots__=(), __repr__=_named_repr, n_fields=len(op.fields), n_sequence_fields=len(op.fields), _fields=tuple(op.fields))
+        out = _named[(name, op.fields)] = type(name, (tuple,), body)
+        out.__module__, out.__qualname__ = "torch.return_types", name
+    return out
+
+
+def _named_repr(self):
+    fields = ",\n".join(f"{f}={x!r}" for f, x in zip(self._fields, self))
+    return f"torch.return_types.{type(self).__name__}(\n{fields})"
+
+
+def unary(spec, x):
+    """`run` for one tensor and nothing else (hot)."""
+    v = x._v if x._cell is None else read(x)
+    th = thread.state
+    _acquire()
+    try:
+        tape = th.tape
+        i = v.slot if v.tape is tape else tape.enter(v)
+        nxt = tape.prefix.next.get((spec, th.grad, i))
+        if nxt is not None:
+            tape.prefix = nxt
+            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+            tape.values.append(out)
+        else:
+            out = record_op(spec, (v,))[0]
+    finally:
+        _release()
+    t = _new(Tensor)
+    t._v = out
+    return t
+
+
+def binary(spec, x, y):
+    """`run` for two tensors (hot)."""
+    a = x._v if x._cell is None else read(x)
+    b = y._v if y._cell is None else read(y)
+    th = thread.state
+    _acquire()
+    try:
+        tape = th.tape
+        i = a.slot if a.tape is tape else tape.enter(a)
+        j = b.slot if b.tape is tape else tape.enter(b)
+        nxt = tape.prefix.next.get((spec, th.grad, i, j))
+        if nxt is not None:
+            tape.prefix = nxt
+            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+            tape.values.append(out)
+        else:
+            out = record_op(spec, (a, b))[0]
+    finally:
+        _release()
+    t = _new(Tensor)
+    t._v = out
+    return t
+
+
+def with_number(spec, x, number):
+    """`run` for a tensor and a Python float or int, in either order by the spec's pattern (hot)."""
+    v = x._v if x._cell is None else read(x)
+    th = thread.state
+    _acquire()
+    try:
+        tape = th.tape
+        i = v.slot if v.tape is tape else tape.enter(v)
+        nxt = tape.prefix.next.get((spec, th.grad, i))
+        if nxt is not None:
+            if type(number) is float:
+                tape.floats.append(number)
+            else:
+                record.push_numbers(tape, (number,))
+            tape.prefix = nxt
+            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+            tape.values.append(out)
+        else:
+            out = record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
+    finally:
+        _release()
+    t = _new(Tensor)
+    t._v = out
+    return t
+
+
+# Views
+
+def _wrap_views(spec, flat, values):
+    base = next(x for x in flat if isinstance(x, Tensor))
+    numbers = tuple(x for x in flat if not isinstance(x, Tensor))
+    if not spec.op.multi:
+        return make_view(base, spec, numbers, values[0], None)
+    creation = "multi" if spec.op.multi_view else None
+    return tuple([make_view(base, PickSpec(spec, i), numbers, v, creation) for i, v in enumerate(values)])
+
+
+def make_view(source, link, numbers, v, creation):
+    """A Tensor showing `v`, a view of `source` by one more link."""
+    cell = cell_of(source)
+    old = source._view
+    th = thread.state
+    if creation is None:
+        creation = old.creation if old is not None and old.creation != "default" else "default" if th.grad else "no_grad"
+    chain = ((link, numbers),) if old is None else (*old.chain, (link, numbers))
+    base = source if old is None else old.base
+    t = _new(Tensor)
+    t._v = v
+    t._cell, t._at, t._counter = cell, cell.n, source._counter
+    v.seen = seen = (source._counter, source._counter.n)
+    if v.tape is not None:
+        v.tape.seen[v.slot] = seen
+    t._view = View(base, chain, creation, getattr(link, "op", None))
+    if source._detached:
+        t._detached = True
+    return t
+
+
+# In place
+
+def inplace(spec, flat, target):
+    """The ``_`` twin: run, cast to the target's dtype, write."""
+    check_inplace(target)
+    old = target._value()
+    values = values_of(flat)
+    new = _inplace_value(spec, values, old, target)
+    write(target, new)
+    return target
+
+
+def _inplace_value(spec, values, old, target):
+    form = spec.form(tuple(_aval_of(v) for v in values))
+    out = form.out_avals[0]
+    if out.dtype is not old.aval.dtype and not dtypes.can_cast(out.dtype, old.aval.dtype):
+        raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {old.aval.dtype.char_name}")
+    if out.shape != old.aval.shape:
+        raise RuntimeError(f"output with shape {list(old.aval.shape)} doesn't match the broadcast shape {list(out.shape)}")
+    grad = thread.state.grad
+    leaf = old.leaf if old.needs else None
+    exact = out.dtype is old.aval.dtype
+    if leaf is not None and not grad and exact and target._cell is None and form.diff_out:
+        new = record_op(spec, values, LEAF)[0]
+        new.leaf = leaf
+        new.tape.leaves[new.slot] = leaf
+        return new
+    new = record_op(spec, values)[0]
+    if not exact:
+        new = record_op(cast_spec(old.aval.dtype), (new,))[0]
+    return keep_history(new, old, target)
+
+
+def keep_history(new, old, target):
+    """The value to write: under no_grad a leaf stays a leaf, and history stays the old one's."""
+    from .storage import as_leaf
+
+    if not old.needs or new.needs or target._view is not None and target._view.chain:
+        return new
+    if old.leaf is not None:
+        return as_leaf(new, old.leaf)
+    if thread.state.grad:
+        return new
+    return record_op(_GRAFT, (new, old), GRAD)[0]
+
+
+def _aval_of(x):
+    return x.aval if type(x) is Value else record_number_aval(x)
+
+
+def record_number_aval(x):
+    """The type of a Python number."""
+    from .._ops.spec import NUMBERS
+
+    return NUMBERS[record.number_kind(x)]
+
+
+def check_inplace(t):
+    """torch's rules for writing to `t` in the current mode."""
+    if not thread.state.grad:
+        return
+    v = t._value()
+    view = t._view
+    if v.needs and v.leaf is not None and (view is None or t._detached):
+        raise errors.leaf_inplace()
+    if view is None or not view.chain or t._detached:
+        return
+    base_value = view.base._value()
+    if view.creation in ("multi", "no_grad", "function") and (base_value.needs or v.needs):
+        raise _view_error(t, view)
+    if base_value.needs and base_value.leaf is not None:
+        raise errors.leaf_view_inplace()
+
+
+def _view_error(t, view):
+    link = view.chain[-1][0]
+    number = getattr(link, "output", 0)
+    name = t.grad_fn.name() if t.grad_fn is not None else ""
+    if view.creation == "multi":
+        return RuntimeError(
+            f"Output {number} of {name} is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such "
+            "functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.")
+    if view.creation == "function":
+        return RuntimeError(
+            f"Output {number} of {name} is a view and is being modified inplace. This view was created inside a custom Function (or because an input was "
+            "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+            "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.")
+    return RuntimeError(
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is "
+        "forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+        "to be tracked) or both outside (if you want the inplace to be tracked).")
+
+
+def cast_spec(dtype):
+    """The spec of a conversion to `dtype`."""
+    return spec_of(OPS["_to_copy"], (("dtype", dtype),), ("T",))
+
+
+# out=
+
+def into(name, spec, flat, out):
+    """Write the result(s) of a call into `out`."""
+    outs = (out,) if isinstance(out, Tensor) else tuple(out)
+    if thread.state.grad and (any(o.requires_grad for o in outs) or any(isinstance(x, Tensor) and x.requires_grad for x in flat)):
+        raise errors.out_requires_grad(name)
+    results = record_op(spec, values_of(flat))
+    for o, v in zip(outs, results):
+        write_result(o, v)
+    return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
+
+
+def write_result(out, v):
+    """Make `v` the contents of `out`, resizing it as torch does."""
+    have, get = out._v.aval, v.aval
+    if not dtypes.can_cast(get.dtype, have.dtype):
+        raise RuntimeError(f"result type {get.dtype.char_name} can't be cast to the desired output type {have.dtype.char_name}")
+    if get.dtype is not have.dtype:
+        v = record_op(cast_spec(have.dtype), (v,))[0]
+    if get.shape != have.shape:
+        if out.numel() != 0:
+            warnings.warn(
+                f"An output with one or more elements was resized since it had shape {list(have.shape)}, which does not match the required output shape "
+                f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
+                "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
+                "/pytorch/aten/src/ATen/native/Resize.cpp:38.)", stacklevel=4)
+        out._set_value(v)
+        write(out, v)
+        return
+    write(out, v)
+
+
+__all__ = ["binary", "cast_spec", "check_inplace", "inplace", "into", "keep_history", "make_view", "pack", "run", "unary", "with_number"]

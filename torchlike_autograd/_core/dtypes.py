@@ -1,0 +1,236 @@
+"""dtype objects and torch's promotion rules (layer 1).
+
+A `dtype` is one immutable object per torch name.  Promotion follows torch 2.13: the category
+(bool < int < float < complex) decides first, and within a category only operands with at least one
+dimension count, then 0-dim tensors, then Python numbers ("wrapped").
+"""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+__all__ = ["DTYPES", "can_cast", "dtype", "finfo", "from_numpy_dtype", "iinfo", "of_scalar", "promote_types", "result_type"]
+
+BOOL, INT, FLOAT, COMPLEX = range(4)
+
+
+class dtype:
+    """A torch dtype: `repr` is ``torch.<name>``; `np` is the matching NumPy dtype."""
+
+    __slots__ = ("category", "char_name", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "np")
+
+    def __init__(self, name, np_dtype, category, char_name):
+        self.name = name
+        self.np = np.dtype(np_dtype)
+        self.category = category
+        self.char_name = char_name  # the word in messages and legacy type names: Float, Long, ...
+        self.itemsize = self.np.itemsize
+        self.is_floating_point = category == FLOAT
+        self.is_complex = category == COMPLEX
+        self.is_signed = not (category == BOOL or self.np.kind == "u")
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return _by_name, (self.name,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def to_complex(self):
+        """The complex dtype of the same precision."""
+        return _COMPLEX_OF.get(self, complex64 if self.category < COMPLEX else self)
+
+    def to_real(self):
+        """The real dtype of the same precision."""
+        return _REAL_OF.get(self, self)
+
+
+def _by_name(name):
+    return DTYPES[name]
+
+
+float32 = dtype("float32", np.float32, FLOAT, "Float")
+float64 = dtype("float64", np.float64, FLOAT, "Double")
+float16 = dtype("float16", np.float16, FLOAT, "Half")
+bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, FLOAT, "BFloat16")
+complex64 = dtype("complex64", np.complex64, COMPLEX, "ComplexFloat")
+complex128 = dtype("complex128", np.complex128, COMPLEX, "ComplexDouble")
+uint8 = dtype("uint8", np.uint8, INT, "Byte")
+int8 = dtype("int8", np.int8, INT, "Char")
+int16 = dtype("int16", np.int16, INT, "Short")
+int32 = dtype("int32", np.int32, INT, "Int")
+int64 = dtype("int64", np.int64, INT, "Long")
+uint16 = dtype("uint16", np.uint16, INT, "UInt16")
+uint32 = dtype("uint32", np.uint32, INT, "UInt32")
+uint64 = dtype("uint64", np.uint64, INT, "UInt64")
+bool_ = dtype("bool", np.bool_, BOOL, "Bool")
+
+DTYPES = {d.name: d for d in (
+    float32, float64, float16, bfloat16, complex64, complex128,
+    uint8, int8, int16, int32, int64, uint16, uint32, uint64, bool_)}
+ALIASES = {"float": float32, "double": float64, "half": float16, "cfloat": complex64, "cdouble": complex128,
+           "short": int16, "int": int32, "long": int64}
+_COMPLEX_OF = {float32: complex64, float64: complex128, bfloat16: complex64, float16: complex64}
+_REAL_OF = {complex64: float32, complex128: float64}
+_FROM_NUMPY = {d.np: d for d in DTYPES.values()}
+_INT_RANK = {int8: 1, int16: 2, int32: 3, int64: 4}
+_BAREBONES = {uint16, uint32, uint64}
+
+
+def from_numpy_dtype(np_dtype) -> dtype:
+    """The dtype for a NumPy dtype; TypeError in torch's words for one that torch lacks."""
+    try:
+        return _FROM_NUMPY[np.dtype(np_dtype)]
+    except KeyError:
+        from .errors import numpy_type_unsupported
+
+        raise numpy_type_unsupported(np.dtype(np_dtype)) from None
+
+
+def of_scalar(value) -> dtype:
+    """The dtype class of a Python number before any default: bool, int64, float64 or complex128."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool_
+    if isinstance(value, (int, np.integer)):
+        return int64
+    if isinstance(value, (float, np.floating)):
+        return float64
+    return complex128
+
+
+def _promote_ints(a, b):
+    if a is b:
+        return a
+    if a in _BAREBONES or b in _BAREBONES:
+        small, big = sorted((a, b), key=lambda d: d.itemsize)
+        if small.np.kind == big.np.kind == "u" or (big in _BAREBONES and small is uint8):
+            return big
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a.char_name} and {b.char_name}")
+    if uint8 in (a, b):
+        other = b if a is uint8 else a
+        return int16 if other is int8 else other
+    return a if _INT_RANK[a] >= _INT_RANK[b] else b
+
+
+def _promote_floats(a, b):
+    if a is b:
+        return a
+    if {a, b} == {float16, bfloat16}:
+        return float32
+    return a if a.itemsize >= b.itemsize else b
+
+
+def _promote(a, b):
+    if a is b:
+        return a
+    if a.category > b.category:
+        a, b = b, a
+    if b.category == COMPLEX:
+        return complex128 if complex128 in (a, b) or a is float64 else complex64
+    if b.category == FLOAT:
+        return b if a.category < FLOAT else _promote_floats(a, b)
+    return b if a.category == BOOL else _promote_ints(a, b)
+
+
+_TABLE: dict = {}
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both promote to, by torch's lattice."""
+    key = (type1, type2)
+    out = _TABLE.get(key)
+    if out is None:
+        out = _TABLE[key] = _promote(type1, type2)
+    return out
+
+
+def _join(types):
+    out = None
+    for t in types:
+        out = t if out is None else promote_types(out, t)
+    return out
+
+
+def _combine(higher, lower):
+    """`higher` outranks `lower` unless the category of `lower` is greater."""
+    if higher is None:
+        return lower
+    if lower is None or higher.category == COMPLEX:
+        return higher
+    if higher.category == FLOAT:
+        return higher.to_complex() if lower.category == COMPLEX else higher
+    if higher.category == BOOL or lower.category >= FLOAT:
+        return promote_types(higher, lower)
+    return higher
+
+
+def result_type(dimensioned, zero_dim, wrapped, default: dtype) -> dtype:
+    """torch's result type of operands sorted by rank; `wrapped` are dtypes of Python numbers."""
+    numbers = [default if w.category == FLOAT else default.to_complex() if w.category == COMPLEX else w for w in wrapped]
+    return _combine(_combine(_join(dimensioned), _join(zero_dim)), _join(numbers))
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a result of `from_` may be written into `to` (torch.can_cast)."""
+    if from_.category == COMPLEX and to.category != COMPLEX:
+        return False
+    if from_.category == FLOAT and to.category < FLOAT:
+        return False
+    return not (from_.category != BOOL and to.category == BOOL)
+
+
+class _Info:
+    def __repr__(self):
+        names = [n for n in self._shown]
+        return f"{type(self).__name__}({', '.join(f'{n}={self._text(n)}' for n in names)})"
+
+    def _text(self, name):
+        value = getattr(self, name)
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.dtype == other.dtype
+
+    def __hash__(self):
+        return hash(self.dtype)
+
+
+class finfo(_Info):
+    """Numerical limits of a floating or complex dtype (torch.finfo)."""
+
+    _shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny", "dtype")
+
+    def __init__(self, type=None):
+        from . import config
+
+        type = config.default_dtype() if type is None else type
+        if type.category < FLOAT:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type!r}'")
+        info = ml_dtypes.finfo(type.to_real().np)
+        self.dtype = type.to_real().name
+        self.bits = int(info.bits)
+        for name in ("min", "max", "eps", "resolution", "smallest_normal"):
+            setattr(self, name, float(getattr(info, name)))
+        self.tiny = self.smallest_normal
+
+
+class iinfo(_Info):
+    """Numerical limits of an integer dtype (torch.iinfo)."""
+
+    _shown = ("min", "max", "dtype")
+
+    def __init__(self, type):
+        if type.category >= FLOAT:
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
+        if type.category == BOOL:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        info = np.iinfo(type.np)
+        self.dtype, self.bits = type.name, int(info.bits)
+        self.min, self.max = int(info.min), int(info.max)

@@ -1,0 +1,513 @@
+"""The backward pass (layer 6).
+
+Gradients travel from tape to tape, the youngest first.  On each tape a `Plan` says what to run: stages that nobody can look into are recorded as one
+call each; between them hooks and custom Functions run in Python.  With `create_graph` the same stages are recorded call by call, so that the gradients
+have a graph of their own.
+"""
+
+from __future__ import annotations
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, wrap
+from . import dtypes, errors, record
+from .nodes import Leaf, node_at, observed
+from .plan import Plan, Stage, StageForm, needs_of, plan_for, useful_slots, wanted_of
+from .program import kept_by
+from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+
+
+class Pass:
+    """One call of backward or grad.
+
+    targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
+    """
+
+    def __init__(self, keep_graph, create_graph, targets, accumulate):
+        self.keep_graph, self.create_graph = keep_graph, create_graph
+        self.targets, self.accumulate = targets, accumulate
+        self.captured = {}
+        self.frontier = {}  # tape -> {slot: gradient Value}
+        self.useful = None
+        self.callbacks = []
+
+    def give(self, where, g):
+        """Add a gradient for a Leaf or (tape, slot)."""
+        if isinstance(where, Leaf):
+            self.leaf(where, g)
+            return
+        tape, slot = where
+        slots = self.frontier.setdefault(tape, {})
+        old = slots.get(slot)
+        slots[slot] = g if old is None else self.add(old, g)
+
+    def add(self, a, b):
+        return record_op(_ADD, (a, b), GRAD if self.create_graph else NOGRAD)[0]
+
+    def leaf(self, leaf, g):
+        """A gradient contribution of a leaf (summed until the end of the pass)."""
+        slots = self.frontier.setdefault(leaf, {})
+        slots[0] = g if 0 not in slots else self.add(slots[0], g)
+
+
+_ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
+
+
+def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True):
+    """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
+    state = thread.state
+    p = Pass(keep_graph, create_graph, targets, accumulate)
+    outer, state.grad = state.grad, create_graph
+    outer_pass, state.extra["pass"] = state.extra.get("pass"), p
+    try:
+        for where, g in roots:
+            p.give(where, g)
+        _mark_useful(p)
+        while True:
+            tape = _youngest(p)
+            if tape is None:
+                break
+            run_tape(p, tape, p.frontier.pop(tape))
+        for leaf in [k for k in p.frontier if isinstance(k, Leaf)]:
+            finish_leaf(p, leaf, p.frontier.pop(leaf)[0])
+        for f in p.callbacks:
+            f()
+    finally:
+        state.grad = outer
+        state.extra["pass"] = outer_pass
+    return p.captured
+
+
+def _youngest(p):
+    best = None
+    for k in p.frontier:
+        if not isinstance(k, Leaf) and (best is None or k.serial > best.serial):
+            best = k
+    return best
+
+
+def run_tape(p, tape, grads):
+    """Send gradients {slot: Value} through one tape."""
+    if tape.open and tape.owner is not thread.state:
+        record.flush(tape)
+    targets = _targets_on(p, tape)
+    leaves = _leaf_cuts(p, tape)
+    cuts = frozenset(_watched(tape)) | leaves
+    roots = tuple(sorted(grads))
+    plan = plan_for(tape.prefix, roots, targets, cuts)
+    _check(tape, plan)
+    if not p.keep_graph:
+        _free_structure(tape, plan)
+    walk(p, tape, plan, grads)
+    if not p.keep_graph:
+        tape.freed |= plan.saving
+        if not tape.open:
+            _release_kept(tape)
+    for slot, g in grads.items():
+        _arrive(p, tape, slot, g)
+
+
+def walk(p, tape, plan: Plan, grads):
+    """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape."""
+    for item in plan.items:
+        if type(item) is Stage:
+            outs = run_stage(p, tape, item, [grads[s] for s in item.cots])
+            for s in item.cots:
+                if not _captured_here(p, tape, s):
+                    grads.pop(s, None)
+            grads.update(zip(item.outs, outs))
+        elif item[0] == "node":
+            run_node(p, tape, item, grads)
+        else:
+            slot = item[1]
+            leaf = _leaf_at(tape, slot)
+            if isinstance(leaf, Leaf) and slot in grads:
+                pending = p.frontier.get(leaf)
+                if pending is None:
+                    finish_leaf(p, leaf, grads.pop(slot))
+
+
+def _captured_here(p, tape, slot):
+    return p.targets is not None and (tape, slot) in p.targets
+
+
+# Stages
+
+def run_stage(p, tape, stage, cots):
+    """The gradients that leave a stage, as Values."""
+    if p.create_graph:
+        return stage.run(lambda s: _value_at(tape, s), lambda t: _number_at(tape, t), cots, _record_pull, p.add)
+    if tape.open:
+        return _record_stage(tape, stage, cots)
+    ins = [*cots, *[_value_at(tape, s) for s in stage.reads]]
+    form = _stage_form(tape, stage)
+    if stage.numbers:
+        ins += _number_vectors(tape)
+    return record_op(form, ins, NOGRAD)
+
+
+def _record_stage(tape, stage, cots):
+    """A stage over what is still pending: it reads the slots of the same program."""
+    with LOCK:
+        label = (stage, *[c.slot if c.tape is tape else tape.enter(c) for c in cots])
+        prefix = tape.prefix
+        nxt = prefix.next.get(label)
+        if nxt is None:
+            step = Step("backward", stage, label[1:], NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
+            nxt = prefix.next[label] = new_prefix(prefix, step, len(stage.avals), 0, 0, 0)
+        tape.prefix = nxt
+        first = nxt.step.first
+        out = [Value(a, False, tape, first + i) for i, a in enumerate(stage.avals)]
+        tape.values.extend(out)
+        return out
+
+
+def _free_structure(tape, plan):
+    """Releasing saved values is part of what is recorded: a later flush of this tape keeps nothing for these nodes."""
+    if not tape.open or not plan.saving:
+        return
+    prefix = tape.prefix
+    label = ("frees", plan.saving)
+    nxt = prefix.next.get(label)
+    if nxt is None:
+        step = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
+        nxt = prefix.next[label] = new_prefix(prefix, step, 0, 0, 0, 0)
+        nxt.memo["frees"] = plan.saving
+    tape.prefix = nxt
+
+
+def _stage_form(tape, stage):
+    forms = tape.prefix.memo.setdefault("stage_forms", {})
+    form = forms.get(stage)
+    if form is None:
+        form = forms[stage] = StageForm(stage, tape)
+    return form
+
+
+def _number_vectors(tape):
+    import numpy as np
+
+    return [record.data(np.array(tape.floats, np.float64), dtypes.float64), record.data(np.array(tape.ints, np.int64), dtypes.int64)]
+
+
+def _value_at(tape, slot):
+    """The Value of a forward slot, with its place in the graph."""
+    if tape.open:
+        return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+    v = tape.kept.get(slot)
+    if v is None:
+        raise errors.second_time()
+    if slot >= 0 and v.tape is None and slot_table(tape.prefix)[slot][1]:
+        graph = Value(v.aval, True, tape, slot)
+        graph.array = v.array
+        leaf = tape.leaves.get(slot)
+        if leaf is not None:
+            graph.tape, graph.leaf = None, leaf
+        return graph
+    return v
+
+
+def _number_at(tape, token):
+    kind, k = token
+    if kind == "f":
+        return tape.floats[k]
+    if kind == "i":
+        return tape.ints[k]
+    if kind == "b":
+        return bool(tape.ints[k])
+    return complex(tape.floats[k], tape.floats[k + 1])
+
+
+def _record_pull(form, gs, ins):
+    return record_op(form, [*gs, *ins], GRAD)
+
+
+# Visible nodes
+
+def run_node(p, tape, item, grads):
+    """A step with hooks on it, a captured non-leaf, or a custom Function."""
+    _, step, wanted, given = item
+    seen = observed(tape, step.first)
+    outs = [grads.get(step.first + i) for i in range(len(step.out_avals))]
+    if seen is not None:
+        outs = _before(p, tape, step, seen, outs)
+    for i, g in enumerate(outs):
+        slot = step.first + i
+        if g is not None and _captured_here(p, tape, slot):
+            p.captured[(tape, slot)] = g
+        grads.pop(slot, None)
+    if not wanted:
+        return
+    if step.kind == "function":
+        full = tape.contexts[step.first].run_backward(outs, p)
+        ins = [full[i] for i in wanted]
+    else:
+        ins = _run_pull(p, tape, step, wanted, outs)
+    if seen is not None and seen.posthooks:
+        ins = _after(p, step, seen, wanted, ins, outs)
+    for i, g in zip(wanted, ins):
+        if g is None:
+            continue
+        slot = step.ins[i]
+        old = grads.get(slot)
+        grads[slot] = g if old is None else p.add(old, g)
+
+
+def _run_pull(p, tape, step, wanted, outs):
+    given = tuple(i for i, g in enumerate(outs) if g is not None)
+    if not given:
+        return [None] * len(wanted)
+    pull = step.form.pullback(wanted, given)
+    ins = []
+    for i in pull.keep:
+        s = step.ins[i]
+        ins.append(_number_at(tape, s) if type(s) is tuple else _value_at(tape, s))
+    return record_op(pull, [*[outs[i] for i in given], *ins], GRAD if p.create_graph else NOGRAD)
+
+
+def _before(p, tape, step, seen, outs):
+    """Tensor hooks, retained gradients, node prehooks."""
+    for i, g in enumerate(outs):
+        slot = step.first + i
+        hooks = seen.hooks.get(slot)
+        if hooks:
+            outs[i] = g = run_hooks(hooks, g)
+        ref = seen.retain.get(slot)
+        t = ref() if ref is not None else None
+        if t is not None and g is not None:
+            _retain(t, g, p)
+    if seen.prehooks:
+        for f in list(seen.prehooks.values()):
+            result = f(tuple(_tensor(g, p) for g in outs))
+            if result is not None:
+                result = result if isinstance(result, tuple) else (result,)
+                outs = [r._value() if r is not None else None for r in result]
+    return outs
+
+
+def _after(p, step, seen, wanted, ins, outs):
+    for f in list(seen.posthooks.values()):
+        full = [None] * len(step.ins)
+        for i, g in zip(wanted, ins):
+            full[i] = g
+        result = f(tuple(_tensor(g, p) for g in full), tuple(_tensor(g, p) for g in outs))
+        if result is not None:
+            result = result if isinstance(result, tuple) else (result,)
+            ins = [result[i]._value() if result[i] is not None else None for i in wanted]
+    return ins
+
+
+def _tensor(g, p):
+    return None if g is None else wrap(g)
+
+
+def run_hooks(hooks, g):
+    """Tensor hooks in order of registration; a returned tensor replaces the gradient."""
+    for f in list(hooks.values()):
+        result = f(wrap(g) if g is not None else None)
+        if result is not None:
+            g = _checked(result, g, f)
+    return g
+
+
+def _checked(result, g, f):
+    name = getattr(f, "__name__", type(f).__name__)
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+    v = result._value()
+    if g is not None and v.aval.shape != g.aval.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    if g is not None and v.aval.dtype is not g.aval.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_legacy(g)} got torch.{_legacy(v)})")
+    return v
+
+
+def _legacy(v):
+    return f"{v.aval.dtype.char_name}Tensor"
+
+
+def _retain(t, g, p):
+    leaf = t._leaf_point()
+    if leaf.grad is None:
+        leaf.grad = wrap(g)
+    else:
+        _accumulate(leaf, g, p)
+
+
+# Arrivals
+
+def _arrive(p, tape, slot, g):
+    """A gradient that leaves this tape: at a target, a leaf, or an older tape."""
+    if g is None:
+        return
+    if slot >= 0 and (tape, slot) in (p.targets or ()):
+        p.captured[(tape, slot)] = g
+        return
+    where = _leaf_at(tape, slot)
+    if where is not None:
+        p.give(where, g)
+
+
+def _leaf_at(tape, slot):
+    """The Leaf, or (older tape, slot), behind a slot that ends a tape."""
+    if slot >= 0:
+        return tape.leaves.get(slot)
+    if not tape.open:
+        return tape.edges[-slot - 1]
+    v = tape.inputs[-slot - 1]
+    return v.leaf or ((v.tape, v.slot) if v.tape is not None else None)
+
+
+def finish_leaf(p, leaf, g):
+    """Hooks of a leaf, accumulation, hooks after it."""
+    if leaf.hooks and (p.accumulate or p.targets is None or leaf in p.targets):
+        g = run_hooks(leaf.hooks, g)
+    if p.targets is not None and leaf in p.targets and not p.accumulate:
+        p.captured[leaf] = g
+        return
+    if p.targets is not None and leaf not in p.targets:
+        return
+    if leaf.prehooks:
+        for f in list(leaf.prehooks.values()):
+            result = f((wrap(g),))
+            if result is not None:
+                g = (result[0] if isinstance(result, tuple) else result)._value()
+    _accumulate(leaf, g, p)
+    if leaf.post:
+        t = leaf.tensor()
+        for f in list(leaf.post.values()):
+            if f(t) is not None:
+                raise RuntimeError("post accumulate grad hooks should return None.")
+    if leaf.posthooks:
+        for f in list(leaf.posthooks.values()):
+            f((), (wrap(g),))
+
+
+def _accumulate(leaf, g, p):
+    old = leaf.grad
+    if old is None:
+        leaf.grad = wrap(g)
+    elif p.create_graph or old.requires_grad:
+        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD if p.create_graph else NOGRAD)[0])
+    else:
+        from .storage import write
+
+        write(old, record_op(_ADD, (old._value(), g), NOGRAD)[0])
+
+
+# What is asked for, watched, allowed
+
+def _watched(tape):
+    """Slots with hooks or retained gradients, and every output of a step with node hooks."""
+    out = []
+    for first, seen in tape.extra.items():
+        if type(first) is int:
+            n = len(slot_table(tape.prefix)[first][0].out_avals)
+            out += [first + i for i in range(n)] if seen.prehooks or seen.posthooks else [s for s in range(first, first + n) if seen.watches(s)]
+    return out
+
+
+def _leaf_cuts(p, tape):
+    """Slots of leaves whose arrival somebody watches."""
+    out = [s for s, leaf in tape.leaves.items() if leaf.observed()]
+    if tape.open:
+        out += [-i - 1 for i, v in enumerate(tape.inputs) if v.leaf is not None and v.leaf.observed()]
+    else:
+        out += [-i - 1 for i, e in enumerate(tape.edges) if isinstance(e, Leaf) and e.observed()]
+    return frozenset(out)
+
+
+def _mark_useful(p):
+    """With targets given: for each tape, the slots from which a target can be reached."""
+    if p.targets is None:
+        return
+    tapes = _tapes_below([k for k in p.frontier if not isinstance(k, Leaf)])
+    p.useful = {}
+    for tape in sorted(tapes, key=lambda t: t.serial):
+        own = frozenset(_own_targets(p, tape))
+        p.useful[tape] = (own, useful_slots(tape.prefix, own))
+
+
+def _own_targets(p, tape):
+    wanted = p.targets
+    for slot, leaf in tape.leaves.items():
+        if leaf in wanted:
+            yield slot
+    edges = [(v.leaf or (v.tape, v.slot)) if v.needs else None for v in tape.inputs] if tape.open else tape.edges
+    for i, e in enumerate(edges):
+        if e is None:
+            continue
+        if isinstance(e, Leaf):
+            if e in wanted:
+                yield -i - 1
+        elif e in wanted or (e[0] in p.useful and e[1] in p.useful[e[0]][1]):
+            yield -i - 1
+    for w in wanted:
+        if type(w) is tuple and w[0] is tape:
+            yield w[1]
+
+
+def _tapes_below(start):
+    found, stack = set(start), list(start)
+    while stack:
+        tape = stack.pop()
+        edges = [(v.tape, v.slot) if v.needs and v.tape is not None else None for v in tape.inputs] if tape.open else tape.edges
+        for e in edges:
+            if type(e) is tuple and e[0] not in found:
+                found.add(e[0])
+                stack.append(e[0])
+    return found
+
+
+def _targets_on(p, tape):
+    if p.targets is None:
+        return None
+    if tape not in p.useful:
+        return frozenset()
+    return p.useful[tape][0]
+
+
+def _check(tape, plan):
+    """The freed-graph and version checks, before anything runs."""
+    if tape.freed and not tape.freed.isdisjoint(plan.saving):
+        raise errors.second_time()
+    if tape.seen:
+        for slot in plan.kept & tape.seen.keys():
+            counter, at = tape.seen[slot]
+            if counter.n != at:
+                raise _modified(tape, slot, counter.n, at)
+    for slot in plan.kept:
+        if slot < 0:
+            v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
+            if v is not None and v.stale():
+                raise _modified(tape, slot, v.seen[0].n, v.seen[1], v)
+
+
+def _modified(tape, slot, now, at, v=None):
+    avals = slot_table(tape.prefix)
+    a = v.aval if v is not None else avals[slot][2]
+    producer = None
+    if v is None:
+        node, nr = node_at(tape, slot) if avals[slot][1] else (None, 0)
+        if node is not None:
+            producer = f"output {nr} of {node.name()}"
+    elif v.needs:
+        producer = None if v.tape is None else f"output {node_at(v.tape, v.slot)[1]} of {node_at(v.tape, v.slot)[0].name()}"
+    return errors.modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, now, at)
+
+
+def _release_kept(tape):
+    """Drop the arrays that no unreleased node reads."""
+    key = ("still", tape.program, frozenset(tape.freed))
+    still = tape.prefix.memo.get(key)
+    if still is None:
+        needs, still = needs_of(tape.prefix), set()
+        for step in tape.prefix.steps()[0]:
+            if step.kind == "op" and any(step.needs) and step.first not in tape.freed:
+                wanted = wanted_of(step, needs)
+                if wanted:
+                    still.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
+        tape.prefix.memo[key] = still = frozenset(still)
+    for slot in [s for s in tape.kept if s not in still]:
+        del tape.kept[slot]
+

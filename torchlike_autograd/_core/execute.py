@@ -1,0 +1,282 @@
+"""Running programs (layer 3): compiling, caching, choosing between fused and op-by-op, counting.
+
+A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, so new structures draw on a
+credit that hits earn back; when it is used up, a new structure first runs op by op from per-operator compiled functions, and is compiled
+when it comes a third time.  Both ways run the same Forms.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from sys import getrefcount
+
+import jax
+import numpy as np
+
+from . import config, record
+from .program import Program, run_step
+from .record import LOCK, ROOT, Tape, Value, thread
+
+_IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value that only a list holds
+_LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
+
+CREDIT_START, CREDIT_MAX, SIGHTINGS = 12, 24, 3
+
+
+class Stats(dict):
+    """Counters of the executor; `torchlike_autograd.stats()` returns a copy."""
+
+    def __str__(self):
+        width = max(map(len, self))
+        return "\n".join(f"{k:<{width}}  {v:.3f}" if isinstance(v, float) else f"{k:<{width}}  {v}" for k, v in self.items())
+
+
+stats = Stats(flushes=0, compiles=0, hits=0, op_by_op=0, compile_seconds=0.0, programs=0, structures=0)
+_credit = [CREDIT_START]
+_programs: dict = {}  # (prefix, mask) -> Program, least recently used first
+_options = {"xla_allow_excess_precision": False}
+
+
+def live_mask(values) -> bytes:
+    """One byte a value: 1 where somebody besides the tape holds it."""
+    try:
+        return bytes(map(getrefcount, values)).translate(_LIVE)
+    except ValueError:  # more than 255 holders
+        return bytes(min(n, 255) for n in map(getrefcount, values)).translate(_LIVE)
+
+
+def flush(tape=None):
+    """Run what is pending and reachable on a tape (default: this thread's), and close it."""
+    with LOCK:
+        if tape is None:
+            tape = thread.state.tape
+        if not tape.open:
+            return
+        if not tape.values:
+            if tape.owner.tape is not tape or not tape.inputs:
+                return
+            _reopen(tape)
+            return
+        mask = live_mask(tape.values)
+        _reopen(tape)
+        try:
+            _run(tape, mask)
+        except BaseException:
+            tape.values = []
+            raise
+
+
+def _reopen(tape):
+    tape.open = False
+    if tape.owner.tape is tape:
+        tape.owner.tape = Tape(tape.owner)
+
+
+def _run(tape, mask):
+    stats["flushes"] += 1
+    prefix = tape.prefix
+    program = prefix.programs.get(mask)
+    if program is None:
+        program = prefix.programs[mask] = Program(prefix, mask)
+        _remember(program)
+    inputs = tape.inputs
+    if program.outs:
+        arrays = _execute(program, tape.floats, tape.ints, [_device_array(inputs[-s - 1]) for s in program.arguments])
+    else:
+        arrays = ()
+    _deliver(tape, program, arrays)
+
+
+def _deliver(tape, program, arrays):
+    values, n = tape.values, len(program.shown)
+    for slot, array in zip(program.shown, arrays):
+        v = values[slot]
+        v.array = array
+        if not v.needs or v.leaf is not None:
+            v.tape = None
+    tape.program = program
+    if program.graph:
+        _keep(tape, program, dict(zip(program.outs, arrays)))
+    else:
+        tape.kept, tape.slots, tape.leaves, tape.seen = {}, {}, {}, {}
+        tape.floats, tape.ints = [], []
+    tape.values, tape.inputs, tape.slots = [], [], {}
+    del values, n
+
+
+def _keep(tape, program, arrays):
+    """Turn the tape into a graph: edges to the outside, and the arrays that pullbacks read."""
+    inputs = tape.inputs
+    tape.edges = [v.leaf or ((v.tape, v.slot) if v.tape is not None else None) if v.needs else None for v in inputs]
+    table = record.slot_table(program.prefix)
+    kept = {}
+    for slot in program.kept:
+        if slot < 0:
+            kept[slot] = inputs[-slot - 1]
+        else:
+            v = Value(table[slot][2], False, None, 0)
+            v.array = arrays[slot]
+            kept[slot] = v
+    tape.kept = kept
+
+
+def _device_array(v):
+    """The value's array, moved to JAX once if it is still NumPy's."""
+    a = v.array
+    if a is None:
+        v.tape.resolve(v)
+        a = v.array
+    return a
+
+
+def _execute(program, floats, ints, arrays):
+    program.runs += 1
+    program.prefix.used += 1
+    with jax.enable_x64(True):
+        floats, ints = _numbers(program, floats, ints)
+        if program.compiled is not None:
+            stats["hits"] += 1
+            if _credit[0] < CREDIT_MAX:
+                _credit[0] += 1
+            return program.compiled(floats, ints, *arrays)
+        if config.get("execution") == "immediate" or (_credit[0] <= 0 and program.runs < SIGHTINGS):
+            stats["op_by_op"] += 1
+            return op_by_op(program, floats, ints, arrays)
+        return _compile(program, floats, ints, arrays)
+
+
+def _numbers(program, floats, ints):
+    if not program.numbers:
+        return None, None
+    return np.array(floats, np.float64) if floats else None, _int_vector(ints)
+
+
+def _int_vector(ints):
+    if not ints:
+        return None
+    try:
+        return np.array(ints, np.int64)
+    except OverflowError:
+        return np.array([_wrap(i) for i in ints], np.int64)
+
+
+def _wrap(i):
+    """Unsigned 64-bit numbers keep their bits."""
+    return i - (1 << 64) if i >= (1 << 63) else int(i)
+
+
+def _compile(program, floats, ints, arrays):
+    start = time.perf_counter()
+    _credit[0] -= 1
+    compiled = jax.jit(program.function(), compiler_options=_options if _cpu() else None)
+    out = compiled(floats, ints, *arrays)
+    program.compiled = compiled
+    stats["compiles"] += 1
+    stats["compile_seconds"] += time.perf_counter() - start
+    _explain_recompiles(program)
+    return out
+
+
+def _cpu():
+    return jax.default_backend() == "cpu"
+
+
+def op_by_op(program, floats, ints, arrays):
+    """Run each step from its own compiled function."""
+    env = dict(zip(program.arguments, arrays))
+
+    def call(form, ins):
+        return form.jit()(*ins)
+
+    def call_pullback(form, gs, ins):
+        return form.jit()(*gs, *ins)
+
+    for step in program.steps:
+        run_step(step, env, floats, ints, call, call_pullback)
+    return [env[s] for s in program.outs]
+
+
+def _remember(program):
+    """Bound the number of programs; drop the structure that belonged to the dropped ones."""
+    _programs[(program.prefix, program.mask)] = program
+    stats["programs"] = len(_programs)
+    stats["structures"] = record.ROOT_NODES[0]
+    if len(_programs) > config.get("cache_size") or record.ROOT_NODES[0] > 200_000:
+        _prune()
+
+
+def _prune():
+    """Keep the half of the programs that was used most recently and often; rebuild the trie around them."""
+    ranked = sorted(_programs.values(), key=lambda p: (p.compiled is not None, p.runs), reverse=True)
+    keep = ranked[: config.get("cache_size") // 2]
+    wanted = set()
+    for p in keep:
+        node = p.prefix
+        while node is not None and node not in wanted:
+            wanted.add(node)
+            node = node.parent
+    stack, count = [ROOT], 0
+    while stack:
+        node = stack.pop()
+        node.next = {k: n for k, n in node.next.items() if n in wanted}
+        stack.extend(node.next.values())
+        count += 1
+    for p in ranked[len(keep):]:
+        p.prefix.programs.pop(p.mask, None)
+        _programs.pop((p.prefix, p.mask), None)
+    for p in keep:
+        p.runs //= 2
+    record.ROOT_NODES[0] = count
+    stats["programs"], stats["structures"] = len(_programs), count
+
+
+def clear_caches():
+    """Forget every program and structure (compiled ones too)."""
+    with LOCK:
+        flush()
+        _programs.clear()
+        ROOT.next.clear()
+        ROOT.memo.clear()
+        ROOT.programs.clear()
+        record.ROOT_NODES[0] = 0
+        stats["programs"] = stats["structures"] = 0
+        for state in (thread.state,):
+            state.tape = Tape(state)
+
+
+_places: dict = {}  # line of user code -> [compiles there, last program]
+
+
+def _explain_recompiles(program):
+    """Warn once when one place keeps compiling, naming what differs."""
+    from .lines import user_line
+
+    place = user_line()
+    if place is None:
+        return
+    entry = _places.setdefault(place, [0, None])
+    entry[0] += 1
+    if entry[0] == 8:
+        warnings.warn(
+            f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[1], program)}. "
+            "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.",
+            stacklevel=2)
+    entry[1] = program
+
+
+def _difference(a, b):
+    if a is None:
+        return "structure"
+    for i, (x, y) in enumerate(zip(a.prefix.steps()[1], b.prefix.steps()[1])):
+        if (x.aval, x.needs) != (y.aval, y.needs):
+            return f"input {i}: {x.aval}{' (grad)' if x.needs else ''} and {y.aval}{' (grad)' if y.needs else ''}"
+    for x, y in zip(a.prefix.steps()[0], b.prefix.steps()[0]):
+        if repr(x) != repr(y):
+            return f"the call {x!r} and {y!r}"
+    if len(a.prefix.steps()[0]) != len(b.prefix.steps()[0]):
+        return f"the number of recorded calls: {len(a.prefix.steps()[0])} and {len(b.prefix.steps()[0])}"
+    return "which results are still held when it runs"
+
+
+record.on_flush(flush)

@@ -1,0 +1,50 @@
+"""Strides as metadata (layer 4): `torch.strided`, memory formats, geometry of view chains."""
+
+from __future__ import annotations
+
+
+class layout:
+    """A memory layout; only strided tensors exist here."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+
+class memory_format(layout):
+    """A memory format; arrays are row-major, others are accepted as hints."""
+
+
+strided = layout("strided")
+sparse_coo = layout("sparse_coo")
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+channels_last = memory_format("channels_last")
+channels_last_3d = memory_format("channels_last_3d")
+
+
+def chain_geometry(view):
+    """(strides, offset) of a view, by walking its chain from the base."""
+    shape = view.base._v.aval.shape
+    strides, offset = view.base._geometry()
+    for spec, numbers in view.chain:
+        shape, strides, offset = _link(spec, numbers, shape, strides, offset)
+    return tuple(strides), offset
+
+
+def _link(spec, numbers, shape, strides, offset):
+    op = spec.op
+    kwargs = dict(spec.statics)
+    lifted = [p.name for p in op.params if p.name in op.lift]
+    kwargs.update(zip(lifted, numbers))
+    if op.layout is None:
+        raise NotImplementedError(f"the strides of a view made by {op.key} are not known")
+    out = op.layout(shape, strides, offset, **kwargs)
+    if hasattr(spec, "output"):
+        out = out[spec.output]
+    return out
+
+
+__all__ = ["chain_geometry", "channels_last", "contiguous_format", "layout", "memory_format", "preserve_format", "strided"]

@@ -1,0 +1,282 @@
+"""`grad_fn` objects, accumulation points, hooks (layer 4).
+
+The graph is structure on tapes; a `Node` is made when somebody asks for it and is the same object while anybody holds it.  What users attach (hooks,
+metadata) lives on the tape, so it stays when the Node goes.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+
+from .record import LEAF, slot_table
+
+
+class Leaf:
+    """The accumulation point of a leaf tensor: its gradient and hooks; graphs hold this, not the tensor."""
+
+    __slots__ = ("__weakref__", "grad", "hooks", "metadata", "node", "post", "posthooks", "prehooks", "tensor")
+
+    def __init__(self, tensor):
+        self.tensor = weakref.ref(tensor)
+        self.grad = None
+        self.hooks = None  # OrderedDict id -> f(grad)
+        self.post = None  # OrderedDict id -> f(tensor)
+        self.prehooks = None
+        self.posthooks = None
+        self.node = None
+        self.metadata = None
+
+    def observed(self):
+        """Whether anybody looks at the gradient on its way in."""
+        return self.hooks or self.post or self.prehooks or self.posthooks
+
+
+class Observed:
+    """What is attached to one step of a tape."""
+
+    __slots__ = ("hooks", "metadata", "posthooks", "prehooks", "retain")
+
+    def __init__(self):
+        self.hooks = {}  # output slot -> OrderedDict id -> f(grad)
+        self.retain = {}  # output slot -> weakref of the tensor that retains its gradient
+        self.prehooks = OrderedDict()
+        self.posthooks = OrderedDict()
+        self.metadata = None
+
+    def watches(self, slot):
+        return self.hooks.get(slot) or slot in self.retain
+
+
+class RemovableHandle:
+    """A handle that removes its hook (torch.utils.hooks.RemovableHandle): `id`, `remove()`, context manager."""
+
+    next_id = 0
+
+    def __init__(self, hooks_dict, *, extra_dict=None):
+        self.hooks_dict_ref = weakref.ref(hooks_dict) if not isinstance(hooks_dict, dict) or isinstance(hooks_dict, OrderedDict) else (lambda: hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        self.extra = extra_dict
+
+    def remove(self):
+        """Remove the hook; twice is fine."""
+        hooks = self.hooks_dict_ref()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, type, value, tb):
+        self.remove()
+
+
+def add_hook(hooks, f) -> RemovableHandle:
+    """Register `f` in an ordered dict of hooks."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = f
+    return handle
+
+
+def observed(tape, first, make=False):
+    """The Observed of the step whose first slot is `first`."""
+    out = tape.extra.get(first)
+    if out is None and make:
+        out = tape.extra[first] = Observed()
+    return out
+
+
+def step_of(tape, slot):
+    """The step that made a computed slot."""
+    return slot_table(tape.prefix)[slot][0] if not tape.open else _open_step(tape, slot)
+
+
+def _open_step(tape, slot):
+    table = tape.prefix.memo.get("slots")
+    if table is None:
+        table = slot_table(tape.prefix)
+    return table[slot][0]
+
+
+class Node:
+    """A node of the graph, as `tensor.grad_fn` shows it."""
+
+    __slots__ = ("__weakref__", "_first", "_tape")
+
+    def name(self):
+        """torch's name of the node, such as MulBackward0."""
+        return _node_name(self._step(), self._tape)
+
+    def _step(self):
+        return step_of(self._tape, self._first)
+
+    @property
+    def next_functions(self):
+        """((node or None, output number), ...), one entry for each differentiable argument."""
+        step = self._step()
+        return tuple(_edge(self._tape, s) for s in _edge_slots(step))
+
+    @property
+    def metadata(self):
+        """A dict for the user's own notes."""
+        seen = observed(self._tape, self._first, True)
+        if seen.metadata is None:
+            seen.metadata = {}
+        return seen.metadata
+
+    def register_hook(self, fn):
+        """Call fn(grad_inputs, grad_outputs) after the node has run; a returned tuple replaces grad_inputs."""
+        return add_hook(observed(self._tape, self._first, True).posthooks, fn)
+
+    def register_prehook(self, fn):
+        """Call fn(grad_outputs) before the node runs; a returned tuple replaces them."""
+        return add_hook(observed(self._tape, self._first, True).prehooks, fn)
+
+    def _sequence_nr(self):
+        return self._tape.serial * 1_000_000 + self._first
+
+    def __getattr__(self, name):
+        if name.startswith("_saved_"):
+            return saved_value(self, name[len("_saved_"):])
+        if name.startswith("_raw_saved_"):
+            raise NotImplementedError(f"{name} is not there yet")
+        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+
+    def __repr__(self):
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+
+_classes: dict = {}
+
+
+def _node_class(name):
+    out = _classes.get(name)
+    if out is None:
+        out = _classes[name] = type(name.rpartition("::")[2], (Node,), {"__slots__": (), "__module__": "torchlike_autograd"})
+    return out
+
+
+def _node_name(step, tape):
+    if step.kind == "function":
+        return step.form.node
+    return step.form.node
+
+
+def _edge_slots(step):
+    if step.kind == "function":
+        return step.ins[: len(step.ins) - len(step.out_avals)]
+    form = step.form
+    hidden = set(getattr(form.op, "nondiff", ()))
+    out = []
+    for i, (slot, owner) in enumerate(zip(step.ins, form.owners)):
+        if owner in hidden or owner in getattr(form.op, "lift", ()) or (owner[0] == "n" and owner[1:].isdigit()):
+            continue
+        if i not in form.diff_in and owner in _NEVER_DIFFERENTIABLE:
+            continue
+        out.append(slot)
+    return out
+
+
+_NEVER_DIFFERENTIABLE = {"index", "indices", "condition", "mask", "target", "offsets"}
+
+
+def _edge(tape, slot):
+    if type(slot) is tuple:
+        return (None, 0)
+    if slot >= 0:
+        leaf = tape.leaves.get(slot)
+        if leaf is not None:
+            return (accumulate_node(leaf), 0)
+        step, needs, _ = slot_table(tape.prefix)[slot]
+        return node_at(tape, slot) if needs else (None, 0)
+    if tape.open:
+        v = tape.inputs[-slot - 1]
+        edge = None if not v.needs else v.leaf or (v.tape, v.slot)
+    else:
+        edge = tape.edges[-slot - 1] if tape.edges else None
+    if edge is None:
+        return (None, 0)
+    return (accumulate_node(edge), 0) if isinstance(edge, Leaf) else node_at(*edge)
+
+
+def node_at(tape, slot):
+    """(Node, output number) of a computed slot that requires grad."""
+    step = step_of(tape, slot)
+    if step.kind == "op" and step.form.op.name == "_graft":  # a write without history keeps the history of the old value
+        return _edge(tape, step.ins[1])
+    if step.kind == "leaf" or step.mode == LEAF:
+        return (accumulate_node(tape.leaves[slot]), 0)
+    first = step.first
+    if step.kind == "function":
+        ctx = tape.contexts[first]
+        return (ctx, slot - first)
+    key = ("node", first)
+    ref = tape.extra.get(key)
+    node = ref() if ref is not None else None
+    if node is None:
+        node = _node_class(_node_name(step, tape))()
+        node._tape, node._first = tape, first
+        tape.extra[key] = weakref.ref(node)
+    return (node, slot - first)
+
+
+class AccumulateGrad(Node):
+    """The node where a leaf's gradient is accumulated; `variable` is the leaf."""
+
+    __slots__ = ("_leaf",)
+
+    def name(self):
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def variable(self):
+        return self._leaf.tensor()
+
+    @property
+    def next_functions(self):
+        return ()
+
+    @property
+    def metadata(self):
+        if self._leaf.metadata is None:
+            self._leaf.metadata = {}
+        return self._leaf.metadata
+
+    def register_hook(self, fn):
+        if self._leaf.posthooks is None:
+            self._leaf.posthooks = OrderedDict()
+        return add_hook(self._leaf.posthooks, fn)
+
+    def register_prehook(self, fn):
+        if self._leaf.prehooks is None:
+            self._leaf.prehooks = OrderedDict()
+        return add_hook(self._leaf.prehooks, fn)
+
+    def _sequence_nr(self):
+        return 2**64 - 1
+
+    def __getattr__(self, name):
+        raise AttributeError(f"'AccumulateGrad' object has no attribute '{name}'")
+
+    def __repr__(self):
+        return f"<AccumulateGrad object at {hex(id(self))}>"
+
+
+def accumulate_node(leaf) -> AccumulateGrad:
+    """The leaf's AccumulateGrad, the same while it is held."""
+    node = leaf.node() if leaf.node is not None else None
+    if node is None:
+        node = AccumulateGrad()
+        node._leaf = leaf
+        leaf.node = weakref.ref(node)
+    return node
+
+
+saved_value = None  # set by saved.py: (node, name) -> value
+
+
+def on_saved(f):
+    """Install the reader of `_saved_*`."""
+    global saved_value
+    saved_value = f

@@ -1,0 +1,309 @@
+"""Planning a backward pass over one tape (layer 3).
+
+A plan is pure structure: which steps are visited, in which order (latest first, as torch's engine does), for which inputs, what they
+keep, and where a person can look: it is cut into stages there.  It is built once for a prefix and found again by key.  A `Stage` is run
+by whoever provides `call`: inside a compiled program, op by op, or recorded call by call (`create_graph`).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from .._ops.spec import aval
+from . import dtypes
+from .record import GRAD, LEAF, Step, slot_table
+
+
+class Visit:
+    """One step to run backward: gradients of outputs `given` in, of flat inputs `wanted` out."""
+
+    __slots__ = ("given", "pull", "step", "wanted")
+
+    def __init__(self, step, wanted, given):
+        self.step, self.wanted, self.given = step, wanted, given
+        self.pull = step.form.pullback(wanted, given)
+
+
+class Stage:
+    """A run of visits that nobody can look into.
+
+    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used.
+    """
+
+    __slots__ = ("avals", "cots", "numbers", "outs", "reads", "visits")
+
+    def __init__(self, visits, cots, outs, table, input_avals):
+        self.visits, self.cots, self.outs = visits, cots, outs
+        reads, self.numbers = {}, False
+        for v in visits:
+            for i in v.pull.keep:
+                slot = v.step.ins[i]
+                if type(slot) is tuple:
+                    self.numbers = True
+                else:
+                    reads[slot] = True
+        self.reads = tuple(reads)
+        self.avals = tuple(_slot_aval(s, table, input_avals) for s in outs)
+
+    def run(self, lookup, number, cots, call, add):
+        """Gradients of `outs` from those of `cots`, in order."""
+        grads = dict(zip(self.cots, cots))
+        for v in self.visits:
+            step = v.step
+            gs = [grads[step.first + i] for i in v.given]
+            ins = [number(step.ins[i]) if type(step.ins[i]) is tuple else lookup(step.ins[i]) for i in v.pull.keep]
+            for i, g in zip(v.wanted, call(v.pull, gs, ins)):
+                slot = step.ins[i]
+                old = grads.get(slot)
+                grads[slot] = g if old is None else add(old, g)
+        return [grads[s] for s in self.outs]
+
+
+class Plan:
+    """The stages and events of one backward pass over one tape.
+
+    items: Stage, or ("node", step, wanted) for a step that is visible to Python, or ("leaf", slot);
+    targets: slots whose gradients are asked for; saving: first slots of visited nodes that keep something; kept: slots they keep.
+    """
+
+    __slots__ = ("items", "kept", "saving", "targets", "visited")
+
+    def __init__(self, items, targets, saving, kept, visited):
+        self.items, self.targets, self.saving, self.kept, self.visited = items, targets, saving, kept, visited
+
+
+def _slot_aval(slot, table, input_avals):
+    return input_avals[-slot - 1] if slot < 0 else table[slot][2]
+
+
+def needs_of(prefix):
+    """A function slot -> requires grad, for any slot of the prefix."""
+    table = slot_table(prefix)
+    outside = prefix.steps()[1]
+    return lambda slot: outside[-slot - 1].needs if slot < 0 else table[slot][1]
+
+
+def input_avals(prefix):
+    """Types of the outside slots."""
+    return [o.aval for o in prefix.steps()[1]]
+
+
+def wanted_of(step, needs, useful=None):
+    """Flat inputs of a step through which gradient flows."""
+    if step.kind == "function":
+        own = step.ins[: len(step.ins) - len(step.out_avals)]
+        return tuple(i for i, s in enumerate(own) if needs(s) and (useful is None or s in useful))
+    if step.kind != "op":
+        return ()
+    return tuple(i for i in step.form.diff_in if type(step.ins[i]) is not tuple and needs(step.ins[i]) and (useful is None or step.ins[i] in useful))
+
+
+def useful_slots(prefix, targets: frozenset) -> frozenset:
+    """Slots from which gradient can reach a target (targets included)."""
+    key = ("useful", targets)
+    out = prefix.memo.get(key)
+    if out is None:
+        needs = needs_of(prefix)
+        found = set(targets)
+        for step in prefix.steps()[0]:
+            if any(step.needs) and any(type(s) is not tuple and s in found and needs(s) for s in step.ins) and wanted_of(step, needs, found):
+                found.update(step.first + i for i, n in enumerate(step.needs) if n)
+        out = prefix.memo[key] = frozenset(found)
+    return out
+
+
+def plan_for(prefix, roots: tuple, targets, cuts: frozenset) -> Plan:
+    """The plan from `roots` (distinct slots with a gradient); targets None means every leaf and outside slot."""
+    key = ("plan", roots, targets, cuts)
+    out = prefix.memo.get(key)
+    if out is None:
+        out = prefix.memo[key] = _build(prefix, roots, targets, cuts)
+    return out
+
+
+def _build(prefix, roots, targets, cuts):
+    needs = needs_of(prefix)
+    table = slot_table(prefix)
+    useful = None if targets is None else useful_slots(prefix, targets)
+    order = _visits(prefix, roots, needs, useful)
+    ends = _last_uses(order, cuts, roots)
+    builder = _Stages(roots, table, input_avals(prefix), targets)
+    for slot in ends.get(None, ()):
+        builder.event(("leaf", slot))
+    saving, kept = set(), set()
+    for step, wanted, given in order:
+        visible = step.kind == "function" or any(step.first + i in cuts for i in range(len(step.out_avals)))
+        only_captured = not wanted
+        if only_captured and not visible:
+            continue
+        if not only_captured and step.kind == "op":
+            ins, outs = step.form.kept(wanted)
+            if ins or outs:
+                saving.add(step.first)
+                kept.update(s for s in (step.ins[i] for i in ins) if type(s) is not tuple)
+                kept.update(step.first + i for i in outs)
+        if visible:
+            builder.event(("node", step, wanted, given))
+        else:
+            builder.visit(Visit(step, wanted, given))
+        for slot in ends.get(step.first, ()):
+            builder.event(("leaf", slot))
+    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), tuple(s.first for s, w, _ in order if w))
+
+
+def _visits(prefix, roots, needs, useful):
+    """[(step, wanted, given outputs)] latest first."""
+    have = set(roots)
+    out = []
+    steps = prefix.steps()[0]
+    for step in reversed(steps):
+        given = tuple(i for i in range(len(step.out_avals)) if step.first + i in have)
+        if not given or step.mode == LEAF or step.kind in ("leaf", "detach"):
+            continue
+        if not any(step.needs):
+            continue
+        wanted = wanted_of(step, needs, useful)
+        out.append((step, wanted, given))
+        have.update(step.ins[i] for i in wanted)
+    return out
+
+
+def _last_uses(order, cuts, roots):
+    """{first slot of the step after which a hooked leaf is complete: [leaf slots]}."""
+    if not cuts:
+        return {}
+    last = {s: None for s in roots if s in cuts}
+    made = {step.first + i for step, _, _ in order for i in range(len(step.out_avals))}
+    for step, wanted, _ in order:
+        for i in wanted:
+            slot = step.ins[i]
+            if slot in cuts and slot not in made:
+                last[slot] = step.first
+    out = {}
+    for slot, first in last.items():
+        if slot not in made:
+            out.setdefault(first, []).append(slot)
+    return out
+
+
+class _Stages:
+    """Cuts the visits into stages, simulating which gradients are alive."""
+
+    def __init__(self, roots, table, avals, targets):
+        self.items, self.current = [], []
+        self.alive = dict.fromkeys(roots)
+        self.start = tuple(self.alive)
+        self.table, self.avals = table, avals
+        self.wanted_targets = targets
+        self.targets = ()
+
+    def visit(self, v):
+        self.current.append(v)
+        self._consume(v.step, v.given, v.wanted)
+
+    def _consume(self, step, given, wanted):
+        for i in given:
+            slot = step.first + i
+            if not self._is_target(slot):
+                self.alive.pop(slot, None)
+        for i in wanted:
+            self.alive[step.ins[i]] = None
+
+    def _is_target(self, slot):
+        return self.wanted_targets is not None and slot in self.wanted_targets
+
+    def event(self, item):
+        self.close()
+        self.items.append(item)
+        if item[0] == "node":
+            self._consume(item[1], item[3], item[2])
+        self.start = tuple(self.alive)
+
+    def close(self):
+        if self.current:
+            self.items.append(_stage(self.current, self.start, tuple(self.alive), self.table, self.avals))
+        self.current = []
+        self.start = tuple(self.alive)
+
+    def finish(self):
+        self.close()
+        self.targets = tuple(self.alive)
+        return self.items
+
+
+def _stage(visits, start, alive, table, avals):
+    """A stage takes what its visits consume or add to, and gives what is alive after it and was touched."""
+    touched = {}
+    for v in visits:
+        for i in v.given:
+            touched[v.step.first + i] = None
+        for i in v.wanted:
+            touched[v.step.ins[i]] = None
+    cots = tuple(s for s in start if s in touched)
+    return Stage(visits, cots, tuple(s for s in alive if s in touched), table, avals)
+
+
+class StageForm:
+    """A stage of a closed tape as something that can be recorded: f(*cots, *reads[, floats, ints])."""
+
+    diff_in = diff_out = ()
+    node = None
+    tuple_out = True
+
+    def __init__(self, stage, tape):
+        self.stage, self.spec, self.op = stage, self, self
+        self.key = self.name = "backward"
+        self.host = False
+        self.out_avals = stage.avals
+        self.has_numbers = stage.numbers
+        self._jit = None
+        table = slot_table(tape.prefix)
+        outside = input_avals(tape.prefix)
+        self.avals = tuple(_slot_aval(s, table, outside) for s in (*stage.cots, *stage.reads))
+        if stage.numbers:
+            self.avals += (aval((len(tape.floats),), dtypes.float64), aval((len(tape.ints),), dtypes.int64))
+
+    def form(self, avals):
+        """Itself: a stage has one set of types."""
+        return self
+
+    def apply(self, *flat):
+        """The gradients, as arrays."""
+        return tuple(self.run(flat, apply_form))
+
+    def run(self, flat, call):
+        """The gradients, each pullback run by `call`."""
+        n, m = len(self.stage.cots), len(self.stage.reads)
+        env = dict(zip(self.stage.reads, flat[n:n + m]))
+        floats, ints = flat[n + m:] if self.has_numbers else (None, None)
+        return self.stage.run(env.__getitem__, lambda t: number_of(t, floats, ints), flat[:n], call, jnp.add)
+
+    def jit(self):
+        """Compiled, for op-by-op execution."""
+        if self._jit is None:
+            self._jit = jax.jit(self.apply)
+        return self._jit
+
+    def __repr__(self):
+        return f"backward[{len(self.stage.visits)} steps]"
+
+
+def apply_form(form, gs, ins):
+    """Run a pullback inside the program being traced."""
+    return form.apply(*gs, *ins)
+
+
+def number_of(token, floats, ints):
+    """The runtime number that a step's input token names."""
+    kind, k = token
+    if kind == "f":
+        return floats[k]
+    if kind == "i":
+        return ints[k]
+    if kind == "b":
+        return ints[k] != 0
+    return floats[k] + 1j * floats[k + 1]
+
+
+__all__ = ["GRAD", "Plan", "Stage", "StageForm", "Step", "Visit", "apply_form", "number_of", "plan_for", "useful_slots"]

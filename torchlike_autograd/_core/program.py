@@ -1,0 +1,137 @@
+"""From a tape to a program (layer 3): what is live, what must be kept for a backward pass, which steps to run.
+
+The key of a program is (prefix, liveness mask): both are structure.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from .plan import apply_form, needs_of, number_of, wanted_of
+from .record import LEAF, slot_table
+
+
+class Program:
+    """One prefix with one set of wanted results.
+
+    outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
+    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs.
+    """
+
+    __slots__ = ("arguments", "compiled", "graph", "kept", "mask", "numbers", "outs", "prefix", "runs", "shown", "steps")
+
+    def __init__(self, prefix, mask):
+        self.prefix, self.mask = prefix, mask
+        table = slot_table(prefix)
+        self.shown = tuple(i for i, m in enumerate(mask) if m)
+        self.graph, kept = _graph(prefix, self.shown, table)
+        self.kept = tuple(sorted(kept))
+        self.outs = tuple(dict.fromkeys((*self.shown, *(s for s in self.kept if s >= 0))))
+        self.steps, used = _needed(prefix, self.outs, table)
+        self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
+        self.numbers = any(_has_numbers(s) for s in self.steps)
+        self.compiled = None
+        self.runs = 0
+
+    def function(self):
+        """f(floats, ints, *arrays) -> arrays of `outs`."""
+
+        def run(floats, ints, *arrays):
+            env = dict(zip(self.arguments, arrays))
+            for step in self.steps:
+                run_step(step, env, floats, ints, apply_op, apply_form)
+            return [env[s] for s in self.outs]
+
+        return run
+
+    def __str__(self):
+        lines = [f"  %{-i - 1}: {o.aval}{' grad' if o.needs else ''} (outside)" for i, o in enumerate(self.prefix.steps()[1])]
+        return "\n".join([*lines, *(f"  {s}" for s in self.steps), f"  return {', '.join(f'%{s}' for s in self.outs)}"])
+
+
+def apply_op(form, ins):
+    """Run an operator inside the program being traced."""
+    return form.apply(*ins)
+
+
+def run_step(step, env, floats, ints, call, call_pullback):
+    """Run one step on `env` (slot -> array); `call` runs forms, `call_pullback` runs pullbacks of a stage."""
+    kind = step.kind
+    if kind == "op":
+        ins = [number_of(s, floats, ints) if type(s) is tuple else env[s] for s in step.ins]
+        out = call(step.form, ins)
+        if step.form.tuple_out:
+            for i, o in enumerate(out):
+                env[step.first + i] = o
+        else:
+            env[step.first] = out
+    elif kind == "backward":
+        outs = step.form.run(env.__getitem__, lambda t: number_of(t, floats, ints), [env[s] for s in step.ins], call_pullback, jnp.add)
+        for i, o in enumerate(outs):
+            env[step.first + i] = o
+    else:  # leaf, detach, function: the same array under a new slot
+        for i, s in enumerate(step.ins[-len(step.out_avals):] if kind == "function" else step.ins):
+            env[step.first + i] = env[s]
+
+
+def _has_numbers(step):
+    return any(type(s) is tuple for s in step.ins) or (step.kind == "backward" and step.form.numbers)
+
+
+def _reads(step):
+    own = [s for s in step.ins if type(s) is not tuple]
+    if step.kind == "function":
+        return own[-len(step.out_avals):]
+    return [*own, *step.form.reads] if step.kind == "backward" else own
+
+
+def _needed(prefix, outs, table):
+    """The steps that `outs` depend on, in order, and all slots they read."""
+    need, chosen = set(outs), []
+    for step in reversed(prefix.steps()[0]):
+        if any(step.first + i in need for i in range(len(step.out_avals))):
+            chosen.append(step)
+            need.update(_reads(step))
+    chosen.reverse()
+    return chosen, need
+
+
+def freed_by(prefix):
+    """First slots of the nodes released by backward passes recorded in this prefix (structure: retain_graph is part of the label)."""
+    out = prefix.memo.get("freed")
+    if out is None:
+        out = set()
+        node = prefix
+        while node is not None:
+            out |= node.memo.get("frees", frozenset())
+            node = node.parent
+        prefix.memo["freed"] = out
+    return out
+
+
+def _graph(prefix, shown, table):
+    """Whether live values need grad, and which slots their nodes' pullbacks read."""
+    live = {s for s in shown if table[s][1] and table[s][0].mode != LEAF}
+    if not live:
+        return False, set()
+    needs, freed, kept = needs_of(prefix), freed_by(prefix), set()
+    for step in reversed(prefix.steps()[0]):
+        if not any(step.first + i in live for i in range(len(step.out_avals))) or step.mode == LEAF:
+            continue
+        wanted = wanted_of(step, needs)
+        live.update(step.ins[i] for i in wanted)
+        if step.kind == "op" and wanted and step.first not in freed:
+            kept.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
+    return True, kept
+
+
+def kept_by(step, wanted):
+    """The slots and numbers that the pullback of a step reads."""
+    from .._ops.registry import UNIMPLEMENTED
+
+    if step.form.op.derivative == UNIMPLEMENTED:
+        return ()
+    pull = step.form.pullback(wanted, step.form.diff_out)
+    return [step.ins[i] for i in pull.keep]
+
+

@@ -1,0 +1,397 @@
+"""The record: what was called, in order, not yet run (layer 3).
+
+Words used everywhere below:
+
+* `Value`: one immutable array, computed or pending.
+* `Tape`: the record of one thread between two flushes.  Computed values have slots 0, 1, 2, ...; values that come from outside have the
+  slots -1, -2, ... in order of first use.
+* `Prefix`: the structure of a tape so far, a node of a trie.  Recording a call follows one edge, labelled by (what is called, slots, mode): the
+  same dictionary lookup that finds the types of the results also extends the structural key, so the key of
+  a whole program is one object and costs nothing to compute.  Numbers and start indices are not part of a label: their values are
+  collected in `floats` and `ints`, the program's runtime arguments.
+* `Step`: what one edge adds to its prefix.
+
+A slot needs grad or not by structure (`mode` is part of the label): NOGRAD, GRAD, or LEAF (the result is a leaf that requires grad, as after an
+optimizer's in-place update).  After the flush a tape that some live value still needs for a
+backward pass stays as the graph: structure (prefix), the arrays kept for it (`kept`), the outside values (`inputs`).
+
+    x, w leaves        tape slots:  -1 x   -2 w   0 = x*w   1 = sum(0)
+    trie edges:        (in, x) -> (in, w) -> (mul, -1, -2, GRAD) -> (sum, 0, GRAD)
+"""
+
+from __future__ import annotations
+
+import threading
+
+from .._ops.spec import aval
+from . import config
+
+NOGRAD, GRAD, LEAF = 0, 1, 2
+
+LOCK = threading.RLock()  # one lock for all records: tapes of other threads can be read under it
+
+
+class Value:
+    """One array of the record.
+
+    aval: its type; needs: whether it requires grad; tape, slot: where it was made (tape None: plain data); array: the JAX or NumPy array, or None
+    while pending; leaf: the accumulation point when it is a leaf; seen: (counter, version) of the storage it was read
+    from, or None while nothing was ever written there.
+    """
+
+    __slots__ = ("__weakref__", "array", "aval", "leaf", "needs", "seen", "slot", "tape")
+
+    def __init__(self, aval, needs, tape, slot):
+        self.aval = aval
+        self.needs = needs
+        self.tape = tape
+        self.slot = slot
+        self.array = None
+        self.leaf = None
+        self.seen = None
+
+    @property
+    def pending(self):
+        return self.array is None
+
+    def stale(self):
+        """Whether the storage was written since this value was read."""
+        return self.seen is not None and self.seen[0].n != self.seen[1]
+
+
+def data(array, dtype, needs=False, device="cpu") -> Value:
+    """A Value over an existing array."""
+    v = Value(aval(tuple(array.shape), dtype, device), needs, None, 0)
+    v.array = array
+    return v
+
+
+class Step:
+    """One recorded call: structure only."""
+
+    __slots__ = ("first", "float_at", "form", "ins", "int_at", "kind", "mode", "needs", "out_avals")
+    # kind: "op" | "leaf" | "detach" | "function" | "backward"
+
+    def __init__(self, kind, form, ins, mode, out_avals, needs, first):
+        self.kind, self.form, self.ins, self.mode = kind, form, ins, mode
+        self.out_avals, self.needs, self.first = out_avals, needs, first
+
+    def __repr__(self):
+        outs = ", ".join(f"%{self.first + i}: {a}{' grad' if n else ''}" for i, (a, n) in enumerate(zip(self.out_avals, self.needs)))
+        return f"{outs} = {self.kind} {self.form}{self.ins}"
+
+
+class Prefix:
+    """A node of the trie; `step` leads here from `parent`."""
+
+    __slots__ = ("aval", "first", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "used")
+
+    def __init__(self, parent, step, size, inputs, numbers):
+        self.parent, self.step = parent, step
+        self.size, self.inputs, self.numbers = size, inputs, numbers  # counts: computed slots, outside slots, (floats, ints)
+        self.next = {}
+        self.programs = {}
+        self.memo = {}
+        self.used = 0
+        if step is not None and len(step.out_avals) == 1:
+            self.aval, self.needs, self.first = step.out_avals[0], step.needs[0], step.first
+
+    def steps(self):
+        """All steps from the root, and the avals/needs of the outside slots (cached)."""
+        out = self.memo.get("steps")
+        if out is None:
+            chain, node = [], self
+            while node.parent is not None:
+                chain.append(node.step)
+                node = node.parent
+            chain.reverse()
+            out = [s for s in chain if type(s) is Step]
+            outside = [s for s in chain if type(s) is not Step]
+            self.memo["steps"] = out = (out, outside)
+        return out
+
+
+ROOT = Prefix(None, None, 0, 0, (0, 0))
+ROOT_NODES = [0]  # nodes made since the trie was last cleared
+
+
+def new_prefix(parent, step, n_out, n_in, floats, ints):
+    """Extend the trie by one edge."""
+    ROOT_NODES[0] += 1
+    nf, ni = parent.numbers
+    return Prefix(parent, step, parent.size + n_out, parent.inputs + n_in, (nf + floats, ni + ints))
+
+
+class Outside:
+    """The step of a value entering the tape."""
+
+    __slots__ = ("aval", "needs", "out_avals")
+
+    def __init__(self, aval, needs):
+        self.aval, self.needs = aval, needs
+        self.out_avals = ()
+
+
+class Tape:
+    """One thread's record since its last flush, and afterwards the graph that it left behind."""
+
+    __slots__ = ("__weakref__", "contexts", "extra", "floats", "freed", "inputs", "ints", "kept", "edges", "leaves", "lines", "open", "owner", "prefix", "program", "seen", "serial", "slots", "values")
+    _serials = 0
+
+    def __init__(self, owner):
+        Tape._serials += 1
+        self.owner = owner
+        self.serial = Tape._serials
+        self.prefix = ROOT
+        self.values = []
+        self.inputs = []
+        self.slots = {}
+        self.floats = []
+        self.ints = []
+        self.leaves = {}  # slot of a LEAF result -> its accumulation point
+        self.seen = {}  # slot -> (counter, version), for the version check
+        self.contexts = {}  # first slot of a custom Function's outputs -> its ctx
+        self.extra = {}  # slot -> hooks and other observations, see nodes.py
+        self.lines = {}  # slot -> place in the user's code, kept only where asked for
+        self.freed = set()  # slots of nodes whose saved values were released
+        self.kept = {}  # after the flush: slot -> Value (plain data) for backward
+        self.program = None
+        self.edges = ()  # after the flush: for each outside slot its leaf, its (tape, slot), or None
+        self.open = True
+
+    def enter(self, v) -> int:
+        """The slot of a value that was not made on this tape."""
+        i = self.slots.get(v)
+        if i is not None:
+            return i
+        if v.array is None:
+            v.tape.resolve(v)
+        label = (v.aval, v.needs)
+        prefix = self.prefix
+        nxt = prefix.next.get(label)
+        if nxt is None:
+            nxt = prefix.next[label] = new_prefix(prefix, Outside(v.aval, v.needs), 0, 1, 0, 0)
+        self.inputs.append(v)
+        i = self.slots[v] = -len(self.inputs)
+        self.prefix = nxt
+        return i
+
+    def resolve(self, v):
+        """Run this tape because someone needs `v` now."""
+        flush(self)
+        if v.array is None:
+            raise RuntimeError(f"internal error: the value %{v.slot} of type {v.aval} was dropped before it was read")
+
+    def needs_of(self, slot):
+        """Whether a slot requires grad."""
+        if slot < 0:
+            return self.inputs[-slot - 1].needs
+        return slot_table(self.prefix)[slot][1]
+
+
+def slot_table(prefix):
+    """[(step, needs, aval)] for the computed slots of a prefix."""
+    out = prefix.memo.get("slots")
+    if out is None:
+        out = []
+        for s in prefix.steps()[0]:
+            out += [(s, n, a) for a, n in zip(s.out_avals, s.needs)]
+        prefix.memo["slots"] = out
+    return out
+
+
+class ThreadState:
+    """What belongs to one thread: the open tape and the modes."""
+
+    __slots__ = ("anomaly", "calls", "extra", "grad", "inference", "saved_hooks", "tape")
+
+    def __init__(self):
+        self.tape = Tape(self)
+        self.grad = True
+        self.inference = False
+        self.anomaly = None
+        self.saved_hooks = []
+        self.calls = 0
+        self.extra = {}
+
+
+class _Thread(threading.local):
+    def __init__(self):
+        self.state = ThreadState()
+
+
+thread = _Thread()
+
+# Set by execute.py: flush(tape) runs what is pending on it.
+flush = None
+
+
+def on_flush(f):
+    """Install the executor."""
+    global flush
+    flush = f
+
+
+def record_op(spec, ins, mode=None):
+    """Record `spec` on `ins` (Values and numbers, flat); returns the list of result Values.
+
+    mode: NOGRAD, GRAD or LEAF; by default the thread's grad mode.
+    """
+    th = thread.state
+    if mode is None:
+        mode = th.grad
+    with LOCK:
+        tape = th.tape
+        label, numbers = _label(tape, spec, mode, ins)
+        nxt = tape.prefix.next.get(label)
+        if nxt is None:
+            return _record_new(th, spec, ins, mode, label, numbers)
+        return _append(tape, nxt, numbers)
+
+
+def _label(tape, spec, mode, ins):
+    label, numbers = [spec, mode], None
+    for x in ins:
+        if type(x) is Value:
+            label.append(x.slot if x.tape is tape else tape.enter(x))
+        elif numbers is None:
+            numbers = [x]
+        else:
+            numbers.append(x)
+    return tuple(label), numbers
+
+
+def _append(tape, nxt, numbers):
+    if numbers is not None:
+        push_numbers(tape, numbers)
+    step = nxt.step
+    tape.prefix = nxt
+    slot = step.first
+    out = []
+    for a, n in zip(step.out_avals, step.needs):
+        out.append(Value(a, n, tape, slot))
+        slot += 1
+    tape.values.extend(out)
+    return out
+
+
+def _record_new(th, spec, ins, mode, label, numbers):
+    """A call not seen after this prefix, a full tape, or immediate execution."""
+    tape = th.tape
+    if IMMEDIATE[0]:
+        label = ("immediate", label)
+        nxt = tape.prefix.next.get(label)
+        out = _append(tape, nxt or extend(tape, label, spec, ins, mode), numbers)
+        flush(tape)
+        return out
+    if tape.prefix.size >= LIMIT[0]:
+        flush(tape)
+        tape = th.tape
+        label, numbers = _label(tape, spec, mode, ins)
+        nxt = tape.prefix.next.get(label)
+        if nxt is not None:
+            return _append(tape, nxt, numbers)
+    return _append(tape, extend(tape, label, spec, ins, mode), numbers)
+
+
+IMMEDIATE = [config.get("execution") == "immediate"]
+LIMIT = [config.get("record_limit")]
+
+
+def _follow(name, value):
+    if name == "execution":
+        IMMEDIATE[0] = value == "immediate"
+        LIMIT[0] = 0 if IMMEDIATE[0] else config.get("record_limit")
+        ROOT.next.clear()
+    elif name == "record_limit":
+        LIMIT[0] = value
+
+
+config.on_change(_follow)
+
+
+def record_one(spec, ins, mode=None):
+    """`record_op` for an operator with one result."""
+    return record_op(spec, ins, mode)[0]
+
+
+def push_numbers(tape, numbers):
+    """Append runtime numbers to the program's arguments, in order."""
+    for x in numbers:
+        t = type(x)
+        if t is float:
+            tape.floats.append(x)
+        elif t is int or t is bool:
+            tape.ints.append(x)
+        else:
+            tape.floats.append(x.real)
+            tape.floats.append(x.imag)
+
+
+def number_kind(x):
+    """The pattern token of a Python number."""
+    t = type(x)
+    return "f" if t is float else "i" if t is int else "b" if t is bool else "c"
+
+
+def extend(tape, label, spec, ins, mode):
+    """The slow path: a call not seen after this prefix; types are inferred, errors raised, an edge added."""
+    from .._ops.spec import NUMBERS
+
+    avals = tuple(x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins)
+    form = spec.form(avals)
+    needing = any(type(ins[i]) is Value and ins[i].needs for i in form.diff_in)
+    needs = tuple((mode == LEAF or (bool(mode) and needing)) and i in form.diff_out for i in range(len(form.out_avals)))
+    slots, it, floats, ints = [], iter(label[2:]), 0, 0
+    nf, ni = tape.prefix.numbers
+    for x in ins:
+        if type(x) is Value:
+            slots.append(next(it))
+        else:
+            kind = number_kind(x)
+            if kind in "ib":
+                slots.append((kind, ni + ints))
+                ints += 1
+            else:
+                slots.append((kind, nf + floats))
+                floats += 1 if kind == "f" else 2
+    step = Step("op", form, tuple(slots), mode, form.out_avals, needs, tape.prefix.size)
+    nxt = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints)
+    if tape.prefix.size < LIMIT[0] or IMMEDIATE[0]:
+        tape.prefix.next[label] = nxt
+    return nxt
+
+
+def record_alias(v, kind) -> Value:
+    """A new slot with the array of `v`: kind "leaf" (requires grad, history cut) or "detach" (no grad)."""
+    with LOCK:
+        tape = thread.state.tape
+        slot = v.slot if v.tape is tape else tape.enter(v)
+        label = (kind, slot)
+        prefix = tape.prefix
+        nxt = prefix.next.get(label)
+        if nxt is None:
+            step = Step(kind, None, (slot,), LEAF if kind == "leaf" else NOGRAD, (v.aval,), (kind != "detach",), prefix.size)
+            nxt = prefix.next[label] = new_prefix(prefix, step, 1, 0, 0, 0)
+        tape.prefix = nxt
+        out = Value(v.aval, nxt.needs, tape, nxt.first)
+        tape.values.append(out)
+        return out
+
+
+class Counter:
+    """A version counter, shared by a storage's tensors."""
+
+    __slots__ = ("n",)
+
+    def __init__(self, n=0):
+        self.n = n
+
+
+def mark_seen(v, counter):
+    """Tell `v` (and its tape) which storage version it shows."""
+    v.seen = seen = (counter, counter.n)
+    if v.tape is not None:
+        v.tape.seen[v.slot] = seen
+
+

@@ -1,0 +1,149 @@
+"""Dims, broadcasting, strides (layer 1), with torch's errors."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+__all__ = ["broadcast", "contiguous_strides", "numel", "wrap_dim", "wrap_dims"]
+
+numel = math.prod
+
+
+def wrap_dim(dim: int, ndim: int, *, scalar_ok: bool = True) -> int:
+    """`dim` in [0, ndim); IndexError in torch's words.  A 0-dim tensor counts as one dim."""
+    n = ndim
+    if n == 0 and scalar_ok:
+        n = 1
+    if n == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not -n <= dim < n:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
+    return dim % n
+
+
+def wrap_dims(dims, ndim: int) -> tuple:
+    """Several dims, each once; RuntimeError for a repeat."""
+    out = tuple(wrap_dim(d, ndim) for d in dims)
+    for i, d in enumerate(out):
+        if d in out[:i]:
+            raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+    return out
+
+
+def reduce_dims(dim, ndim: int) -> tuple:
+    """The axes that a reduction over `dim` (None, int or a sequence; empty means all) runs over."""
+    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+        return tuple(range(ndim))
+    if isinstance(dim, int):
+        dim = (dim,)
+    axes = wrap_dims(dim, ndim)
+    return axes if ndim else ()
+
+
+def broadcast(*shapes) -> tuple:
+    """The common shape; RuntimeError naming the sizes and the dimension as torch does."""
+    out = shapes[0]
+    for other in shapes[1:]:
+        if out != other:
+            out = _broadcast2(out, other)
+    return out
+
+
+def _broadcast2(a, b):
+    n = max(len(a), len(b))
+    out = [1] * n
+    for i in range(1, n + 1):
+        x = a[-i] if i <= len(a) else 1
+        y = b[-i] if i <= len(b) else 1
+        if x != y and x != 1 and y != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({x}) must match the size of tensor b ({y}) at non-singleton dimension {n - i}")
+        out[-i] = y if x == 1 else x
+    return tuple(out)
+
+
+def contiguous_strides(shape) -> tuple:
+    """Row-major strides in elements (a size of 0 counts as 1, as in torch)."""
+    out, step = [], 1
+    for n in reversed(shape):
+        out.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(out))
+
+
+def is_contiguous(shape, strides) -> bool:
+    """Whether `strides` lay `shape` out row by row without gaps."""
+    if 0 in shape:
+        return True
+    step = 1
+    for n, s in zip(reversed(shape), reversed(strides)):
+        if n != 1:
+            if s != step:
+                return False
+            step *= n
+    return True
+
+
+def infer_size(shape, total: int) -> tuple:
+    """Resolve one -1 in `shape` so that it holds `total` elements (view, reshape)."""
+    shape = tuple(operator.index(n) for n in shape)
+    known, hole = 1, None
+    for i, n in enumerate(shape):
+        if n == -1:
+            if hole is not None:
+                raise RuntimeError("only one dimension can be inferred")
+            hole = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n}")
+        else:
+            known *= n
+    if hole is not None:
+        if known == 0 and total == 0:
+            raise RuntimeError(
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1"
+                " can be any value and is ambiguous")
+        if known and total % known == 0:
+            return (*shape[:hole], total // known, *shape[hole + 1:])
+    elif known == total:
+        return shape
+    raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {total}")
+
+
+def view_strides(shape, strides, new_shape):
+    """Strides of a view of `new_shape` over (`shape`, `strides`), or None where a copy is needed."""
+    if numel(shape) == 0:
+        return strides if tuple(shape) == tuple(new_shape) else contiguous_strides(new_shape)
+    chunks = _chunks(shape, strides)
+    out, chunk = [0] * len(new_shape), len(chunks) - 1
+    left = 1
+    i = len(new_shape) - 1
+    while i >= 0:
+        if chunk < 0:
+            if any(n != 1 for n in new_shape[: i + 1]):
+                return None
+            for k in range(i, -1, -1):
+                out[k] = out[k + 1] * new_shape[k + 1] if k + 1 < len(new_shape) else 1
+            break
+        size, step = chunks[chunk]
+        out[i] = left * step
+        left *= new_shape[i]
+        if left > size or size % left:
+            return None
+        i -= 1
+        if left == size and (i < 0 or new_shape[i] != 1):
+            chunk, left = chunk - 1, 1
+    return tuple(out)
+
+
+def _chunks(shape, strides):
+    """Merge dims that lie gaplessly behind each other: [(size, innermost stride), ...]."""
+    out = []
+    for n, s in zip(shape, strides):
+        if n == 1:
+            continue
+        if out and out[-1][1] == n * s:
+            out[-1] = (out[-1][0] * n, s)
+        else:
+            out.append((n, s))
+    return out or [(1, 1)]

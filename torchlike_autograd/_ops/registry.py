@@ -1,0 +1,168 @@
+"""What an operator entry is, and the checks that run when it is declared (layer 2).
+
+One operator, one entry: the ATen schema gives identity, signature and aliasing; the decorated body is a pure JAX function
+with arrays positional and everything that shapes the program by keyword.  Function, method, ``_`` twin,
+``out=``, node name, saved attributes and tests are made from the entry, never written by hand.
+
+How a body is called:
+* every ``Tensor`` parameter positionally, in schema order, as an array of its final dtype (promotion has happened; `None` for an absent
+  ``Tensor?``; a tuple for ``Tensor[]``); where `scalars` names a Tensor parameter a Python number may stand there and
+  arrives as a 0-dim array of the promoted dtype;
+* parameters named in `lift` by keyword as 0-dim arrays (runtime arguments: never part of a program's key), or `None`;
+* everything else by keyword as plain hashable Python values (tuples for lists, `dtype` objects for ScalarType).
+A body raises torch's exceptions itself: it runs abstractly when the call is recorded.
+
+Complex gradients, casts, broadcasting of ranks and the reduction of broadcast gradients are done around the body.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+
+from . import schema as _schema
+
+__all__ = ["NONE", "OPS", "SMOOTH", "UNIMPLEMENTED", "Op", "Promote", "at", "call", "fails", "op", "real", "rule"]
+
+SMOOTH = "smooth"
+NONE = "none"  # the output never requires grad
+UNIMPLEMENTED = "unimplemented"  # the output requires grad and backward raises, as in torch
+BODY = "body"
+
+OPS: dict = {}  # schema key -> Op, in order of declaration
+BY_NAME: dict = {}  # public name -> [Op] in the order in which overloads are tried
+
+
+class Promote(enum.Enum):
+    """How inputs are cast before the body sees them."""
+
+    NONE = "none"  # as they are
+    RESULT = "result"  # all to the result type
+    FLOAT = "float"  # the result type, integers and bool to the default float
+    SUM = "sum"  # bool and integers to int64 unless `dtype` is given; `dtype` casts
+    BOOL = "bool"  # all to bool (logical functions)
+    SAME = "same"  # no cast; operands must agree (matrix products)
+
+
+class rule:
+    """A jvp rule: ``f(out, primals, tangents, **keywords) -> tangent of out``, linear in `tangents`.
+
+    `primals` are the body's positional array arguments; `tangents` match them (None where the argument is integral or absent).
+    """
+
+    def __init__(self, f):
+        self.f = f
+
+
+class Op:
+    """One operator entry; see the module docstring and `op` for the fields."""
+
+    def __init__(self, body, schema_text, **fields):
+        self.schema = _schema.parse(schema_text)
+        self.key = self.schema.key
+        self.name = self.schema.name
+        self.body = body
+        self.__dict__.update(fields)
+        self.params = self.schema.params
+        self.tensor_params = [p for p in self.params if p.kind.startswith("Tensor")]
+        self.is_view = any(r.alias for r in self.schema.returns) and not any(p.writes for p in self.params)
+        self.multi = len(self.schema.returns) > 1 or (bool(self.schema.returns) and self.schema.returns[0].kind.endswith("[]"))
+        self.rule = self.derivative.f if isinstance(self.derivative, rule) else None
+        self.specs = {}
+        self.doc = inspect.getdoc(body)
+        _check(self)
+
+    def __repr__(self):
+        return f"<op {self.key}>"
+
+
+def _check(entry):
+    if entry.key in OPS:
+        raise ValueError(f"operator {entry.key} is declared twice")
+    names = {p.name for p in entry.params}
+    body_names = set(inspect.signature(entry.body).parameters)
+    if names != body_names:
+        raise ValueError(f"{entry.key}: the body takes {sorted(body_names)}, the schema {sorted(names)}")
+    for field in ("lift", "scalars"):
+        for name in getattr(entry, field):
+            if name not in names:
+                raise ValueError(f"{entry.key}: {field} names {name!r}, which is no parameter")
+    for wrt, kept in entry.saves.items():
+        for name in (wrt, *kept):
+            if name not in names and not name.startswith("result"):
+                raise ValueError(f"{entry.key}: saves names {name!r}, which is no parameter")
+    if not entry.samples:
+        raise ValueError(f"{entry.key} has no samples")
+    if entry.kinks is None:
+        raise ValueError(f"{entry.key}: say kinks=[...] or kinks=SMOOTH")
+
+
+def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, lift=(), scalars=(), aliases=(), names=None,
+       promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
+       nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
+       out_dtype=None):
+    """Declare an operator.
+
+    schema: the ATen schema; node: `grad_fn` name (None with derivative=NONE); promote: see `Promote`; saves: {differentiated
+    input: (what torch keeps for its gradient, ...)}, with "result" (or "result0", "result1", ...) for outputs: only tensors that torch saves
+    (they drive the version check and the "second time" error); derivative: BODY (the body's own JAX derivative is torch's), `rule(f)`, NONE or
+    UNIMPLEMENTED; lift: scalar and integer parameters passed as runtime arguments; scalars: Tensor parameters where a Python number may stand;
+    aliases: further public names ("clip", "special.expit", "linalg.norm"); names: replaces the default public names
+    ("torch.X" and "Tensor.X"); promote_with: parameters that take part in promotion (default: every Tensor parameter and every
+    number standing for one); inplace: make the ``X_`` twin (default: for promoted operators with one output);
+    out: make ``out=``; samples/kinks/errors: data for the tests; write: for views,
+    ``write(base, new, **keywords)`` puts a new view value back into the base (default: scatter by an index map);
+    layout: for views, ``layout(shape, strides, offset, **keywords) -> (shape, strides, offset)`` in elements;
+    nondiff: Tensor parameters that get no gradient although floating; nondiff_out: indices of outputs that do not require grad; bake: {name:
+    predicate} lifted values that become structure where the predicate holds; opmath: compute half
+    precision in float32 (default: for promoted operators); fields: names of the named tuple returned, with result_name its type;
+    varargs: name of an int[] parameter that may be given as separate arguments (view, permute); multi_view: outputs are several views of
+    one input (in-place on them is an error); host: the body runs on concrete NumPy arrays (data-dependent shapes);
+    out_dtype: function (input dtypes..., **statics) reserved for factories.
+    """
+
+    def declare(body):
+        promoted = promote in (Promote.RESULT, Promote.FLOAT, Promote.BOOL)
+        entry = Op(
+            body, schema, node=node, promote=promote, saves=dict(saves or {}), derivative=derivative, lift=tuple(lift), scalars=tuple(scalars),
+            aliases=tuple(aliases), names=names, promote_with=promote_with, inplace=promoted if inplace is None else inplace, out=out,
+            samples=samples, kinks=kinks, errors=errors, write=write, layout=layout, nondiff=tuple(nondiff),
+            nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
+            varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, out_dtype=out_dtype)
+        OPS[entry.key] = entry
+        BY_NAME.setdefault(entry.name, []).append(entry)
+        body.op = entry
+        return body
+
+    return declare
+
+
+# Samples: data that the tests turn into tensors of either module.
+
+class real:
+    """Random reals of a shape in [low, high), the same for everyone (seeded by position)."""
+
+    def __init__(self, *shape, low=-2.0, high=2.0, dtype="float64", grad=True):
+        self.shape, self.low, self.high, self.dtype, self.grad = shape, low, high, dtype, grad
+
+
+class at:
+    """Given values: a flat list, or nested lists."""
+
+    def __init__(self, *values, dtype="float64", grad=True):
+        self.values = values[0] if len(values) == 1 and isinstance(values[0], list) else list(values)
+        self.dtype, self.grad = dtype, grad
+
+
+class call:
+    """Arguments of one call."""
+
+    def __init__(self, *args, **kwargs):
+        self.args, self.kwargs = args, kwargs
+
+
+class fails:
+    """A call that must raise `kind` with `message` in its text."""
+
+    def __init__(self, call, kind, message=""):
+        self.call, self.kind, self.message = call, kind, message

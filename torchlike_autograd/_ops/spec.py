@@ -1,0 +1,424 @@
+"""An operator with its structure fixed (layer 2).
+
+`Spec` = operator + statics + the pattern of its arguments; `Form` = Spec + input types.  A Form knows the output types, applies the body to
+arrays with torch's casts around it, and makes its pullback, which is a Form again, so that derivatives of any order are the same thing.
+Forms know nothing of Tensors, graphs or state.
+
+Flat inputs: Tensor arguments and lifted numbers in schema order, Tensor lists spliced in.  A pattern token is "T" (array), "N" (absent),
+("L", n) (list of n), or one of "f i b c" (a Python number given at run time as a 0-dim float64/int64/bool/complex128 array).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.interpreters import partial_eval as pe
+
+from .._core import config, dtypes, shapes
+from .._core.dtypes import FLOAT
+from .registry import NONE, UNIMPLEMENTED, Promote
+
+NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
+
+
+class Aval:
+    """The type of a value: interned by (shape, dtype, device)."""
+
+    __slots__ = ("device", "dtype", "ndim", "shape")
+    _interned: dict = {}
+
+    def __repr__(self):
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+def aval(shape, dtype, device="cpu") -> Aval:
+    """The one Aval of these properties."""
+    key = (shape, dtype, device)
+    out = Aval._interned.get(key)
+    if out is None:
+        out = Aval()
+        out.shape, out.dtype, out.device, out.ndim = shape, dtype, device, len(shape)
+        Aval._interned[key] = out
+    return out
+
+
+NUMBERS = {k: aval((), d, "number") for k, d in NUMBER_DTYPES.items()}
+NUMBER_KINDS = {v: k for k, v in NUMBERS.items()}
+
+
+def _is_number(a):
+    return a.device == "number"
+
+
+class Spec:
+    """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
+
+    __slots__ = ("forms", "op", "pattern", "statics")
+
+    def __init__(self, op, statics, pattern):
+        self.op, self.statics, self.pattern = op, statics, pattern
+        self.forms = {}
+
+    def form(self, avals) -> Form:
+        """The Form for these input types; raises torch's errors for wrong shapes or dtypes."""
+        out = self.forms.get(avals)
+        if out is None:
+            out = self.forms[avals] = Form(self, avals)
+        return out
+
+    def __repr__(self):
+        return f"{self.op.key}{dict(self.statics) or ''}"
+
+
+def spec_of(op, statics: tuple, pattern: tuple) -> Spec:
+    """The interned Spec; `statics` is a tuple of (name, value)."""
+    key = (pattern, statics)
+    out = op.specs.get(key)
+    if out is None:
+        out = op.specs[key] = Spec(op, dict(statics), pattern)
+    return out
+
+
+def clear_forms(ops):
+    """Forget what depends on the default dtype."""
+    for op in ops:
+        for spec in op.specs.values():
+            spec.forms.clear()
+
+
+class Layout:
+    """How flat inputs become the body's arguments, from the pattern."""
+
+    def __init__(self, op, pattern):
+        self.slots = []  # (param, token, first flat index or None)
+        flat = 0
+        for param, token in zip((p for p in op.params if p.kind.startswith("Tensor") or p.name in op.lift), pattern):
+            if token == "N":
+                self.slots.append((param, token, None))
+            elif isinstance(token, tuple):
+                self.slots.append((param, token, flat))
+                flat += token[1]
+            else:
+                self.slots.append((param, token, flat))
+                flat += 1
+        self.size = flat
+
+    def owner(self):
+        """Parameter name of each flat input."""
+        out = []
+        for param, token, first in self.slots:
+            if first is not None:
+                out += [param.name] * (token[1] if isinstance(token, tuple) else 1)
+        return out
+
+    def arguments(self, flat):
+        """(positional, keywords) for the body."""
+        args, kwargs = [], {}
+        for param, token, first in self.slots:
+            if token == "N":
+                value = None
+            elif isinstance(token, tuple):
+                value = tuple(None if x is None else x for x in flat[first:first + token[1]])
+            else:
+                value = flat[first]
+            if param.kind.startswith("Tensor"):
+                args.append(value)
+            else:
+                kwargs[param.name] = value
+        return args, kwargs
+
+
+class Form:
+    """A Spec at given input types."""
+
+    __slots__ = ("_jit", "_pullbacks", "_uses", "avals", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
+
+    def __init__(self, spec, avals):
+        self.spec, self.avals, self.op = spec, avals, spec.op
+        self.layout = self._layout()
+        self.owners = self.layout.owner()
+        self._pullbacks, self._jit, self._uses = {}, None, None
+        self.casts, self.compute = _casts(self)
+        self.node = spec.op.node
+        device = next((a.device for a in avals if not _is_number(a)), "cpu")
+        with jax.enable_x64(True):
+            out = jax.eval_shape(self.apply, *[_abstract(a) for a in avals])
+        self.tuple_out = isinstance(out, (tuple, list))
+        outs = out if self.tuple_out else (out,)
+        self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
+        self.diff_in, self.diff_out = self._differentiable()
+        self.saves = spec.op.saves
+
+    def _layout(self):
+        return Layout(self.spec.op, self.spec.pattern)
+
+    def _differentiable(self):
+        op = self.op
+        if op.derivative == NONE:
+            return (), ()
+        ins = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in op.nondiff)
+        outs = tuple(i for i, a in enumerate(self.out_avals) if a.dtype.category >= FLOAT and i not in op.nondiff_out)
+        return ins, outs
+
+    def apply(self, *flat):
+        """The operator on arrays of the declared types."""
+        flat = [x if d is None else x.astype(d.np) for x, d in zip(flat, self.casts)]
+        flat = _align_ranks(self, flat)
+        half = self.op.opmath and self.compute is not None and self.compute in (dtypes.float16, dtypes.bfloat16)
+        if half:
+            flat = [x.astype(np.float32) if x.dtype == self.compute.np else x for x in flat]
+        args, kwargs = self.layout.arguments(flat)
+        out = _body(self.op, args, {**kwargs, **self.spec.statics})
+        if half:
+            out = jax.tree.map(lambda o: o.astype(self.compute.np) if o.dtype == np.float32 else o, out)
+        return out
+
+    def jit(self):
+        """The compiled operator, for op-by-op execution."""
+        if self._jit is None:
+            self._jit = jax.jit(self.apply)
+        return self._jit
+
+    def pullback(self, wanted: tuple, given: tuple):
+        """The Form computing gradients of flat inputs `wanted` from those of outputs `given`: f(*gs, *ins)."""
+        key = (wanted, given)
+        out = self._pullbacks.get(key)
+        if out is None:
+            if self.op.derivative == UNIMPLEMENTED:
+                raise _unimplemented(self.op)
+            out = self._pullbacks[key] = Pullback(self, wanted, given)
+        return out
+
+    def kept(self, wanted):
+        """(flat input indices, output indices) that torch would save for the gradients of `wanted`."""
+        ins, outs = set(), set()
+        for i in wanted:
+            for name in self.saves.get(self.owners[i], ()):
+                if name.startswith("result"):
+                    outs.add(int(name[6:] or 0))
+                else:
+                    ins.update(k for k, owner in enumerate(self.owners) if owner == name and not _is_number(self.avals[k]))
+        return ins, outs
+
+    def __repr__(self):
+        return f"{self.spec}({', '.join(map(repr, self.avals))}) -> {', '.join(map(repr, self.out_avals))}"
+
+
+def _unimplemented(op):
+    return RuntimeError(f"derivative for aten::{op.name} is not implemented")
+
+
+class _PullbackOp:
+    """What a pullback looks like to the rest: an operator without a schema of its own."""
+
+    def __init__(self, form):
+        self.name = self.key = f"{form.op.key}~"
+        self.node = form.node
+        self.derivative, self.saves, self.is_view, self.multi = "body", {}, False, True
+        self.host = False
+        self.forward = form.op
+
+
+class Pullback(Form):
+    """f(*cotangents of `given`, *inputs) -> gradients of `wanted`; unused inputs are dropped (`keep`)."""
+
+    __slots__ = ("given", "inner", "keep", "wanted")
+
+    def __init__(self, form, wanted, given):
+        self.inner, self.wanted, self.given = form, wanted, given
+        self.op = _PullbackOp(form)
+        self.spec = self
+        self.node = form.node
+        self._pullbacks, self._jit, self._uses = {}, None, None
+        gs = tuple(form.out_avals[i] for i in given)
+        self.keep = tuple(range(len(form.avals)))
+        with jax.enable_x64(True):
+            self.keep = _used_inputs(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
+        self.avals = (*gs, *(form.avals[i] for i in self.keep))
+        self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
+        self.saves = {o: tuple(self.owners) for o in self.owners}
+        self.out_avals = tuple(form.avals[i] for i in wanted)
+        self.tuple_out = True
+        self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT)
+        self.diff_out = tuple(range(len(wanted)))
+
+    def form(self, avals):
+        """Itself: a pullback has one set of types."""
+        return self
+
+    def apply(self, *flat):
+        n = len(self.given)
+        gs, rest = flat[:n], flat[n:]
+        ins = [None] * len(self.inner.avals)
+        for i, x in zip(self.keep, rest):
+            ins[i] = x
+        for i, a in enumerate(self.inner.avals):
+            if ins[i] is None:  # proven unused: any value of the type will do
+                ins[i] = jnp.zeros(a.shape, a.dtype.np)
+        return _vjp(self.inner, self.wanted, self.given, gs, ins)
+
+    def __repr__(self):
+        return f"pullback[{self.inner.spec}]({', '.join(map(repr, self.avals))})"
+
+
+def _vjp(form, wanted, given, gs, ins):
+    def outputs(*diff):
+        full = list(ins)
+        for i, x in zip(wanted, diff):
+            full[i] = x
+        out = form.apply(*full)
+        outs = out if form.tuple_out else (out,)
+        return [outs[i] for i in given]
+
+    _, pull = jax.vjp(outputs, *[ins[i] for i in wanted])
+    # torch's gradient of a real loss is the conjugate of JAX's
+    return tuple(_conj(g) for g in pull([_conj(g) for g in gs]))
+
+
+def _conj(x):
+    return jnp.conj(x) if jnp.iscomplexobj(x) else x
+
+
+def _used_inputs(f, abstract, n_fixed):
+    """Indices (after the first `n_fixed`) of inputs that the outputs of f depend on."""
+    closed = jax.make_jaxpr(f)(*abstract)
+    jaxpr = closed.jaxpr
+    _, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=False)
+    return tuple(i for i, u in enumerate(used[n_fixed:]) if u)
+
+
+def _abstract(a):
+    return jax.ShapeDtypeStruct(a.shape, a.dtype.np)
+
+
+def _body(op, args, kwargs):
+    if op.rule is None:
+        return op.body(*args, **kwargs)
+    return _with_rule(op, args, kwargs)
+
+
+def _with_rule(op, args, kwargs):
+    """The body under its jvp rule; absent arguments and lifted keywords are closed over or passed along."""
+    lifted = [k for k in op.lift if kwargs.get(k) is not None and hasattr(kwargs[k], "dtype")]
+    statics = {k: v for k, v in kwargs.items() if k not in lifted}
+    leaves, tree = jax.tree.flatten(tuple(args))
+
+    def split(flat):
+        own = jax.tree.unflatten(tree, flat[: len(leaves)])
+        return own, {**statics, **dict(zip(lifted, flat[len(leaves):]))}
+
+    @jax.custom_jvp
+    def f(*flat):
+        own, kw = split(flat)
+        return op.body(*own, **kw)
+
+    @f.defjvp
+    def _(primals, tangents):
+        out = f(*primals)
+        own, kw = split(primals)
+        clean = [None if t.dtype == jax.dtypes.float0 else t for t in tangents[: len(leaves)]]
+        return out, op.rule(out, own, jax.tree.unflatten(tree, clean), **kw)
+
+    return f(*leaves, *[kwargs[k] for k in lifted])
+
+
+# Casting.
+
+def _casts(form):
+    """Target dtype of each flat input (None: as it is) and the dtype computed in."""
+    op, avals = form.op, form.avals
+    if op.promote is Promote.NONE:
+        return _number_casts(form, None), avals[0].dtype if avals else None
+    if op.promote is Promote.BOOL:
+        return tuple(dtypes.bool_ for _ in avals), dtypes.bool_
+    if op.promote is Promote.SAME:
+        compute = _same_dtype(form)
+        return _number_casts(form, compute), compute
+    taking = [a for a, owner in zip(avals, form.owners) if _takes_part(form, owner)]
+    compute = promoted(taking)
+    if op.promote is Promote.FLOAT and compute.category < FLOAT:
+        compute = config.default_dtype()
+    if op.promote is Promote.SUM:
+        asked = form.spec.statics.get("dtype")
+        compute = asked or (dtypes.int64 if compute.category < FLOAT else compute)
+    casts = []
+    for a, owner in zip(avals, form.owners):
+        param_is_tensor = owner not in op.lift
+        if _takes_part(form, owner) or not param_is_tensor:
+            target = compute if not _is_int_param(op, owner) else dtypes.int64
+            casts.append(None if a.dtype is target else target)
+        else:
+            casts.append(None)
+    return tuple(casts), compute
+
+
+def _is_int_param(op, name):
+    return not op.params or any(p.name == name and p.kind in ("int", "int[]") for p in op.params)  # chains of views have no schema
+
+
+def _takes_part(form, owner):
+    op = form.op
+    if op.promote_with is not None:
+        return owner in op.promote_with
+    return owner not in op.lift
+
+
+def promoted(avals):
+    """torch's result type of these input types."""
+    if not avals:
+        return config.default_dtype()
+    dims = [a.dtype for a in avals if a.ndim and not _is_number(a)]
+    zeros = [a.dtype for a in avals if not a.ndim and not _is_number(a)]
+    numbers = [a.dtype for a in avals if _is_number(a)]
+    return dtypes.result_type(dims, zeros, numbers, config.default_dtype())
+
+
+def _number_casts(form, compute):
+    """Numbers become the dtype of the first tensor where their category allows it."""
+    first = compute or next((a.dtype for a in form.avals if not _is_number(a)), None)
+    out = []
+    for a, owner in zip(form.avals, form.owners):
+        if not _is_number(a) or _is_int_param(form.op, owner):
+            out.append(None)
+        elif first is None or a.dtype.category > first.category:
+            out.append(None)
+        else:
+            out.append(first)
+    return tuple(out)
+
+
+def _same_dtype(form):
+    tensors = [a for a, owner in zip(form.avals, form.owners) if not _is_number(a) and _takes_part(form, owner)]
+    first = tensors[0].dtype
+    for a in tensors[1:]:
+        if a.dtype is not first:
+            raise RuntimeError(
+                f"expected m1 and m2 to have the same dtype, but got: {_cxx(first)} != {_cxx(a.dtype)}")
+    return first
+
+
+def _cxx(d):
+    """The C++ name of a dtype, as it appears in messages."""
+    return {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half",
+            "bfloat16": "c10::BFloat16", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
+            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}.get(d.name, d.name)
+
+
+def _align_ranks(form, flat):
+    """Leading dims of size 1 so that broadcasting operands have one rank (JAX runs without rank promotion)."""
+    op = form.op
+    if op.promote not in (Promote.RESULT, Promote.FLOAT, Promote.BOOL):
+        return flat
+    taking = [i for i, owner in enumerate(form.owners) if owner not in op.lift]
+    if len(taking) < 2:
+        return flat
+    shapes.broadcast(*[tuple(flat[i].shape) for i in taking])
+    rank = max(flat[i].ndim for i in taking)
+    for i in taking:
+        x = flat[i]
+        if x.ndim != rank:
+            flat[i] = x.reshape((1,) * (rank - x.ndim) + tuple(x.shape))
+    return flat
+
+

@@ -1,0 +1,594 @@
+"""The Tensor facade: state and properties (layer 5); operators are attached from the op table by `_core/bind.py`.
+
+A Tensor is a mutable name for a Value: `_v` is the Value read last; `_cell`, `_at`, `_view`, `_detached`, `_counter` say which storage it shares
+(see `_core/storage.py`); `_leaf` is its accumulation point.  Class attributes are the defaults, so that a fresh tensor sets one attribute.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+
+import numpy as np
+
+from ._core import devices, dtypes, errors, shapes
+from ._core.nodes import Leaf, add_hook, node_at, observed, step_of
+from ._core.record import Counter, Value, data
+from ._core.storage import View, as_detached, as_leaf, cell_of, read
+
+_new = object.__new__
+
+
+class Size(tuple):
+    """A shape (torch.Size)."""
+
+    __slots__ = ()
+
+    def __new__(cls, iterable=()):
+        return tuple.__new__(cls, (int(n) for n in iterable))
+
+    def numel(self):
+        """The number of elements."""
+        return shapes.numel(self)
+
+    def __repr__(self):
+        return f"torch.Size({list(self)})"
+
+    def __getitem__(self, i):
+        out = tuple.__getitem__(self, i)
+        return tuple.__new__(Size, out) if isinstance(i, slice) else out
+
+    def __add__(self, other):
+        return tuple.__new__(Size, tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, n):
+        return tuple.__new__(Size, tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self):
+        return Size, (tuple(self),)
+
+
+class TensorMeta(type):
+    """`isinstance(x, torch.Tensor)` by the usual rules."""
+
+
+class Tensor(metaclass=TensorMeta):
+    """An n-dimensional array that records what is done to it."""
+
+    _cell = None
+    _at = 0
+    _view = None
+    _detached = False
+    _counter = None
+    _leaf = None
+    _layout_ = None  # (strides, storage offset) when not row-major from 0
+    _hooks_dict = None
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    # Reading
+
+    def _value(self) -> Value:
+        return self._v if self._cell is None else read(self)
+
+    def _array(self):
+        """The concrete array (JAX or NumPy); runs what is pending."""
+        v = self._v if self._cell is None else read(self)
+        if v.array is None:
+            v.tape.resolve(v)
+        return v.array
+
+    def _numpy(self) -> np.ndarray:
+        from ._core import guards
+
+        out = np.asarray(self._array())
+        guards.check()
+        return out
+
+    # Types
+
+    @property
+    def shape(self):
+        return tuple.__new__(Size, self._v.aval.shape)
+
+    def size(self, dim=None):
+        """The shape, or the size of one dim."""
+        if dim is None:
+            return tuple.__new__(Size, self._v.aval.shape)
+        shape = self._v.aval.shape
+        return shape[shapes.wrap_dim(dim, len(shape), scalar_ok=False)]
+
+    @property
+    def dtype(self):
+        return self._v.aval.dtype
+
+    @property
+    def device(self):
+        return devices.of_key(self._v.aval.device)
+
+    @property
+    def ndim(self):
+        return self._v.aval.ndim
+
+    def dim(self):
+        """The number of dims."""
+        return self._v.aval.ndim
+
+    ndimension = dim
+
+    def numel(self):
+        """The number of elements."""
+        return shapes.numel(self._v.aval.shape)
+
+    nelement = numel
+
+    def element_size(self):
+        """Bytes of one element."""
+        return self._v.aval.dtype.itemsize
+
+    @property
+    def itemsize(self):
+        return self._v.aval.dtype.itemsize
+
+    @property
+    def nbytes(self):
+        return self.numel() * self.itemsize
+
+    def is_floating_point(self):
+        return self.dtype.is_floating_point
+
+    def is_complex(self):
+        return self.dtype.is_complex
+
+    def is_signed(self):
+        return self.dtype.is_signed
+
+    is_cpu = property(lambda self: self._v.aval.device == "cpu")
+    is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
+    is_sparse = is_sparse_csr = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = property(lambda self: False)
+
+    @property
+    def layout(self):
+        from ._core.layouts import strided
+
+        return strided
+
+    # Geometry (metadata: arrays are immutable)
+
+    def _geometry(self):
+        if self._layout_ is not None:
+            return self._layout_
+        view = self._view
+        if view is not None and view.chain:
+            if view.geometry is None:
+                from ._core.layouts import chain_geometry
+
+                view.geometry = chain_geometry(view)
+            return view.geometry
+        return shapes.contiguous_strides(self._v.aval.shape), 0
+
+    def stride(self, dim=None):
+        """Strides in elements, or one of them."""
+        strides = self._geometry()[0]
+        return strides if dim is None else strides[shapes.wrap_dim(dim, self.ndim, scalar_ok=False)]
+
+    def storage_offset(self):
+        return self._geometry()[1]
+
+    def is_contiguous(self, memory_format=None):
+        if self._layout_ is None and (self._view is None or not self._view.chain):
+            return True
+        return shapes.is_contiguous(self._v.aval.shape, self._geometry()[0])
+
+    # Autograd state
+
+    @property
+    def requires_grad(self):
+        v = self._v if self._cell is None else read(self)
+        return v.needs
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad=True):
+        """Ask for gradients of this leaf (or stop asking); returns self."""
+        v = self._value()
+        if v.needs and v.leaf is None:
+            if not requires_grad:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
+                    "require differentiation use var_no_grad = var.detach().")
+            return self
+        if bool(requires_grad) == v.needs:
+            return self
+        if requires_grad:
+            if v.aval.dtype.category < dtypes.FLOAT:
+                raise errors.only_float_requires_grad()
+            v = as_leaf(v, self._leaf_point())
+        else:
+            v = as_detached(v)
+        self._set_value(v)
+        return self
+
+    def _set_value(self, v):
+        """Replace the Value without a write: same contents, other autograd state."""
+        v.seen = self._v.seen
+        self._v = v
+        if self._cell is not None:
+            if self._view is None and not self._detached:
+                self._cell.value = v
+            self._at = self._cell.n
+
+    def _leaf_point(self) -> Leaf:
+        leaf = self._leaf
+        if leaf is None:
+            leaf = self._leaf = Leaf(self)
+        return leaf
+
+    @property
+    def is_leaf(self):
+        v = self._value()
+        return not v.needs or v.leaf is not None
+
+    @property
+    def grad_fn(self):
+        v = self._value()
+        if not v.needs or v.leaf is not None:
+            return None
+        return node_at(v.tape, v.slot)[0]
+
+    @property
+    def output_nr(self):
+        v = self._value()
+        if not v.needs or v.leaf is not None:
+            return 0
+        return v.slot - step_of(v.tape, v.slot).first
+
+    @property
+    def grad(self):
+        leaf = self._leaf
+        out = leaf.grad if leaf is not None else None
+        if out is None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
+                "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
+                "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+                "github.com/pytorch/pytorch/pull/30531 for more informations. (Triggered internally at torch/include/ATen/core/TensorBody.h:502.)",
+                stacklevel=2)
+        return out
+
+    @grad.setter
+    def grad(self, value):
+        if value is not None:
+            self._check_grad(value)
+        elif self._leaf is None:
+            return
+        self._leaf_point().grad = value
+
+    @grad.deleter
+    def grad(self):
+        self.grad = None
+
+    def _check_grad(self, value):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type \"{type(value).__name__}\"")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        if value.dtype is not self.dtype:
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{_cxx_name(self.dtype)}'. The gradient must "
+                "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
+                "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
+                "that they match.")
+        if value.shape != self.shape:
+            raise RuntimeError("assigned grad has data of a different size")
+
+    @property
+    def _grad(self):
+        return self._leaf.grad if self._leaf is not None else None
+
+    @_grad.setter
+    def _grad(self, value):
+        self.grad = value
+
+    @property
+    def _version(self):
+        return self._counter.n if self._counter is not None else 0
+
+    @property
+    def _base(self):
+        view = self._view
+        return view.base if view is not None and not self._detached else None
+
+    def _is_view(self):
+        return self._base is not None
+
+    @property
+    def retains_grad(self):
+        v = self._value()
+        if not v.needs or v.leaf is not None:
+            return False
+        seen = observed(v.tape, step_of(v.tape, v.slot).first)
+        return seen is not None and v.slot in seen.retain
+
+    def retain_grad(self):
+        """Keep this non-leaf's gradient in `.grad` during backward."""
+        v = self._value()
+        if not v.needs:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if v.leaf is None:
+            import weakref
+
+            self._leaf_point()
+            observed(v.tape, step_of(v.tape, v.slot).first, True).retain[v.slot] = weakref.ref(self)
+
+    def register_hook(self, hook):
+        """Call hook(grad) when the gradient is known; a returned tensor replaces it."""
+        v = self._value()
+        if not v.needs:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if v.leaf is not None:
+            if v.leaf.hooks is None:
+                v.leaf.hooks = OrderedDict()
+            return add_hook(v.leaf.hooks, hook)
+        hooks = observed(v.tape, step_of(v.tape, v.slot).first, True).hooks
+        return add_hook(hooks.setdefault(v.slot, OrderedDict()), hook)
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Call hook(tensor) after its gradient was accumulated; leaves only."""
+        v = self._value()
+        if not v.needs:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if v.leaf is None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if v.leaf.post is None:
+            v.leaf.post = OrderedDict()
+        return add_hook(v.leaf.post, hook)
+
+    @property
+    def _backward_hooks(self):
+        v = self._value()
+        if v.leaf is not None:
+            return v.leaf.hooks
+        if not v.needs:
+            return None
+        seen = observed(v.tape, step_of(v.tape, v.slot).first)
+        return seen.hooks.get(v.slot) if seen is not None else None
+
+    @property
+    def _post_accumulate_grad_hooks(self):
+        v = self._value()
+        return v.leaf.post if v.leaf is not None else None
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Accumulate the gradients of this tensor into the leaves' `.grad`."""
+        from .autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def detach(self):
+        """A tensor without history that shares this one's storage."""
+        cell = cell_of(self)
+        v = self._value()
+        out = _new(type(self) if type(self) is Tensor else Tensor)
+        out._v = d = as_detached(v)
+        if d.seen is None:
+            d.seen = v.seen
+        out._cell, out._at, out._counter, out._detached = cell, cell.n, self._counter, True
+        out._view, out._layout_ = self._view, self._layout_
+        return out
+
+    def detach_(self):
+        """Drop this tensor's history in place."""
+        if self._is_view():
+            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
+                               "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
+                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
+        self._set_value(as_detached(self._value()))
+        return self
+
+    @property
+    def data(self):
+        out = self.detach()
+        out._counter = Counter()
+        return out
+
+    @data.setter
+    def data(self, new):
+        if not isinstance(new, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
+        old = self._value()
+        if old.needs and new.dtype.category < dtypes.FLOAT:
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        cell = cell_of(new)
+        v = as_detached(new._value())
+        if self._counter is None:
+            self._counter = Counter()
+        self._cell, self._at, self._detached = cell, cell.n, False
+        self._layout_ = new._layout_
+        if old.needs and old.leaf is not None:
+            v = as_leaf(v, old.leaf)
+        self._v = v
+        self._view = View(new, new._view.chain, "default") if new._view is not None else None
+
+    # Conversion to Python
+
+    def item(self):
+        """The Python number in a tensor of one element."""
+        if self.numel() != 1:
+            raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+        return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
+
+    def tolist(self):
+        """Nested Python lists (a number for 0 dims)."""
+        a = self._numpy()
+        return (a.astype(np.float32) if self.dtype is dtypes.bfloat16 else a).tolist()
+
+    def numpy(self, *, force=False):
+        """A NumPy array of the values (a read-only view where possible)."""
+        if self.requires_grad:
+            if not force:
+                raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.dtype is dtypes.bfloat16:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return np.array(self._numpy())
+
+    def __array__(self, dtype=None, copy=None):
+        a = self.numpy()
+        return a if dtype is None else a.astype(dtype, copy=False)
+
+    __array_priority__ = 1000
+
+    def __bool__(self):
+        n = self.numel()
+        if n != 1:
+            if n == 0:
+                raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
+            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+        return bool(self.item())
+
+    def __float__(self):
+        self._warn_scalar()
+        return float(self.item())
+
+    def __int__(self):
+        self._warn_scalar()
+        return int(self.item())
+
+    def __complex__(self):
+        self._warn_scalar()
+        return complex(self.item())
+
+    def _warn_scalar(self):
+        if self.requires_grad and self.numel() == 1:
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
+                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=3)
+
+    def __index__(self):
+        if self.dtype.category > dtypes.INT or self.numel() != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self):
+        if self.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self):
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, element):
+        if isinstance(element, (Tensor, int, float, complex, bool)):
+            return bool((self == element).any().item())
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+    def __hash__(self):
+        return id(self)
+
+    def __repr__(self, *, tensor_contents=None):
+        from ._core.printing import tensor_text
+
+        return tensor_text(self)
+
+    def __format__(self, spec):
+        if self.ndim == 0 and type(self) is Tensor:
+            from ._tensor_str import scalar_format
+
+            return scalar_format(self.item(), spec)
+        return object.__format__(self, spec)
+
+    def __reversed__(self):
+        return self if self.ndim == 0 else self.flip(0)
+
+    # Copies
+
+    def __deepcopy__(self, memo):
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to "
+                "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
+        if id(self) in memo:
+            return memo[id(self)]
+        import copy
+
+        out = _new(type(self))
+        out._v = as_detached(self._value())
+        if out._v is self._v:
+            out._v = _same(self._v)
+        if self.requires_grad:
+            out.requires_grad_()
+        memo[id(self)] = out
+        if self._grad is not None:
+            out._leaf_point().grad = copy.deepcopy(self._grad, memo)
+        for k, x in self.__dict__.items():
+            if k not in _OWN:
+                out.__dict__[k] = copy.deepcopy(x, memo)
+        return out
+
+    def __reduce_ex__(self, protocol):
+        extra = {k: x for k, x in self.__dict__.items() if k not in _OWN}
+        return _rebuild, (type(self), self._numpy(), self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None, extra)
+
+    def __copy__(self):
+        out = _new(type(self))
+        out.__dict__.update({k: x for k, x in self.__dict__.items() if k != "_leaf"})
+        cell_of(self)
+        out._v, out._cell, out._at, out._counter = self._v, self._cell, self._at, self._counter
+        if self.requires_grad and self.is_leaf:
+            out._v = as_detached(out._v)
+            out._detached = True
+            out.requires_grad_()
+        return out
+
+
+_OWN = {"_v", "_cell", "_at", "_view", "_detached", "_counter", "_leaf", "_layout_", "_hooks_dict"}
+
+
+def _same(v):
+    """Another Value with the same array."""
+    out = data(v.array, v.aval.dtype, device=v.aval.device) if v.array is not None else None
+    if out is None:
+        v.tape.resolve(v)
+        out = data(v.array, v.aval.dtype, device=v.aval.device)
+    return out
+
+
+def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
+    out = _new(cls)
+    out._v = data(array, dtypes.DTYPES[dtype])
+    out._layout_ = geometry
+    if requires_grad:
+        out.requires_grad_()
+    out.__dict__.update(extra)
+    return out
+
+
+def _cxx_name(d):
+    return {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}.get(
+        d.name, d.name)
+
+
+def wrap(v: Value) -> Tensor:
+    """A fresh Tensor over a Value."""
+    t = _new(Tensor)
+    t._v = v
+    return t
+
+
+def from_array(array, dtype, requires_grad=False, device="cpu") -> Tensor:
+    """A Tensor over a concrete array."""
+    t = _new(Tensor)
+    t._v = data(array, dtype, device=device)
+    if requires_grad:
+        t.requires_grad_()
+    return t
+
+

@@ -1,0 +1,236 @@
+"""`backward` and `grad`: arguments checked as torch checks them, then one engine pass (layer 7)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+from .._core import engine, record
+from .._core.dispatch import cast_spec
+from .._core.dtypes import FLOAT
+from .._core.nodes import AccumulateGrad
+from .._core.record import record_op, thread
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, wrap
+from .graph import GradientEdge
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+    """Sum the gradients of `tensors` into the `.grad` of the leaves (or of `inputs`)."""
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`.")
+        grad_tensors = grad_variables
+    targets = None if inputs is None else _inputs(inputs, "backward")
+    roots = _tuple(tensors)
+    grads = _make_grads(roots, _grads_tuple(grad_tensors, len(roots)), False)
+    if retain_graph is None:
+        retain_graph = create_graph
+    if create_graph:
+        _warn_cycle()
+    pairs = _roots(roots, grads)
+    if targets is None:
+        engine.run_backward(pairs, retain_graph, create_graph)
+    else:
+        _backward_inputs(pairs, targets, retain_graph, create_graph)
+    record.flush(thread.state.tape)
+
+
+def _backward_inputs(pairs, targets, retain_graph, create_graph):
+    where = {}
+    for t in targets:
+        if isinstance(t, Tensor):
+            t.retain_grad()
+        where[_place(t)] = t
+    captured = engine.run_backward(pairs, retain_graph, create_graph, set(where), True)
+    del captured
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
+         materialize_grads=False):
+    """The sum of gradients of `outputs` with respect to `inputs`, as a tuple (a dict for a dict of inputs)."""
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    roots = _tuple(outputs)
+    targets = _inputs(inputs, "grad")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the graph, please use "
+            "torch.autograd.backward.", FutureWarning, stacklevel=2)
+    given = _grads_tuple(grad_outputs, len(roots))
+    grads = _make_grads(roots, given, is_grads_batched)
+    if retain_graph is None:
+        retain_graph = create_graph
+    if is_grads_batched:
+        out = _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize_grads)
+    else:
+        out = _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize_grads)
+    return dict(zip(inputs, out)) if type(inputs) is dict else out
+
+
+def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize):
+    pairs = _roots(roots, grads)
+    places = []
+    for t in targets:
+        if isinstance(t, Tensor) and not t.requires_grad:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        places.append(_place(t))
+    captured = engine.run_backward(pairs, retain_graph, create_graph, set(places), False)
+    out = []
+    for i, (t, place) in enumerate(zip(targets, places)):
+        g = captured.get(place)
+        if g is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
+        out.append(_result(t, g, materialize, create_graph))
+    del captured
+    record.flush(thread.state.tape)
+    return tuple(out)
+
+
+def _result(t, g, materialize, create_graph):
+    if g is not None:
+        return wrap(g)
+    if not materialize:
+        return None
+    if not isinstance(t, Tensor):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    from .. import zeros_like
+
+    return zeros_like(t, requires_grad=create_graph)
+
+
+def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize):
+    """One pass for each entry of the first dim, stacked."""
+    from .. import stack
+
+    n = next(g.shape[0] for g in grads if g is not None)
+    rows = []
+    for i in range(n):
+        last = i == n - 1
+        row = [None if g is None else g[i] for g in grads]
+        rows.append(_grad(roots, targets, row, retain_graph or not last, create_graph, allow_unused, materialize))
+    return tuple(None if r[0] is None else stack(list(r)) for r in zip(*rows))
+
+
+# Arguments
+
+def _tuple(tensors):
+    return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
+
+
+def _inputs(inputs, name):
+    if isinstance(inputs, (Tensor, GradientEdge)):
+        return (inputs,)
+    if type(inputs) is dict:
+        inputs = inputs.values()
+    elif isinstance(inputs, Mapping):
+        raise TypeError(f"`inputs` argument to `{name}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are not supported.")
+    inputs = tuple(inputs)
+    if not inputs:
+        raise RuntimeError(f"`inputs` argument to `{name}()` cannot be empty.")
+    return inputs
+
+
+def _grads_tuple(grads, n):
+    if grads is None:
+        return (None,) * n
+    return (grads,) if isinstance(grads, Tensor) else tuple(grads)
+
+
+def _shape_dtype(out):
+    if isinstance(out, GradientEdge):
+        meta = out.node._input_metadata[out.output_nr]
+        return tuple(meta.shape), meta.dtype, True
+    return tuple(out.shape), out.dtype, out.requires_grad
+
+
+def _make_grads(roots, grads, batched):
+    """Checked gradients, ones where a scalar needs one."""
+    out = []
+    for i, (root, g) in enumerate(zip(roots, grads)):
+        shape, dtype, needs = _shape_dtype(root)
+        if isinstance(g, Tensor):
+            _check_grad(i, shape, dtype, g, batched)
+            out.append(g)
+        elif g is None:
+            out.append(_ones(shape, dtype) if needs else None)
+        else:
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    return out
+
+
+def _check_grad(i, shape, dtype, g, batched):
+    from .._tensor import Size
+
+    have = tuple(g.shape)[1:] if batched else tuple(g.shape)
+    if have != shape:
+        where = f"grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of {Size(shape)}"
+        if batched:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of the remaining "
+                f"dimensions are expected to match the shape of corresponding output, but a mismatch was detected: {where}. If you only want some tensors "
+                "in `grad_output` to be considered batched, consider using vmap.")
+        raise RuntimeError(f"Mismatch in shape: {where}.")
+    if dtype.is_complex != g.dtype.is_complex:
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{i}] has a dtype of "
+            f"{g.dtype} and output[{i}] has a dtype of {dtype}.")
+
+
+def _ones(shape, dtype):
+    if any(n != 1 for n in shape):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if dtype.category != FLOAT:
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
+    return wrap(record_op(spec_of(OPS["_full"], (("size", shape), ("dtype", dtype)), ("i",)), (1,))[0])
+
+
+def _roots(roots, grads):
+    """[(place, gradient Value)] of an engine pass."""
+    if len(grads) != len(roots):
+        if len(grads) < len(roots):
+            raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
+        grads = grads[: len(roots)]
+    out = []
+    for i, (root, g) in enumerate(zip(roots, grads)):
+        if isinstance(root, Tensor) and not root.requires_grad:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        if g is None:
+            continue
+        _, dtype, _ = _shape_dtype(root)
+        v = g._value()
+        if v.aval.dtype is not dtype:
+            v = record_op(cast_spec(dtype), (v,))[0]
+        out.append((_place(root), v))
+    return out
+
+
+def _place(t):
+    """Where a tensor or edge stands in the graph: a Leaf or (tape, slot)."""
+    if isinstance(t, GradientEdge):
+        if isinstance(t.node, AccumulateGrad):
+            return t.node._leaf
+        return (t.node._tape, t.node._first + t.output_nr)
+    v = t._value()
+    return v.leaf if v.leaf is not None else (v.tape, v.slot)
+
+
+_warned = [False]
+
+
+def _warn_cycle():
+    if not _warned[0]:
+        _warned[0] = True
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
+            "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+            "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)",
+            stacklevel=3)
+
+
+__all__ = ["backward", "grad"]

@@ -1,0 +1,444 @@
+"""Custom `Function`s (layer 7).
+
+`apply` runs `forward` without recording history, then puts the outputs on the tape as results of one step of kind "function" whose backward is the
+user's.  The ctx is the node.  Between its inputs and outputs a backward pass is cut; everything else stays compiled.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+
+from .._core.nodes import Node
+from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
+from .._core.storage import View, cell_of, write
+from .._tensor import Tensor, _new, wrap
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What `forward` and `backward` share."""
+
+    def save_for_backward(self, *tensors):
+        """Keep tensors (or None) for backward."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors):
+        """Keep tensors for jvp."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *args):
+        """Say which inputs were modified in place."""
+        self.dirty_tensors = args
+
+    def mark_non_differentiable(self, *args):
+        """Say which outputs have no gradient."""
+        self.non_differentiable = args
+
+    def set_materialize_grads(self, value):
+        """Whether absent gradients reach backward as zeros (default) or None."""
+        self.materialize_grads = value
+
+    def mark_shared_storage(self, *pairs):
+        """Deprecated and without effect."""
+        warnings.warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` are not tracked",
+                      FutureWarning, stacklevel=2)
+
+
+class _Form:
+    """What a custom Function looks like to the plan: a node name."""
+
+    op = None
+    diff_in = diff_out = owners = ()
+
+    def __init__(self, node):
+        self.node = node
+
+    def __repr__(self):
+        return self.node
+
+
+class BackwardCFunction(FunctionCtx, Node):
+    """The ctx of a Function and its node in the graph."""
+
+    __slots__ = ("__dict__",)
+    materialize_grads = True
+    to_save = ()
+    dirty_tensors = ()
+    non_differentiable = ()
+    _freed = False
+    _tape = None
+
+    def name(self):
+        return type(self).__name__
+
+    def apply(self, *args):
+        return self._call_backward(args)
+
+    @property
+    def saved_tensors(self):
+        if self._freed:
+            from .._core.errors import second_time
+
+            raise second_time()
+        return tuple(_unpack(self, s) for s in self._saved) if "_saved" in self.__dict__ else tuple(self.to_save or ())
+
+    @property
+    def saved_variables(self):
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    def __getattr__(self, name):
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __repr__(self):
+        return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
+
+    # Called by the engine
+
+    def run_backward(self, outs, p):
+        """Gradients (Values or None) of the tensor inputs that are wanted."""
+        if self._freed:
+            from .._core.errors import second_time
+
+            raise second_time()
+        grads = [wrap(g) if g is not None else self._absent(i) for i, g in enumerate(outs)]
+        result = self._call_backward(tuple(grads))
+        if not p.keep_graph and "_saved" in self.__dict__ and self._saved:
+            self._freed = True
+            self._saved = ()
+        return self._sorted(result)
+
+    def _absent(self, i):
+        meta = self._outputs[i]
+        if not self.materialize_grads or meta is None:
+            return None
+        from .. import zeros
+
+        return zeros(meta.shape, dtype=meta.dtype)
+
+    def _call_backward(self, grads):
+        cls = self._forward_cls
+        full = []
+        it = iter(grads)
+        for is_tensor in self._output_is_tensor:
+            full.append(next(it) if is_tensor else None)
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
+        f = cls.vjp if cls.vjp is not Function.vjp else cls.backward
+        return f(self, *full)
+
+    def _sorted(self, result):
+        """The results checked and in the order of the tensor inputs that require grad."""
+        result = result if isinstance(result, tuple) else (result,)
+        n = len(self.needs_input_grad)
+        if len(result) > n:
+            if any(r is not None for r in result[n:]):
+                raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(result)})")
+            result = result[:n]
+        if len(result) < n:
+            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(result)})")
+        out = []
+        for i, meta in zip(self._wanted, self._metas):
+            out.append(self._value_of(i, result[i], meta))
+        return out
+
+    def _value_of(self, i, r, aval):
+        if r is None:
+            return None
+        if not isinstance(r, Tensor):
+            raise TypeError(f"expected Variable or None (got {type(r).__name__})")
+        v = r._value()
+        if v.aval.shape != aval.shape:
+            v = _reduce(v, aval.shape, self.name(), i)
+        if v.aval.dtype is not aval.dtype:
+            from .._core.dispatch import cast_spec
+
+            v = record_op(cast_spec(aval.dtype), (v,))[0]
+        return v
+
+
+def _reduce(v, shape, name, i):
+    """A gradient of an expanded shape is summed; another is an error."""
+    from .._core import shapes
+
+    try:
+        ok = shapes.broadcast(v.aval.shape, shape) == v.aval.shape
+    except RuntimeError:
+        ok = False
+    if not ok:
+        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible with {list(shape)}")
+    return wrap(v).sum_to_size(shape)._value()
+
+
+class _Saved:
+    """A saved tensor: an input as itself, an output by its place in the graph."""
+
+    __slots__ = ("counter", "output", "tensor", "value", "version")
+
+
+def _save(ctx, t, outputs):
+    if t is None:
+        return None
+    if not isinstance(t, Tensor):
+        raise TypeError(f"save_for_backward can only save variables, but argument {ctx.to_save.index(t)} is of type {type(t).__name__}")
+    s = _Saved()
+    s.output = next((i for i, o in enumerate(outputs) if o is t), None)
+    s.value = t._value()
+    s.tensor = None if s.output is not None else t
+    from .._core.storage import cell_of
+
+    cell_of(t)
+    s.counter, s.version = t._counter, t._counter.n
+    return s
+
+
+def _unpack(ctx, s):
+    if s is None:
+        return None
+    if s.counter.n != s.version:
+        from .._core.errors import modified_inplace
+
+        a = s.value.aval
+        raise modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, None if s.output is None else f"output {s.output} of {ctx.name()}",
+                               s.counter.n, s.version)
+    if s.tensor is not None:
+        return s.tensor
+    return wrap(s.value)
+
+
+class FunctionMeta(type):
+    """Makes the node class ``<Name>Backward`` of each Function."""
+
+    def __init__(cls, name, bases, attrs):
+        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        super().__init__(name, bases, attrs)
+
+
+class Function(metaclass=FunctionMeta):
+    """Base of operators with a backward of the user's own: static `forward` and `backward`, called through `apply`."""
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args, **kwargs):
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. "
+            "Instantiating an autograd function will raise an error in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. "
+            "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
+
+    @staticmethod
+    def forward(*args, **kwargs):
+        """Compute the outputs."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        """Fill the ctx after `forward(*inputs)` without ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        """Gradients of the inputs from those of the outputs."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """Tangents of the outputs from those of the inputs."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """The rule under torch.vmap."""
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True.")
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Run the function and record it."""
+        split = cls.setup_context is not Function.setup_context
+        if split:
+            args = _bind_defaults(cls.forward, args, kwargs)
+        return _apply(cls, args, split)
+
+
+def _bind_defaults(forward, args, kwargs):
+    try:
+        bound = inspect.signature(forward).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return args
+    bound.apply_defaults()
+    return bound.args
+
+
+def _apply(cls, args, split):
+    ctx = cls._backward_cls()
+    state = thread.state
+    tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
+    needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    ctx.needs_input_grad = needs if state.grad else needs
+    live = state.grad and any(needs)
+    before = [(t, t._value()) for _, t in tensors]
+    old, state.grad = state.grad, False
+    try:
+        if split:
+            raw = cls.forward(*args)
+            cls.setup_context(ctx, args, raw)
+        else:
+            raw = cls.forward(ctx, *args)
+    finally:
+        state.grad = old
+    outputs = raw if isinstance(raw, tuple) else (raw,)
+    ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
+    ctx._inputs_seen = len(args)
+    _check_dirty(ctx, [t for _, t in tensors], outputs, cls)
+    if live:
+        outputs = _attach(ctx, args, dict(((id(t), v) for t, v in before)), outputs)
+        ctx._saved = tuple(_save(ctx, t, outputs) for t in (ctx.to_save or ()))
+    else:
+        outputs = tuple(_fresh(o, args, ctx) if isinstance(o, Tensor) else o for o in outputs)
+    ctx.__dict__.pop("to_save", None) if live else None
+    return outputs if isinstance(raw, tuple) else outputs[0]
+
+
+def _fresh(o, args, ctx):
+    if any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
+        return o.view_as(o) if hasattr(o, "view_as") else o
+    return o
+
+
+def _check_dirty(ctx, inputs, outputs, cls):
+    for d in ctx.dirty_tensors:
+        if not any(d is t for t in inputs):
+            warnings.warn(
+                f"{cls.__name__}Backward: Tensors that are not inputs were passed to mark_dirty", stacklevel=4)
+        if not any(d is o for o in outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
+                "of the Function.")
+
+
+def _attach(ctx, args, before, outputs):
+    """Put the outputs on the tape as results of one step."""
+    state = thread.state
+    wanted = tuple(i for i, n in enumerate(ctx.needs_input_grad) if n)
+    non_diff = [id(t) for t in ctx.non_differentiable]
+    tensors, seen = [], {}
+    for o in outputs:
+        if isinstance(o, Tensor):
+            tensors.append(o)
+    with LOCK:
+        ins = [before[id(args[i])] for i in wanted]
+        values = [o._value() for o in tensors]
+        ctx._metas = tuple(v.aval for v in ins)
+        ctx._wanted = wanted
+        tape = state.tape
+        in_slots = tuple(v.slot if v.tape is tape else tape.enter(v) for v in ins)
+        out_slots = tuple(v.slot if v.tape is tape else tape.enter(v) for v in values)
+        needs = tuple(id(o) not in non_diff and v.aval.dtype.category >= 2 for o, v in zip(tensors, values))
+        label = ("function", type(ctx).__name__, in_slots, out_slots, needs)
+        prefix = tape.prefix
+        nxt = prefix.next.get(label)
+        if nxt is None:
+            step = Step("function", _Form(type(ctx).__name__), (*in_slots, *out_slots), GRAD, tuple(v.aval for v in values), needs, prefix.size)
+            nxt = prefix.next[label] = new_prefix(prefix, step, len(values), 0, 0, 0)
+        tape.prefix = nxt
+        first = nxt.step.first
+        made = [Value(v.aval, n, tape, first + i) for i, (v, n) in enumerate(zip(values, needs))]
+        tape.values.extend(made)
+        tape.contexts[first] = ctx
+        ctx._tape, ctx._first = tape, first
+    ctx._outputs = [v.aval for v in values]
+    it = iter(made)
+    result = []
+    for o in outputs:
+        if not isinstance(o, Tensor):
+            result.append(o)
+            continue
+        v = next(it)
+        if id(o) in seen:
+            result.append(seen[id(o)])
+            continue
+        result.append(_output(ctx, o, v, args, id(o) in non_diff))
+        seen[id(o)] = result[-1]
+    return tuple(result)
+
+
+def _output(ctx, o, v, args, non_diff):
+    dirty = any(o is d for d in ctx.dirty_tensors)
+    if dirty:
+        o._set_value(v)
+        if o._view is not None and o._view.chain:
+            write(o, v)
+        return o
+    if any(o is a for a in args):
+        return _alias(o, v)
+    if non_diff:
+        return o
+    if o._view is not None and o._view.chain:
+        out = _new(Tensor)
+        out._v, out._cell, out._at, out._counter = v, o._cell, o._at, o._counter
+        out._view = View(o._view.base, o._view.chain, "function")
+        v.seen = (o._counter, o._counter.n)
+        return out
+    o._set_value(v)
+    return o
+
+
+def _alias(o, v):
+    """An input returned as it is: a view of it with the Function's node."""
+    cell = cell_of(o)
+    out = _new(Tensor)
+    out._v, out._cell, out._at, out._counter = v, cell, cell.n, o._counter
+    v.seen = (o._counter, o._counter.n)
+    out._view = View(o if o._view is None else o._view.base, o._view.chain if o._view is not None else (), "function")
+    return out
+
+
+def once_differentiable(fn):
+    """A backward whose results cannot be differentiated again."""
+
+    @functools.wraps(fn)
+    def wrapper(ctx, *args):
+        state = thread.state
+        outer, state.grad = state.grad, False
+        try:
+            outputs = fn(ctx, *args)
+        finally:
+            state.grad = outer
+        if not outer or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            return outputs
+        return _errors_on_backward(outputs, args)
+
+    return wrapper
+
+
+def _errors_on_backward(outputs, args):
+    single = not isinstance(outputs, tuple)
+    outs = (outputs,) if single else outputs
+    made = _Error.apply(*[o for o in outs if isinstance(o, Tensor)], *[a for a in args if isinstance(a, Tensor) and a.requires_grad][:1])
+    made = iter(made if isinstance(made, tuple) else (made,))
+    result = tuple(next(made) if isinstance(o, Tensor) else o for o in outs)
+    return result[0] if single else result
+
+
+class _Error(Function):
+    """Identity whose backward fails, behind `once_differentiable`."""
+
+    @staticmethod
+    def forward(ctx, *tensors):
+        return tuple(t.detach().clone() for t in tensors[:-1])
+
+    @staticmethod
+    def backward(ctx, *grads):
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+

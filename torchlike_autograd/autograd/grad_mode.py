@@ -1,0 +1,150 @@
+"""Grad modes (layer 7): no_grad, enable_grad, set_grad_enabled as context managers, decorators and (the last) function."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+
+from .._core.record import thread
+
+__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
+
+def is_grad_enabled() -> bool:
+    """Whether calls are recorded for differentiation in this thread."""
+    return thread.state.grad
+
+
+class _Mode:
+    """A context manager that is a decorator too; generators and coroutines run in the mode and leave the caller's alone."""
+
+    def clone(self):
+        """A fresh one for each use as a decorator."""
+        return type(self)()
+
+    def __call__(self, f):
+        if inspect.isclass(f):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the "
+                "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
+            f.__init__ = self(f.__init__)
+            return f
+        if inspect.isgeneratorfunction(f):
+            return _wrap_generator(self, f)
+
+        @functools.wraps(f)
+        def wrapper(*args, **kwargs):
+            with self.clone():
+                return f(*args, **kwargs)
+
+        return wrapper
+
+
+def _wrap_generator(mode, f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        inner = f(*args, **kwargs)
+        try:
+            with mode.clone():
+                sent = inner.send(None)
+            while True:
+                try:
+                    answer = yield sent
+                except GeneratorExit:
+                    with mode.clone():
+                        inner.close()
+                    raise
+                except BaseException as e:
+                    with mode.clone():
+                        sent = inner.throw(e)
+                else:
+                    with mode.clone():
+                        sent = inner.send(answer)
+        except StopIteration as e:
+            return e.value
+
+    return wrapper
+
+
+class _Fixed(_Mode):
+    value = False
+
+    def __new__(cls, orig_func=None):
+        self = object.__new__(cls)
+        if orig_func is not None:
+            return self(orig_func)
+        return self
+
+    def __enter__(self):
+        state = thread.state
+        self.prev = state.grad
+        state.grad = self.value
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        thread.state.grad = self.prev
+
+
+class no_grad(_Fixed):
+    """Calls inside are not recorded for differentiation."""
+
+
+class enable_grad(_Fixed):
+    """Calls inside are recorded for differentiation."""
+
+    value = True
+
+
+class set_grad_enabled(_Mode):
+    """Set the mode at once; as a context manager restore it after; as a decorator only inside the function."""
+
+    def __init__(self, mode):
+        if not isinstance(mode, bool):
+            raise TypeError(f"_set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+        self.mode = mode
+        self.prev = thread.state.grad
+        thread.state.grad = mode
+
+    def __call__(self, f):
+        thread.state.grad = self.prev
+        return super().__call__(f)
+
+    def __enter__(self):
+        thread.state.grad = self.mode
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        thread.state.grad = self.prev
+
+    def clone(self):
+        return type(self)(self.mode)
+
+    def __str__(self):
+        return f"{type(self).__module__}.{type(self).__name__}(mode={self.mode})"
+
+    __repr__ = __str__
+
+
+class inference_mode(_Mode):
+    """Like no_grad; inference tensors of their own are not there yet."""
+
+    def __new__(cls, mode=True):
+        self = object.__new__(cls)
+        if not isinstance(mode, bool):
+            self.mode = True
+            return self(mode)
+        return self
+
+    def __init__(self, mode=True):
+        self.mode = mode
+
+    def __enter__(self):
+        state = thread.state
+        self.prev = state.grad
+        if self.mode:
+            state.grad = False
+
+    def __exit__(self, *exc):
+        thread.state.grad = self.prev
+
+    def clone(self):
+        return type(self)(self.mode)
