@@ -1,3 +1,24 @@
-"""torchlike_autograd: code written against torch.autograd runs on JAX."""
+"""torchlike_autograd: code written against torch.autograd runs on JAX, unchanged.
+
+    import torchlike_autograd as torch
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    x.grad                                    # tensor([2., 4.])
+
+Calls are recorded and run as compiled JAX programs when something is looked at; `stats()` shows what happened.
+"""
 
 from ._api import *  # noqa: F403
+from ._api import __version__ as __version__
+
+_NOT_THERE = "it is part of torch but not there yet, or no name of torch"
+
+
+def __getattr__(name):
+    raise AttributeError(f"module 'torch' has no attribute '{name}' ({_NOT_THERE})" if not name.startswith("__") else
+                         f"module 'torch' has no attribute '{name}'")
+
+
+__all__ = [n for n in globals() if not n.startswith("_")]
+

@@ -2,32 +2,80 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ._core import bind as _bind
+from . import _tensor_str
 from ._core import config as _config
-from ._core import devices as _devices
 from ._core import dtypes as _dtypes
 from ._core import execute as _execute
-from ._ops import pointwise as _p, create as _c, reduce as _r, shape as _s  # noqa: E401
-from . import _tensor as _t
+from ._core import operators as _operators
+from ._core import publish as _publish
+from ._core.devices import device
+from ._core.dtypes import can_cast, dtype, finfo, iinfo, promote_types
+from ._core.layouts import (
+    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_coo, strided)
 from ._tensor import Size, Tensor
-from . import autograd
 
-for _path, _ops in _bind.public_names().items():
-    _where, _, _name = _path.rpartition(".")
-    if _where == "torch":
-        globals()[_name] = _bind.make_function(_name, _ops)
-    elif _where == "Tensor":
-        setattr(Tensor, _name, _bind.make_function(_name, _ops, True))
-        if any(o.inplace for o in _ops):
-            setattr(Tensor, _name + "_", _bind.make_inplace(_name, _ops))
-Tensor.__mul__ = Tensor.__rmul__ = Tensor.mul
-Tensor.__add__ = Tensor.__radd__ = Tensor.add
+_publish.install(globals(), "torch")
+_operators.attach()
+globals().update(_dtypes.DTYPES)
+globals().update(_dtypes.ALIASES)
 
-def tensor(data, dtype=None, requires_grad=False):
-    a = np.array(data)
-    if dtype is None and a.dtype == np.float64: a = a.astype(np.float32)
-    return _t.from_array(a, _dtypes.from_numpy_dtype(a.dtype), requires_grad)
+from . import autograd, fft, linalg, nn, random, special  # noqa: E402
+from ._functions.random import Generator, default_generator  # noqa: E402
+from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
+from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
+from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 
-def stats(): return _execute.Stats(_execute.stats)
+inf, nan, pi, e, newaxis = float("inf"), float("nan"), 3.141592653589793, 2.718281828459045, None
+__version__ = "2.13.0"
+
+
+def stats():
+    """Counters of the executor since the start: flushes, compiles, hits, op_by_op, compile_seconds, programs, structures."""
+    return _execute.Stats(_execute.stats)
+
+
+def set_execution(mode):
+    """"deferred" (default) or "immediate" (every call runs at once; also by the environment variable TLA_EXECUTION); returns the old mode."""
+    _execute.flush()
+    return _config.set("execution", mode)
+
+
+def is_storage(obj):
+    """Whether `obj` is a storage object; there are none here."""
+    return False
+
+
+def typename(obj):
+    """The name of an object's type, with torch's spelling for tensors."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    module = getattr(type(obj), "__module__", "")
+    return f"{module}.{type(obj).__qualname__}" if module and module != "builtins" else type(obj).__qualname__
+
+
+def set_num_threads(n):
+    """Accepted; XLA chooses its threads at start."""
+
+
+def get_num_threads():
+    """The number of cores that XLA may use."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def set_float32_matmul_precision(precision):
+    """"highest" (default), "high" or "medium": how float32 products are computed on accelerators."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"Invalid argument: {precision}")
+    _execute.flush()
+    _config.set("matmul_precision", precision)
+    _execute.clear_caches()
+
+
+def get_float32_matmul_precision():
+    """The current precision of float32 products."""
+    return _config.get("matmul_precision")
+
+
+__all__ = [n for n in globals() if not n.startswith("_") and n not in ("annotations",)]

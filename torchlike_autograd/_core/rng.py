@@ -1,26 +1,28 @@
 """Random generators with the streams of PyTorch's CPU generator, bit for bit, in NumPy.
 
-A :class:`Generator` is a Mersenne Twister (MT19937) seeded as ``numpy.random.MT19937()._legacy_seeding`` seeds
-it, with the low 32 bits of the seed, plus one *pending normal*: small normal draws are made in pairs and
-the second waits for the next call. Everything random in the package draws from here; the
-distributions stand in :mod:`rng_draws` (a fixed number of draws per value), :mod:`rng_integers` and
-:mod:`rng_choices` (multinomial, and rejection sampling) and are re-exported.
+A :class:`Generator` is a Mersenne Twister (MT19937) seeded with the low 32 bits of the seed, as
+``numpy.random.MT19937()._legacy_seeding`` does it, plus one *pending normal*: small normal draws
+are made in pairs and the second waits for the next call. Everything random in the package draws
+from one; the default generator stands here, the rest is re-exported:
+
+* :mod:`rng_stream`: the generator, its words and its state;
+* :mod:`rng_draws`: distributions with a fixed number of draws per value;
+* :mod:`rng_integers`: ``randint``, ``random_`` and ``randperm``;
+* :mod:`rng_choices`: multinomial, and what is made by rejection;
+* :mod:`rng_math`: the floating-point arithmetic of torch's kernels.
 
     gen = Generator().manual_seed(0)
     normal(gen, (2, 3), np.float32)        # torch.manual_seed(0); torch.randn(2, 3)
 
-What agrees with torch 2.13 (Linux, x86 with AVX2) is stated per function; the streams do not depend
-on the machine they are drawn on.
+"Bit-equal" in a docstring means to torch 2.13 on Linux, x86 with AVX2 (machines with AVX-512 run
+the same kernels). Without AVX2 torch itself computes float32 normals differently in the last bits.
 """
 
 from __future__ import annotations
 
-import operator
-import secrets
-import threading
-
 import numpy as np
 
+from .rng_choices import binomial, multinomial, poisson, standard_gamma
 from .rng_draws import (
     bernoulli,
     cauchy,
@@ -32,7 +34,7 @@ from .rng_draws import (
     uniform,
 )
 from .rng_integers import randint, random_full, randperm
-from .rng_choices import binomial, multinomial, poisson, standard_gamma
+from .rng_stream import Generator
 
 __all__ = [
     "Generator",
@@ -58,141 +60,6 @@ __all__ = [
     "standard_gamma",
     "uniform",
 ]
-
-_DEFAULT_SEED = 67280421310721  # torch's seed of a Generator() nobody seeded
-_WORDS = 624  # 32-bit words in the state of MT19937
-
-# torch's state blob: a C struct of 5056 bytes whose twister words are 64 bits wide. ``left`` counts down to
-# the next refill and ``next`` counts up from the last one. normal_x and normal_rho are always zero.
-_STATE = np.dtype(
-    {
-        "names": ["seed", "left", "seeded", "next", "words", "normal", "has_normal", "float_normal", "has_float_normal"],
-        "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", _WORDS), "<f8", "<i4", "<f4", "u1"],
-        "offsets": [0, 8, 12, 16, 24, 24 + 8 * _WORDS + 8, 24 + 8 * _WORDS + 24, 24 + 8 * _WORDS + 32, 24 + 8 * _WORDS + 36],
-        "itemsize": 24 + 8 * _WORDS + 40,
-    }
-)
-
-
-class Generator:
-    """A random stream with its position, like ``torch.Generator``.
-
-    ``lock`` is held for the length of one draw, so that threads sharing a generator take whole draws in
-    turn. ``pending_normal`` is the second half of a scalar Box-Muller pair, or None.
-    """
-
-    def __init__(self, device: str = "cpu") -> None:
-        self.device = str(device)
-        self.lock = threading.RLock()
-        self._twister = np.random.MT19937(0)
-        self._reseed(_DEFAULT_SEED)
-
-    def __repr__(self) -> str:
-        return f"<Generator device={self.device!r} initial_seed={self._seed}>"
-
-    def _reseed(self, seed: int) -> None:
-        with self.lock:
-            self._seed = seed
-            self._twister._legacy_seeding(seed & 0xFFFF_FFFF)
-            self._untouched = True  # torch's counters tell a fresh state from one that needs a refill
-            self.pending_normal: float | None = None
-            self._pending_float: float | None = None  # kept for the state blob; no CPU kernel uses it
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Seed the stream; a negative seed stands for ``seed + 2**64``, as in torch."""
-        self._reseed(_checked_seed(seed))
-        return self
-
-    def seed(self) -> int:
-        """Seed the stream from the operating system and return the 64-bit seed."""
-        self._reseed(secrets.randbits(64))
-        return self._seed
-
-    def initial_seed(self) -> int:
-        """The seed of the last seeding."""
-        return self._seed
-
-    def words(self, count: int):
-        """The next ``count`` 32-bit words of the stream, as uint64."""
-        if count:
-            self._untouched = False
-        return self._twister.random_raw(count)
-
-    def long_words(self, count: int):
-        """The next ``count`` 64-bit words: two draws each, the high half first."""
-        pairs = self.words(2 * count).reshape(count, 2)
-        return (pairs[:, 0] << np.uint64(32)) | pairs[:, 1]
-
-    def look_ahead(self, count: int):
-        """The next ``count`` 64-bit words, without moving on."""
-        place, untouched = self._twister.state, self._untouched
-        words = self.long_words(count)
-        self._twister.state, self._untouched = place, untouched
-        return words
-
-    def get_state(self) -> np.ndarray:
-        """The state in the byte layout of ``torch.Generator.get_state``."""
-        with self.lock:
-            twister = self._twister.state["state"]
-            blob = np.zeros((), _STATE)
-            used = 0 if self._untouched else twister["pos"]
-            blob["seed"], blob["words"], blob["seeded"] = self._seed, twister["key"], 1
-            blob["next"], blob["left"] = used, 1 if self._untouched else _WORDS + 1 - used
-            if self.pending_normal is not None:
-                blob["normal"], blob["has_normal"] = self.pending_normal, 1
-            if self._pending_float is not None:
-                blob["float_normal"], blob["has_float_normal"] = self._pending_float, 1
-            return np.frombuffer(blob.tobytes(), np.uint8).copy()
-
-    def set_state(self, state: np.ndarray) -> None:
-        """Continue from a state that :meth:`get_state`, ours or torch's, returned."""
-        blob = _parsed_state(state)
-        left, used = int(blob["left"]), int(blob["next"])
-        with self.lock:
-            self._seed = int(blob["seed"])
-            self._untouched = left == 1 and used == 0
-            position = _WORDS if left == 1 else used
-            key = blob["words"].astype(np.uint32)
-            self._twister.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": position}}
-            self.pending_normal = float(blob["normal"]) if blob["has_normal"] else None
-            self._pending_float = float(blob["float_normal"]) if blob["has_float_normal"] else None
-
-    def clone_state(self) -> Generator:
-        """A new generator at the same place in the same stream."""
-        other = Generator(self.device)
-        other.set_state(self.get_state())
-        return other
-
-
-def _checked_seed(seed) -> int:
-    """The seed as an unsigned 64-bit number, or torch's complaint."""
-    try:
-        if isinstance(seed, bool):
-            raise TypeError
-        value = operator.index(seed)
-    except TypeError:
-        raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}") from None
-    if not -(2**63) <= value < 2**64:
-        raise ValueError("Overflow when unpacking long long")
-    return value % 2**64
-
-
-def _parsed_state(state: np.ndarray) -> np.ndarray:
-    """The fields of a state blob, or torch's complaint."""
-    state = np.asarray(state)
-    if state.dtype != np.uint8:
-        raise TypeError("RNG state must be a torch.ByteTensor")
-    if state.size != _STATE.itemsize:
-        raise RuntimeError(
-            f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be {state.size}"
-        )
-    blob = np.frombuffer(state.tobytes(), _STATE)[0]
-    left, used = int(blob["left"]), int(blob["next"])
-    consistent = left == 1 if used == 0 else left == _WORDS + 1 - used
-    if not (blob["seeded"] and 0 < left <= _WORDS and consistent):
-        raise RuntimeError("Invalid mt19937 state")
-    return blob
-
 
 default_generator = Generator()
 default_generator.seed()  # as in torch, a process that does not seed is not repeatable

@@ -1,7 +1,7 @@
 """Distributions of which a value takes an unknown number of draws, and ``multinomial``.
 
-Torch makes these values one after the other, in double, without fused multiply-adds. So do we, reading
-uniforms ahead in blocks and leaving the generator exactly behind the last one used.
+Torch makes these values one after the other, in double, without fused multiply-adds. So do we,
+reading uniforms ahead in blocks and leaving the generator exactly behind the last one used.
 """
 
 from __future__ import annotations
@@ -10,8 +10,21 @@ import math
 
 import numpy as np
 
-from .rng_draws import BF2, DIGITS, F2, F4, F8, NAMES, exponential, narrow, require, require_kernel, uniform01
+from .rng_draws import (
+    BF2,
+    DIGITS,
+    F2,
+    F4,
+    F8,
+    NAMES,
+    exponential,
+    narrow,
+    require,
+    require_kernel,
+    uniform01,
+)
 from .rng_math import u8
+from .rng_stream import Generator
 
 _BLOCK = 512
 
@@ -19,14 +32,14 @@ _BLOCK = 512
 class _Reader:
     """Single float64 uniforms and normals from a generator whose lock is held; use as a context."""
 
-    def __init__(self, gen) -> None:
+    def __init__(self, gen: Generator) -> None:
         self.gen, self.used, self.block = gen, 0, []
 
     def __enter__(self) -> _Reader:
         self.gen.lock.acquire()
         return self
 
-    def __exit__(self, *exc) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.gen.long_words(self.used)
         self.gen.lock.release()
 
@@ -49,13 +62,14 @@ class _Reader:
         return value
 
 
-# ---- poisson -------------------------------------------------------------------------------------------
+# ---- poisson ---------------------------------------------------------------------------
 
 
-def poisson(gen, rates):
+def poisson(gen: Generator, rates: np.ndarray) -> np.ndarray:
     """``poisson``: counts of the rates' dtype. Values equal torch's.
 
-    Below a rate of 10 by multiplying uniforms, above by Hoermann's transformed rejection (PTRS, 1993).
+    Below a rate of 10 by multiplying uniforms, above by Hoermann's transformed rejection (PTRS,
+    1993).
     """
     rates = np.asarray(rates)
     require_kernel("poisson_cpu", rates.dtype, DIGITS)
@@ -96,14 +110,14 @@ def _poisson_large(rate: float, reader: _Reader) -> int:
             return count
 
 
-# ---- binomial ------------------------------------------------------------------------------------------
+# ---- binomial --------------------------------------------------------------------------
 
 
-def binomial(gen, count, prob):
-    """``binomial``: successes in ``count`` trials, of ``count``'s dtype (float32 or float64). Values equal torch's.
+def binomial(gen: Generator, count: np.ndarray, prob: np.ndarray) -> np.ndarray:
+    """``binomial``: successes in ``count`` trials, of its dtype. Equal to torch's.
 
-    Where ``count * prob`` is below 10 by adding geometric gaps, above by Hoermann's BTRS; probabilities above
-    one half count the failures.
+    Where ``count * prob`` is below 10 by adding geometric gaps, above by Hoermann's BTRS;
+    probabilities above one half count the failures.
     """
     count, prob = np.broadcast_arrays(count, prob)
     require_kernel("binomial_cpu", count.dtype, (F4, F8))
@@ -112,8 +126,8 @@ def binomial(gen, count, prob):
     return np.array(values, count.dtype).reshape(count.shape)
 
 
-def _binomial(n, p, reader: _Reader) -> float:
-    """``n`` and ``p`` are NumPy scalars: what torch computes in their precision is computed in it."""
+def _binomial(n: np.floating, p: np.floating, reader: _Reader) -> float:
+    """``n`` and ``p`` are NumPy scalars, so that their precision is used where torch uses it."""
     if n <= 0 or p <= 0:
         return 0.0
     if p >= 1:
@@ -123,11 +137,11 @@ def _binomial(n, p, reader: _Reader) -> float:
     return _successes(n, p, reader) if p <= 0.5 else math.nan
 
 
-def _successes(n, p, reader: _Reader) -> float:
+def _successes(n: np.floating, p: np.floating, reader: _Reader) -> float:
     return _binomial_btrs(n, p, reader) if n * p >= 10 else _binomial_gaps(n, p, reader)
 
 
-def _binomial_gaps(n, p, reader: _Reader) -> float:
+def _binomial_gaps(n: np.floating, p: np.floating, reader: _Reader) -> float:
     log_failure, reached, successes = float(np.log1p(-p)), 0.0, 0
     while True:
         u = reader.uniform()
@@ -137,7 +151,7 @@ def _binomial_gaps(n, p, reader: _Reader) -> float:
         successes += 1
 
 
-def _binomial_btrs(n, p, reader: _Reader) -> float:
+def _binomial_btrs(n: np.floating, p: np.floating, reader: _Reader) -> float:
     deviation, ratio = float(np.sqrt(n * p * (1 - p))), float(p / (1 - p))
     center, mode = float(n * p) + 0.5, float(np.floor((n + 1) * p))
     n, p = float(n), float(p)
@@ -168,18 +182,20 @@ def _binomial_btrs(n, p, reader: _Reader) -> float:
 
 
 def _stirling_rest(k: float) -> float:
-    """What Stirling's formula lacks of ``log(k!)``: exact (to rounding) below 10, a series from there."""
+    """What Stirling's formula lacks of ``log(k!)``: exact below 10, a series from there."""
     if k <= 9:
-        return math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
+        return math.lgamma(k + 1) - (
+            (k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi)
+        )
     square = (k + 1) * (k + 1)
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
 
 
-# ---- gamma ---------------------------------------------------------------------------------------------
+# ---- gamma -----------------------------------------------------------------------------
 
 
-def standard_gamma(gen, alpha):
-    """``_standard_gamma``: gamma variates of rate one, by Marsaglia and Tsang (2000). float32 bit-equal to torch."""
+def standard_gamma(gen: Generator, alpha: np.ndarray) -> np.ndarray:
+    """``_standard_gamma``: gamma variates of rate one (Marsaglia and Tsang, 2000). Bit-equal."""
     alpha = np.asarray(alpha)
     require_kernel("gamma_cpu", alpha.dtype, (F4, F8))
     with _Reader(gen) as reader:
@@ -188,10 +204,13 @@ def standard_gamma(gen, alpha):
     return np.maximum(np.array(values, F8).astype(alpha.dtype), smallest).reshape(alpha.shape)
 
 
-_THIRD, _SQUEEZE = float(F4.type(1) / F4.type(3)), float(F4.type(0.0331))  # float32 constants in torch
+_THIRD, _SQUEEZE = (
+    float(F4.type(1) / F4.type(3)),
+    float(F4.type(0.0331)),
+)  # float32 constants in torch
 
 
-def _gamma(alpha, reader: _Reader) -> float:
+def _gamma(alpha: np.floating, reader: _Reader) -> float:
     """``alpha`` is a NumPy scalar; shapes below one borrow the next shape and shrink the result."""
     if alpha == 0:
         return 0.0
@@ -208,19 +227,24 @@ def _gamma(alpha, reader: _Reader) -> float:
             continue
         v = y * y * y
         u, square = 1 - reader.uniform(), x * x
-        if u < 1.0 - _SQUEEZE * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
+        if u < 1.0 - _SQUEEZE * square * square or math.log(u) < 0.5 * square + d * (
+            1.0 - v + math.log(v)
+        ):
             return scale * d * v
 
 
-# ---- multinomial ---------------------------------------------------------------------------------------
+# ---- multinomial -----------------------------------------------------------------------
 
 
-def multinomial(gen, probs, num_samples: int, replacement: bool = False):
+def multinomial(
+    gen: Generator, probs: np.ndarray, num_samples: int, replacement: bool = False
+) -> np.ndarray:
     """``multinomial``: indices of one or of several rows of weights, as int64. Equal to torch's.
 
     With replacement, one float64 uniform each looks up the running sum of a row. Without, or for a
-    single sample, every weight is divided by an exponential and the largest quotients win; torch does not
-    say which of two equal quotients comes first, here it is the first (so do quotients of 16-bit weights).
+    single sample, every weight is divided by an exponential and the largest quotients win. Of equal
+    quotients the first comes first; torch leaves their order to its sorting routine. Equal ones are
+    rare in float32 and float64, not so in the 16-bit types and among weights of zero.
     """
     probs = np.asarray(probs)
     _check_weights(probs, num_samples, replacement)
@@ -231,10 +255,13 @@ def multinomial(gen, probs, num_samples: int, replacement: bool = False):
     return draw(gen, rows, num_samples).reshape(*probs.shape[:-1], num_samples)
 
 
-def _check_weights(probs, num_samples: int, replacement: bool) -> None:
+def _check_weights(probs: np.ndarray, num_samples: int, replacement: bool) -> None:
     require(0 < probs.ndim <= 2, "prob_dist must be 1 or 2 dim")
     name = NAMES[probs.dtype.name][0]
-    require(probs.dtype in DIGITS, f"multinomial only supports floating-point dtypes for input, got: {name}")
+    require(
+        probs.dtype in DIGITS,
+        f"multinomial only supports floating-point dtypes for input, got: {name}",
+    )
     require(num_samples > 0, "cannot sample n_sample <= 0 samples")
     require(
         replacement or num_samples <= probs.shape[-1],
@@ -243,13 +270,16 @@ def _check_weights(probs, num_samples: int, replacement: bool) -> None:
     require(probs.shape[-1] <= 2**24, "number of categories cannot exceed 2^24")
 
 
-def _without_replacement(gen, rows, num_samples: int):
+def _without_replacement(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:
     wide = rows.astype(F8)
     require(
         bool(((wide >= 0) & (wide < np.inf)).all()),
         "probability tensor contains either `inf`, `nan` or element < 0",
     )
-    require(bool((wide.sum(1) > 0).all()), "invalid multinomial distribution (sum of probabilities <= 0)")
+    require(
+        bool((wide.sum(1) > 0).all()),
+        "invalid multinomial distribution (sum of probabilities <= 0)",
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         keys = (rows / exponential(gen, rows.shape, rows.dtype)).astype(F8)
     if num_samples == 1:
@@ -257,14 +287,17 @@ def _without_replacement(gen, rows, num_samples: int):
     return np.ascontiguousarray((-keys).argsort(1, kind="stable")[:, :num_samples])
 
 
-def _with_replacement(gen, rows, num_samples: int):
+def _with_replacement(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:
     rows = rows.astype(F4) if rows.dtype in (F2, BF2) else rows
     invalid = "invalid multinomial distribution"
     out = np.empty((rows.shape[0], num_samples), np.int64)
     with gen.lock:
         for row, samples in zip(rows, out, strict=True):
             require(not (row < 0).any(), f"{invalid} (encountering probability entry < 0)")
-            require(bool(np.isfinite(row).all()), f"{invalid} (encountering probability entry = infinity or NaN)")
+            require(
+                bool(np.isfinite(row).all()),
+                f"{invalid} (encountering probability entry = infinity or NaN)",
+            )
             running = np.add.accumulate(row)  # one after the other, in the weights' own precision
             require(bool(row.size and running[-1] > 0), f"{invalid} (sum of probabilities <= 0)")
             running = (running / running[-1]).astype(F8)

@@ -1,25 +1,32 @@
-"""The distributions that take a fixed number of draws per value, as PyTorch's CPU kernels take them.
+"""The distributions with a fixed number of draws per value, as PyTorch's CPU kernels draw them.
 
-Every function returns a fresh contiguous array and moves the generator exactly as far as torch moves it, so
-draws of different kinds can follow each other in one stream. Values are filled in memory order;
-``dtype`` is a NumPy dtype, with ``ml_dtypes.bfloat16`` for bfloat16. Argument errors carry torch's words.
+Every function returns a fresh contiguous array and moves the generator exactly as far as torch
+moves it, so draws of different kinds can follow each other in one stream. Values are filled in
+memory order; ``dtype`` is a NumPy dtype, with ``ml_dtypes.bfloat16`` for bfloat16. Argument
+errors carry torch's words.
 
-How a float comes from the stream: float32 uses the low 24 bits of one 32-bit word, float64 the low 53 bits
-of one 64-bit word, and the 16-bit types are float32 draws, rounded. Where a kernel computes in double
-precision whatever the dtype, its docstring says "in double".
+How a float comes from the stream: float32 uses the low 24 bits of one 32-bit word, float64 the
+low 53 bits of one 64-bit word, and the 16-bit types are float32 draws, rounded. Where a kernel
+computes in double precision whatever the dtype, its docstring says "in double".
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Sequence
 
 import ml_dtypes
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .rng_math import affine, box_muller, f4, f8, libm, u8
+from .rng_stream import Generator
+
+Shape = int | Sequence[int]
 
 F2, BF2, F4, F8 = (np.dtype(t) for t in (np.float16, ml_dtypes.bfloat16, f4, f8))
 DIGITS = {F2: 11, BF2: 8, F4: 24, F8: 53}  # bits of precision, the hidden one included
+LARGEST = {dtype: float(ml_dtypes.finfo(dtype).max) for dtype in DIGITS}
 _COMPLEX = {np.dtype(np.complex64): F4, np.dtype(np.complex128): F8}
 _CHUNK = 1 << 16  # values per pass: temporaries stay in the cache
 
@@ -41,7 +48,8 @@ NAMES = {
     "complex64": ("ComplexFloat", "c10::complex<float>"),
     "complex128": ("ComplexDouble", "c10::complex<double>"),
 }
-ALL_TYPES = {np.dtype(t) for t in ("bool", "uint8", "int8", "int16", "int32", "int64")} | set(DIGITS)
+INTEGERS = [np.dtype(t) for t in ("uint8", "int8", "int16", "int32", "int64")]
+ALL_TYPES = {np.dtype(bool), *INTEGERS, *DIGITS}
 
 
 def require(condition: bool, message: str) -> None:
@@ -50,14 +58,14 @@ def require(condition: bool, message: str) -> None:
         raise RuntimeError(message)
 
 
-def require_kernel(kernel: str, dtype: np.dtype, supported) -> None:
+def require_kernel(kernel: str, dtype: np.dtype, supported: Container[np.dtype]) -> None:
     """Raise torch's error for a dtype that a kernel was not compiled for."""
     if dtype not in supported:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{NAMES[dtype.name][0]}'")
 
 
-def narrow(values, dtype: np.dtype):
-    """Convert as C++ converts: to a 16-bit float by way of float32, to an integer by way of int64."""
+def narrow(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Convert as C++ does: to a 16-bit float by way of float32, to an integer by way of int64."""
     if dtype in (F2, BF2):
         values = values.astype(f4)
     elif dtype.kind in "iu":
@@ -65,64 +73,78 @@ def narrow(values, dtype: np.dtype):
     return values.astype(dtype, copy=False)
 
 
-def uniform01(gen, count: int, dtype):
+def uniform01(gen: Generator, count: int, dtype: DTypeLike) -> np.ndarray:
     """``count`` draws in [0, 1) as float32 (one word each) or float64 (two words each)."""
     if dtype == F8:
         return (gen.long_words(count) & u8(2**53 - 1)).view(np.int64) * 2.0**-53
-    return (gen.words(count).astype(np.uint32) & np.uint32(2**24 - 1)).view(np.int32).astype(f4) * f4(2.0**-24)
+    low_bits = gen.words(count).astype(np.uint32) & np.uint32(2**24 - 1)
+    return low_bits.view(np.int32).astype(f4) * f4(2.0**-24)
 
 
-def shaped(shape) -> tuple[tuple[int, ...], int]:
+def shaped(shape: Shape) -> tuple[tuple[int, ...], int]:
     """The shape as a tuple, and its number of elements."""
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     return shape, math.prod(shape)
 
 
-def uniform(gen, shape, dtype, low: float = 0.0, high: float = 1.0):
-    """``rand`` and ``uniform_``: ``u * (high - low) + low``, one rounding; a result equal to ``high`` becomes ``low``.
+def uniform(
+    gen: Generator, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0
+) -> np.ndarray:
+    """``rand`` and ``uniform_``: ``u * (high - low) + low``, rounded once. Bit-equal to torch.
 
-    Complex types draw the real and the imaginary part in turn. Bit-equal to torch.
+    A result that was rounded up to ``high`` becomes ``low``. Complex types draw the real and the
+    imaginary part in turn.
     """
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     if dtype in _COMPLEX:
         if not size:
-            return np.empty(shape, dtype)  # torch looks at the bounds only where there is something to fill
+            return np.empty(shape, dtype)  # without a look at the bounds
         return uniform(gen, (*shape, 2), _COMPLEX[dtype], low, high).view(dtype).reshape(shape)
     _check_interval(dtype, low, high)
     wide = F8 if dtype == F8 else F4
     first, last = wide.type(low), wide.type(high)
-    ends = narrow(np.array([low, high]), dtype)
     out = np.empty(size, dtype)
     with gen.lock:
         for start in range(0, size, _CHUNK):
             u = uniform01(gen, min(_CHUNK, size - start), wide)
             out[start : start + u.size] = affine(u, last - first, first)
     if (low, high) != (0, 1) or dtype in (F2, BF2):
-        out[out == ends[1]] = ends[0]
+        first, last = narrow(np.array([low, high], F8), dtype)
+        out[out == last] = first
     return out.reshape(shape)
 
 
 def _check_interval(dtype: np.dtype, low: float, high: float) -> None:
     require_kernel("check_uniform_bounds", dtype, DIGITS)
     name, cpp_name = NAMES[dtype.name]
-    largest = float(ml_dtypes.finfo(dtype).max)
+    largest = LARGEST[dtype]
     require(abs(low) <= largest, f"from is out of bounds for {cpp_name}")
     require(abs(high) <= largest, f"to is out of bounds for {cpp_name}")
-    require(low <= high, f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+    require(
+        low <= high,
+        f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}",
+    )
     require(
         high - low <= largest,
-        f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found to={high:g} and "
-        f"from={low:g} which result in to-from to exceed the limit",
+        f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found to={high:g} "
+        f"and from={low:g} which result in to-from to exceed the limit",
     )
 
 
-def normal(gen, shape, dtype, mean: float = 0.0, std: float = 1.0, contiguous: bool = True):
+def normal(
+    gen: Generator,
+    shape: Shape,
+    dtype: DTypeLike,
+    mean: float = 0.0,
+    std: float = 1.0,
+    contiguous: bool = True,
+) -> np.ndarray:
     """``randn`` and ``normal_``. Bit-equal to torch (float64: as far as the C library is the same).
 
-    Sixteen or more values of a contiguous tensor are made in blocks; fewer, or the values of a tensor
-    that is not contiguous (say so), are made one by one in double, two uniforms giving two normals of
-    which the second may wait in the generator. Only the one-by-one path reads or leaves a waiting normal.
-    Complex values have half the variance in each part.
+    Sixteen or more values of a contiguous tensor are made in blocks; fewer, or the values of a
+    tensor that is not contiguous (say so), are made one by one in double, two uniforms giving two
+    normals of which the second may wait in the generator. Only the one-by-one path reads or
+    leaves a waiting normal. Complex values have half the variance in each part.
     """
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
@@ -137,26 +159,41 @@ def normal(gen, shape, dtype, mean: float = 0.0, std: float = 1.0, contiguous: b
         return narrow(affine(_normal_pairs(gen, size), std, mean), dtype).reshape(shape)
 
 
-def _normal_blocks(gen, size: int, dtype: np.dtype, mean: float, std: float):
-    """Box-Muller in blocks of 16; a rest overwrites the last 16 places with a block of its own.
-
-    float32 and float64 have already drawn uniforms for the rest when it is made anew; the 16-bit types
-    have not.
-    """
-    out = np.empty(size, dtype)
-    wide = F8 if dtype == F8 else F4
-    whole = size - size % 16
-    for start in range(0, whole, _CHUNK):
-        u = uniform01(gen, min(_CHUNK, whole - start), wide)
-        out[start : start + u.size] = box_muller(u, mean, std)
-    if size > whole:
-        if dtype == wide:
-            uniform01(gen, size - whole, wide)
-        out[-16:] = box_muller(uniform01(gen, 16, wide), mean, std)
+def _normal_blocks(
+    gen: Generator, size: int, dtype: np.dtype, mean: float, std: float
+) -> np.ndarray:
+    """Box-Muller in blocks of 16; a block of its own overwrites the end of an incomplete one."""
+    u = _block_uniforms(gen, size, dtype)
+    values = np.empty(u.size, dtype)
+    for start in range(0, u.size, _CHUNK):
+        values[start : start + _CHUNK] = box_muller(u[start : start + _CHUNK], mean, std)
+    if size % 16 == 0:
+        return values
+    out = values[:size].copy()
+    out[-16:] = values[-16:]
     return out
 
 
-def _normal_pairs(gen, count: int):
+def _block_uniforms(gen: Generator, size: int, dtype: np.dtype) -> np.ndarray:
+    """The uniforms of the whole blocks, and of the block that stands for an incomplete one.
+
+    Between them float32 and float64 skip the draws of the incomplete block, as torch fills all
+    places before it makes the last sixteen anew; the 16-bit types do not draw those.
+    """
+    wide = F8 if dtype == F8 else F4
+    whole, rest = size - size % 16, size % 16
+    u = np.empty(whole + (16 if rest else 0), wide)
+    for start in range(0, whole, _CHUNK):
+        stop = min(start + _CHUNK, whole)
+        u[start:stop] = uniform01(gen, stop - start, wide)
+    if rest:
+        if dtype == wide:
+            uniform01(gen, rest, wide)
+        u[whole:] = uniform01(gen, 16, wide)
+    return u
+
+
+def _normal_pairs(gen: Generator, count: int) -> np.ndarray:
     """Standard normals in double: the waiting one first, then pairs, cosine before sine."""
     waiting = [] if gen.pending_normal is None or not count else [gen.pending_normal]
     if waiting:
@@ -170,7 +207,9 @@ def _normal_pairs(gen, count: int):
     return values[:count]
 
 
-def normal_tensor(gen, mean, std, dtype=None):
+def normal_tensor(
+    gen: Generator, mean: float | np.ndarray, std: float | np.ndarray, dtype: DTypeLike = None
+) -> np.ndarray:
     """``torch.normal`` with an array for the mean, the deviation or both.
 
     A number for the deviation scales the normals as they are made; otherwise standard normals are
@@ -182,13 +221,16 @@ def normal_tensor(gen, mean, std, dtype=None):
     if not isinstance(std, np.ndarray):
         return _in_place(np.add, normal(gen, shape, dtype, 0.0, std), mean)
     require(std.dtype.kind != "c", "normal expects standard deviation to be non-complex")
-    require(not (std < 0).any() and not np.isnan(std).any(), "normal expects all elements of std >= 0.0")
+    require(bool((std >= 0).all()), "normal expects all elements of std >= 0.0")
     return _in_place(np.add, _in_place(np.multiply, normal(gen, shape, dtype), std), mean)
 
 
-def _in_place(function: np.ufunc, out, other):
-    """``out op= other`` as torch computes it: neither numbers, nor arrays of no dimension, nor integers
-    widen the computation, and 16-bit floats compute in float32 (with a single value unrounded)."""
+def _in_place(function: np.ufunc, out: np.ndarray, other: float | np.ndarray) -> np.ndarray:
+    """``out op= other`` as torch computes it.
+
+    Neither numbers, nor arrays of no dimension, nor integers widen the computation; 16-bit floats
+    compute in float32, where an array of no dimension is not rounded first.
+    """
     wide = F4 if out.dtype in (F2, BF2) else out.dtype
     if not isinstance(other, np.ndarray) or other.dtype.kind in "iub":
         other = narrow(np.asarray(other), out.dtype)
@@ -197,7 +239,7 @@ def _in_place(function: np.ufunc, out, other):
     return narrow(function(out.astype(wide), other.astype(wide)), out.dtype)
 
 
-def exponential(gen, shape, dtype, lambd: float = 1.0):
+def exponential(gen: Generator, shape: Shape, dtype: DTypeLike, lambd: float = 1.0) -> np.ndarray:
     """``exponential_``: ``-1/lambd * log1p(-u)`` in double. Bit-equal to torch."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     require(lambd > 0, f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
@@ -208,8 +250,10 @@ def exponential(gen, shape, dtype, lambd: float = 1.0):
     return narrow((-1.0 / lambd) * libm("log1p", -u), dtype).reshape(shape)
 
 
-def cauchy(gen, shape, dtype, median: float = 0.0, sigma: float = 1.0):
-    """``cauchy_``: ``median + sigma * tan(pi * (u - 1/2))`` in double, one rounding at the end. Bit-equal to torch."""
+def cauchy(
+    gen: Generator, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0
+) -> np.ndarray:
+    """``cauchy_``: ``median + sigma * tan(pi * (u - 1/2))`` in double, the sum fused. Bit-equal."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     _check_real("Cauchy", NAMES[dtype.name][1], dtype)
@@ -221,13 +265,15 @@ def cauchy(gen, shape, dtype, median: float = 0.0, sigma: float = 1.0):
 def _check_real(distribution: str, shown: str, dtype: np.dtype) -> None:
     require(
         dtype in DIGITS,
-        f"{distribution} distribution is a continuous probability distribution. dtype must be a floating "
-        f"point but you specified {shown}",
+        f"{distribution} distribution is a continuous probability distribution. dtype must be a "
+        f"floating point but you specified {shown}",
     )
 
 
-def log_normal(gen, shape, dtype, mean: float = 1.0, std: float = 2.0):
-    """``log_normal_``: the exponential of normals made one by one, in double, for any size. Bit-equal to torch."""
+def log_normal(
+    gen: Generator, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0
+) -> np.ndarray:
+    """``log_normal_``: the exponential of normals made one by one, in double. Bit-equal."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
     if size:
@@ -237,7 +283,7 @@ def log_normal(gen, shape, dtype, mean: float = 1.0, std: float = 2.0):
     return narrow(libm("exp", affine(values, std, mean)), dtype).reshape(shape)
 
 
-def geometric(gen, shape, dtype, p: float):
+def geometric(gen: Generator, shape: Shape, dtype: DTypeLike, p: float) -> np.ndarray:
     """``geometric_``: ``ceil(log(u) / log1p(-p))`` in double. Bit-equal to torch."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     require(0 < p < 1, f"geometric_ expects p to be in (0, 1), but got p={p:g}")
@@ -249,11 +295,12 @@ def geometric(gen, shape, dtype, p: float):
         return narrow(np.ceil(np.log(u) / math.log1p(-p)), dtype).reshape(shape)
 
 
-def bernoulli(gen, p, shape, dtype):
+def bernoulli(gen: Generator, p: float | np.ndarray, shape: Shape, dtype: DTypeLike) -> np.ndarray:
     """``bernoulli``, ``bernoulli_`` and dropout's mask: ``u < p``, cast. Bit-equal to torch.
 
-    A number or a float64 array compares in double (two words per value), any other array in float32 (one
-    word). Earlier versions handed a single ``p`` to MKL on Intel machines; torch 2.13 contains no such code.
+    A number or a float64 array compares in double (two words per value), any other array in
+    float32 (one word). Earlier versions handed a single ``p`` to MKL on Intel machines; torch
+    2.13 contains no such code.
     """
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     wide = F8
@@ -268,7 +315,9 @@ def bernoulli(gen, p, shape, dtype):
         return (uniform01(gen, size, wide) < p).astype(dtype).reshape(shape)
 
 
-def _checked_probabilities(p, wide, dtype: np.dtype, shape: tuple[int, ...]):
+def _checked_probabilities(
+    p: np.ndarray, wide: np.dtype, dtype: np.dtype, shape: tuple[int, ...]
+) -> np.ndarray:
     """One probability per value of the output."""
     flat = np.broadcast_to(p, shape).reshape(-1)
     if flat.size:
@@ -276,7 +325,7 @@ def _checked_probabilities(p, wide, dtype: np.dtype, shape: tuple[int, ...]):
         require_kernel("bernoulli_tensor_cpu_p_", p.dtype, DIGITS)
     require(
         bool(((flat >= 0) & (flat <= 1)).all()),
-        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  "
-        "If so, please report an enhancement request to PyTorch.)",
+        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
+        "improved?  If so, please report an enhancement request to PyTorch.)",
     )
     return flat.astype(wide)

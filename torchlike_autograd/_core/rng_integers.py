@@ -1,4 +1,4 @@
-"""Whole numbers from the stream: ``randint``, ``random_`` and ``randperm``, bit-equal to PyTorch's CPU kernels.
+"""Whole numbers: ``randint``, ``random_`` and ``randperm``, bit-equal to PyTorch's CPU kernels.
 
 All take a word of the stream modulo a range, 64 bits wide where 32 would favour small numbers.
 """
@@ -8,20 +8,38 @@ from __future__ import annotations
 import operator
 import warnings
 
-import ml_dtypes
 import numpy as np
+from numpy.typing import DTypeLike
 
-from .rng_draws import ALL_TYPES, BF2, DIGITS, F2, F4, F8, NAMES, narrow, require, require_kernel, shaped
+from .rng_draws import (
+    ALL_TYPES,
+    BF2,
+    DIGITS,
+    F2,
+    F4,
+    F8,
+    LARGEST,
+    NAMES,
+    Shape,
+    narrow,
+    require,
+    require_kernel,
+    shaped,
+)
 from .rng_math import u8
+from .rng_stream import Generator
 
 _INT64 = np.iinfo(np.int64)
 
 
-def randint(gen, low: int, high: int | None, shape, dtype=np.int64):
+def randint(
+    gen: Generator, low: int, high: int | None, shape: Shape, dtype: DTypeLike = np.int64
+) -> np.ndarray:
     """``randint`` and ``random_(low, high)``: ``word % (high - low) + low``. Bit-equal to torch.
 
-    Ranges of 2**28 and more take 64-bit words. ``high=None`` goes up to the dtype's largest value (for floats:
-    the largest up to which all integers are exact), and with ``low=-2**63`` returns 64-bit words as they are.
+    Ranges of 2**28 and more take 64-bit words. ``high=None`` goes up to the dtype's largest value
+    (for floats: the largest up to which all integers are exact), and with ``low=-2**63`` returns
+    64-bit words as they are.
     """
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     low, high = _int64(low), high if high is None else _int64(high)
@@ -35,14 +53,14 @@ def randint(gen, low: int, high: int | None, shape, dtype=np.int64):
     return narrow(values.view(np.int64), dtype).reshape(shape)
 
 
-def _int64(value) -> int:
+def _int64(value: int) -> int:
     value = operator.index(value)
     if not _INT64.min <= value <= _INT64.max:
         raise ValueError("Overflow when unpacking long long")
     return value
 
 
-def _random_int64(gen, size: int, dtype: np.dtype):
+def _random_int64(gen: Generator, size: int, dtype: np.dtype) -> np.ndarray:
     """All of the int64 range: the only draw for which torch needs a range of 2**64."""
     kernel = "random_full_64_bits_range_kernel_cpu"
     if size:
@@ -54,19 +72,23 @@ def _random_int64(gen, size: int, dtype: np.dtype):
 
 
 def _integer_bounds(low: int, high: int | None, dtype: np.dtype) -> tuple[int, int]:
-    """The first and the last value, after torch's checks; floats move inwards to values they can hold."""
+    """The first and the last value, after torch's checks; for floats moved to values they hold."""
     if high is not None:
-        require(low < high, f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+        require(
+            low < high,
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}",
+        )
     if dtype in DIGITS:
         low = _float_low(low, dtype)
         last = 2 ** DIGITS[dtype] if high is None else _float_high(high, dtype) - 1
         complaint = "less than 'to'" if high is not None else "less than or equal to 'to_inc'"
         require(
             low <= last if high is not None else low < last,
-            f"random_ expects 'from' casted to dtype to be {complaint} casted to dtype, but got from={low} "
+            f"random_ expects 'from' casted to dtype to be {complaint} casted to dtype, "
+            f"but got from={low} "
             + (f">= to={last + 1}" if high is not None else f"> to_inc={last}"),
         )
-        bounds = -float(ml_dtypes.finfo(dtype).max), float(ml_dtypes.finfo(dtype).max)
+        bounds = -LARGEST[dtype], LARGEST[dtype]
     elif dtype.kind in "iub":
         largest = 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
         # torch holds the largest uint64 in an int64, where it is -1
@@ -76,7 +98,9 @@ def _integer_bounds(low: int, high: int | None, dtype: np.dtype) -> tuple[int, i
         checker = "random_from_to_impl" if high is None else "check_random_bounds"
         raise RuntimeError(f"{checker} handles only integral, floating-point and boolean types")
     for name, value in (("from", low), ("to - 1", last)):
-        require(bounds[0] <= value <= bounds[1], f"{name} is out of bounds for {NAMES[dtype.name][1]}")
+        require(
+            bounds[0] <= value <= bounds[1], f"{name} is out of bounds for {NAMES[dtype.name][1]}"
+        )
         _warn_imprecise(name, value, dtype)
     return low, last
 
@@ -89,7 +113,7 @@ def _as_int64(value: int, dtype: np.dtype) -> int:
 
 
 def _float_low(low: int, dtype: np.dtype) -> int:
-    """``low``, or where ``low + 1`` rounds below it, the next value upwards that the dtype holds."""
+    """``low``, or where ``low + 1`` rounds below it, the next value upwards that is held."""
     rounded = _as_int64(low + 1, dtype)
     if rounded >= low:
         return low
@@ -109,14 +133,15 @@ def _warn_imprecise(name: str, value: int, dtype: np.dtype) -> None:
     if digits is not None and abs(value) > 2**digits:
         warnings.warn(
             f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-            f"{NAMES[dtype.name][1]} can support discrete uniform distribution only within this range. This "
-            "warning will become an error in version 1.7 release, please fix the code in advance",
+            f"{NAMES[dtype.name][1]} can support discrete uniform distribution only within this "
+            "range. This warning will become an error in version 1.7 release, please fix the code "
+            "in advance",
             stacklevel=4,
         )
 
 
-def random_full(gen, shape, dtype):
-    """``random_()`` without bounds: the non-negative integers of the dtype, or [0, 2**digits] for floats. Bit-equal."""
+def random_full(gen: Generator, shape: Shape, dtype: DTypeLike) -> np.ndarray:
+    """``random_()`` without bounds: integers from 0 up, for floats to 2**digits. Bit-equal."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     if size:
         require_kernel("random_kernel_cpu", dtype, ALL_TYPES)
@@ -131,32 +156,67 @@ def random_full(gen, shape, dtype):
     return narrow((words % u8(span)).view(np.int64), dtype).reshape(shape)
 
 
-_LONG_SHUFFLE = (2**32 - 1) // 20  # from here 32-bit words would favour some permutations noticeably
+_LONG_SHUFFLE = (2**32 - 1) // 20  # from here 32 bits would favour some places noticeably
+_SHORT_SHUFFLE = 2048  # up to here swapping in a list is the quicker way
 
 
-def randperm(gen, n: int, dtype=np.int64):
+def randperm(gen: Generator, n: int, dtype: DTypeLike = np.int64) -> np.ndarray:
     """``randperm``: a Fisher-Yates shuffle, ``word % (n - i)`` places onwards. Bit-equal to torch.
 
-    From 214,748,364 elements on, the inside-out shuffle with 64-bit words (place ``word % (i + 1)``).
+    From 214,748,364 elements on, the inside-out shuffle with 64-bit words: place ``word % (i + 1)``.
     """
     dtype = np.dtype(dtype)
     _check_permutation(n, dtype)
     with gen.lock:
-        if n < _LONG_SHUFFLE:
-            offsets = (gen.words(max(n - 1, 0)) % np.arange(n, min(n, 1), -1, u8)).tolist()
-            return narrow(np.array(_shuffled(n, offsets), np.int64), dtype)
-        return narrow(_inside_out((gen.long_words(n) % np.arange(1, n + 1, dtype=u8)).view(np.int64)), dtype)
+        if n >= _LONG_SHUFFLE:
+            places = (gen.long_words(n) % np.arange(1, n + 1, dtype=u8)).view(np.int64)
+            return narrow(_inside_out(places), dtype)
+        offsets = gen.words(max(n - 1, 0)) % np.arange(n, min(n, 1), -1, u8)
+    places = offsets.view(np.int64) + np.arange(max(n - 1, 0))
+    return narrow((_swapped if n <= _SHORT_SHUFFLE else _permuted)(n, places), dtype)
 
 
-def _shuffled(n: int, offsets: list[int]) -> list[int]:
+def _swapped(n: int, places: np.ndarray) -> np.ndarray:
+    """The shuffle as it is told: for each ``i`` in turn, exchange it with ``places[i] >= i``."""
     values = list(range(n))
-    for place, offset in enumerate(offsets):
-        other = place + offset
-        values[place], values[other] = values[other], values[place]
-    return values
+    for i, place in enumerate(places.tolist()):
+        values[i], values[place] = values[place], values[i]
+    return np.array(values, np.int64)
 
 
-def _inside_out(places):
+def _permuted(n: int, places: np.ndarray) -> np.ndarray:
+    """The same shuffle without a loop.
+
+    Step ``i`` puts the content of place ``i`` at ``places[i]``, where it stays until a later step
+    names that place; and what step ``i`` takes is final. So let ``root(t)`` be the content of
+    place ``t`` before step ``t``: that of the last earlier step that named ``t``, or ``t``
+    itself. The value taken by ``i`` is ``root`` of the previous step that named the same place,
+    or if there is none the place.
+    """
+    steps = np.arange(n - 1)
+    root = np.arange(n)
+    elsewhere = places != steps
+    root[places[elsewhere]] = steps[elsewhere]  # of several steps the last counts
+    while not np.array_equal(root, further := root[root]):
+        root = further
+    order = _stable_order(places)
+    named = places[order]
+    again = np.flatnonzero(named[1:] == named[:-1])
+    out = np.append(places, n - 1)
+    out[order[again + 1]] = order[again]
+    taken = np.zeros(n, bool)
+    taken[order[again + 1]] = taken[-1] = True
+    out[taken] = root[out[taken]]
+    return out
+
+
+def _stable_order(places: np.ndarray) -> np.ndarray:
+    """A stable ``argsort`` of numbers below 2**32: two passes over 16 bits, which NumPy counts."""
+    low = np.argsort((places & 0xFFFF).astype(np.uint16), kind="stable")
+    return low[np.argsort((places >> 16).astype(np.uint16)[low], kind="stable")]
+
+
+def _inside_out(places: np.ndarray) -> np.ndarray:
     """Value ``i`` goes to ``places[i] <= i``, and what stood there goes to ``i``."""
     values = np.empty(places.size, np.int64)
     store = memoryview(values)
@@ -171,8 +231,13 @@ def _check_permutation(n: int, dtype: np.dtype) -> None:
     require_kernel("randperm", dtype, ALL_TYPES - {np.dtype(bool)})
     if dtype.kind in "iu":
         cpp = f"{dtype.name}_t"
-        require(n - 1 <= np.iinfo(dtype).max, f"value cannot be converted to type {cpp} without overflow")
+        require(
+            n - 1 <= np.iinfo(dtype).max,
+            f"value cannot be converted to type {cpp} without overflow",
+        )
     elif dtype != BF2:
         digits = DIGITS[dtype]
         limit = "2049" if dtype == F2 else f"2^{digits}+1"
-        require(n <= 2**digits + 1, f"n cannot be greater than {limit} for {NAMES[dtype.name][0]} type.")
+        require(
+            n <= 2**digits + 1, f"n cannot be greater than {limit} for {NAMES[dtype.name][0]} type."
+        )

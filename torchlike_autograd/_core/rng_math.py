@@ -4,20 +4,22 @@ Two facts about torch's x86 builds decide the last bit of a normal number:
 
 * the kernels are compiled for AVX2 with contraction, so ``x * scale + shift`` is *one* rounding
   (a fused multiply-add), in float32 and in float64;
-* float32 Box-Muller uses the Cephes single-precision ``log`` and ``sincos`` in their 8-lane form, while
-  everything computed in float64 calls the C library.
+* float32 Box-Muller uses the Cephes single-precision ``log`` and ``sincos`` in their 8-lane form,
+  while everything computed in float64 calls the C library.
 
-NumPy has no fused multiply-add. :func:`fma32` and :func:`fma64` build it from plain operations, each
-correctly rounded; checked against torch 2.13 they reproduce its bits.
+NumPy has no fused multiply-add. :func:`fma32` and :func:`fma64` build it from plain operations,
+each correctly rounded; checked against torch 2.13 they reproduce its bits.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
+Array = np.ndarray  # or a NumPy scalar
 f4, f8, i4, u4, u8 = np.float32, np.float64, np.int32, np.uint32, np.uint64
 
 _LOW29 = u8(0x1FFF_FFFF)  # the bits of a float64 that a float32 drops
@@ -25,21 +27,21 @@ _HALF29 = u8(0x1000_0000)  # exactly half a float32 step
 _SPLIT = 134217729.0  # 2**27 + 1
 
 
-def _two_sum(a, b):
+def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """``a + b`` and the part that rounding lost (Knuth)."""
     total = a + b
     shadow = total - a
     return total, (a - (total - shadow)) + (b - shadow)
 
 
-def _split(a):
+def _split(a: Array) -> tuple[Array, Array]:
     """``a`` as a sum of two 26-bit halves (Veltkamp)."""
     scaled = _SPLIT * a
     high = scaled - (scaled - a)
     return high, a - high
 
 
-def _two_product(a, b):
+def _two_product(a: Array, b: Array) -> tuple[Array, Array]:
     """``a * b`` and the part that rounding lost (Dekker)."""
     product = a * b
     a_high, a_low = _split(a)
@@ -48,7 +50,7 @@ def _two_product(a, b):
     return product, lost
 
 
-def _to_odd(total, lost):
+def _to_odd(total: Array, lost: Array) -> Array:
     """Move ``total`` to the neighbour with an odd last bit where a sum was inexact.
 
     A sum rounded to odd can be rounded once more, to fewer bits, without double-rounding error.
@@ -57,7 +59,7 @@ def _to_odd(total, lost):
     return np.where(even & (lost != 0), np.nextafter(total, np.copysign(np.inf, lost)), total)
 
 
-def fma64(a, b, c):
+def fma64(a: Array, b: Array, c: Array) -> Array:
     """``a * b + c`` of float64 arrays, rounded once (Boldo and Melquiond's algorithm)."""
     a, b, c = np.broadcast_arrays(*(np.asarray(value, f8) for value in (a, b, c)))
     with np.errstate(all="ignore"):
@@ -68,26 +70,27 @@ def fma64(a, b, c):
         return np.where(np.isfinite(out), out, a * b + c)
 
 
-def _round32(total, product, addend):
+def _round32(total: Array, product: Array, addend: Array) -> Array:
     """The float64 sum ``total = product + addend`` rounded to float32 as the exact sum would be.
 
-    ``total`` is rounded already, so rounding it again is wrong only where it was inexact and fell just
-    half way between two float32 values: about one in half a thousand million, repaired here (in place).
+    ``total`` is rounded already, so rounding it again is wrong only where it was inexact and fell
+    just half way between two float32 values: about one in half a thousand million, repaired here
+    (in place).
     """
     halfway = (total.view(u8) & _LOW29) == _HALF29
-    if halfway.any():
+    if np.count_nonzero(halfway):  # quicker than any() on short arrays
         _, lost = _two_sum(product[halfway], np.broadcast_to(addend, product.shape)[halfway])
         total[halfway] = _to_odd(total[halfway], lost)
     return total.astype(f4)
 
 
-def fma32(a, b, c):
+def fma32(a: Array, b: Array, c: Array) -> Array:
     """``a * b + c`` of float32 values, rounded once: a float64 holds the product exactly."""
     product, addend = np.asarray(a, f8) * np.asarray(b, f8), np.asarray(c, f8)
     return _round32(product + addend, product, addend)
 
 
-def affine(x, scale: float, shift: float):
+def affine(x: Array, scale: float, shift: float) -> Array:
     """``x * scale + shift`` in ``x``'s precision, rounded once, as torch's kernels round it."""
     scale, shift = x.dtype.type(scale), x.dtype.type(shift)
     if scale == 1 or shift == 0:
@@ -105,17 +108,17 @@ def _same_as_libm(name: str) -> bool:
     return np.array_equal(getattr(np, name)(probe), _each(name, probe))
 
 
-def _each(name: str, x):
+def _each(name: str, x: Array) -> Array:
     """A function of :mod:`math`, which is the C library's, on each element."""
     return np.fromiter(map(getattr(math, name), x.ravel().tolist()), f8, x.size).reshape(x.shape)
 
 
-def libm(name: str, x):
-    """``log``, ``log1p``, ``exp``, ``sin``, ``cos`` or ``tan`` of a float64 array, as the C library computes it."""
+def libm(name: str, x: Array) -> Array:
+    """``log log1p exp sin cos`` or ``tan`` of a float64 array, as the C library computes it."""
     return getattr(np, name)(x) if _same_as_libm(name) else _each(name, x)
 
 
-def _horner(coefficients, x):
+def _horner(coefficients: Sequence[float], x: Array) -> Array:
     """A polynomial in float32 fused multiply-adds, highest coefficient first. ``x`` is float64."""
     value = f8(f4(coefficients[0]))
     for coefficient in coefficients[1:]:
@@ -140,7 +143,7 @@ _LN2_HIGH, _LN2_LOW = f4(0.693359375), f4(-2.12194440e-4)
 _SQRT_HALF = f4(0.707106781186547524)
 
 
-def log_f32(x):
+def log_f32(x: Array) -> Array:
     """Cephes ``logf`` for positive, normal float32: ``x = m * 2**e``, a polynomial in ``m - 1``."""
     bits = x.view(u4)
     mantissa = ((bits & u4(0x007F_FFFF)) | u4(0x3F00_0000)).view(f4)  # in [1/2, 1)
@@ -159,8 +162,8 @@ _QUARTER_PI = (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)
 _FOUR_OVER_PI = f4(1.27323954473516)
 
 
-def cis_f32(angle):
-    """Cephes ``cosf`` and ``sinf`` of non-negative float32: reduce by pi/4 in three steps, two polynomials."""
+def cis_f32(angle: Array) -> tuple[Array, Array]:
+    """Cephes ``cosf`` and ``sinf`` of float32 >= 0: reduction by pi/4, two polynomials."""
     octant = ((angle * _FOUR_OVER_PI).astype(np.int32) + i4(1)) & i4(~1)
     turns = octant.astype(f4)
     for part in _QUARTER_PI:
@@ -174,8 +177,8 @@ def cis_f32(angle):
     return _in_octant(octant, near_one.view(i4), near_zero.view(i4))
 
 
-def _in_octant(octant, near_one, near_zero):
-    """Cosine and sine from the bits of both polynomials: exchanged in octants 2 and 6, then the signs."""
+def _in_octant(octant: Array, near_one: Array, near_zero: Array) -> tuple[Array, Array]:
+    """Cosine and sine from the bits of both polynomials: exchanged in odd quadrants, signed."""
     exchange = (near_one ^ near_zero) & -((octant >> i4(1)) & i4(1))
     cosine = near_one ^ exchange ^ (((octant + i4(2)) & i4(4)) << i4(29))
     sine = near_zero ^ exchange ^ ((octant & i4(4)) << i4(29))
@@ -185,11 +188,11 @@ def _in_octant(octant, near_one, near_zero):
 _TWO_PI = 2.0 * math.pi
 
 
-def box_muller(uniform, mean: float, std: float):
+def box_muller(uniform: Array, mean: float, std: float) -> Array:
     """Turn uniforms in [0, 1) into normals, in blocks of 16.
 
-    In a block, places 0-7 give the radius (of ``1 - u``, so that the logarithm exists) and places 8-15
-    the angle; cosines fill the first eight places of the result, sines the last eight.
+    In a block, places 0-7 give the radius (of ``1 - u``, so that the logarithm exists) and places
+    8-15 the angle; cosines fill the first eight places of the result, sines the last eight.
     """
     pairs = uniform.reshape(-1, 2, 8)
     inside, turn = 1 - pairs[:, 0], pairs[:, 1]

@@ -1,0 +1,329 @@
+"""no_grad, enable_grad, set_grad_enabled, inference_mode: every form."""
+
+from compat_matrix.case import attempt, case, raises, warned
+
+
+def on(torch):
+    return torch.is_grad_enabled()
+
+
+@case("modes.contexts")
+def _(torch):
+    seen = [on(torch)]
+    with torch.no_grad():
+        seen.append(on(torch))
+        with torch.enable_grad():
+            seen.append(on(torch))
+            with torch.no_grad():
+                seen.append(on(torch))
+            seen.append(on(torch))
+        seen.append(on(torch))
+    seen.append(on(torch))
+    yield "nested", seen
+
+
+@case("modes.set_grad_enabled.context")
+def _(torch):
+    seen = []
+    with torch.set_grad_enabled(False):
+        seen.append(on(torch))
+        with torch.set_grad_enabled(True):
+            seen.append(on(torch))
+        seen.append(on(torch))
+    yield "seen", seen, on(torch)
+
+
+@case("modes.set_grad_enabled.function")
+def _(torch):
+    torch.set_grad_enabled(False)
+    yield "off", on(torch), (torch.ones(1, requires_grad=True) * 2).requires_grad
+    torch.set_grad_enabled(True)
+    yield "on", on(torch)
+    yield "wrong type", attempt(lambda: torch.set_grad_enabled("no"))
+    torch.set_grad_enabled(True)
+
+
+@case("modes.set_grad_enabled.acts_before_with")
+def _(torch):
+    context = torch.set_grad_enabled(False)
+    yield "at once", on(torch)
+    with context:
+        yield "inside", on(torch)
+    yield "after", on(torch)
+    torch.set_grad_enabled(True)
+
+
+@case("modes.set_grad_enabled.decorator")
+def _(torch):
+    @torch.set_grad_enabled(False)
+    def f():
+        return on(torch)
+    yield "outside after decoration", on(torch)
+    yield "inside", f()
+    yield "after", on(torch)
+
+
+@case("modes.decorator.plain")
+def _(torch):
+    @torch.no_grad
+    def bare():
+        return on(torch)
+
+    @torch.no_grad()
+    def called():
+        """Says something."""
+        return on(torch)
+
+    @torch.enable_grad()
+    def enabling():
+        return on(torch)
+    yield "values", bare(), called(), on(torch), called.__name__, called.__doc__
+    with torch.no_grad():
+        yield "enable inside no_grad", enabling(), on(torch)
+
+
+@case("modes.decorator.method_and_arguments")
+def _(torch):
+    class Model:
+        @torch.no_grad()
+        def run(self, x, *, k=1):
+            return (x * k).requires_grad, on(torch)
+    yield "method", Model().run(torch.ones(1, requires_grad=True), k=3)
+
+
+@case("modes.decorator.recursive")
+def _(torch):
+    @torch.no_grad()
+    def f(n):
+        return [on(torch)] + (f(n - 1) if n else [])
+    yield "values", f(3), on(torch)
+
+
+@case("modes.decorator.exception")
+def _(torch):
+    @torch.no_grad()
+    def f():
+        raise ValueError("inside")
+    yield "error", raises(f), on(torch)
+    def g():
+        with torch.no_grad():
+            raise ValueError("context")
+    yield "context", raises(g), on(torch)
+
+
+@case("modes.decorator.generator")
+def _(torch):
+    @torch.no_grad()
+    def gen():
+        yield on(torch)
+        yield on(torch)
+    seen = []
+    for value in gen():
+        seen.append((value, on(torch)))
+    yield "seen", seen
+
+
+@case("modes.decorator.generator_send")
+def _(torch):
+    @torch.no_grad()
+    def gen():
+        got = yield on(torch)
+        while got is not None:
+            got = yield (got, on(torch))
+        return "done"
+    g = gen()
+    seen = [next(g), on(torch), g.send("a"), on(torch)]
+    try:
+        g.send(None)
+    except StopIteration as stop:
+        seen.append(stop.value)
+    yield "seen", seen
+
+
+@case("modes.decorator.generator_throw_and_close")
+def _(torch):
+    log = []
+    @torch.no_grad()
+    def gen():
+        try:
+            yield 1
+        except KeyError:
+            log.append(("caught", on(torch)))
+            yield 2
+        finally:
+            log.append(("closed", on(torch)))
+    g = gen()
+    yield "values", next(g), g.throw(KeyError("x")), on(torch)
+    g.close()
+    yield "log", log, on(torch)
+
+
+@case("modes.generator_holding_a_context")
+def _(torch):
+    def gen():
+        with torch.no_grad():
+            yield on(torch)
+    g = gen()
+    yield "inside", next(g)
+    yield "leaks to the caller", on(torch)
+    g.close()
+    yield "after close", on(torch)
+
+
+@case("modes.decorator.class")
+def _(torch):
+    def decorate():
+        @torch.no_grad()
+        class A:
+            def __init__(self):
+                self.mode = on(torch)
+        modes.append(A().mode)
+    modes = []
+    yield "warning", warned(decorate)
+    yield "mode", modes
+
+
+@case("modes.reused_context_object")
+def _(torch):
+    context = torch.no_grad()
+    seen = []
+    for _ in range(2):
+        with context:
+            seen.append(on(torch))
+        seen.append(on(torch))
+    with context:
+        with context:
+            seen.append(on(torch))
+        seen.append(on(torch))
+    yield "seen", seen, on(torch)
+
+
+@case("modes.names")
+def _(torch):
+    yield "same objects", torch.no_grad is torch.autograd.no_grad, torch.enable_grad is torch.autograd.enable_grad, torch.set_grad_enabled is torch.autograd.set_grad_enabled, torch.inference_mode is torch.autograd.inference_mode
+    yield "module", torch.autograd.grad_mode.no_grad is torch.no_grad
+    yield "repr", torch.no_grad.__name__, torch.set_grad_enabled.__name__
+
+
+@case("modes.no_grad.what_results_are")
+def _(torch):
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        y = x * 2
+        z = x.view(2)
+        w = torch.ones(2, requires_grad=True)
+        d = x.detach()
+        n = torch.zeros(2)
+        n.requires_grad_()
+    yield "flags", [(t.requires_grad, t.is_leaf, t.grad_fn is None) for t in (y, z, w, d, n)]
+    yield "view", z._is_view(), y._is_view()
+    w2 = w * 3
+    yield "leaf made inside works", w2.requires_grad
+
+
+@case("modes.no_grad.leaf_created_inside_backward")
+def _(torch):
+    with torch.no_grad():
+        w = torch.ones(2, requires_grad=True)
+        with torch.enable_grad():
+            loss = (w * w).sum()
+        loss.backward()
+    yield "grad", w.grad
+
+
+@case("modes.no_grad.functions_with_grad_argument")
+def _(torch):
+    x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        yield "backward", raises(lambda: (x * 2).sum().backward())
+        yield "grad", raises(lambda: torch.autograd.grad((x * 2).sum(), x))
+
+
+@case("modes.inference.basic")
+def _(torch):
+    x = torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        y = x * 2
+        n = torch.ones(2)
+        yield "modes", torch.is_inference_mode_enabled(), on(torch)
+        yield "inference", y.is_inference(), n.is_inference(), x.is_inference(), torch.is_inference(y)
+        yield "flags", y.requires_grad, y.is_leaf, torch.ones(1, requires_grad=True).requires_grad
+    yield "after", torch.is_inference_mode_enabled(), y.is_inference()
+
+
+@case("modes.inference.restrictions")
+def _(torch):
+    with torch.inference_mode():
+        n = torch.ones(2)
+    x = torch.ones(2, requires_grad=True)
+    yield "saved", raises(lambda: x * n)
+    yield "not saved", attempt(lambda: (x + n).requires_grad)
+    yield "written outside", raises(lambda: n.add_(1))
+    yield "version", raises(lambda: n._version)
+    yield "requires_grad_", raises(lambda: n.requires_grad_())
+    yield "clone", n.clone().is_inference()
+    with torch.inference_mode():
+        n.add_(1)
+    yield "written inside", n
+
+
+@case("modes.inference.normal_tensors_inside")
+def _(torch):
+    a = torch.ones(2)
+    x = torch.ones(2, requires_grad=True)
+    y = x * 1
+    with torch.inference_mode():
+        a.add_(1)
+        yield "normal stays", a.is_inference(), a._version
+        v = y.view(2)
+        yield "view", v.is_inference(), v.requires_grad
+        y.mul_(2)
+    yield "value", y.detach(), y.grad_fn.name(), y._version
+
+
+@case("modes.inference.forms")
+def _(torch):
+    @torch.inference_mode()
+    def f():
+        return torch.is_inference_mode_enabled()
+
+    @torch.inference_mode
+    def g():
+        return torch.is_inference_mode_enabled()
+    yield "decorators", f(), g(), torch.is_inference_mode_enabled()
+    with torch.inference_mode(False):
+        yield "off", torch.is_inference_mode_enabled(), on(torch)
+    with torch.inference_mode(), torch.inference_mode(mode=False):
+        yield "off inside on", torch.is_inference_mode_enabled(), (torch.ones(1, requires_grad=True) * 2).requires_grad
+    with torch.inference_mode(), torch.enable_grad():
+        yield "enable_grad inside", on(torch), (torch.ones(1, requires_grad=True) * 2).requires_grad
+
+
+@case("modes.multithreading_switch")
+def _(torch):
+    yield "before", torch.autograd.is_multithreading_enabled()
+    with torch.autograd.set_multithreading_enabled(False):
+        x = torch.ones(2, requires_grad=True)
+        (x * 2).sum().backward()
+        yield "inside", torch.autograd.is_multithreading_enabled(), x.grad
+    yield "after", torch.autograd.is_multithreading_enabled()
+
+
+@case("modes.threads_have_their_own")
+def _(torch):
+    import threading
+    seen = []
+    with torch.no_grad():
+        thread = threading.Thread(target=lambda: seen.append(on(torch)))
+        thread.start()
+        thread.join()
+        seen.append(on(torch))
+    yield "seen", seen
+
+
+@case("modes.default_dtype")
+def _(torch):
+    yield "default", torch.get_default_dtype(), torch.is_grad_enabled()
+    torch.set_default_dtype(torch.float64)
+    yield "set", torch.get_default_dtype(), torch.ones(1).dtype, torch.tensor(1.5).dtype
+    yield "refused", raises(lambda: torch.set_default_dtype(torch.int32)), raises(lambda: torch.set_default_dtype("float32"))

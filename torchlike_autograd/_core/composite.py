@@ -1,0 +1,39 @@
+"""Public functions written in terms of operators (layer 6): no entry of their own in the op table, hence no node of their own.
+
+`@composite("torch.reshape", "Tensor.reshape")` publishes a Python function under these paths; `named("mul")` is the function of an operator's name (all
+overloads), to be called inside composites.  A composite takes and returns Tensors and checks its arguments with torch's words.
+"""
+
+from __future__ import annotations
+
+from .._ops.registry import BY_NAME
+from . import bind
+
+COMPOSITES: dict = {}  # dotted public path -> function
+_functions: dict = {}
+
+
+def composite(*paths):
+    """Publish the decorated function under dotted public paths ("torch.X", "Tensor.X", "torch.nn.functional.X", "torch.linalg.X")."""
+
+    def publish(f):
+        for path in paths:
+            if path in COMPOSITES:
+                raise ValueError(f"{path} is published twice")
+            COMPOSITES[path] = f
+        return f
+
+    return publish
+
+
+def named(name):
+    """The function over all overloads of an operator name, made once."""
+
+    def function(*args, **kwargs):
+        f = _functions.get(name)
+        if f is None:
+            f = _functions[name] = bind.make_function(name, BY_NAME[name])
+        return f(*args, **kwargs)
+
+    function.__name__ = name
+    return function

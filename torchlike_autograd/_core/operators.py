@@ -1,0 +1,109 @@
+"""Python's operators on Tensor (layer 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._tensor import Tensor
+from . import publish
+from .bind import NUMBERS
+
+
+def _ok(x):
+    return isinstance(x, Tensor) or type(x) in NUMBERS or isinstance(x, (np.number, np.bool_))
+
+
+def _forward(f, name):
+    def dunder(self, other):
+        if _ok(other):
+            return f(self, other)
+        if isinstance(other, (list, tuple, np.ndarray)) and isinstance(other, np.ndarray):
+            return f(self, _tensor(other))
+        return NotImplemented
+
+    dunder.__name__ = name
+    return dunder
+
+
+def _tensor(array):
+    from .._functions.create import from_numpy
+
+    return from_numpy(array)
+
+
+def _swapped(f, name):
+    def dunder(self, other):
+        return f(other, self) if _ok(other) else NotImplemented
+
+    dunder.__name__ = name
+    return dunder
+
+
+def _inplace(f, name):
+    def dunder(self, other):
+        return f(self, other) if _ok(other) else NotImplemented
+
+    dunder.__name__ = name
+    return dunder
+
+
+BINARY = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "pow": "pow",
+          "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}
+COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+REFLECTED = {"sub", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"}
+
+
+def attach():
+    """Give Tensor its operators and methods."""
+    table = publish.load_all()
+    for path, f in table.items():
+        if path.startswith("Tensor."):
+            name = path[len("Tensor."):]
+            if name not in Tensor.__dict__:
+                setattr(Tensor, name, f)
+    for dunder, name in BINARY.items():
+        f = table.get(f"torch.{name}")
+        if f is None:
+            continue
+        setattr(Tensor, f"__{dunder}__", _forward(f, f"__{dunder}__"))
+        setattr(Tensor, f"__r{dunder}__", _swapped(f, f"__r{dunder}__") if dunder in REFLECTED else _forward(f, f"__r{dunder}__"))
+        twin = table.get(f"Tensor.{name}_")
+        if twin is not None:
+            setattr(Tensor, f"__i{dunder}__", _inplace(twin, f"__i{dunder}__"))
+    for dunder, name in COMPARE.items():
+        f = table.get(f"torch.{name}")
+        if f is not None:
+            setattr(Tensor, f"__{dunder}__", _comparison(f, dunder))
+    _rest(table)
+
+
+def _comparison(f, dunder):
+    def compare(self, other):
+        if _ok(other):
+            return f(self, other)
+        if dunder == "eq":
+            return NotImplemented if other is not None else False
+        if dunder == "ne":
+            return NotImplemented if other is not None else True
+        return NotImplemented
+
+    return compare
+
+
+def _rest(table):
+    for dunder, name in {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__invert__": "bitwise_not"}.items():
+        if f"torch.{name}" in table:
+            f = table[f"torch.{name}"]
+            setattr(Tensor, dunder, lambda self, f=f: f(self))
+    if "torch.matmul" in table:
+        matmul = table["torch.matmul"]
+        Tensor.__matmul__ = lambda self, other: matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+        Tensor.__rmatmul__ = lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+    try:
+        from .indexing import getitem, setitem
+    except ImportError:
+        return
+    Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem
+
+
+__all__ = ["attach"]

@@ -1,0 +1,60 @@
+"""Public paths to functions (layer 6): the op table and the composites poured into modules and the Tensor class, by name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from . import bind
+from .composite import COMPOSITES
+
+_loaded = []
+_table: dict = {}
+
+
+def load_all():
+    """Import every module of operators and composites once; {dotted path: function}."""
+    if not _loaded:
+        _loaded.append(True)
+        root = __package__.rpartition(".")[0]
+        for folder in ("_ops", "_functions"):
+            package = importlib.import_module(f"{root}.{folder}")
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{package.__name__}.{module.name}")
+        _fill()
+    return _table
+
+
+def _fill():
+    made = {}
+    for path, ops in bind.public_names().items():
+        name = path.rpartition(".")[2]
+        method = path.startswith("Tensor.")
+        key = (name, tuple(ops), method)
+        if key not in made:
+            made[key] = bind.make_function(name, ops, method)
+        _table[path] = made[key]
+        twins = [o for o in ops if o.inplace]
+        if twins and (method or path.startswith("torch.")) and f"{path}_" not in _table and path.count(".") == 1:
+            _table[f"{path}_"] = bind.make_inplace(name, ops)
+    _table.update(COMPOSITES)
+
+
+def install(namespace, prefix):
+    """Add every function published directly under `prefix` to a module's namespace; returns their names."""
+    names = []
+    for path, f in load_all().items():
+        where, _, name = path.rpartition(".")
+        if where == prefix:
+            namespace[name] = f
+            names.append(name)
+    return names
+
+
+def missing(module):
+    """A module `__getattr__` that names what is not there."""
+
+    def __getattr__(name):
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+
+    return __getattr__

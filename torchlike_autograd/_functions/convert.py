@@ -1,0 +1,150 @@
+"""Conversions of dtype and device (layer 7): `to`, `type`, `float()` and their kin."""
+
+from __future__ import annotations
+
+from .._core import config, devices, dtypes, layouts
+from .._core.composite import composite
+from .._core.dispatch import cast_spec, unary
+from .._tensor import Tensor
+
+
+def cast(t, dtype):
+    """`t` in another dtype, itself where nothing changes."""
+    return t if t._v.aval.dtype is dtype else unary(cast_spec(dtype), t)
+
+
+@composite("Tensor.to")
+def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None, other=None):
+    """Convert dtype and/or device; `self` where nothing changes and no copy is asked for."""
+    for a in args:
+        if isinstance(a, dtypes.dtype):
+            dtype = a
+        elif isinstance(a, Tensor):
+            dtype, device = a.dtype, a.device
+        elif isinstance(a, (str, devices.device)) or (isinstance(a, int) and not isinstance(a, bool)):
+            device = a
+        elif a is None or isinstance(a, bool):
+            continue
+        elif isinstance(a, type) and a in (float, int, bool, complex):
+            dtype = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}[a]
+        elif not isinstance(a, layouts.memory_format):
+            raise TypeError(f"to() received an invalid combination of arguments - got ({type(a).__name__}), but expected one of:\n"
+                            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, torch.memory_format "
+                            "memory_format = None)\n * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
+                            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n")
+    if other is not None:
+        dtype, device = other.dtype, other.device
+    if isinstance(dtype, type):
+        dtype = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}[dtype]
+    out = self if dtype is None else cast(self, dtype)
+    if device is not None:
+        out = _move(out, devices.key_of(device))
+    return out.clone() if copy and out is self else out
+
+
+def _move(t, key):
+    if t._v.aval.device == key:
+        return t
+    raise NotImplementedError(f"moving a tensor from {t._v.aval.device} to {key} is not there yet")
+
+
+def _caster(name, dtype):
+    def method(self, memory_format=None):
+        return cast(self, dtype() if callable(dtype) and not isinstance(dtype, dtypes.dtype) else dtype)
+
+    method.__name__ = name
+    return composite(f"Tensor.{name}")(method)
+
+
+for _name, _dtype in {"double": dtypes.float64, "float": dtypes.float32, "half": dtypes.float16, "bfloat16": dtypes.bfloat16, "long": dtypes.int64,
+                      "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
+                      "cfloat": dtypes.complex64, "cdouble": dtypes.complex128}.items():
+    _caster(_name, _dtype)
+
+
+@composite("Tensor.type_as")
+def type_as(self, other):
+    """This tensor in the dtype of another."""
+    return cast(self, other.dtype)
+
+
+@composite("Tensor.cpu")
+def cpu(self, memory_format=None):
+    """This tensor on the host."""
+    return _move(self, "cpu")
+
+
+@composite("Tensor.cuda")
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """This tensor on a GPU; torch's error where there is none."""
+    return _move(self, devices.key_of("cuda" if device is None else device if not isinstance(device, int) else f"cuda:{device}"))
+
+
+LEGACY = {f"torch.{d.char_name}Tensor": d for d in dtypes.DTYPES.values() if not d.is_complex}
+
+
+@composite("Tensor.type")
+def type_(self, dtype=None, non_blocking=False, **kwargs):
+    """The legacy type name, or a conversion to a dtype or legacy type."""
+    if dtype is None:
+        prefix = "" if self._v.aval.device == "cpu" else "cuda."
+        return f"torch.{prefix}{self.dtype.char_name}Tensor"
+    if isinstance(dtype, str):
+        if dtype not in LEGACY:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = LEGACY[dtype]
+    elif not isinstance(dtype, dtypes.dtype):
+        dtype = getattr(dtype, "dtype", None) or {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_}.get(dtype)
+        if dtype is None:
+            raise RuntimeError("invalid type object")
+    return cast(self, dtype)
+
+
+@composite("torch.get_default_dtype")
+def get_default_dtype():
+    """The dtype of float factories."""
+    return config.default_dtype()
+
+
+@composite("torch.set_default_dtype")
+def set_default_dtype(d, /):
+    """Change the dtype of float factories and of Python floats."""
+    if not isinstance(d, dtypes.dtype):
+        raise TypeError(f"invalid dtype object: {d!r}" if not isinstance(d, type) else "invalid dtype object")
+    if not d.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    config.set("default_dtype", d)
+
+
+@composite("torch.set_default_tensor_type")
+def set_default_tensor_type(t, /):
+    """Legacy spelling of set_default_dtype."""
+    set_default_dtype(LEGACY[t] if isinstance(t, str) else t.dtype)
+
+
+@composite("torch.set_default_device")
+def set_default_device(device):
+    """Change where factories put tensors."""
+    config.set("default_device", None if device is None else devices.device(device))
+
+
+@composite("torch.get_default_device")
+def get_default_device():
+    """Where factories put tensors."""
+    return config.get("default_device") or devices.CPU
+
+
+@composite("Tensor.get_device")
+def get_device(self):
+    """-1 for the host, otherwise the device's index."""
+    return -1 if self._v.aval.device == "cpu" else self.device.index
+
+
+@composite("Tensor.data_ptr")
+def data_ptr(self):
+    """An address that is equal for tensors that share storage from the same element, and different otherwise."""
+    if self._cell is not None:
+        return id(self._cell) * 16 + self.storage_offset() * self.element_size()
+    return id(self._v) * 16 + self.storage_offset() * self.element_size()
+
+

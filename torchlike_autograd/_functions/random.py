@@ -1,0 +1,230 @@
+"""Random tensors (layer 7): the numbers of torch's CPU generator, drawn on the host (see `_core/rng.py`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import config, dtypes, rng, rng_choices, rng_draws, rng_integers
+from .._core.composite import composite
+from .._core.dispatch import check_inplace, keep_history
+from .._core.record import data
+from .._core.storage import write
+from .._tensor import Tensor, _new
+from .create import _dtype, _nonnegative, placed, sizes
+
+
+class Generator(rng.Generator):
+    """torch.Generator: a stream of its own; states are uint8 tensors."""
+
+    def get_state(self):
+        """The state as a tensor of bytes."""
+        return _tensor(rng.Generator.get_state(self), dtypes.uint8)
+
+    def set_state(self, new_state):
+        """Continue from a state."""
+        rng.Generator.set_state(self, _bytes(new_state))
+
+    def __getstate__(self):
+        return rng.Generator.get_state(self)
+
+    def __setstate__(self, state):
+        self.__init__()
+        rng.Generator.set_state(self, state)
+
+
+default_generator = _new(Generator)
+default_generator.__dict__ = rng.default_generator.__dict__
+
+
+def _bytes(state):
+    if not isinstance(state, Tensor):
+        raise TypeError("RNG state must be a torch.ByteTensor")
+    return state._numpy()
+
+
+def _tensor(array, dtype, requires_grad=False, device=None):
+    t = _new(Tensor)
+    t._v = data(array, dtype)
+    return placed(t, device, requires_grad)
+
+
+def _gen(generator):
+    return rng.default_generator if generator is None else generator
+
+
+@composite("torch.manual_seed", "torch.random.manual_seed")
+def manual_seed(seed):
+    """Seed the default generator; returns it."""
+    rng.manual_seed(seed)
+    return default_generator
+
+
+@composite("torch.seed", "torch.random.seed")
+def seed():
+    """Seed the default generator from the operating system."""
+    return rng.seed()
+
+
+@composite("torch.initial_seed", "torch.random.initial_seed")
+def initial_seed():
+    """The seed of the default generator."""
+    return rng.initial_seed()
+
+
+@composite("torch.get_rng_state", "torch.random.get_rng_state")
+def get_rng_state():
+    """The default generator's state as a tensor of bytes."""
+    return _tensor(rng.get_rng_state(), dtypes.uint8)
+
+
+@composite("torch.set_rng_state", "torch.random.set_rng_state")
+def set_rng_state(new_state):
+    """Continue the default generator from a state."""
+    rng.set_rng_state(_bytes(new_state))
+
+
+def _drawn(name, draw):
+    def factory(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None, **kw):
+        if "size" in kw:
+            size = (kw.pop("size"),)
+        if kw:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kw))}'")
+        shape = sizes(name, size)
+        _nonnegative(name, shape)
+        d = _dtype(dtype) if out is None else out.dtype
+        t = _tensor(draw(_gen(generator), shape, d.np), d, requires_grad, device)
+        return t if out is None else out.copy_(t)
+
+    factory.__name__ = name
+    factory.__doc__ = f"torch.{name}: the numbers of torch's CPU generator."
+    return factory
+
+
+rand = composite("torch.rand")(_drawn("rand", rng_draws.uniform))
+randn = composite("torch.randn")(_drawn("randn", rng_draws.normal))
+
+
+@composite("torch.randint")
+def randint(*args, low=None, high=None, size=None, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """Integers in [low, high)."""
+    args = list(args)
+    if size is None:
+        if not args or isinstance(args[-1], int):
+            raise TypeError("randint(): argument 'size' must be tuple of ints")
+        size = args.pop()
+    if high is None:
+        high = args.pop()
+    low = args.pop() if args else (low or 0)
+    shape = sizes("randint", (size,))
+    _nonnegative("randint", shape)
+    d = dtype or dtypes.int64
+    t = _tensor(rng_integers.randint(_gen(generator), int(low), int(high), shape, d.np), d, requires_grad, device)
+    return t if out is None else out.copy_(t)
+
+
+@composite("torch.randperm")
+def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """A random permutation of 0 .. n-1."""
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    d = dtype or dtypes.int64
+    t = _tensor(rng_integers.randperm(_gen(generator), int(n), d.np), d, requires_grad, device)
+    return t if out is None else out.copy_(t)
+
+
+def _like(name, factory):
+    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
+        a = input._v.aval
+        return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device if device is not None else a.device, requires_grad=requires_grad, **kw)
+
+    like.__name__ = name
+    return like
+
+
+rand_like = composite("torch.rand_like")(_like("rand_like", rand))
+randn_like = composite("torch.randn_like")(_like("randn_like", randn))
+randint_like = composite("torch.randint_like")(_like("randint_like", randint))
+
+
+@composite("torch.normal")
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """Normal numbers with given means and deviations."""
+    gen = _gen(generator)
+    if size is not None:
+        d = dtype or config.default_dtype()
+        t = _tensor(rng_draws.normal(gen, sizes("normal", (size,)), d.np, float(mean), float(std)), d, requires_grad, device)
+    else:
+        d = mean.dtype if isinstance(mean, Tensor) else std.dtype
+        arrays = [x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)]
+        t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
+    return t if out is None else out.copy_(t)
+
+
+@composite("torch.bernoulli", "Tensor.bernoulli")
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """Zeros and ones with the given probabilities."""
+    a = input._v.aval
+    probs = input._numpy() if p is None else p
+    t = _tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype)
+    return t if out is None else out.copy_(t)
+
+
+@composite("torch.poisson")
+def poisson(input, generator=None):
+    """Poisson numbers with the given rates."""
+    return _tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype)
+
+
+@composite("torch.multinomial", "Tensor.multinomial")
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    """Indices drawn by weight from each row."""
+    t = _tensor(rng_choices.multinomial(_gen(generator), input._numpy(), num_samples, replacement), dtypes.int64)
+    return t if out is None else out.copy_(t)
+
+
+# In place
+
+def _fill(t, array):
+    """Write fresh numbers into `t`: history is cut as torch's random fills cut it."""
+    check_inplace(t)
+    old = t._value()
+    new = data(np.ascontiguousarray(array).reshape(old.aval.shape), old.aval.dtype)
+    write(t, keep_history(new, old, t))
+    return t
+
+
+def _filler(name, draw):
+    def method(self, *args, generator=None, **kw):
+        a = self._v.aval
+        return _fill(self, draw(_gen(generator), a.shape, a.dtype.np, *args, **kw))
+
+    method.__name__ = name
+    method.__doc__ = f"Tensor.{name}: fill with random numbers."
+    return composite(f"Tensor.{name}")(method)
+
+
+def _uniform(gen, shape, dtype, *bounds, **kw):
+    low, high = (*bounds, *(None,) * (2 - len(bounds)))
+    return rng_draws.uniform(gen, shape, dtype, float(kw.get("from", 0.0) if low is None else low), float(kw.get("to", 1.0) if high is None else high))
+
+
+def _random(gen, shape, dtype, *bounds, **kw):
+    low = kw.get("from", bounds[0] if len(bounds) == 2 else 0)
+    high = kw.get("to", bounds[-1] if bounds else None)
+    if high is None and not bounds and not kw:
+        return rng_integers.random_full(gen, shape, dtype)
+    return rng_integers.randint(gen, low, high, shape, dtype)
+
+
+def _bernoulli(gen, shape, dtype, p=0.5):
+    return rng_draws.bernoulli(gen, p._numpy() if isinstance(p, Tensor) else p, shape, dtype)
+
+
+uniform_ = _filler("uniform_", _uniform)
+normal_ = _filler("normal_", lambda gen, shape, dtype, mean=0.0, std=1.0: rng_draws.normal(gen, shape, dtype, float(mean), float(std)))
+random_ = _filler("random_", _random)
+bernoulli_ = _filler("bernoulli_", _bernoulli)
+exponential_ = _filler("exponential_", lambda gen, shape, dtype, lambd=1.0: rng_draws.exponential(gen, shape, dtype, lambd))
+cauchy_ = _filler("cauchy_", lambda gen, shape, dtype, median=0.0, sigma=1.0: rng_draws.cauchy(gen, shape, dtype, median, sigma))
+log_normal_ = _filler("log_normal_", lambda gen, shape, dtype, mean=1.0, std=2.0: rng_draws.log_normal(gen, shape, dtype, mean, std))
+geometric_ = _filler("geometric_", lambda gen, shape, dtype, p: rng_draws.geometric(gen, shape, dtype, p))

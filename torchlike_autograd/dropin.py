@@ -1,0 +1,146 @@
+"""`import torch` resolved to this package (layer 10).
+
+A finder at the front of `sys.meta_path` answers for `torch` and `torch.<module>` with our modules of the same path.  Nothing else is touched: no
+builtins, no frames.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+
+__all__ = ["install_as_torch", "uninstall_as_torch"]
+
+_HOME = __package__
+
+
+class _Alias(importlib.abc.Loader):
+    """Loads `torch.x.y` as the module `torchlike_autograd.x.y`."""
+
+    def __init__(self, ours):
+        self.ours = ours
+
+    def create_module(self, spec):
+        module = importlib.import_module(self.ours)
+        self.kept = module.__spec__, module.__loader__
+        return module
+
+    def exec_module(self, module):
+        module.__spec__, module.__loader__ = self.kept
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Answers for torch and its public modules."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        rest = name[len("torch"):]
+        if any(part.startswith("_") for part in rest.split(".")) or (rest and not _exists(_HOME + rest)):
+            raise ModuleNotFoundError(f"No module named '{name}' (torchlike_autograd does not have it)", name=name)
+        return importlib.machinery.ModuleSpec(name, _Alias(_HOME + rest), is_package=True)
+
+
+def _exists(name):
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+class _Scoped(importlib.abc.MetaPathFinder):
+    """Lets the modules of named packages see our torch while they are being imported."""
+
+    def __init__(self, packages):
+        self.packages = tuple(packages)
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in self.packages:
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:
+                    spec.loader = _During(spec.loader)
+                return spec
+        return None
+
+
+class _During(importlib.abc.Loader):
+    """Runs a module body with `torch` swapped in, and puts back what was there."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def create_module(self, spec):
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module):
+        held = {k: sys.modules.pop(k) for k in _torch_modules()}
+        finder = _Finder()
+        sys.meta_path.insert(0, finder)
+        try:
+            self.loader.exec_module(module)
+        finally:
+            sys.meta_path.remove(finder)
+            for k in _torch_modules():
+                del sys.modules[k]
+            sys.modules.update(held)
+
+    def __getattr__(self, name):
+        return getattr(self.loader, name)
+
+
+def _torch_modules():
+    return [k for k in sys.modules if k == "torch" or k.startswith("torch.")]
+
+
+class _Installed:
+    """What `install_as_torch` returns: a context manager that undoes it."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        uninstall_as_torch()
+
+
+_active: list = []
+
+
+def install_as_torch(packages=None):
+    """Make ``import torch`` mean this package, everywhere or only in modules of the named packages that are imported from now on.
+
+    Returns a context manager that undoes it.  Raises RuntimeError when PyTorch itself is already imported and no packages are named.  Inside named
+    packages only imports at module level are redirected.
+    """
+    if _active:
+        raise RuntimeError("install_as_torch() is already in force; call uninstall_as_torch() first")
+    if packages is not None:
+        finder = _Scoped([packages] if isinstance(packages, str) else packages)
+    else:
+        real = sys.modules.get("torch")
+        if real is not None and real is not sys.modules.get(_HOME):
+            raise RuntimeError("PyTorch is already imported in this process; install_as_torch() must come before the first 'import torch'")
+        finder = _Finder()
+    sys.meta_path.insert(0, finder)
+    _active.append(finder)
+    if packages is None:
+        sys.modules["torch"] = sys.modules[_HOME]
+    return _Installed()
+
+
+def uninstall_as_torch():
+    """Undo `install_as_torch`: ``import torch`` means what it meant before.  Without effect when nothing is installed."""
+    while _active:
+        finder = _active.pop()
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
+        for k in _torch_modules():
+            if getattr(sys.modules[k], "__name__", "").startswith(_HOME):
+                del sys.modules[k]

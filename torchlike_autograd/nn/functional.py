@@ -1,0 +1,6 @@
+"""torch.nn.functional (layer 8): filled from the op table."""
+
+from .._core import publish as _publish
+
+__all__ = _publish.install(globals(), "torch.nn.functional")
+__getattr__ = _publish.missing("torch.nn.functional")

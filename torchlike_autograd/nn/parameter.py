@@ -1,0 +1,28 @@
+"""torch.nn.parameter (layer 8): a Tensor that modules count among their parameters."""
+
+from __future__ import annotations
+
+from .._tensor import Tensor, _new
+
+__all__ = ["Parameter"]
+
+
+class Parameter(Tensor):
+    """A leaf tensor that requires grad by default and shares the storage of `data`."""
+
+    _is_param = True
+
+    def __new__(cls, data=None, requires_grad=True):
+        from .._functions.create import filled
+        from .._core import config
+
+        source = filled((0,), 0, config.default_dtype()) if data is None else data
+        base = source.detach()
+        self = _new(cls)
+        self.__dict__.update(base.__dict__)
+        if requires_grad:
+            self.requires_grad_()
+        return self
+
+    def __init__(self, data=None, requires_grad=True):
+        pass

@@ -1,0 +1,6 @@
+"""torch.special (layer 8): filled from the op table."""
+
+from ._core import publish as _publish
+
+__all__ = _publish.install(globals(), "torch.special")
+__getattr__ = _publish.missing("torch.special")
