@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from . import _tensor_str
 from ._core import config as _config
 from ._core import dtypes as _dtypes
@@ -25,7 +27,7 @@ from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 
-inf, nan, pi, e, newaxis = float("inf"), float("nan"), 3.141592653589793, 2.718281828459045, None
+inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 __version__ = "2.13.0"
 
 

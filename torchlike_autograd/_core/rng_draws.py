@@ -197,7 +197,7 @@ def _normal_pairs(gen: Generator, count: int) -> np.ndarray:
     """Standard normals in double: the waiting one first, then pairs, cosine before sine."""
     waiting = [] if gen.pending_normal is None or not count else [gen.pending_normal]
     if waiting:
-        gen.pending_normal = None
+        pass
     u = uniform01(gen, (count - len(waiting) + 1) // 2 * 2, F8).reshape(-1, 2)
     radius, angle = np.sqrt(-2.0 * libm("log1p", -u[:, 1])), 2.0 * math.pi * u[:, 0]
     pairs = np.stack([radius * libm("cos", angle), radius * libm("sin", angle)], axis=1)

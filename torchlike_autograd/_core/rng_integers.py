@@ -163,7 +163,7 @@ _SHORT_SHUFFLE = 2048  # up to here swapping in a list is the quicker way
 def randperm(gen: Generator, n: int, dtype: DTypeLike = np.int64) -> np.ndarray:
     """``randperm``: a Fisher-Yates shuffle, ``word % (n - i)`` places onwards. Bit-equal to torch.
 
-    From 214,748,364 elements on, the inside-out shuffle with 64-bit words: place ``word % (i + 1)``.
+    From 214,748,364 elements on, the inside-out shuffle with 64-bit words, ``word % (i + 1)``.
     """
     dtype = np.dtype(dtype)
     _check_permutation(n, dtype)
