@@ -53,43 +53,23 @@ def full(spec):
 
 
 DRAWS = {
-    "uniform": lambda g, shape, dtype, low=0.0, high=1.0: empty(shape, dtype).uniform_(
-        low, high, generator=g
-    ),
-    "normal": lambda g, shape, dtype, mean=0.0, std=1.0: empty(shape, dtype).normal_(
-        mean, std, generator=g
-    ),
-    "scattered_normal": lambda g, shape, dtype, mean=0.0, std=1.0: (
-        empty([*shape, 2], dtype)[..., 0].normal_(mean, std, generator=g).contiguous()
-    ),
-    "randint": lambda g, low, high, shape, dtype: empty(shape, dtype).random_(
-        low, high, generator=g
-    ),
+    "uniform": lambda g, shape, dtype, low=0.0, high=1.0: empty(shape, dtype).uniform_(low, high, generator=g),
+    "normal": lambda g, shape, dtype, mean=0.0, std=1.0: empty(shape, dtype).normal_(mean, std, generator=g),
+    "scattered_normal": lambda g, shape, dtype, mean=0.0, std=1.0: empty([*shape, 2], dtype)[..., 0].normal_(mean, std, generator=g).contiguous(),
+    "randint": lambda g, low, high, shape, dtype: empty(shape, dtype).random_(low, high, generator=g),
     "random_full": lambda g, shape, dtype: empty(shape, dtype).random_(generator=g),
     "randperm": lambda g, n, dtype: torch.randperm(n, dtype=getattr(torch, dtype), generator=g),
     "bernoulli": lambda g, p, shape, dtype: empty(shape, dtype).bernoulli_(p, generator=g),
-    "bernoulli_array": lambda g, p, shape, dtype: empty(shape, dtype).bernoulli_(
-        array(p), generator=g
-    ),
-    "exponential": lambda g, shape, dtype, lambd=1.0: empty(shape, dtype).exponential_(
-        lambd, generator=g
-    ),
+    "bernoulli_array": lambda g, p, shape, dtype: empty(shape, dtype).bernoulli_(array(p), generator=g),
+    "exponential": lambda g, shape, dtype, lambd=1.0: empty(shape, dtype).exponential_(lambd, generator=g),
     "geometric": lambda g, shape, dtype, p: empty(shape, dtype).geometric_(p, generator=g),
-    "cauchy": lambda g, shape, dtype, median=0.0, sigma=1.0: empty(shape, dtype).cauchy_(
-        median, sigma, generator=g
-    ),
-    "log_normal": lambda g, shape, dtype, mean=1.0, std=2.0: empty(shape, dtype).log_normal_(
-        mean, std, generator=g
-    ),
-    "multinomial": lambda g, probs, num_samples, replacement: torch.multinomial(
-        array(probs), num_samples, replacement, generator=g
-    ),
+    "cauchy": lambda g, shape, dtype, median=0.0, sigma=1.0: empty(shape, dtype).cauchy_(median, sigma, generator=g),
+    "log_normal": lambda g, shape, dtype, mean=1.0, std=2.0: empty(shape, dtype).log_normal_(mean, std, generator=g),
+    "multinomial": lambda g, probs, num_samples, replacement: torch.multinomial(array(probs), num_samples, replacement, generator=g),
     "poisson": lambda g, rates: torch.poisson(full(rates), generator=g),
     "binomial": lambda g, count, prob: torch.binomial(full(count), full(prob), generator=g),
     "standard_gamma": lambda g, alpha: torch._standard_gamma(full(alpha), generator=g),
-    "normal_tensor": lambda g, mean, std: torch.normal(
-        maybe_array(mean), maybe_array(std), generator=g
-    ),
+    "normal_tensor": lambda g, mean, std: torch.normal(maybe_array(mean), maybe_array(std), generator=g),
 }
 
 REAL = ("float16", "bfloat16", "float32", "float64")
@@ -120,10 +100,7 @@ def programs():
         yield 10, [draw("normal", shape=s, dtype=dtype, mean=1.7, std=0.3) for s in SHAPES]
         yield (
             11,
-            [
-                draw("scattered_normal", shape=s, dtype=dtype, std=0.7)
-                for s in ([5], [16], [33], [500])
-            ],
+            [draw("scattered_normal", shape=s, dtype=dtype, std=0.7) for s in ([5], [16], [33], [500])],
         )
         yield 12, [draw("uniform", shape=[5000], dtype=dtype, high=h) for h in (0.0, 1e-30, 3.0)]
     yield (
@@ -214,38 +191,23 @@ def other_programs():
         ):
             yield (
                 42,
-                [
-                    draw(name, shape=s, dtype=dtype, **arguments)
-                    for s in ([], [0], [1], [3], [16], [1001])
-                ],
+                [draw(name, shape=s, dtype=dtype, **arguments) for s in ([], [0], [1], [3], [16], [1001])],
             )
     for dtype in (*WHOLE, *REAL):
         yield (
             43,
-            [
-                draw("geometric", shape=s, dtype=dtype, p=p)
-                for s in ([], [5], [400])
-                for p in (0.2, 0.7)
-            ],
+            [draw("geometric", shape=s, dtype=dtype, p=p) for s in ([], [5], [400]) for p in (0.2, 0.7)],
         )
     for dtype in REAL:
         weights = [0.1, 2.0, 0.0, 3.5, 1.25, 0.7]
         rows = [weights, weights[::-1]]
         yield (
             44,
-            [
-                draw("multinomial", probs=[w, dtype], num_samples=k, replacement=True)
-                for w in (weights, rows)
-                for k in (1, 2, 50)
-            ],
+            [draw("multinomial", probs=[w, dtype], num_samples=k, replacement=True) for w in (weights, rows) for k in (1, 2, 50)],
         )
         yield (
             45,
-            [
-                draw("poisson", rates=[r, s, dtype])
-                for r in (0.0, 0.3, 5.0, 9.9)
-                for s in ([], [40])
-            ],
+            [draw("poisson", rates=[r, s, dtype]) for r in (0.0, 0.3, 5.0, 9.9) for s in ([], [40])],
         )
         yield 46, [draw("poisson", rates=[r, [300], dtype]) for r in (10.0, 12.5, 200.0)]
     for dtype in ("float32", "float64"):
@@ -260,10 +222,7 @@ def other_programs():
         )
         yield (
             48,
-            [
-                draw("multinomial", probs=[weights, dtype], num_samples=k, replacement=False)
-                for k in (150, 200)
-            ],
+            [draw("multinomial", probs=[weights, dtype], num_samples=k, replacement=False) for k in (150, 200)],
         )
         yield (
             49,
@@ -275,11 +234,7 @@ def other_programs():
         )
         yield (
             50,
-            [
-                draw("standard_gamma", alpha=[a, s, dtype])
-                for a in (0.0, 0.1, 0.9, 1.0, 2.5, 70.0)
-                for s in ([], [99])
-            ],
+            [draw("standard_gamma", alpha=[a, s, dtype]) for a in (0.0, 0.1, 0.9, 1.0, 2.5, 70.0) for s in ([], [99])],
         )
     mean, std = [0.5, -1.0, 2.0], [0.1, 0.0, 3.0]
     for a in REAL:
@@ -307,9 +262,7 @@ def mixed_programs(count=40, length=14):
         lambda: draw("normal", shape=[size()], dtype=pick.choice(REAL + COMPLEX)),
         lambda: draw("normal", shape=[size()], dtype="float32", mean=0.5, std=2.0),
         lambda: draw("uniform", shape=[size()], dtype=pick.choice(REAL)),
-        lambda: draw(
-            "randint", low=0, high=pick.choice([10, 2**28, 2**40]), shape=[size()], dtype="int64"
-        ),
+        lambda: draw("randint", low=0, high=pick.choice([10, 2**28, 2**40]), shape=[size()], dtype="int64"),
         lambda: draw("randperm", n=size(), dtype="int64"),
         lambda: draw("bernoulli", p=0.4, shape=[size()], dtype="float32"),
         lambda: draw("log_normal", shape=[size()], dtype="float32"),
@@ -419,9 +372,7 @@ def place(generator) -> list:
 
 def recorded_program(seed, draws) -> dict:
     generator = torch.Generator().manual_seed(seed)
-    rows = [
-        [name, arguments, encoded(run(generator, name, arguments))] for name, arguments in draws
-    ]
+    rows = [[name, arguments, encoded(run(generator, name, arguments))] for name, arguments in draws]
     return {
         "seed": seed,
         "initial": generator.initial_seed(),
@@ -448,12 +399,8 @@ def recorded_states() -> list:
             draw("normal", shape=[5], dtype="float32"),
             draw("uniform", shape=[3], dtype="float32"),
         ]
-        rows = [
-            [name, arguments, encoded(run(generator, name, arguments))] for name, arguments in draws
-        ]
-        out.append(
-            {"seed": seed, "words": words, "normals": normals, "state": state, "draws": rows}
-        )
+        rows = [[name, arguments, encoded(run(generator, name, arguments))] for name, arguments in draws]
+        out.append({"seed": seed, "words": words, "normals": normals, "state": state, "draws": rows})
     return out
 
 

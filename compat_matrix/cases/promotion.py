@@ -20,9 +20,15 @@ def kinds(torch, dtype):
 
 
 def outcome(torch, fn):
-    """dtype and values, or the error."""
+    """The result, or the error as one line."""
     seen = attempt(fn)
-    return (seen.dtype, seen) if isinstance(seen, torch.Tensor) else seen
+    return seen if isinstance(seen, torch.Tensor) else "{class[0]}: {message}".format(**seen["error"])
+
+
+def dtype_of(torch, fn):
+    """The dtype of the result, or the error as one line."""
+    seen = outcome(torch, fn)
+    return str(seen.dtype) if isinstance(seen, torch.Tensor) else seen
 
 
 def pairs(torch, op, left):
@@ -30,8 +36,9 @@ def pairs(torch, op, left):
     mine = kinds(torch, left)
     for right in DTYPES:
         other = kinds(torch, right)
-        for a, b in (("vector", "vector"), ("vector", "zero dim"), ("zero dim", "zero dim")):
-            yield f"{a} {right} {b}", outcome(torch, lambda a=a, b=b, other=other: fn(mine[a], other[b]))
+        yield right, outcome(torch, lambda other=other: fn(mine["vector"], other["vector"]))
+        yield right + " zero dim", dtype_of(torch, lambda other=other: fn(mine["vector"], other["zero dim"]))
+        yield right + " both zero dim", dtype_of(torch, lambda other=other: fn(mine["zero dim"], other["zero dim"]))
 
 
 def numbers(torch, op, left):
@@ -44,9 +51,9 @@ def numbers(torch, op, left):
 
 def inplace(torch, op, left):
     for right in DTYPES:
-        for kind in ("vector", "zero dim"):
+        for kind, fn in (("vector", outcome), ("zero dim", dtype_of)):
             target = kinds(torch, left)["vector"]
-            yield f"{right} {kind}", outcome(torch, lambda: getattr(target, op)(kinds(torch, right)[kind]))
+            yield f"{right} {kind}", fn(torch, lambda: getattr(target, op)(kinds(torch, right)[kind]))
     for name, number in NUMBERS.items():
         target = kinds(torch, left)["vector"]
         yield name, outcome(torch, lambda: getattr(target, op)(number))

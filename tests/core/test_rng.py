@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import json
+import pickle
 import threading
 import time
 import warnings
@@ -46,9 +48,7 @@ def full(spec):
 
 def filler(function):
     """A draw that fills a shape, with the dtype given by name."""
-    return lambda g, shape, dtype, **others: function(
-        g, shape=shape, dtype=dtype_of(dtype), **others
-    )
+    return lambda g, shape, dtype, **others: function(g, shape=shape, dtype=dtype_of(dtype), **others)
 
 
 DRAWS = {
@@ -70,10 +70,7 @@ DRAWS = {
     "standard_gamma": lambda g, alpha: rng.standard_gamma(g, full(alpha)),
     "normal_tensor": lambda g, **arguments: rng.normal_tensor(
         g,
-        **{
-            key: array(value) if isinstance(value, list) else value
-            for key, value in arguments.items()
-        },
+        **{key: array(value) if isinstance(value, list) else value for key, value in arguments.items()},
     ),
 }
 
@@ -214,6 +211,13 @@ def test_clone_state_continues_apart():
     assert (other.get_state() != generator.get_state()).any()
 
 
+def test_copies_and_pickles_continue_apart():
+    generator = rng.Generator("cuda").manual_seed(3)
+    rng.normal(generator, 3, np.float32)
+    for other in (copy.deepcopy(generator), pickle.loads(pickle.dumps(generator))):
+        assert other.device == "cuda" and (other.get_state() == generator.get_state()).all()
+
+
 def test_the_default_generator():
     before = rng.get_rng_state()
     try:
@@ -291,35 +295,33 @@ def exact_fma(a: float, b: float, c: float, dtype):
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     guess = dtype(float(exact))  # at most one neighbour away from the nearest
     near = [guess, np.nextafter(guess, dtype(np.inf)), np.nextafter(guess, dtype(-np.inf))]
-    return min(
-        near, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(f"u{x.itemsize}")) & 1)
-    )
+    return min(near, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(f"u{x.itemsize}")) & 1))
 
 
 @pytest.mark.parametrize("dtype, fma", [(np.float32, rng_math.fma32), (np.float64, rng_math.fma64)])
 def test_fused_multiply_add_rounds_once(dtype, fma):
     source = np.random.default_rng(1)
     a, b = (source.standard_normal(3000).astype(dtype) for _ in range(2))
-    c = (-a * b * source.choice([0.1, 1.0, 1.0000001], 3000)).astype(
-        dtype
-    )  # with and without cancellation
-    expected = [
-        exact_fma(float(x), float(y), float(z), dtype) for x, y, z in zip(a, b, c, strict=True)
-    ]
+    c = (-a * b * source.choice([0.1, 1.0, 1.0000001], 3000)).astype(dtype)  # with and without cancellation
+    expected = [exact_fma(float(x), float(y), float(z), dtype) for x, y, z in zip(a, b, c, strict=True)]
     assert (fma(a, b, c) == np.array(expected)).all()
 
 
-def test_fused_multiply_add_repairs_double_rounding():
-    # in float64 the sum falls half way between two float32; what was lost decides
-    a, b = np.float32([1 + 2**-12, 1 + 2**-12]), np.float32([1 + 2**-12, 1 + 2**-12])
-    tie = np.float32([2.0**-40, -(2.0**-40)])
-    product = a.astype(np.float64) * b
-    assert (product.view(np.uint64) & np.uint64(0x1FFFFFFF) == 0x10000000).all()
-    expected = [
-        exact_fma(float(x), float(y), float(z), np.float32)
-        for x, y, z in zip(a, b, tie, strict=True)
-    ]
-    assert (rng_math.fma32(a, b, tie) == np.array(expected)).all()
+@pytest.mark.parametrize(
+    "dtype, fma, a, b, c",
+    [
+        # a float64 sum falls half way between two float32, and what it lost decides
+        (np.float32, rng_math.fma32, 1 + 2**-12, 1 + 2**-12, 2**-60),
+        (np.float32, rng_math.fma32, 1 + 2**-12, 1 + 2**-12, -(2**-60)),
+        (np.float32, rng_math.fma32, 1 + 2**-12, 1 + 3 * 2**-12, -(2**-60)),
+        # the same for a float64 sum of the low parts
+        (np.float64, rng_math.fma64, 1 + 2**-52, (1 - 2**-53) * 2**-53, 1.0),
+        (np.float64, rng_math.fma64, -1 - 2**-52, (1 - 2**-53) * 2**-53, -1.0),
+    ],
+)
+def test_fused_multiply_add_has_no_double_rounding(dtype, fma, a, b, c):
+    arrays = (np.array([value], dtype) for value in (a, b, c))
+    assert fma(*arrays)[0] == exact_fma(a, b, c, dtype)
 
 
 @pytest.mark.parametrize("name", ["log", "log1p", "exp", "sin", "cos", "tan"])

@@ -286,18 +286,77 @@ def resolve(name, ops, args, kwargs, method=False):
     raise no_match(name, ops, args, kwargs, method)
 
 
+# Remembering how a kind of call was bound
+
+class Recipes:
+    """Answers of `resolve` for calls of one kind: the same types, names and structural values; tensors and runtime numbers may differ."""
+
+    __slots__ = ("kinds", "method", "name", "ops")
+
+    def __init__(self, name, ops, method):
+        self.name, self.ops, self.method = name, ops, method
+        self.kinds = {}  # (types, names, types of keywords) -> (indices of structure, {values: (spec, indices of flat)})
+
+    def find(self, args, kwargs):
+        """(spec, flat) of a call."""
+        if kwargs:
+            every = (*args, *kwargs.values())
+            kind = (*map(type, every), *kwargs)
+        else:
+            every = args
+            kind = (*map(type, args),)
+        known = self.kinds.get(kind)
+        if known is not None:
+            fixed, table = known
+            try:
+                found = table.get(tuple([every[i] for i in fixed]))
+            except TypeError:  # a list
+                found = table.get(tuple([tuple(every[i]) if type(every[i]) is list else every[i] for i in fixed]))
+            if found is not None:
+                spec, chosen = found
+                return spec, [every[i] for i in chosen]
+        spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
+        self._learn(kind, every, spec, flat)
+        return spec, flat
+
+    def _learn(self, kind, every, spec, flat):
+        chosen, used = [], set()
+        for x in flat:
+            i = next((i for i, y in enumerate(every) if y is x and i not in used), None)
+            if i is None:
+                return  # converted on the way in, or part of a list
+            used.add(i)
+            chosen.append(i)
+        fixed = tuple(i for i, x in enumerate(every) if i not in used or (spec.op.bake and not isinstance(x, Tensor)))
+        values = tuple([tuple(every[i]) if type(every[i]) is list else every[i] for i in fixed])
+        if not all(_plain(v) for v in values):
+            return
+        known = self.kinds.get(kind)
+        if known is None or known[0] != fixed:
+            known = self.kinds[kind] = (fixed, {})
+        if len(known[1]) > 256:
+            known[1].clear()
+        known[1][values] = (spec, tuple(chosen))
+
+
+def _plain(x):
+    if type(x) is tuple:
+        return all(type(i) is int for i in x)
+    return x is None or type(x) in (int, float, bool, complex, str, dtypes.dtype, type)
+
+
 # Making the public functions
 
 def make_function(name, ops, method=False):
     """The function (or method) `name` over its overloads."""
-    bare, two, memo = {}, {}, {}
+    bare, two, recipes = [None], {}, Recipes(name, ops, method)
     plain = Tensor
 
     def function(*args, **kwargs):
-        n = len(args)
-        if not kwargs and n and type(args[0]) is plain:
+        if not kwargs and args and type(args[0]) is plain:
+            n = len(args)
             if n == 1:
-                spec = bare.get(1)
+                spec = bare[0]
                 if spec is not None:
                     return unary(spec, args[0])
             elif n == 2:
@@ -306,34 +365,19 @@ def make_function(name, ops, method=False):
                 spec = two.get(kind)
                 if spec is not None:
                     return binary(spec, x, y) if kind is plain else with_number(spec, x, y)
-        return general(args, kwargs)
-
-    def general(args, kwargs):
-        key = None
-        if args and isinstance(args[0], Tensor):
-            key = _memo_key(args, kwargs)
-            spec = memo.get(key) if key is not None else None
-            if spec is not None:
-                return run(spec, args[:1])
-        out = kwargs.pop("out", None) if "out" in kwargs else None
-        spec, flat = resolve(name, ops, args, kwargs, method)
+        out = kwargs.pop("out", None) if kwargs else None
+        spec, flat = recipes.find(args, kwargs)
         if out is not None:
             return into(name, spec, flat, out)
-        _remember(spec, flat, args, kwargs, key)
+        if spec.hot:
+            if len(flat) == 1:
+                if len(args) == 1 and not kwargs:
+                    bare[0] = spec
+                return unary(spec, flat[0])
+            if len(args) == 2 and not kwargs and flat[0] is args[0] and flat[1] is args[1] and (
+                    type(flat[1]) is plain or (type(flat[1]) in NUMBERS and not spec.op.bake)):
+                two[type(flat[1])] = spec
         return run(spec, flat)
-
-    def _remember(spec, flat, args, kwargs, key):
-        op = spec.op
-        hot = not op.is_view and not op.multi and not kwargs and not op.host
-        if hot and len(args) == 1 and len(flat) == 1 and flat[0] is args[0]:
-            bare[1] = spec
-        elif hot and len(args) == 2 and len(flat) == 2 and flat[0] is args[0] and (
-                type(args[1]) is plain or (type(args[1]) in NUMBERS and args[1] is flat[1] and not op.bake)):
-            two[type(args[1])] = spec
-        elif key is not None and len(flat) == 1 and flat[0] is args[0] and not op.host:
-            if len(memo) > 512:
-                memo.clear()
-            memo[key] = spec
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc
@@ -341,49 +385,18 @@ def make_function(name, ops, method=False):
     return function
 
 
-def _memo_key(args, kwargs):
-    """A key by value for arguments that are structure; None where there is a list or a tensor."""
-    rest = args[1:]
-    try:
-        if kwargs:
-            items = tuple(kwargs.items())
-            key = (rest, items, *map(type, rest), *[type(v) for _, v in items])
-        else:
-            key = (rest, *map(type, rest))
-        hash(key)
-    except TypeError:
-        return None
-    for x in rest:
-        if isinstance(x, Tensor):
-            return None
-    for x in kwargs.values():
-        if isinstance(x, Tensor):
-            return None
-    return key
-
-
 def make_inplace(name, ops):
     """The ``name_`` twin."""
     ops = [o for o in ops if o.inplace]
+    recipes = Recipes(name + "_", ops, True)
 
     def function(self, *args, **kwargs):
-        spec, flat = resolve(name + "_", ops, (self, *args), kwargs, True)
+        spec, flat = recipes.find((self, *args), kwargs)
         return inplace(spec, flat, self)
 
     function.__name__ = function.__qualname__ = name + "_"
     function.ops = ops
     return function
-
-
-def reflected(method_of_right):
-    """An operator method that returns NotImplemented for what is neither tensor nor number."""
-
-    def dunder(self, other):
-        if isinstance(other, Tensor) or type(other) in NUMBERS or isinstance(other, (np.number, np.bool_)):
-            return method_of_right(self, other)
-        return NotImplemented
-
-    return dunder
 
 
 def public_names():

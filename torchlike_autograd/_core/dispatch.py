@@ -11,6 +11,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, record
+from .lines import user_line
 from .record import GRAD, LEAF, LOCK, Value, record_op, thread
 from .storage import PickSpec, View, _GRAFT, cell_of, read, write
 
@@ -27,6 +28,8 @@ def run(spec, flat):
     """Call an operator: the result Tensor, or a tuple of them."""
     op = spec.op
     values = record_op(spec, values_of(flat))
+    if op.guard is not None:
+        values[0].tape.lines[values[0].slot] = user_line()
     if op.is_view:
         return _wrap_views(spec, flat, values)
     if not op.multi:

@@ -14,7 +14,7 @@ from sys import getrefcount
 import jax
 import numpy as np
 
-from . import config, record
+from . import config, guards, record
 from .program import Program, run_step
 from .record import LOCK, ROOT, Tape, Value, thread
 
@@ -89,7 +89,9 @@ def _run(tape, mask):
 
 
 def _deliver(tape, program, arrays):
-    values, n = tape.values, len(program.shown)
+    values = tape.values
+    if program.guarded:
+        guards.pending.append((arrays[-1], [(s.form.guard_error, tape.lines.get(s.first)) for s in program.guarded]))
     for slot, array in zip(program.shown, arrays):
         v = values[slot]
         v.array = array
@@ -102,7 +104,6 @@ def _deliver(tape, program, arrays):
         tape.kept, tape.slots, tape.leaves, tape.seen = {}, {}, {}, {}
         tape.floats, tape.ints = [], []
     tape.values, tape.inputs, tape.slots = [], [], {}
-    del values, n
 
 
 def _keep(tape, program, arrays):
@@ -194,7 +195,7 @@ def op_by_op(program, floats, ints, arrays):
 
     for step in program.steps:
         run_step(step, env, floats, ints, call, call_pullback)
-    return [env[s] for s in program.outs]
+    return program.results(env, floats, ints)
 
 
 def _remember(program):

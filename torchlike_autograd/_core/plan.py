@@ -254,7 +254,7 @@ class StageForm:
     def __init__(self, stage, tape):
         self.stage, self.spec, self.op = stage, self, self
         self.key = self.name = "backward"
-        self.host = False
+        self.host, self.guard = False, None
         self.out_avals = stage.avals
         self.has_numbers = stage.numbers
         self._jit = None

@@ -18,7 +18,7 @@ class Program:
     graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs.
     """
 
-    __slots__ = ("arguments", "compiled", "graph", "kept", "mask", "numbers", "outs", "prefix", "runs", "shown", "steps")
+    __slots__ = ("arguments", "compiled", "graph", "guarded", "kept", "mask", "numbers", "outs", "prefix", "runs", "shown", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -30,6 +30,7 @@ class Program:
         self.steps, used = _needed(prefix, self.outs, table)
         self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
         self.numbers = any(_has_numbers(s) for s in self.steps)
+        self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
         self.compiled = None
         self.runs = 0
 
@@ -40,9 +41,16 @@ class Program:
             env = dict(zip(self.arguments, arrays))
             for step in self.steps:
                 run_step(step, env, floats, ints, apply_op, apply_form)
-            return [env[s] for s in self.outs]
+            return self.results(env, floats, ints)
 
         return run
+
+    def results(self, env, floats, ints):
+        """Arrays of `outs`, and last the codes of guarded calls where there are any."""
+        out = [env[s] for s in self.outs]
+        if self.guarded:
+            out.append(jnp.stack([s.form.guard(*_inputs(s, env, floats, ints)) for s in self.guarded]))
+        return out
 
     def __str__(self):
         lines = [f"  %{-i - 1}: {o.aval}{' grad' if o.needs else ''} (outside)" for i, o in enumerate(self.prefix.steps()[1])]
@@ -58,7 +66,7 @@ def run_step(step, env, floats, ints, call, call_pullback):
     """Run one step on `env` (slot -> array); `call` runs forms, `call_pullback` runs pullbacks of a stage."""
     kind = step.kind
     if kind == "op":
-        ins = [number_of(s, floats, ints) if type(s) is tuple else env[s] for s in step.ins]
+        ins = _inputs(step, env, floats, ints)
         out = call(step.form, ins)
         if step.form.tuple_out:
             for i, o in enumerate(out):
@@ -72,6 +80,10 @@ def run_step(step, env, floats, ints, call, call_pullback):
     else:  # leaf, detach, function: the same array under a new slot
         for i, s in enumerate(step.ins[-len(step.out_avals):] if kind == "function" else step.ins):
             env[step.first + i] = env[s]
+
+
+def _inputs(step, env, floats, ints):
+    return [number_of(s, floats, ints) if type(s) is tuple else env[s] for s in step.ins]
 
 
 def _has_numbers(step):

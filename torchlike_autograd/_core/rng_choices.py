@@ -184,9 +184,7 @@ def _binomial_btrs(n: np.floating, p: np.floating, reader: _Reader) -> float:
 def _stirling_rest(k: float) -> float:
     """What Stirling's formula lacks of ``log(k!)``: exact below 10, a series from there."""
     if k <= 9:
-        return math.lgamma(k + 1) - (
-            (k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi)
-        )
+        return math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
     square = (k + 1) * (k + 1)
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1)
 
@@ -227,18 +225,14 @@ def _gamma(alpha: np.floating, reader: _Reader) -> float:
             continue
         v = y * y * y
         u, square = 1 - reader.uniform(), x * x
-        if u < 1.0 - _SQUEEZE * square * square or math.log(u) < 0.5 * square + d * (
-            1.0 - v + math.log(v)
-        ):
+        if u < 1.0 - _SQUEEZE * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
             return scale * d * v
 
 
 # ---- multinomial -----------------------------------------------------------------------
 
 
-def multinomial(
-    gen: Generator, probs: np.ndarray, num_samples: int, replacement: bool = False
-) -> np.ndarray:
+def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement: bool = False) -> np.ndarray:
     """``multinomial``: indices of one or of several rows of weights, as int64. Equal to torch's.
 
     With replacement, one float64 uniform each looks up the running sum of a row. Without, or for a

@@ -87,9 +87,7 @@ def shaped(shape: Shape) -> tuple[tuple[int, ...], int]:
     return shape, math.prod(shape)
 
 
-def uniform(
-    gen: Generator, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0
-) -> np.ndarray:
+def uniform(gen: Generator, shape: Shape, dtype: DTypeLike, low: float = 0.0, high: float = 1.0) -> np.ndarray:
     """``rand`` and ``uniform_``: ``u * (high - low) + low``, rounded once. Bit-equal to torch.
 
     A result that was rounded up to ``high`` becomes ``low``. Complex types draw the real and the
@@ -126,8 +124,7 @@ def _check_interval(dtype: np.dtype, low: float, high: float) -> None:
     )
     require(
         high - low <= largest,
-        f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found to={high:g} "
-        f"and from={low:g} which result in to-from to exceed the limit",
+        f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found to={high:g} and from={low:g} which result in to-from to exceed the limit",
     )
 
 
@@ -159,9 +156,7 @@ def normal(
         return narrow(affine(_normal_pairs(gen, size), std, mean), dtype).reshape(shape)
 
 
-def _normal_blocks(
-    gen: Generator, size: int, dtype: np.dtype, mean: float, std: float
-) -> np.ndarray:
+def _normal_blocks(gen: Generator, size: int, dtype: np.dtype, mean: float, std: float) -> np.ndarray:
     """Box-Muller in blocks of 16; a block of its own overwrites the end of an incomplete one."""
     u = _block_uniforms(gen, size, dtype)
     values = np.empty(u.size, dtype)
@@ -197,7 +192,7 @@ def _normal_pairs(gen: Generator, count: int) -> np.ndarray:
     """Standard normals in double: the waiting one first, then pairs, cosine before sine."""
     waiting = [] if gen.pending_normal is None or not count else [gen.pending_normal]
     if waiting:
-        pass
+        gen.pending_normal = None
     u = uniform01(gen, (count - len(waiting) + 1) // 2 * 2, F8).reshape(-1, 2)
     radius, angle = np.sqrt(-2.0 * libm("log1p", -u[:, 1])), 2.0 * math.pi * u[:, 0]
     pairs = np.stack([radius * libm("cos", angle), radius * libm("sin", angle)], axis=1)
@@ -207,9 +202,7 @@ def _normal_pairs(gen: Generator, count: int) -> np.ndarray:
     return values[:count]
 
 
-def normal_tensor(
-    gen: Generator, mean: float | np.ndarray, std: float | np.ndarray, dtype: DTypeLike = None
-) -> np.ndarray:
+def normal_tensor(gen: Generator, mean: float | np.ndarray, std: float | np.ndarray, dtype: DTypeLike = None) -> np.ndarray:
     """``torch.normal`` with an array for the mean, the deviation or both.
 
     A number for the deviation scales the normals as they are made; otherwise standard normals are
@@ -250,9 +243,7 @@ def exponential(gen: Generator, shape: Shape, dtype: DTypeLike, lambd: float = 1
     return narrow((-1.0 / lambd) * libm("log1p", -u), dtype).reshape(shape)
 
 
-def cauchy(
-    gen: Generator, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0
-) -> np.ndarray:
+def cauchy(gen: Generator, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
     """``cauchy_``: ``median + sigma * tan(pi * (u - 1/2))`` in double, the sum fused. Bit-equal."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     require(sigma > 0, f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
@@ -265,14 +256,11 @@ def cauchy(
 def _check_real(distribution: str, shown: str, dtype: np.dtype) -> None:
     require(
         dtype in DIGITS,
-        f"{distribution} distribution is a continuous probability distribution. dtype must be a "
-        f"floating point but you specified {shown}",
+        f"{distribution} distribution is a continuous probability distribution. dtype must be a floating point but you specified {shown}",
     )
 
 
-def log_normal(
-    gen: Generator, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0
-) -> np.ndarray:
+def log_normal(gen: Generator, shape: Shape, dtype: DTypeLike, mean: float = 1.0, std: float = 2.0) -> np.ndarray:
     """``log_normal_``: the exponential of normals made one by one, in double. Bit-equal."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
     require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
@@ -315,9 +303,7 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Shape, dtype: DTypeL
         return (uniform01(gen, size, wide) < p).astype(dtype).reshape(shape)
 
 
-def _checked_probabilities(
-    p: np.ndarray, wide: np.dtype, dtype: np.dtype, shape: tuple[int, ...]
-) -> np.ndarray:
+def _checked_probabilities(p: np.ndarray, wide: np.dtype, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """One probability per value of the output."""
     flat = np.broadcast_to(p, shape).reshape(-1)
     if flat.size:

@@ -32,9 +32,7 @@ from .rng_stream import Generator
 _INT64 = np.iinfo(np.int64)
 
 
-def randint(
-    gen: Generator, low: int, high: int | None, shape: Shape, dtype: DTypeLike = np.int64
-) -> np.ndarray:
+def randint(gen: Generator, low: int, high: int | None, shape: Shape, dtype: DTypeLike = np.int64) -> np.ndarray:
     """``randint`` and ``random_(low, high)``: ``word % (high - low) + low``. Bit-equal to torch.
 
     Ranges of 2**28 and more take 64-bit words. ``high=None`` goes up to the dtype's largest value
@@ -85,8 +83,7 @@ def _integer_bounds(low: int, high: int | None, dtype: np.dtype) -> tuple[int, i
         require(
             low <= last if high is not None else low < last,
             f"random_ expects 'from' casted to dtype to be {complaint} casted to dtype, "
-            f"but got from={low} "
-            + (f">= to={last + 1}" if high is not None else f"> to_inc={last}"),
+            f"but got from={low} " + (f">= to={last + 1}" if high is not None else f"> to_inc={last}"),
         )
         bounds = -LARGEST[dtype], LARGEST[dtype]
     elif dtype.kind in "iub":
@@ -98,9 +95,7 @@ def _integer_bounds(low: int, high: int | None, dtype: np.dtype) -> tuple[int, i
         checker = "random_from_to_impl" if high is None else "check_random_bounds"
         raise RuntimeError(f"{checker} handles only integral, floating-point and boolean types")
     for name, value in (("from", low), ("to - 1", last)):
-        require(
-            bounds[0] <= value <= bounds[1], f"{name} is out of bounds for {NAMES[dtype.name][1]}"
-        )
+        require(bounds[0] <= value <= bounds[1], f"{name} is out of bounds for {NAMES[dtype.name][1]}")
         _warn_imprecise(name, value, dtype)
     return low, last
 
@@ -195,8 +190,7 @@ def _permuted(n: int, places: np.ndarray) -> np.ndarray:
     """
     steps = np.arange(n - 1)
     root = np.arange(n)
-    elsewhere = places != steps
-    root[places[elsewhere]] = steps[elsewhere]  # of several steps the last counts
+    root[places] = steps  # of several steps the last counts
     while not np.array_equal(root, further := root[root]):
         root = further
     order = _stable_order(places)
@@ -238,6 +232,4 @@ def _check_permutation(n: int, dtype: np.dtype) -> None:
     elif dtype != BF2:
         digits = DIGITS[dtype]
         limit = "2049" if dtype == F2 else f"2^{digits}+1"
-        require(
-            n <= 2**digits + 1, f"n cannot be greater than {limit} for {NAMES[dtype.name][0]} type."
-        )
+        require(n <= 2**digits + 1, f"n cannot be greater than {limit} for {NAMES[dtype.name][0]} type.")

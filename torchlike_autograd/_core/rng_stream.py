@@ -52,13 +52,9 @@ class Generator:
         with self.lock:
             self._seed = seed
             self._twister._legacy_seeding(seed & 0xFFFF_FFFF)
-            self._untouched = (
-                True  # torch's counters tell a fresh state from one that needs a refill
-            )
+            self._untouched = True  # torch's counters tell a fresh state from one that needs a refill
             self.pending_normal: float | None = None
-            self._pending_float: float | None = (
-                None  # kept for the state blob; no CPU kernel uses it
-            )
+            self._pending_float: float | None = None  # kept for the state blob; no CPU kernel uses it
 
     def manual_seed(self, seed: int) -> Generator:
         """Seed the stream; a negative seed stands for ``seed + 2**64``, as in torch."""
@@ -122,11 +118,18 @@ class Generator:
             self.pending_normal = float(blob["normal"]) if blob["has_normal"] else None
             self._pending_float = float(blob["float_normal"]) if blob["has_float_normal"] else None
 
+    def __reduce__(self) -> tuple:
+        return _restored, (self.device, self.get_state())
+
     def clone_state(self) -> Generator:
         """A new generator at the same place in the same stream."""
-        other = Generator(self.device)
-        other.set_state(self.get_state())
-        return other
+        return _restored(self.device, self.get_state())
+
+
+def _restored(device: str, state: np.ndarray) -> Generator:
+    generator = Generator(device)
+    generator.set_state(state)
+    return generator
 
 
 def _checked_seed(seed) -> int:
@@ -148,10 +151,7 @@ def _parsed_state(state: np.ndarray) -> np.ndarray:
     if state.dtype != np.uint8:
         raise TypeError("RNG state must be a torch.ByteTensor")
     if state.size != _STATE.itemsize:
-        raise RuntimeError(
-            f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG "
-            f"state size to be {state.size}"
-        )
+        raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG state size to be {state.size}")
     blob = np.frombuffer(state.tobytes(), _STATE)[0]
     left, used = int(blob["left"]), int(blob["next"])
     consistent = left == 1 if used == 0 else left == _WORDS + 1 - used

@@ -161,6 +161,7 @@ class _ChainOp:
         self.nondiff = self.nondiff_out = self.lift = self.scalars = ()
         self.rule, self.opmath, self.is_view, self.host, self.promote_with = None, False, False, False, None
         self.multi = False
+        self.bake, self.guard = {}, None
         self.specs = {}
 
 

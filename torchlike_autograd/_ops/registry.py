@@ -100,7 +100,7 @@ def _check(entry):
 def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, lift=(), scalars=(), aliases=(), names=None,
        promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
        nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
-       out_dtype=None):
+       guard=None, guard_error=None):
     """Declare an operator.
 
     schema: the ATen schema; node: `grad_fn` name (None with derivative=NONE); promote: see `Promote`; saves: {differentiated
@@ -118,7 +118,8 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     precision in float32 (default: for promoted operators); fields: names of the named tuple returned, with result_name its type;
     varargs: name of an int[] parameter that may be given as separate arguments (view, permute); multi_view: outputs are several views of
     one input (in-place on them is an error); host: the body runs on concrete NumPy arrays (data-dependent shapes);
-    out_dtype: function (input dtypes..., **statics) reserved for factories.
+    guard: for errors that depend on data, ``guard(*arrays, **keywords) -> integer``, 0 where all is well; it runs with the program, and the next
+    look raises ``guard_error(code, *shapes of the arrays, **statics)``.
     """
 
     def declare(body):
@@ -128,7 +129,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
             aliases=tuple(aliases), names=names, promote_with=promote_with, inplace=promoted if inplace is None else inplace, out=out,
             samples=samples, kinks=kinks, errors=errors, write=write, layout=layout, nondiff=tuple(nondiff),
             nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
-            varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, out_dtype=out_dtype)
+            varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, guard=guard, guard_error=guard_error)
         OPS[entry.key] = entry
         BY_NAME.setdefault(entry.name, []).append(entry)
         body.op = entry

@@ -54,10 +54,11 @@ def _is_number(a):
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("forms", "op", "pattern", "statics")
+    __slots__ = ("forms", "hot", "op", "pattern", "statics")
 
     def __init__(self, op, statics, pattern):
         self.op, self.statics, self.pattern = op, statics, pattern
+        self.hot = not (op.is_view or op.multi or op.host or op.guard) and all(type(t) is not tuple for t in pattern)  # one plain result
         self.forms = {}
 
     def form(self, avals) -> Form:
@@ -174,6 +175,15 @@ class Form:
             out = jax.tree.map(lambda o: o.astype(self.compute.np) if o.dtype == np.float32 else o, out)
         return out
 
+    def guard(self, *flat):
+        """The code of the operator's data-dependent check."""
+        args, kwargs = self.layout.arguments([x if d is None else x.astype(d.np) for x, d in zip(flat, self.casts)])
+        return jnp.asarray(self.op.guard(*args, **{**kwargs, **self.spec.statics}), np.int64)
+
+    def guard_error(self, code):
+        """The exception that a code stands for."""
+        return self.op.guard_error(code, *[a.shape for a in self.avals if not _is_number(a)], **self.spec.statics)
+
     def jit(self):
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
@@ -216,7 +226,7 @@ class _PullbackOp:
         self.name = self.key = f"{form.op.key}~"
         self.node = form.node
         self.derivative, self.saves, self.is_view, self.multi = "body", {}, False, True
-        self.host = False
+        self.host, self.guard = False, None
         self.forward = form.op
 
 

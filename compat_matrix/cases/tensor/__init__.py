@@ -1,0 +1,1 @@
+"""Making tensors, looking at them, converting, copying and printing them."""

@@ -1,0 +1,50 @@
+"""Every test runs under strict JAX and leaves no state behind."""
+
+import sys
+
+import jax
+import pytest
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+import torchlike_autograd as torch  # noqa: E402
+from torchlike_autograd._core import config, record, rng  # noqa: E402
+
+
+def _state():
+    s = record.thread.state
+    return {"grad": s.grad, "inference": s.inference, "settings": dict(config._state), "torch": sys.modules.get("torch"), "finders": list(sys.meta_path)}
+
+
+@pytest.fixture(autouse=True)
+def sealed():
+    """Fails the test that leaves a mode, a setting or a module behind; seeds and restores the generator."""
+    before, stream = _state(), rng.get_rng_state()
+    torch.manual_seed(0)
+    yield
+    rng.set_rng_state(stream)
+    after = _state()
+    changed = [k for k in before if before[k] != after[k]]
+    record.thread.state.grad = True
+    for k, v in before["settings"].items():
+        config.set(k, v)
+    assert not changed, f"the test left behind: {changed}"
+
+
+class Counts:
+    """Differences of the executor's counters over a block."""
+
+    def __enter__(self):
+        self.start = dict(torch.stats())
+        return self
+
+    def __exit__(self, *exc):
+        end = dict(torch.stats())
+        for k in end:
+            setattr(self, k, end[k] - self.start[k])
+
+
+@pytest.fixture
+def counts():
+    return Counts

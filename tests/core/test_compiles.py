@@ -1,0 +1,164 @@
+"""Keys describe structure, never data: what compiles, and how often (counted, not timed)."""
+
+import numpy as np
+
+import torchlike_autograd as torch
+
+
+def _params(*shapes):
+    rng = np.random.default_rng(0)
+    return [torch.tensor(rng.standard_normal(s).astype(np.float32) * 0.3, requires_grad=True) for s in shapes]
+
+
+def _mlp(ps, x):
+    w1, b1, w2, b2 = ps
+    return torch.tanh(x @ w1 + b1) @ w2 + b2
+
+
+def _data(n=256):
+    rng = np.random.default_rng(1)
+    return torch.tensor(rng.standard_normal((n, 4)).astype(np.float32)), torch.tensor(rng.standard_normal((n, 1)).astype(np.float32))
+
+
+def _loop(counts, step, n=12, warm=2, expected=0):
+    for i in range(warm):
+        step(i)
+    with counts() as c:
+        for i in range(warm, n):
+            step(i)
+    assert c.compiles == expected and c.op_by_op == 0, (c.compiles, c.op_by_op)
+    return c
+
+
+def _sgd(ps, lr):
+    with torch.no_grad():
+        for p in ps:
+            p -= lr * p.grad
+            p.grad = None
+
+
+def test_decaying_learning_rate(counts):
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+
+    def step(i):
+        ((_mlp(ps, x) - y) ** 2).mean().backward()
+        _sgd(ps, 0.1 / (1 + i))
+
+    assert _loop(counts, step).flushes == 10
+
+
+def test_moving_slice(counts):
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+
+    def step(i):
+        k = 16 * (i % 16)
+        ((_mlp(ps, x[k:k + 16]) - y[k:k + 16]) ** 2).mean().backward()
+        _sgd(ps, 0.1)
+
+    _loop(counts, step)
+
+
+def test_adam_step_count(counts):
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+    m, v = [torch.zeros_like(p) for p in ps], [torch.zeros_like(p) for p in ps]
+
+    def step(i):
+        ((_mlp(ps, x) - y) ** 2).mean().backward()
+        t = i + 1
+        with torch.no_grad():
+            for p, a, b in zip(ps, m, v):
+                g = p.grad
+                a.mul_(0.9).add_(g, alpha=0.1)
+                b.mul_(0.999).addcmul_(g, g, value=0.001)
+                p -= 0.01 * (a / (1 - 0.9**t)) / ((b / (1 - 0.999**t)).sqrt() + 1e-8)
+                p.grad.zero_()
+
+    _loop(counts, step, warm=2)
+
+
+def test_unrolled_index(counts):
+    w, u = _params((3, 5), (5, 5))
+    xs = torch.tensor(np.random.default_rng(2).standard_normal((6, 2, 3)).astype(np.float32))
+
+    def step(i):
+        h = torch.zeros(2, 5)
+        for t in range(6):
+            h = torch.tanh(xs[t] @ w + h @ u)
+        h.sum().backward()
+        _sgd([w, u], 0.01)
+
+    _loop(counts, step)
+
+
+def test_train_and_eval_alternate(counts):
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+
+    def step(i):
+        ((_mlp(ps, x) - y) ** 2).mean().backward()
+        _sgd(ps, 0.1)
+        with torch.no_grad():
+            ((_mlp(ps, x) - y) ** 2).mean().item()
+
+    _loop(counts, step)
+
+
+def test_loss_read_before_backward(counts):
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+
+    def step(i):
+        loss = ((_mlp(ps, x) - y) ** 2).mean()
+        loss.item()
+        loss.backward()
+        _sgd(ps, 0.1 / (i + 1))
+
+    _loop(counts, step)
+
+
+def test_gradient_accumulation(counts):
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+
+    def step(i):
+        for k in range(4):
+            ((_mlp(ps, x[k * 8:k * 8 + 8]) - y[k * 8:k * 8 + 8]) ** 2).mean().backward()
+        _sgd(ps, 0.1)
+
+    _loop(counts, step)
+
+
+def test_print_every_tenth(counts):
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+
+    def step(i):
+        loss = ((_mlp(ps, x) - y) ** 2).mean()
+        if i % 10 == 9:
+            str(loss)
+        loss.backward()
+        _sgd(ps, 0.1)
+
+    with counts() as c:
+        for i in range(12):
+            step(i)
+    first = c.compiles
+    with counts() as c:
+        for i in range(12, 40):
+            step(i)
+    assert c.compiles == 0, (first, c.compiles)
+
+
+def test_same_structure_same_prefix_and_any_edit_another():
+    from torchlike_autograd._core import record
+
+    def prefix(f):
+        torch.stats()
+        record.flush()
+        x = torch.ones(3)
+        f(x)
+        out = record.thread.state.tape.prefix
+        record.flush()
+        return out
+
+    assert prefix(lambda x: x * 2.0 + 1.0) is prefix(lambda x: x * 3.0 + 7.0)
+    base = prefix(lambda x: x * 2.0 + 1.0)
+    assert base is not prefix(lambda x: x * 2 + 1.0)
+    assert base is not prefix(lambda x: x + 2.0 + 1.0)
+    assert base is not prefix(lambda x: x.double() * 2.0 + 1.0)
