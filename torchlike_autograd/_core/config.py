@@ -10,7 +10,7 @@ import os
 
 _state = {
     "execution": os.environ.get("TLA_EXECUTION", "deferred"),
-    "record_limit": int(os.environ.get("TLA_RECORD_LIMIT", "3000")),
+    "record_limit": int(os.environ.get("TLA_RECORD_LIMIT", "1200")),
     "cache_size": int(os.environ.get("TLA_CACHE_SIZE", "512")),
     "check": os.environ.get("TLA_CHECK", "0") == "1",
     "default_dtype": None,

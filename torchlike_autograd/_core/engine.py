@@ -7,6 +7,8 @@ have a graph of their own.
 
 from __future__ import annotations
 
+import re
+
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
@@ -154,7 +156,7 @@ def _record_stage(tape, stage, cots):
         nxt = prefix.next.get(label)
         if nxt is None:
             step = Step("backward", stage, label[1:], NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
-            nxt = prefix.next[label] = new_prefix(prefix, step, len(stage.avals), 0, 0, 0)
+            nxt = prefix.next[label] = new_prefix(prefix, step, len(stage.avals), 0, 0, 0, len(stage.visits))
         tape.prefix = nxt
         first = nxt.step.first
         out = [Value(a, False, tape, first + i) for i, a in enumerate(stage.avals)]
@@ -490,10 +492,17 @@ def _modified(tape, slot, now, at, v=None):
     if v is None:
         node, nr = node_at(tape, slot) if avals[slot][1] else (None, 0)
         if node is not None:
-            producer = f"output {nr} of {node.name()}"
+            producer = f"output {nr} of {_short(node)}"
     elif v.needs:
-        producer = None if v.tape is None else f"output {node_at(v.tape, v.slot)[1]} of {node_at(v.tape, v.slot)[0].name()}"
+        if v.tape is not None:
+            node, nr = node_at(v.tape, v.slot)
+            producer = f"output {nr} of {_short(node)}"
     return errors.modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, now, at)
+
+
+def _short(node):
+    """A node's name as messages give it: without its ending."""
+    return re.sub(r"Backward\d*$", "", node.name())
 
 
 def _release_kept(tape):

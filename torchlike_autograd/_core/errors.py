@@ -41,7 +41,7 @@ def modified_inplace(type_name, shape, producer, now, expected):
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{type_name} {list(shape)}]{of} is at version {now}; expected version {expected} instead. Hint: "
-        "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True).")
+        "enable anomaly detection to find the operation that failed to compute its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False).")
 
 
 def does_not_require_grad(i):

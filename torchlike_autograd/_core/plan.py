@@ -253,11 +253,12 @@ class StageForm:
 
     def __init__(self, stage, tape):
         self.stage, self.spec, self.op = stage, self, self
+        self.weight = len(stage.visits)
         self.key = self.name = "backward"
         self.host, self.guard = False, None
         self.out_avals = stage.avals
         self.has_numbers = stage.numbers
-        self._jit = None
+        self._jit, self.call = None, self.apply
         table = slot_table(tape.prefix)
         outside = input_avals(tape.prefix)
         self.avals = tuple(_slot_aval(s, table, outside) for s in (*stage.cots, *stage.reads))
@@ -291,19 +292,26 @@ class StageForm:
 
 def apply_form(form, gs, ins):
     """Run a pullback inside the program being traced."""
-    return form.apply(*gs, *ins)
+    return form.call(*gs, *ins)
 
 
 def number_of(token, floats, ints):
     """The runtime number that a step's input token names."""
     kind, k = token
     if kind == "f":
-        return floats[k]
+        return _entry(floats, k)
     if kind == "i":
-        return ints[k]
+        return _entry(ints, k)
     if kind == "b":
-        return ints[k] != 0
-    return floats[k] + 1j * floats[k + 1]
+        return _entry(ints, k) != 0
+    return jax.lax.complex(_entry(floats, k), _entry(floats, k + 1))
+
+
+def _entry(vector, k):
+    """One number of a vector: concrete, or a plain slice of a traced one."""
+    if isinstance(vector, jax.core.Tracer):
+        return jax.lax.squeeze(jax.lax.slice_in_dim(vector, k, k + 1), (0,))
+    return vector[k]
 
 
 __all__ = ["GRAD", "Plan", "Stage", "StageForm", "Step", "Visit", "apply_form", "number_of", "plan_for", "useful_slots"]

@@ -59,7 +59,7 @@ class Program:
 
 def apply_op(form, ins):
     """Run an operator inside the program being traced."""
-    return form.apply(*ins)
+    return form.call(*ins)
 
 
 def run_step(step, env, floats, ints, call, call_pullback):
@@ -67,12 +67,8 @@ def run_step(step, env, floats, ints, call, call_pullback):
     kind = step.kind
     if kind == "op":
         ins = _inputs(step, env, floats, ints)
-        out = call(step.form, ins)
-        if step.form.tuple_out:
-            for i, o in enumerate(out):
-                env[step.first + i] = o
-        else:
-            env[step.first] = out
+        for i, o in enumerate(call(step.form, ins)):
+            env[step.first + i] = o
     elif kind == "backward":
         outs = step.form.run(env.__getitem__, lambda t: number_of(t, floats, ints), [env[s] for s in step.ins], call_pullback, jnp.add)
         for i, o in enumerate(outs):

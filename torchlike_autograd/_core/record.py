@@ -84,10 +84,10 @@ class Step:
 class Prefix:
     """A node of the trie; `step` leads here from `parent`."""
 
-    __slots__ = ("aval", "first", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "used")
+    __slots__ = ("aval", "first", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "used", "weight")
 
-    def __init__(self, parent, step, size, inputs, numbers):
-        self.parent, self.step = parent, step
+    def __init__(self, parent, step, size, inputs, numbers, weight=0):
+        self.parent, self.step, self.weight = parent, step, weight  # weight: operators that the program would hold
         self.size, self.inputs, self.numbers = size, inputs, numbers  # counts: computed slots, outside slots, (floats, ints)
         self.next = {}
         self.programs = {}
@@ -115,11 +115,11 @@ ROOT = Prefix(None, None, 0, 0, (0, 0))
 ROOT_NODES = [0]  # nodes made since the trie was last cleared
 
 
-def new_prefix(parent, step, n_out, n_in, floats, ints):
+def new_prefix(parent, step, n_out, n_in, floats, ints, weight=0):
     """Extend the trie by one edge."""
     ROOT_NODES[0] += 1
     nf, ni = parent.numbers
-    return Prefix(parent, step, parent.size + n_out, parent.inputs + n_in, (nf + floats, ni + ints))
+    return Prefix(parent, step, parent.size + n_out, parent.inputs + n_in, (nf + floats, ni + ints), parent.weight + weight)
 
 
 class Outside:
@@ -284,7 +284,7 @@ def _record_new(th, spec, ins, mode, label, numbers):
         out = _append(tape, nxt or extend(tape, label, spec, ins, mode), numbers)
         flush(tape)
         return out
-    if tape.prefix.size >= LIMIT[0]:
+    if tape.values and tape.prefix.weight + spec.weight > LIMIT[0]:
         flush(tape)
         tape = th.tape
         label, numbers = _label(tape, spec, mode, ins)
@@ -301,7 +301,7 @@ LIMIT = [config.get("record_limit")]
 def _follow(name, value):
     if name == "execution":
         IMMEDIATE[0] = value == "immediate"
-        LIMIT[0] = 0 if IMMEDIATE[0] else config.get("record_limit")
+        LIMIT[0] = config.get("record_limit")
         ROOT.next.clear()
     elif name == "record_limit":
         LIMIT[0] = value
@@ -356,9 +356,7 @@ def extend(tape, label, spec, ins, mode):
                 slots.append((kind, nf + floats))
                 floats += 1 if kind == "f" else 2
     step = Step("op", form, tuple(slots), mode, form.out_avals, needs, tape.prefix.size)
-    nxt = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints)
-    if tape.prefix.size < LIMIT[0] or IMMEDIATE[0]:
-        tape.prefix.next[label] = nxt
+    nxt = tape.prefix.next[label] = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints, spec.weight)
     return nxt
 
 

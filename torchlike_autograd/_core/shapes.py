@@ -95,7 +95,7 @@ def infer_size(shape, total: int) -> tuple:
                 raise RuntimeError("only one dimension can be inferred")
             hole = i
         elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n}")
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         else:
             known *= n
     if hole is not None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
 from .._core import config, dtypes, shapes
@@ -55,6 +56,7 @@ class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
     __slots__ = ("forms", "hot", "op", "pattern", "statics")
+    weight = 1
 
     def __init__(self, op, statics, pattern):
         self.op, self.statics, self.pattern = op, statics, pattern
@@ -131,9 +133,9 @@ class Layout:
 
 
 class Form:
-    """A Spec at given input types."""
+    """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
-    __slots__ = ("_jit", "_pullbacks", "_uses", "avals", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
+    __slots__ = ("call", "_jit", "_pullbacks", "_uses", "avals", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
 
     def __init__(self, spec, avals):
         self.spec, self.avals, self.op = spec, avals, spec.op
@@ -144,7 +146,8 @@ class Form:
         self.node = spec.op.node
         device = next((a.device for a in avals if not _is_number(a)), "cpu")
         with jax.enable_x64(True):
-            out = jax.eval_shape(self.apply, *[_abstract(a) for a in avals])
+            closed, out = jax.make_jaxpr(self.apply, return_shape=True)(*[_abstract(a) for a in avals])
+        self.call = jaxpr_as_fun(closed)
         self.tuple_out = isinstance(out, (tuple, list))
         outs = out if self.tuple_out else (out,)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
@@ -187,7 +190,7 @@ class Form:
     def jit(self):
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
-            self._jit = jax.jit(self.apply)
+            self._jit = jax.jit(self.call)
         return self._jit
 
     def pullback(self, wanted: tuple, given: tuple):
@@ -234,6 +237,7 @@ class Pullback(Form):
     """f(*cotangents of `given`, *inputs) -> gradients of `wanted`; unused inputs are dropped (`keep`)."""
 
     __slots__ = ("given", "inner", "keep", "wanted")
+    weight = 1
 
     def __init__(self, form, wanted, given):
         self.inner, self.wanted, self.given = form, wanted, given
@@ -242,9 +246,8 @@ class Pullback(Form):
         self.node = form.node
         self._pullbacks, self._jit, self._uses = {}, None, None
         gs = tuple(form.out_avals[i] for i in given)
-        self.keep = tuple(range(len(form.avals)))
         with jax.enable_x64(True):
-            self.keep = _used_inputs(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
+            self.call, self.keep = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
         self.saves = {o: tuple(self.owners) for o in self.owners}
@@ -258,15 +261,9 @@ class Pullback(Form):
         return self
 
     def apply(self, *flat):
+        """The gradients from cotangents and all of the inputs (before the unused ones are dropped)."""
         n = len(self.given)
-        gs, rest = flat[:n], flat[n:]
-        ins = [None] * len(self.inner.avals)
-        for i, x in zip(self.keep, rest):
-            ins[i] = x
-        for i, a in enumerate(self.inner.avals):
-            if ins[i] is None:  # proven unused: any value of the type will do
-                ins[i] = jnp.zeros(a.shape, a.dtype.np)
-        return _vjp(self.inner, self.wanted, self.given, gs, ins)
+        return _vjp(self.inner, self.wanted, self.given, flat[:n], flat[n:])
 
     def __repr__(self):
         return f"pullback[{self.inner.spec}]({', '.join(map(repr, self.avals))})"
@@ -277,8 +274,7 @@ def _vjp(form, wanted, given, gs, ins):
         full = list(ins)
         for i, x in zip(wanted, diff):
             full[i] = x
-        out = form.apply(*full)
-        outs = out if form.tuple_out else (out,)
+        outs = form.call(*full)
         return [outs[i] for i in given]
 
     _, pull = jax.vjp(outputs, *[ins[i] for i in wanted])
@@ -290,12 +286,12 @@ def _conj(x):
     return jnp.conj(x) if jnp.iscomplexobj(x) else x
 
 
-def _used_inputs(f, abstract, n_fixed):
-    """Indices (after the first `n_fixed`) of inputs that the outputs of f depend on."""
+def _pruned(f, abstract, n_fixed):
+    """(f without unused inputs, indices of the used ones after the first `n_fixed`, which all stay)."""
     closed = jax.make_jaxpr(f)(*abstract)
-    jaxpr = closed.jaxpr
-    _, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=False)
-    return tuple(i for i, u in enumerate(used[n_fixed:]) if u)
+    jaxpr, consts = closed.jaxpr, closed.consts
+    jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [False] * (len(abstract) - n_fixed))
+    return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts)), tuple(i for i, u in enumerate(used[n_fixed:]) if u)
 
 
 def _abstract(a):

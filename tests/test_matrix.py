@@ -1,0 +1,34 @@
+"""Every case of the compatibility matrix, under this package."""
+
+import importlib
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from compat_matrix import gaps, run, store
+from compat_matrix.case import load
+from compat_matrix.observe import PACKAGE
+
+CASES = load()
+GAPS = gaps.read()
+answers = cache(store.read)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name):
+    case, gap = CASES[name], GAPS.get(name)
+    torch = importlib.import_module(PACKAGE)
+    result = run.judge(case, torch, answers(case.area)["cases"].get(name), gap)
+    if result.status == "gap":
+        pytest.xfail(f"{gap['kind']}: {gap['reason']}")
+    assert result.status == "pass", "\n" + run.show(result)
+
+
+def test_gaps_and_answers_belong_to_cases():
+    recorded = {area: answers(area) for area in {case.area for case in CASES.values()}}
+    strays = run.bookkeeping(CASES, recorded, GAPS)
+    assert not strays, "\n".join(run.show(stray) for stray in strays)
