@@ -40,8 +40,8 @@ class Case:
 
     def fingerprint(self):
         """A hash of everything that decides what this case asks."""
-        text = "\n".join(sources(self.body)) + repr(sorted(self.params.items()))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        whole = "\n".join(sources(self.body)) + text(sorted(self.params.items()))
+        return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
 def case(name, **params):
@@ -68,9 +68,20 @@ def sources(body):
             if isinstance(value, types.FunctionType) and is_ours(value):
                 queue.append(value)
             elif name in fn.__globals__ and isinstance(value, PLAIN) and not name.startswith("__"):
-                found[(fn.__module__, name, 0)] = f"{name} = {value!r}"
+                found[(fn.__module__, name, 0)] = f"{name} = {text(value)}"
     first, *others = found.values()
     return [first, *sorted(others)]
+
+
+def text(value):
+    """repr, with functions by their source instead of their address."""
+    if isinstance(value, types.FunctionType):
+        return inspect.getsource(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{text(k)}: {text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(text, value)) + "]"
+    return repr(value)
 
 
 def is_ours(fn):

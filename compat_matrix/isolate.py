@@ -50,19 +50,24 @@ def describe(exception):
 @contextmanager
 def sealed(torch):
     """Known state at the start, the former state at the end."""
-    before = [(write, read()) for read, write, _ in switches(torch)]
-    for _, write, start in switches(torch):
-        write(start)
+    before = [(read, write, read()) for read, write, _ in switches(torch)]
+    for read, write, start in switches(torch):
+        put(read, write, start)
     generator = torch.get_rng_state() if hasattr(torch, "get_rng_state") else None
     if hasattr(torch, "manual_seed"):
         torch.manual_seed(0)
     try:
         yield
     finally:
-        for write, value in before:
-            write(value)
+        for read, write, value in before:
+            put(read, write, value)
         if generator is not None and hasattr(torch, "set_rng_state"):
             torch.set_rng_state(generator)
+
+
+def put(read, write, value):
+    if read() != value:
+        write(value)
 
 
 def switches(torch):

@@ -96,7 +96,9 @@ def container(torch, value):
 def tensor(value):
     """dtype, shape, values and requires_grad; the class where it is not plain Tensor."""
     plain = value.detach()
-    flat = plain.reshape(-1).clone().tolist()     # torch 2.13: only a clone of a ZeroTensor has values
+    if getattr(plain, "_is_zerotensor", bool)():
+        plain = plain.clone()                    # torch 2.13: only a clone of a ZeroTensor has values
+    flat = flatten(plain.tolist())
     seen = {
         "dtype": str(value.dtype).removeprefix("torch."),
         "shape": [int(n) for n in value.shape],
@@ -106,6 +108,11 @@ def tensor(value):
     if type(value).__name__ != "Tensor":
         seen["class"] = type(value).__name__
     return seen
+
+
+def flatten(values):
+    """Nested lists, or one number, as a flat list."""
+    return [w for v in values for w in flatten(v)] if isinstance(values, list) else [values]
 
 
 def number(value):

@@ -8,7 +8,7 @@ import importlib
 from compat_matrix import store
 from compat_matrix.case import load
 from compat_matrix.isolate import observe_safely
-from compat_matrix.run import check, show, Result
+from compat_matrix.run import Result, check, show
 
 VERSION = "2.13.0"
 HOW = f"""recording needs PyTorch {VERSION}, which is not installed here.  Give it an environment of its own:

@@ -108,9 +108,14 @@ def cause(problem):
     return problem[:160]
 
 
+def telling(problems):
+    """The problem that says most: a missing name, else the first."""
+    return next((p for p in problems if "has no attribute" in p or "No module named" in p), problems[0])
+
+
 def common(results, most=40):
-    """The commonest first problems of the failing cases."""
-    counts = Counter(cause(r.problems[0]) for r in results if r.status == "fail")
+    """The commonest problems of the failing cases."""
+    counts = Counter(cause(telling(r.problems)) for r in results if r.status == "fail")
     return [f"{n:5}  {text}" for text, n in counts.most_common(most)]
 
 

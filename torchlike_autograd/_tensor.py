@@ -275,17 +275,19 @@ class Tensor(metaclass=TensorMeta):
 
     def _check_grad(self, value):
         if not isinstance(value, Tensor):
-            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type \"{type(value).__name__}\"")
+            raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.dtype is not self.dtype:
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{_cxx_name(self.dtype)}'. The gradient must "
+                f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{self.dtype.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
                 "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
                 "that they match.")
         if value.shape != self.shape:
-            raise RuntimeError("assigned grad has data of a different size")
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please ensure that the gradient and the "
+                "tensor are the same size")
 
     @property
     def _grad(self):
@@ -332,6 +334,7 @@ class Tensor(metaclass=TensorMeta):
         if not v.needs:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if v.leaf is not None:
+            Leaf.watched[0] = True
             if v.leaf.hooks is None:
                 v.leaf.hooks = OrderedDict()
             return add_hook(v.leaf.hooks, hook)
@@ -345,6 +348,7 @@ class Tensor(metaclass=TensorMeta):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if v.leaf is None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        Leaf.watched[0] = True
         if v.leaf.post is None:
             v.leaf.post = OrderedDict()
         return add_hook(v.leaf.post, hook)

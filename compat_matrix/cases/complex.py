@@ -6,35 +6,71 @@ from compat_matrix.probes import each, evaluate, fails, probe, table
 Z = [1 + 2j, -0.5 + 0.3j, 2 - 1j]
 W = [0.5 - 1j, 3 + 0.2j, -1 + 1j]
 A = [1.0, -2.0, 0.5]
-UNARY = """abs angle conj real imag exp log sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh neg square reciprocal sgn
-sigmoid rsqrt log2 log10 log1p expm1 exp2 positive sum mean prod view_as_real resolve_conj conj_physical isnan isfinite""".split()
+UNARY = ["abs", "angle", "conj", "real", "imag", "exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh",
+    "tanh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "neg", "square", "reciprocal", "sgn", "sigmoid",
+    "rsqrt", "log2", "log10", "log1p", "expm1", "exp2", "positive", "sum", "mean", "prod", "view_as_real",
+    "resolve_conj", "conj_physical", "isnan", "isfinite"]
 table("complex.unary", probe, [(n, f"torch.{n}(x)", {"x": Z}) for n in UNARY])
-table("complex.at_zero", probe, [(n, f"torch.{n}(x)", {"x": [0j, 1 + 0j, 1j, -1 + 0j]}) for n in "abs angle sgn sqrt exp square sinh log reciprocal".split()])
-PAIRS = {"add": "x + y", "sub": "x - y", "mul": "x * y", "div": "x / y", "pow": "x ** y", "dot": "torch.dot(x, y)", "vdot": "torch.vdot(x, y)", "outer": "torch.outer(x, y)", "add alpha": "torch.add(x, y, alpha=2j)",
-         "eq": "x == y", "where": "torch.where(x.real > 0, x, y)", "cat": "torch.cat([x, y])", "stack": "torch.stack([x, y])", "addcmul": "torch.addcmul(x, x, y, value=1j)", "lerp": "torch.lerp(x, y, 0.5)", "matmul": "x @ y",
-         "conj mul": "x.conj() * y", "abs squared": "(x * y).abs() ** 2", "real of product": "(x * y).real", "einsum": "torch.einsum('i,j->', x, y)", "logaddexp": "torch.logaddexp(x, y)"}
+table("complex.at_zero", probe,
+    [(n, f"torch.{n}(x)",
+        {"x": [0j, 1 + 0j, 1j, -1 + 0j]}) for n in ["abs", "angle", "sgn", "sqrt", "exp", "square", "sinh",
+            "log", "reciprocal"]])
+PAIRS = {"add": "x + y", "sub": "x - y", "mul": "x * y", "div": "x / y", "pow": "x ** y",
+    "dot": "torch.dot(x, y)", "vdot": "torch.vdot(x, y)", "outer": "torch.outer(x, y)",
+    "add alpha": "torch.add(x, y, alpha=2j)",
+         "eq": "x == y", "where": "torch.where(x.real > 0, x, y)", "cat": "torch.cat([x, y])",
+         "stack": "torch.stack([x, y])", "addcmul": "torch.addcmul(x, x, y, value=1j)",
+         "lerp": "torch.lerp(x, y, 0.5)", "matmul": "x @ y",
+         "conj mul": "x.conj() * y", "abs squared": "(x * y).abs() ** 2", "real of product": "(x * y).real",
+         "einsum": "torch.einsum('i,j->', x, y)", "logaddexp": "torch.logaddexp(x, y)"}
 table("complex.binary", probe, [(n, e, {"x": Z, "y": W}) for n, e in PAIRS.items()])
 MIXED = {n: PAIRS[n] for n in ("add", "sub", "mul", "div", "pow", "where", "cat", "stack", "add alpha", "outer")}
 table("complex.real_left", probe, [(n, e, {"x": A, "y": W}) for n, e in MIXED.items() if n not in ("outer", "where")])
 table("complex.real_right", probe, [(n, e, {"x": Z, "y": A}) for n, e in MIXED.items() if n not in ("outer",)])
 table("complex.scalars", probe, [
-    ("times", "x * (2 + 1j)", {"x": Z}), ("real times", "x * (2 + 1j)", {"x": A}), ("plus", "x + 1j", {"x": A}), ("over", "1j / x", {"x": Z}), ("power", "x ** 2", {"x": Z}), ("power float", "x ** 0.5", {"x": Z}),
-    ("power complex", "x ** 1j", {"x": Z}), ("base", "2 ** x", {"x": Z}), ("power zero", "x ** 0", {"x": [0j, 1j]}), ("power minus one", "x ** -1", {"x": Z}), ("cube", "x ** 3", {"x": Z}), ("rsub", "1 - x", {"x": Z}),
+    ("times", "x * (2 + 1j)", {"x": Z}), ("real times", "x * (2 + 1j)", {"x": A}), ("plus", "x + 1j", {"x": A}),
+    ("over", "1j / x", {"x": Z}), ("power", "x ** 2", {"x": Z}), ("power float", "x ** 0.5", {"x": Z}),
+    ("power complex", "x ** 1j", {"x": Z}), ("base", "2 ** x", {"x": Z}),
+    ("power zero", "x ** 0", {"x": [0j, 1j]}), ("power minus one", "x ** -1", {"x": Z}),
+    ("cube", "x ** 3", {"x": Z}), ("rsub", "1 - x", {"x": Z}),
 ])
 table("complex.structure", probe, [
-    ("complex", "torch.complex(x, y)", {"x": A, "y": A}), ("polar", "torch.polar(x, y)", {"x": [1.0, 2.0, 0.0], "y": A}), ("view_as_complex", "torch.view_as_complex(x)", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
-    ("to complex", "x.to(torch.complex128) * 1j", {"x": A}), ("sum", "x.sum()", {"x": Z}), ("mean", "x.mean()", {"x": Z}), ("prod", "x.prod()", {"x": Z}), ("prod zero", "x.prod()", {"x": [0j, 1 + 1j, 2j]}), ("cumsum", "x.cumsum(0)", {"x": Z}),
-    ("cumprod", "x.cumprod(0)", {"x": Z}), ("norm", "x.norm()", {"x": Z}), ("norm zero", "x.norm()", {"x": [0j, 0j]}), ("norm one", "x.norm(1)", {"x": Z}), ("var", "x.var()", {"x": Z}), ("std", "x.std()", {"x": Z}), ("index", "x[1:]", {"x": Z}), ("mask", "x[x.real > 0]", {"x": Z}),
-    ("conj transpose", "x.mH", {"x": [Z, W]}), ("adjoint product", "x.mH @ x", {"x": [Z, W]}), ("matmul", "x @ y.mT", {"x": [Z, W], "y": [W, Z]}), ("view real", "torch.view_as_real(x) ** 2", {"x": Z}),
-    ("real squared", "x.real ** 2", {"x": Z}), ("imag squared", "x.imag ** 2", {"x": Z}), ("sum of parts", "x.real + x.imag", {"x": Z}), ("conj twice", "x.conj().conj()", {"x": Z}), ("inverse", "torch.linalg.inv(x)", {"x": [[1 + 1j, 2 + 0j], [0j, 1 - 1j]]}),
-    ("det", "torch.linalg.det(x)", {"x": [[1 + 1j, 2 + 0j], [0j, 1 - 1j]]}), ("trace", "x.trace()", {"x": [[1 + 1j, 2 + 0j], [0j, 1 - 1j]]}), ("masked_fill", "x.masked_fill(x.real > 0, 1j)", {"x": Z}), ("fft", "torch.fft.fft(x)", {"x": Z}), ("rfft", "torch.fft.rfft(x)", {"x": A}),
-    ("ifft", "torch.fft.ifft(x)", {"x": Z}), ("irfft", "torch.fft.irfft(x, 4)", {"x": Z}), ("flip", "x.flip(0)", {"x": Z}), ("expand", "x.expand(2, 3) * 2j", {"x": Z}), ("softmax free", "x.abs().softmax(0)", {"x": Z}), ("hypot by hand", "(x.real ** 2 + x.imag ** 2).sqrt()", {"x": Z}),
+    ("complex", "torch.complex(x, y)", {"x": A, "y": A}),
+    ("polar", "torch.polar(x, y)", {"x": [1.0, 2.0, 0.0], "y": A}),
+    ("view_as_complex", "torch.view_as_complex(x)", {"x": [[1.0, 2.0], [3.0, 4.0]]}),
+    ("to complex", "x.to(torch.complex128) * 1j", {"x": A}), ("sum", "x.sum()", {"x": Z}),
+    ("mean", "x.mean()", {"x": Z}), ("prod", "x.prod()", {"x": Z}),
+    ("prod zero", "x.prod()", {"x": [0j, 1 + 1j, 2j]}), ("cumsum", "x.cumsum(0)", {"x": Z}),
+    ("cumprod", "x.cumprod(0)", {"x": Z}), ("norm", "x.norm()", {"x": Z}),
+    ("norm zero", "x.norm()", {"x": [0j, 0j]}), ("norm one", "x.norm(1)", {"x": Z}),
+    ("var", "x.var()", {"x": Z}), ("std", "x.std()", {"x": Z}), ("index", "x[1:]", {"x": Z}),
+    ("mask", "x[x.real > 0]", {"x": Z}),
+    ("conj transpose", "x.mH", {"x": [Z, W]}), ("adjoint product", "x.mH @ x", {"x": [Z, W]}),
+    ("matmul", "x @ y.mT", {"x": [Z, W], "y": [W, Z]}), ("view real", "torch.view_as_real(x) ** 2", {"x": Z}),
+    ("real squared", "x.real ** 2", {"x": Z}), ("imag squared", "x.imag ** 2", {"x": Z}),
+    ("sum of parts", "x.real + x.imag", {"x": Z}), ("conj twice", "x.conj().conj()", {"x": Z}),
+    ("inverse", "torch.linalg.inv(x)", {"x": [[1 + 1j, 2 + 0j], [0j, 1 - 1j]]}),
+    ("det", "torch.linalg.det(x)", {"x": [[1 + 1j, 2 + 0j], [0j, 1 - 1j]]}),
+    ("trace", "x.trace()", {"x": [[1 + 1j, 2 + 0j], [0j, 1 - 1j]]}),
+    ("masked_fill", "x.masked_fill(x.real > 0, 1j)", {"x": Z}), ("fft", "torch.fft.fft(x)", {"x": Z}),
+    ("rfft", "torch.fft.rfft(x)", {"x": A}),
+    ("ifft", "torch.fft.ifft(x)", {"x": Z}), ("irfft", "torch.fft.irfft(x, 4)", {"x": Z}),
+    ("flip", "x.flip(0)", {"x": Z}), ("expand", "x.expand(2, 3) * 2j", {"x": Z}),
+    ("softmax free", "x.abs().softmax(0)", {"x": Z}),
+    ("hypot by hand", "(x.real ** 2 + x.imag ** 2).sqrt()", {"x": Z}),
 ])
 table("complex.refused", fails, [(n, e, {"x": Z, "y": W}) for n, e in {
-    "max": "x.max()", "min dim": "x.min(0)", "sort": "x.sort()", "less": "x < y", "floor": "x.floor()", "clamp": "x.clamp(0, 1)", "sign": "x.sign()", "relu": "F.relu(x)", "atan2": "torch.atan2(x, y)", "maximum": "torch.maximum(x, y)", "argmax": "x.argmax()",
-    "median": "x.median()", "round": "x.round()", "mod": "x % y", "floor_divide": "x // y", "imag of real": "x.real.imag", "view_as_complex": "torch.view_as_complex(x.real)", "abs_": "x.detach().abs_()", "to float": "float(x[0])", "item": "int(x[1])",
-    "polar dtype": "torch.polar(x, y)", "complex dtype": "torch.complex(x, y)", "leaky": "F.leaky_relu(x)", "int conversion of tensor": "x.int()", "topk": "x.topk(1)", "amax": "x.amax()", "softmax": "x.softmax(0)", "mse": "F.mse_loss(x, y)", "erf": "x.erf()", "logical": "x.logical_not()",
-    "bitwise": "x & y", "fmod": "torch.fmod(x, y)", "hypot": "torch.hypot(x, y)", "cummax": "x.cummax(0)", "real into complex": "x.real.detach().add_(y.detach())"}.items()])
+    "max": "x.max()", "min dim": "x.min(0)", "sort": "x.sort()", "less": "x < y", "floor": "x.floor()",
+    "clamp": "x.clamp(0, 1)", "sign": "x.sign()", "relu": "F.relu(x)", "atan2": "torch.atan2(x, y)",
+    "maximum": "torch.maximum(x, y)", "argmax": "x.argmax()",
+    "median": "x.median()", "round": "x.round()", "mod": "x % y", "floor_divide": "x // y",
+    "imag of real": "x.real.imag", "view_as_complex": "torch.view_as_complex(x.real)",
+    "abs_": "x.detach().abs_()", "to float": "float(x[0])", "item": "int(x[1])",
+    "polar dtype": "torch.polar(x, y)", "complex dtype": "torch.complex(x, y)", "leaky": "F.leaky_relu(x)",
+    "int conversion of tensor": "x.int()", "topk": "x.topk(1)", "amax": "x.amax()", "softmax": "x.softmax(0)",
+    "mse": "F.mse_loss(x, y)", "erf": "x.erf()", "logical": "x.logical_not()",
+    "bitwise": "x & y", "fmod": "torch.fmod(x, y)", "hypot": "torch.hypot(x, y)", "cummax": "x.cummax(0)",
+    "real into complex": "x.real.detach().add_(y.detach())"}.items()])
 
 
 def cotangent(torch, expression):
@@ -46,8 +82,14 @@ def cotangent(torch, expression):
         yield f"for {factor}", torch.autograd.grad(out, z, v, retain_graph=True)
 
 
-each("complex.cotangent", cotangent, {"square": "z * z", "conj": "z.conj()", "real": "z.real", "imag": "z.imag", "abs": "z.abs()", "angle": "z.angle()", "exp": "z.exp()", "times constant": "z * (2 + 1j)", "sgn": "z.sgn()", "log": "z.log()", "pow": "z ** 3",
-                                      "view_as_real": "torch.view_as_real(z)", "sum": "z.sum()", "reciprocal": "1 / z", "abs squared": "z.abs() ** 2", "z conj z": "z * z.conj()", "sin": "z.sin()", "sqrt": "z.sqrt()", "tanh": "z.tanh()"})
+each("complex.cotangent", cotangent,
+    {"square": "z * z", "conj": "z.conj()", "real": "z.real", "imag": "z.imag", "abs": "z.abs()",
+        "angle": "z.angle()", "exp": "z.exp()", "times constant": "z * (2 + 1j)", "sgn": "z.sgn()",
+        "log": "z.log()", "pow": "z ** 3",
+                                      "view_as_real": "torch.view_as_real(z)", "sum": "z.sum()",
+                                      "reciprocal": "1 / z", "abs squared": "z.abs() ** 2",
+                                      "z conj z": "z * z.conj()", "sin": "z.sin()", "sqrt": "z.sqrt()",
+                                      "tanh": "z.tanh()"})
 
 
 @case("complex.descent_direction")
@@ -63,10 +105,13 @@ def _(torch):
 @case("complex.dtypes")
 def _(torch):
     z = torch.tensor([1 + 1j])
-    yield "default", z.dtype, z.real.dtype, z.abs().dtype, (z + torch.ones(1, dtype=torch.float64)).dtype, (z * 2.0).dtype
-    yield "double", torch.tensor([1j], dtype=torch.complex128).abs().dtype, (torch.ones(1, dtype=torch.float64) + 1j).dtype, (torch.ones(1) + 1j).dtype
+    yield ("default", z.dtype, z.real.dtype, z.abs().dtype, (z + torch.ones(1, dtype=torch.float64)).dtype,
+        (z * 2.0).dtype)
+    yield ("double", torch.tensor([1j], dtype=torch.complex128).abs().dtype,
+        (torch.ones(1, dtype=torch.float64) + 1j).dtype, (torch.ones(1) + 1j).dtype)
     yield "int", (torch.tensor([1]) + 1j).dtype, (torch.tensor([True]) * 1j).dtype
-    yield "flags", z.is_complex(), z.is_floating_point(), torch.is_complex(z), z.dtype.is_complex, z.dtype.to_real(), torch.float32.to_complex()
+    yield ("flags", z.is_complex(), z.is_floating_point(), torch.is_complex(z), z.dtype.is_complex,
+        z.dtype.to_real(), torch.float32.to_complex())
 
 
 @case("complex.python_values")

@@ -200,7 +200,10 @@ def _(torch):
 
 @case("modes.names")
 def _(torch):
-    yield "same objects", torch.no_grad is torch.autograd.no_grad, torch.enable_grad is torch.autograd.enable_grad, torch.set_grad_enabled is torch.autograd.set_grad_enabled, torch.inference_mode is torch.autograd.inference_mode
+    yield ("same objects", torch.no_grad is torch.autograd.no_grad,
+        torch.enable_grad is torch.autograd.enable_grad,
+        torch.set_grad_enabled is torch.autograd.set_grad_enabled,
+        torch.inference_mode is torch.autograd.inference_mode)
     yield "module", torch.autograd.grad_mode.no_grad is torch.no_grad
     yield "repr", torch.no_grad.__name__, torch.set_grad_enabled.__name__
 
@@ -294,7 +297,8 @@ def _(torch):
     with torch.inference_mode(False):
         yield "off", torch.is_inference_mode_enabled(), on(torch)
     with torch.inference_mode(), torch.inference_mode(mode=False):
-        yield "off inside on", torch.is_inference_mode_enabled(), (torch.ones(1, requires_grad=True) * 2).requires_grad
+        yield ("off inside on", torch.is_inference_mode_enabled(),
+            (torch.ones(1, requires_grad=True) * 2).requires_grad)
     with torch.inference_mode(), torch.enable_grad():
         yield "enable_grad inside", on(torch), (torch.ones(1, requires_grad=True) * 2).requires_grad
 
@@ -326,4 +330,5 @@ def _(torch):
     yield "default", torch.get_default_dtype(), torch.is_grad_enabled()
     torch.set_default_dtype(torch.float64)
     yield "set", torch.get_default_dtype(), torch.ones(1).dtype, torch.tensor(1.5).dtype
-    yield "refused", raises(lambda: torch.set_default_dtype(torch.int32)), raises(lambda: torch.set_default_dtype("float32"))
+    yield ("refused", raises(lambda: torch.set_default_dtype(torch.int32)),
+        raises(lambda: torch.set_default_dtype("float32")))

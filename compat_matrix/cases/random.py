@@ -12,16 +12,36 @@ def drawn(torch, expression):
 
 
 each("random.drawn", drawn, {
-    "rand": "torch.rand(5)", "rand large": "torch.rand(4, 7)", "rand double": "torch.rand(5, dtype=torch.float64)", "rand half": "torch.rand(5, dtype=torch.float16)", "rand bfloat16": "torch.rand(5, dtype=torch.bfloat16)",
-    "randn few": "torch.randn(5)", "randn one": "torch.randn(1)", "randn fifteen": "torch.randn(15)", "randn sixteen": "torch.randn(16)", "randn nineteen": "torch.randn(19)", "randn matrix": "torch.randn(5, 7)", "randn forty": "torch.randn(40)",
-    "randn double few": "torch.randn(5, dtype=torch.float64)", "randn double many": "torch.randn(20, dtype=torch.float64)", "randint": "torch.randint(10, (6,))", "randint low": "torch.randint(-5, 5, (3, 2))", "randint wide": "torch.randint(0, 2**40, (4,))",
-    "randint int32": "torch.randint(100, (4,), dtype=torch.int32)", "randperm": "torch.randperm(10)", "randperm one": "torch.randperm(1)", "normal_": "torch.empty(5).normal_(2, 3)", "normal_ many": "torch.empty(20).normal_(2, 3)", "uniform_": "torch.empty(5).uniform_(-1, 1)",
-    "uniform_ double": "torch.empty(5, dtype=torch.float64).uniform_(2, 5)", "bernoulli": "torch.bernoulli(torch.full((6,), 0.3))", "bernoulli_": "torch.empty(6).bernoulli_(0.5)", "multinomial": "torch.multinomial(torch.tensor([1.0, 2.0, 3.0, 4.0]), 3)",
-    "multinomial replaced": "torch.multinomial(torch.tensor([1.0, 2.0, 3.0, 4.0]), 6, replacement=True)", "normal tensors": "torch.normal(torch.tensor([0.0, 10.0]), torch.tensor([1.0, 2.0]))", "normal size": "torch.normal(1.0, 2.0, (4,))", "normal mean": "torch.normal(torch.zeros(3), 2.0)",
-    "exponential_": "torch.empty(5).exponential_()", "rand_like": "torch.rand_like(torch.zeros(3))", "randn_like": "torch.randn_like(torch.zeros(3, dtype=torch.float64))", "randint_like": "torch.randint_like(torch.zeros(3), 10)", "dropout": "F.dropout(torch.ones(8), 0.5)",
-    "random_": "torch.zeros(4).random_(0, 10)", "rand zero": "torch.rand(0)", "mixed": "torch.cat([torch.rand(3), torch.randn(3), torch.rand(2), torch.randn(17)])", "randn odd then rand": "torch.cat([torch.randn(3), torch.rand(2)])",
-    "cauchy_": "torch.empty(3).cauchy_()", "log_normal_": "torch.empty(3).log_normal_()", "geometric_": "torch.empty(3).geometric_(0.3)", "poisson": "torch.poisson(torch.tensor([1.0, 4.0, 10.0]))", "complex": "torch.randn(3, dtype=torch.complex64)", "rand complex": "torch.rand(2, dtype=torch.complex128)",
-    "randperm large": "torch.randperm(70)", "rand many": "torch.rand(70)", "bernoulli double": "torch.bernoulli(torch.full((4,), 0.5, dtype=torch.float64))", "gumbel": "F.gumbel_softmax(torch.zeros(4))", "trunc_normal": "torch.nn.init.trunc_normal_(torch.empty(4))",
+    "rand": "torch.rand(5)", "rand large": "torch.rand(4, 7)",
+    "rand double": "torch.rand(5, dtype=torch.float64)", "rand half": "torch.rand(5, dtype=torch.float16)",
+    "rand bfloat16": "torch.rand(5, dtype=torch.bfloat16)",
+    "randn few": "torch.randn(5)", "randn one": "torch.randn(1)", "randn fifteen": "torch.randn(15)",
+    "randn sixteen": "torch.randn(16)", "randn nineteen": "torch.randn(19)",
+    "randn matrix": "torch.randn(5, 7)", "randn forty": "torch.randn(40)",
+    "randn double few": "torch.randn(5, dtype=torch.float64)",
+    "randn double many": "torch.randn(20, dtype=torch.float64)", "randint": "torch.randint(10, (6,))",
+    "randint low": "torch.randint(-5, 5, (3, 2))", "randint wide": "torch.randint(0, 2**40, (4,))",
+    "randint int32": "torch.randint(100, (4,), dtype=torch.int32)", "randperm": "torch.randperm(10)",
+    "randperm one": "torch.randperm(1)", "normal_": "torch.empty(5).normal_(2, 3)",
+    "normal_ many": "torch.empty(20).normal_(2, 3)", "uniform_": "torch.empty(5).uniform_(-1, 1)",
+    "uniform_ double": "torch.empty(5, dtype=torch.float64).uniform_(2, 5)",
+    "bernoulli": "torch.bernoulli(torch.full((6,), 0.3))", "bernoulli_": "torch.empty(6).bernoulli_(0.5)",
+    "multinomial": "torch.multinomial(torch.tensor([1.0, 2.0, 3.0, 4.0]), 3)",
+    "multinomial replaced": "torch.multinomial(torch.tensor([1.0, 2.0, 3.0, 4.0]), 6, replacement=True)",
+    "normal tensors": "torch.normal(torch.tensor([0.0, 10.0]), torch.tensor([1.0, 2.0]))",
+    "normal size": "torch.normal(1.0, 2.0, (4,))", "normal mean": "torch.normal(torch.zeros(3), 2.0)",
+    "exponential_": "torch.empty(5).exponential_()", "rand_like": "torch.rand_like(torch.zeros(3))",
+    "randn_like": "torch.randn_like(torch.zeros(3, dtype=torch.float64))",
+    "randint_like": "torch.randint_like(torch.zeros(3), 10)", "dropout": "F.dropout(torch.ones(8), 0.5)",
+    "random_": "torch.zeros(4).random_(0, 10)", "rand zero": "torch.rand(0)",
+    "mixed": "torch.cat([torch.rand(3), torch.randn(3), torch.rand(2), torch.randn(17)])",
+    "randn odd then rand": "torch.cat([torch.randn(3), torch.rand(2)])",
+    "cauchy_": "torch.empty(3).cauchy_()", "log_normal_": "torch.empty(3).log_normal_()",
+    "geometric_": "torch.empty(3).geometric_(0.3)", "poisson": "torch.poisson(torch.tensor([1.0, 4.0, 10.0]))",
+    "complex": "torch.randn(3, dtype=torch.complex64)", "rand complex": "torch.rand(2, dtype=torch.complex128)",
+    "randperm large": "torch.randperm(70)", "rand many": "torch.rand(70)",
+    "bernoulli double": "torch.bernoulli(torch.full((4,), 0.5, dtype=torch.float64))",
+    "gumbel": "F.gumbel_softmax(torch.zeros(4))", "trunc_normal": "torch.nn.init.trunc_normal_(torch.empty(4))",
 })
 
 
@@ -72,7 +92,8 @@ def _(torch):
     yield "bernoulli", raises(lambda: torch.bernoulli(torch.tensor([2.0])))
     yield "normal std", raises(lambda: torch.empty(2).normal_(0, -1))
     yield "uniform", raises(lambda: torch.empty(2).uniform_(2, 1))
-    yield "multinomial", raises(lambda: torch.multinomial(torch.tensor([0.0, 1.0]), 3)), raises(lambda: torch.multinomial(torch.tensor([-1.0, 1.0]), 1))
+    yield ("multinomial", raises(lambda: torch.multinomial(torch.tensor([0.0, 1.0]), 3)),
+        raises(lambda: torch.multinomial(torch.tensor([-1.0, 1.0]), 1)))
     yield "negative size", raises(lambda: torch.rand(-1))
     yield "dropout", raises(lambda: torch.nn.functional.dropout(torch.ones(1), 1.5))
 
@@ -82,7 +103,8 @@ def _(torch):
     x = torch.rand(2, requires_grad=True)
     y = torch.randn(2, dtype=torch.float64, requires_grad=True)
     yield "flags", x.requires_grad, y.requires_grad, x.is_leaf
-    yield "shapes", torch.rand(2, 3).shape, torch.rand((2, 3)).shape, torch.rand([2]).shape, torch.rand(()).shape, torch.rand(size=(1, 2)).shape
+    yield ("shapes", torch.rand(2, 3).shape, torch.rand((2, 3)).shape, torch.rand([2]).shape,
+        torch.rand(()).shape, torch.rand(size=(1, 2)).shape)
 
 
 @case("random.dropout_gradient")
@@ -91,14 +113,18 @@ def _(torch):
     y = torch.nn.functional.dropout(x, 0.5)
     y.sum().backward()
     yield "grad equals output", (x.grad == y.detach()).all().item()
-    yield "p=1", torch.nn.functional.dropout(x, 1.0).detach(), torch.nn.functional.dropout(x, 0.5, training=False).detach()
+    yield ("p=1", torch.nn.functional.dropout(x, 1.0).detach(),
+        torch.nn.functional.dropout(x, 0.5, training=False).detach())
 
 
 @case("random.nn_init")
 def _(torch):
     init = torch.nn.init
-    for name, fill in [("uniform_", init.uniform_), ("normal_", init.normal_), ("xavier_uniform_", init.xavier_uniform_), ("xavier_normal_", init.xavier_normal_), ("kaiming_uniform_", init.kaiming_uniform_),
-                       ("kaiming_normal_", init.kaiming_normal_), ("orthogonal_", init.orthogonal_), ("constant", lambda t: init.constant_(t, 3.0)), ("eye_", init.eye_)]:
+    for name, fill in [("uniform_", init.uniform_), ("normal_", init.normal_),
+        ("xavier_uniform_", init.xavier_uniform_), ("xavier_normal_", init.xavier_normal_),
+        ("kaiming_uniform_", init.kaiming_uniform_),
+                       ("kaiming_normal_", init.kaiming_normal_), ("orthogonal_", init.orthogonal_),
+                       ("constant", lambda t: init.constant_(t, 3.0)), ("eye_", init.eye_)]:
         torch.manual_seed(11)
         yield name, attempt(lambda fill=fill: fill(torch.empty(3, 4)))
 

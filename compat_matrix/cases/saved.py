@@ -18,20 +18,39 @@ def attributes(torch, expression):
     yield "raw", sorted(n for n in dir(node) if n.startswith("_raw_saved_"))
     for name in names:
         value = attempt(lambda name=name: getattr(node, name))
-        yield name, value if isinstance(value, (torch.Tensor, torch.Size, torch.dtype, int, float, bool, str, tuple, list, dict, type(None))) else type(value).__name__
+        yield (name,
+            value if isinstance(value,
+                (torch.Tensor, torch.Size, torch.dtype, int, float, bool, str, tuple, list, dict,
+                    type(None))) else type(value).__name__)
     yield "identity", [attempt(lambda n=n: getattr(node, n) is x) for n in names]
 
 
 each("saved.attributes", attributes, {
-    "mul": "x * y", "mul constant": "x * c", "mul number": "x * 2", "constant mul": "c * x", "add": "x + y", "exp": "x.exp()", "log": "x.log()", "pow": "x ** 3", "pow tensor": "x ** y",
-    "sum": "x.sum()", "sum dim": "m.sum(1)", "mean": "x.mean()", "dot": "x.dot(c)", "mm": "m.mm(m.t())", "view": "x.view(3, 1)", "select": "m[1]", "slice": "x[1:]", "softmax": "x.softmax(0)", "log_softmax": "x.log_softmax(0)",
-    "cat": "torch.cat([x, y])", "stack": "torch.stack([x, y], 1)", "clamp": "x.clamp(0, 2)", "gelu": "F.gelu(x)", "sigmoid": "x.sigmoid()", "relu": "x.relu()", "tanh": "x.tanh()", "max dim": "m.max(1).values",
-    "max": "x.max()", "index": "x[torch.tensor([0, 1])]", "div": "x / y", "div number": "x / 2", "norm": "x.norm()", "var": "x.var()", "std": "x.std()", "prod": "x.prod()", "cumsum": "x.cumsum(0)",
-    "where": "torch.where(x > 1, x, y)", "leaky_relu": "F.leaky_relu(x, 0.2)", "transpose": "m.transpose(0, 1)", "permute": "m.permute(1, 0)", "unsqueeze": "x.unsqueeze(0)", "expand": "x.expand(2, 3)", "sort": "x.sort().values",
-    "abs": "x.abs()", "sqrt": "x.sqrt()", "sin": "x.sin()", "logsumexp": "x.logsumexp(0)", "mse": "F.mse_loss(x, c)", "nll": "F.nll_loss(m, torch.tensor([0, 1]))", "masked_fill": "x.masked_fill(x > 1, 0.0)",
-    "gather": "x.gather(0, torch.tensor([0]))", "maximum": "torch.maximum(x, y)", "softplus": "F.softplus(x, 2, 5)", "elu": "F.elu(x)", "square": "x.square()", "reciprocal": "x.reciprocal()", "threshold": "F.threshold(x, 1, 0)",
-    "embedding": "F.embedding(torch.tensor([0, 1]), m)", "div rounding": "torch.div(x, 2, rounding_mode='floor')", "repeat": "x.repeat(2)", "tril": "m.tril()", "flip": "x.flip(0)", "lerp": "torch.lerp(x, y, 0.3)",
-    "addmm": "torch.addmm(m[:, :2], m, m.t(), alpha=2)", "as_strided": "x.as_strided((2,), (1,), 1)", "squeeze dim": "x.view(1, 3).squeeze(0)", "clamp_min": "x.clamp_min(1)", "hardtanh": "F.hardtanh(x, -2, 2)", "amax": "m.amax(1)",
+    "mul": "x * y", "mul constant": "x * c", "mul number": "x * 2", "constant mul": "c * x", "add": "x + y",
+    "exp": "x.exp()", "log": "x.log()", "pow": "x ** 3", "pow tensor": "x ** y",
+    "sum": "x.sum()", "sum dim": "m.sum(1)", "mean": "x.mean()", "dot": "x.dot(c)", "mm": "m.mm(m.t())",
+    "view": "x.view(3, 1)", "select": "m[1]", "slice": "x[1:]", "softmax": "x.softmax(0)",
+    "log_softmax": "x.log_softmax(0)",
+    "cat": "torch.cat([x, y])", "stack": "torch.stack([x, y], 1)", "clamp": "x.clamp(0, 2)",
+    "gelu": "F.gelu(x)", "sigmoid": "x.sigmoid()", "relu": "x.relu()", "tanh": "x.tanh()",
+    "max dim": "m.max(1).values",
+    "max": "x.max()", "index": "x[torch.tensor([0, 1])]", "div": "x / y", "div number": "x / 2",
+    "norm": "x.norm()", "var": "x.var()", "std": "x.std()", "prod": "x.prod()", "cumsum": "x.cumsum(0)",
+    "where": "torch.where(x > 1, x, y)", "leaky_relu": "F.leaky_relu(x, 0.2)", "transpose": "m.transpose(0, 1)",
+    "permute": "m.permute(1, 0)", "unsqueeze": "x.unsqueeze(0)", "expand": "x.expand(2, 3)",
+    "sort": "x.sort().values",
+    "abs": "x.abs()", "sqrt": "x.sqrt()", "sin": "x.sin()", "logsumexp": "x.logsumexp(0)",
+    "mse": "F.mse_loss(x, c)", "nll": "F.nll_loss(m, torch.tensor([0, 1]))",
+    "masked_fill": "x.masked_fill(x > 1, 0.0)",
+    "gather": "x.gather(0, torch.tensor([0]))", "maximum": "torch.maximum(x, y)",
+    "softplus": "F.softplus(x, 2, 5)", "elu": "F.elu(x)", "square": "x.square()",
+    "reciprocal": "x.reciprocal()", "threshold": "F.threshold(x, 1, 0)",
+    "embedding": "F.embedding(torch.tensor([0, 1]), m)",
+    "div rounding": "torch.div(x, 2, rounding_mode='floor')", "repeat": "x.repeat(2)", "tril": "m.tril()",
+    "flip": "x.flip(0)", "lerp": "torch.lerp(x, y, 0.3)",
+    "addmm": "torch.addmm(m[:, :2], m, m.t(), alpha=2)", "as_strided": "x.as_strided((2,), (1,), 1)",
+    "squeeze dim": "x.view(1, 3).squeeze(0)", "clamp_min": "x.clamp_min(1)", "hardtanh": "F.hardtanh(x, -2, 2)",
+    "amax": "m.amax(1)",
 })
 
 
@@ -50,8 +69,11 @@ def offered_to_hooks(torch, expression):
 
 
 each("saved.packed", offered_to_hooks, {
-    "mul": "x * y", "mul constant": "x * c", "square": "x * x", "add": "x + y", "exp": "x.exp()", "sum": "x.sum()", "pow": "x ** 2", "chain": "(x * y).sin()", "mul number": "x * 2", "matmul": "x @ y",
-    "relu": "(x * 1).relu()", "constant only": "(c * c) + x", "div": "x / y", "where": "torch.where(c > 7, x, y)", "mean": "x.mean()", "softmax": "x.softmax(0)", "index": "x[torch.tensor([0, 0])]", "max": "x.max()",
+    "mul": "x * y", "mul constant": "x * c", "square": "x * x", "add": "x + y", "exp": "x.exp()",
+    "sum": "x.sum()", "pow": "x ** 2", "chain": "(x * y).sin()", "mul number": "x * 2", "matmul": "x @ y",
+    "relu": "(x * 1).relu()", "constant only": "(c * c) + x", "div": "x / y",
+    "where": "torch.where(c > 7, x, y)", "mean": "x.mean()", "softmax": "x.softmax(0)",
+    "index": "x[torch.tensor([0, 0])]", "max": "x.max()",
 })
 
 
@@ -83,7 +105,8 @@ def _(torch):
 def _(torch):
     x, log = leaf(torch), []
     def hooks(name):
-        return torch.autograd.graph.saved_tensors_hooks(lambda t: log.append("pack " + name) or t, lambda t: log.append("unpack " + name) or t)
+        return torch.autograd.graph.saved_tensors_hooks(lambda t: log.append("pack " + name) or t,
+            lambda t: log.append("unpack " + name) or t)
     with hooks("outer"):
         a = x.sin()
         with hooks("inner"):
@@ -157,7 +180,8 @@ def _(torch):
 @case("saved.hooks.double_backward")
 def _(torch):
     x, log = leaf(torch), []
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: log.append("pack") or t, lambda t: log.append("unpack") or t):
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: log.append("pack") or t,
+            lambda t: log.append("unpack") or t):
         y = (x ** 3).sum()
         g, = torch.autograd.grad(y, x, create_graph=True)
     h, = torch.autograd.grad(g.sum(), x)

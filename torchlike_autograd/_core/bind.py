@@ -388,10 +388,16 @@ def make_function(name, ops, method=False):
 def make_inplace(name, ops):
     """The ``name_`` twin."""
     ops = [o for o in ops if o.inplace]
-    recipes = Recipes(name + "_", ops, True)
+    recipes, two = Recipes(name + "_", ops, True), {}
 
     def function(self, *args, **kwargs):
+        if len(args) == 1 and not kwargs:
+            spec = two.get(type(args[0]))
+            if spec is not None:
+                return inplace(spec, (self, args[0]), self)
         spec, flat = recipes.find((self, *args), kwargs)
+        if len(args) == 1 and not kwargs and len(flat) == 2 and flat[0] is self and flat[1] is args[0] and not spec.op.bake:
+            two[type(args[0])] = spec
         return inplace(spec, flat, self)
 
     function.__name__ = function.__qualname__ = name + "_"

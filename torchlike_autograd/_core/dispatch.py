@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 from .._ops.registry import OPS
@@ -172,12 +173,38 @@ def make_view(source, link, numbers, v, creation):
 
 def inplace(spec, flat, target):
     """The ``_`` twin: run, cast to the target's dtype, write."""
-    check_inplace(target)
-    old = target._value()
-    values = values_of(flat)
-    new = _inplace_value(spec, values, old, target)
-    write(target, new)
+    grad = thread.state.grad
+    if grad:
+        check_inplace(target)
+    old = target._v if target._cell is None else read(target)
+    values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
+    leaf = old.leaf if old.needs and not grad and target._cell is None else None
+    if not old.needs or leaf is not None or grad:
+        new = _known(spec, LEAF if leaf is not None else grad, values, old.aval)
+        if new is not None and (new.needs or not old.needs):
+            if leaf is not None:
+                new.leaf = leaf
+                new.tape.leaves[new.slot] = leaf
+            write(target, new)
+            return target
+    write(target, _inplace_value(spec, values, old, target))
     return target
+
+
+def _known(spec, mode, values, aval):
+    """The result of a call that was recorded here before with the target's own type; None otherwise."""
+    with LOCK:
+        tape = thread.state.tape
+        label, numbers = record.label_of(tape, spec, mode, values)
+        nxt = tape.prefix.next.get(label)
+        if nxt is None or nxt.aval is not aval:
+            return None
+        if numbers is not None:
+            record.push_numbers(tape, numbers)
+        tape.prefix = nxt
+        out = Value(aval, nxt.needs, tape, nxt.first)
+        tape.values.append(out)
+        return out
 
 
 def _inplace_value(spec, values, old, target):
@@ -233,7 +260,7 @@ def check_inplace(t):
     view = t._view
     if v.needs and v.leaf is not None and (view is None or t._detached):
         raise errors.leaf_inplace()
-    if view is None or not view.chain or t._detached:
+    if view is None or t._detached or not (view.chain or view.creation == "function"):
         return
     base_value = view.base._value()
     if view.creation in ("multi", "no_grad", "function") and (base_value.needs or v.needs):
@@ -243,9 +270,8 @@ def check_inplace(t):
 
 
 def _view_error(t, view):
-    link = view.chain[-1][0]
-    number = getattr(link, "output", 0)
-    name = t.grad_fn.name() if t.grad_fn is not None else ""
+    number = getattr(view.chain[-1][0], "output", 0) if view.chain else 0
+    name = "" if t.grad_fn is None else re.sub(r"Backward\d*$", "", t.grad_fn.name())
     if view.creation == "multi":
         return RuntimeError(
             f"Output {number} of {name} is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such "

@@ -13,7 +13,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, record
-from .nodes import Leaf, node_at, observed
+from .nodes import Leaf, edge_indices, node_at, observed
 from .plan import Plan, Stage, StageForm, needs_of, plan_for, useful_slots, wanted_of
 from .program import kept_by
 from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
@@ -93,14 +93,12 @@ def run_tape(p, tape, grads):
     if tape.open and tape.owner is not thread.state:
         record.flush(tape)
     targets = _targets_on(p, tape)
-    leaves = _leaf_cuts(p, tape)
-    cuts = frozenset(_watched(tape)) | leaves
-    roots = tuple(sorted(grads))
-    plan = plan_for(tape.prefix, roots, targets, cuts)
+    cuts = _cuts(tape)
+    plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts)
     _check(tape, plan)
     if not p.keep_graph:
         _free_structure(tape, plan)
-    walk(p, tape, plan, grads)
+    walk(p, tape, plan, grads, targets, cuts)
     if not p.keep_graph:
         tape.freed |= plan.saving
         if not tape.open:
@@ -109,24 +107,42 @@ def run_tape(p, tape, grads):
         _arrive(p, tape, slot, g)
 
 
-def walk(p, tape, plan: Plan, grads):
-    """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape."""
-    for item in plan.items:
+def walk(p, tape, plan: Plan, grads, targets, cuts):
+    """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape.
+
+    After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.
+    """
+    items = list(reversed(plan.items))
+    while items:
+        item = items.pop()
         if type(item) is Stage:
             outs = run_stage(p, tape, item, [grads[s] for s in item.cots])
             for s in item.cots:
                 if not _captured_here(p, tape, s):
                     grads.pop(s, None)
             grads.update(zip(item.outs, outs))
-        elif item[0] == "node":
-            run_node(p, tape, item, grads)
+            continue
+        if item[0] == "node":
+            complete = run_node(p, tape, item, grads)
         else:
-            slot = item[1]
-            leaf = _leaf_at(tape, slot)
-            if isinstance(leaf, Leaf) and slot in grads:
-                pending = p.frontier.get(leaf)
-                if pending is None:
-                    finish_leaf(p, leaf, grads.pop(slot))
+            complete = _leaf_event(p, tape, item[1], grads)
+        now = _cuts(tape)
+        if not complete or now != cuts:
+            cuts = now
+            left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s)))
+            items = list(reversed(plan_for(tape.prefix, left, targets, cuts).items))
+
+
+def _leaf_event(p, tape, slot, grads):
+    leaf = _leaf_at(tape, slot)
+    if isinstance(leaf, Leaf) and slot in grads and leaf not in p.frontier:
+        finish_leaf(p, leaf, grads.pop(slot))
+    return True
+
+
+def _cuts(tape):
+    leaves = _leaf_cuts(tape)
+    return frozenset(_watched(tape)) | leaves if tape.extra else leaves
 
 
 def _captured_here(p, tape, slot):
@@ -227,32 +243,32 @@ def _record_pull(form, gs, ins):
 # Visible nodes
 
 def run_node(p, tape, item, grads):
-    """A step with hooks on it, a captured non-leaf, or a custom Function."""
+    """A step with hooks on it, a captured non-leaf, or a custom Function; False where a wanted gradient did not come."""
     _, step, wanted, given = item
     seen = observed(tape, step.first)
-    outs = [grads.get(step.first + i) for i in range(len(step.out_avals))]
+    outs = [grads.pop(step.first + i, None) for i in range(len(step.out_avals))]
     if seen is not None:
-        outs = _before(p, tape, step, seen, outs)
+        _tensor_hooks(p, step, seen, outs)
     for i, g in enumerate(outs):
-        slot = step.first + i
-        if g is not None and _captured_here(p, tape, slot):
-            p.captured[(tape, slot)] = g
-        grads.pop(slot, None)
+        if g is not None and _captured_here(p, tape, step.first + i):
+            p.captured[(tape, step.first + i)] = g
     if not wanted:
-        return
+        return True
+    if seen is not None and seen.prehooks:
+        outs = _prehooks(seen, outs)
     if step.kind == "function":
         full = tape.contexts[step.first].run_backward(outs, p)
         ins = [full[i] for i in wanted]
     else:
         ins = _run_pull(p, tape, step, wanted, outs)
     if seen is not None and seen.posthooks:
-        ins = _after(p, step, seen, wanted, ins, outs)
+        ins = _posthooks(step, seen, wanted, ins, outs)
     for i, g in zip(wanted, ins):
-        if g is None:
-            continue
-        slot = step.ins[i]
-        old = grads.get(slot)
-        grads[slot] = g if old is None else p.add(old, g)
+        if g is not None:
+            slot = step.ins[i]
+            old = grads.get(slot)
+            grads[slot] = g if old is None else p.add(old, g)
+    return all(step.ins[i] in grads for i in wanted)
 
 
 def _run_pull(p, tape, step, wanted, outs):
@@ -267,8 +283,8 @@ def _run_pull(p, tape, step, wanted, outs):
     return record_op(pull, [*[outs[i] for i in given], *ins], GRAD if p.create_graph else NOGRAD)
 
 
-def _before(p, tape, step, seen, outs):
-    """Tensor hooks, retained gradients, node prehooks."""
+def _tensor_hooks(p, step, seen, outs):
+    """Tensor hooks, then retained gradients; `outs` is updated."""
     for i, g in enumerate(outs):
         slot = step.first + i
         hooks = seen.hooks.get(slot)
@@ -278,37 +294,51 @@ def _before(p, tape, step, seen, outs):
         t = ref() if ref is not None else None
         if t is not None and g is not None:
             _retain(t, g, p)
-    if seen.prehooks:
-        for f in list(seen.prehooks.values()):
-            result = f(tuple(_tensor(g, p) for g in outs))
-            if result is not None:
-                result = result if isinstance(result, tuple) else (result,)
-                outs = [r._value() if r is not None else None for r in result]
+
+
+def _prehooks(seen, outs):
+    for f in list(seen.prehooks.values()):
+        result = f(tuple(_tensor(g) for g in outs))
+        if result is not None:
+            outs = _replaced(result, outs, f)
     return outs
 
 
-def _after(p, step, seen, wanted, ins, outs):
+def _posthooks(step, seen, wanted, ins, outs):
+    edges = list(edge_indices(step))
+    given = dict(zip(wanted, ins))
+    full = [given.get(i) for i in edges]
     for f in list(seen.posthooks.values()):
-        full = [None] * len(step.ins)
-        for i, g in zip(wanted, ins):
-            full[i] = g
-        result = f(tuple(_tensor(g, p) for g in full), tuple(_tensor(g, p) for g in outs))
+        result = f(tuple(_tensor(g) for g in full), tuple(_tensor(g) for g in outs))
         if result is not None:
-            result = result if isinstance(result, tuple) else (result,)
-            ins = [result[i]._value() if result[i] is not None else None for i in wanted]
-    return ins
+            full = _replaced(result, full, f)
+    given.update(zip(edges, full))
+    return [given[i] for i in wanted]
 
 
-def _tensor(g, p):
+def _replaced(result, old, f):
+    """What a node hook returned, checked against what it was given."""
+    name = getattr(f, "__name__", type(f).__name__)
+    if not isinstance(result, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
+    if len(result) != len(old):
+        raise RuntimeError(f"hook '{name}' has returned an incorrect number of values (got {len(result)}, but expected {len(old)})")
+    return [None if r is None else _checked(r, g, f) for r, g in zip(result, old)]
+
+
+def _tensor(g):
     return None if g is None else wrap(g)
 
 
 def run_hooks(hooks, g):
     """Tensor hooks in order of registration; a returned tensor replaces the gradient."""
     for f in list(hooks.values()):
-        result = f(wrap(g) if g is not None else None)
+        t = _tensor(g)
+        result = f(t)
         if result is not None:
             g = _checked(result, g, f)
+        elif t is not None:
+            g = t._value()  # the hook may have written to it
     return g
 
 
@@ -374,12 +404,13 @@ def finish_leaf(p, leaf, g):
             result = f((wrap(g),))
             if result is not None:
                 g = (result[0] if isinstance(result, tuple) else result)._value()
+    t = leaf.tensor()
+    if t is not None and not t.requires_grad:
+        return
     _accumulate(leaf, g, p)
     if leaf.post:
-        t = leaf.tensor()
         for f in list(leaf.post.values()):
-            if f(t) is not None:
-                raise RuntimeError("post accumulate grad hooks should return None.")
+            f(t)
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
             f((), (wrap(g),))
@@ -399,6 +430,9 @@ def _accumulate(leaf, g, p):
 
 # What is asked for, watched, allowed
 
+_NOTHING = frozenset()
+
+
 def _watched(tape):
     """Slots with hooks or retained gradients, and every output of a step with node hooks."""
     out = []
@@ -409,8 +443,10 @@ def _watched(tape):
     return out
 
 
-def _leaf_cuts(p, tape):
+def _leaf_cuts(tape):
     """Slots of leaves whose arrival somebody watches."""
+    if not Leaf.watched[0]:
+        return _NOTHING
     out = [s for s, leaf in tape.leaves.items() if leaf.observed()]
     if tape.open:
         out += [-i - 1 for i, v in enumerate(tape.inputs) if v.leaf is not None and v.leaf.observed()]
@@ -477,30 +513,27 @@ def _check(tape, plan):
         for slot in plan.kept & tape.seen.keys():
             counter, at = tape.seen[slot]
             if counter.n != at:
-                raise _modified(tape, slot, counter.n, at)
+                raise _modified(tape, slot, counter, at, slot_table(tape.prefix)[slot][2])
     for slot in plan.kept:
         if slot < 0:
             v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
             if v is not None and v.stale():
-                raise _modified(tape, slot, v.seen[0].n, v.seen[1], v)
+                raise _modified(tape, slot, *v.seen, v.aval)
 
 
-def _modified(tape, slot, now, at, v=None):
-    avals = slot_table(tape.prefix)
-    a = v.aval if v is not None else avals[slot][2]
-    producer = None
-    if v is None:
-        node, nr = node_at(tape, slot) if avals[slot][1] else (None, 0)
-        if node is not None:
-            producer = f"output {nr} of {_short(node)}"
-    elif v.needs:
-        if v.tape is not None:
-            node, nr = node_at(v.tape, v.slot)
-            producer = f"output {nr} of {_short(node)}"
-    return errors.modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, now, at)
+def _modified(tape, slot, counter, at, a):
+    """The version error; it names the node that wrote last, or the one that made the value."""
+    v = counter.writer() if counter.writer is not None else None
+    node = None
+    if v is not None and v.tape is not None and v.leaf is None:
+        node, nr = node_at(v.tape, v.slot)
+    elif slot >= 0 and slot_table(tape.prefix)[slot][1] and slot not in tape.leaves:
+        node, nr = node_at(tape, slot)
+    producer = None if node is None else f"output {nr} of {short_name(node)}"
+    return errors.modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, counter.n, at)
 
 
-def _short(node):
+def short_name(node):
     """A node's name as messages give it: without its ending."""
     return re.sub(r"Backward\d*$", "", node.name())
 

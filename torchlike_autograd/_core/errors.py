@@ -54,4 +54,4 @@ def out_requires_grad(name):
 
 
 def only_float_requires_grad():
-    return RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+    return RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

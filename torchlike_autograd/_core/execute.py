@@ -128,6 +128,9 @@ def _device_array(v):
     if a is None:
         v.tape.resolve(v)
         a = v.array
+    if type(a) is np.ndarray:
+        with jax.enable_x64(True):
+            a = v.array = jax.device_put(a)
     return a
 
 

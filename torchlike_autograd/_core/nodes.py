@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 
+from . import devices
 from .record import LEAF, slot_table
 
 
@@ -26,6 +27,8 @@ class Leaf:
         self.posthooks = None
         self.node = None
         self.metadata = None
+
+    watched = [False]  # whether any leaf has or had a hook
 
     def observed(self):
         """Whether anybody looks at the gradient on its way in."""
@@ -106,7 +109,7 @@ class Node:
 
     def name(self):
         """torch's name of the node, such as MulBackward0."""
-        return _node_name(self._step(), self._tape)
+        return self._step().form.node
 
     def _step(self):
         return step_of(self._tape, self._first)
@@ -115,7 +118,7 @@ class Node:
     def next_functions(self):
         """((node or None, output number), ...), one entry for each differentiable argument."""
         step = self._step()
-        return tuple(_edge(self._tape, s) for s in _edge_slots(step))
+        return tuple(_edge(self._tape, step.ins[i]) for i in edge_indices(step))
 
     @property
     def metadata(self):
@@ -136,6 +139,10 @@ class Node:
     def _sequence_nr(self):
         return self._tape.serial * 1_000_000 + self._first
 
+    @property
+    def _input_metadata(self):
+        return [InputMetadata(a) for a in self._step().out_avals]
+
     def __getattr__(self, name):
         if name.startswith("_saved_"):
             return saved_value(self, name[len("_saved_"):])
@@ -145,6 +152,15 @@ class Node:
 
     def __repr__(self):
         return f"<{self.name()} object at {hex(id(self))}>"
+
+
+class InputMetadata:
+    """Shape, dtype and device of a gradient that a node takes."""
+
+    is_nested_tensor = is_cpp_nested_tensor = False
+
+    def __init__(self, a):
+        self.shape, self.dtype, self.device = a.shape, a.dtype, devices.of_key(a.device)
 
 
 _classes: dict = {}
@@ -157,25 +173,14 @@ def _node_class(name):
     return out
 
 
-def _node_name(step, tape):
+def edge_indices(step):
+    """Flat inputs that are edges of the node: one for each argument that torch could differentiate."""
     if step.kind == "function":
-        return step.form.node
-    return step.form.node
-
-
-def _edge_slots(step):
-    if step.kind == "function":
-        return step.ins[: len(step.ins) - len(step.out_avals)]
+        return range(len(step.ins) - len(step.out_avals))
     form = step.form
-    hidden = set(getattr(form.op, "nondiff", ()))
-    out = []
-    for i, (slot, owner) in enumerate(zip(step.ins, form.owners)):
-        if owner in hidden or owner in getattr(form.op, "lift", ()) or (owner[0] == "n" and owner[1:].isdigit()):
-            continue
-        if i not in form.diff_in and owner in _NEVER_DIFFERENTIABLE:
-            continue
-        out.append(slot)
-    return out
+    hidden = {*getattr(form.op, "nondiff", ()), *getattr(form.op, "lift", ())}
+    return [i for i, owner in enumerate(form.owners) if owner not in hidden and not (owner[0] == "n" and owner[1:].isdigit())
+            and (i in form.diff_in or owner not in _NEVER_DIFFERENTIABLE)]
 
 
 _NEVER_DIFFERENTIABLE = {"index", "indices", "condition", "mask", "target", "offsets"}
@@ -215,7 +220,7 @@ def node_at(tape, slot):
     ref = tape.extra.get(key)
     node = ref() if ref is not None else None
     if node is None:
-        node = _node_class(_node_name(step, tape))()
+        node = _node_class(step.form.node)()
         node._tape, node._first = tape, first
         tape.extra[key] = weakref.ref(node)
     return (node, slot - first)
@@ -234,6 +239,10 @@ class AccumulateGrad(Node):
         return self._leaf.tensor()
 
     @property
+    def _input_metadata(self):
+        return [InputMetadata(self._leaf.tensor()._v.aval)]
+
+    @property
     def next_functions(self):
         return ()
 
@@ -244,11 +253,13 @@ class AccumulateGrad(Node):
         return self._leaf.metadata
 
     def register_hook(self, fn):
+        Leaf.watched[0] = True
         if self._leaf.posthooks is None:
             self._leaf.posthooks = OrderedDict()
         return add_hook(self._leaf.posthooks, fn)
 
     def register_prehook(self, fn):
+        Leaf.watched[0] = True
         if self._leaf.prehooks is None:
             self._leaf.prehooks = OrderedDict()
         return add_hook(self._leaf.prehooks, fn)

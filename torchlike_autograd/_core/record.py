@@ -5,6 +5,8 @@ Words used everywhere below:
 * `Value`: one immutable array, computed or pending.
 * `Tape`: the record of one thread between two flushes.  Computed values have slots 0, 1, 2, ...; values that come from outside have the
   slots -1, -2, ... in order of first use.
+* a tape ends (is flushed) when somebody looks at a value, when it holds too much work, and when, after a backward pass, a leaf is used for a new
+  graph: one training step is one program, forward, backward and update together.
 * `Prefix`: the structure of a tape so far, a node of a trie.  Recording a call follows one edge, labelled by (what is called, slots, mode): the
   same dictionary lookup that finds the types of the results also extends the structural key, so the key of
   a whole program is one object and costs nothing to compute.  Numbers and start indices are not part of a label: their values are
@@ -84,10 +86,11 @@ class Step:
 class Prefix:
     """A node of the trie; `step` leads here from `parent`."""
 
-    __slots__ = ("aval", "first", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "used", "weight")
+    __slots__ = ("aval", "first", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "turned", "used", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
         self.parent, self.step, self.weight = parent, step, weight  # weight: operators that the program would hold
+        self.turned = parent is not None and parent.turned or (type(step) is Step and step.kind == "backward")  # a backward pass is recorded here
         self.size, self.inputs, self.numbers = size, inputs, numbers  # counts: computed slots, outside slots, (floats, ints)
         self.next = {}
         self.programs = {}
@@ -242,14 +245,15 @@ def record_op(spec, ins, mode=None):
         mode = th.grad
     with LOCK:
         tape = th.tape
-        label, numbers = _label(tape, spec, mode, ins)
+        label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)
         if nxt is None:
             return _record_new(th, spec, ins, mode, label, numbers)
         return _append(tape, nxt, numbers)
 
 
-def _label(tape, spec, mode, ins):
+def label_of(tape, spec, mode, ins):
+    """(label of a call, its runtime numbers or None)."""
     label, numbers = [spec, mode], None
     for x in ins:
         if type(x) is Value:
@@ -284,14 +288,19 @@ def _record_new(th, spec, ins, mode, label, numbers):
         out = _append(tape, nxt or extend(tape, label, spec, ins, mode), numbers)
         flush(tape)
         return out
-    if tape.values and tape.prefix.weight + spec.weight > LIMIT[0]:
+    if tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or _next_step_begins(tape.prefix, ins, mode)):
         flush(tape)
         tape = th.tape
-        label, numbers = _label(tape, spec, mode, ins)
+        label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)
         if nxt is not None:
             return _append(tape, nxt, numbers)
     return _append(tape, extend(tape, label, spec, ins, mode), numbers)
+
+
+def _next_step_begins(prefix, ins, mode):
+    """After a backward pass, a leaf used for a new graph: a training step has ended.  The edge is never added, so that this is asked again."""
+    return prefix.turned and mode == GRAD and any(type(x) is Value and x.needs and x.leaf is not None for x in ins)
 
 
 IMMEDIATE = [config.get("execution") == "immediate"]
@@ -378,12 +387,13 @@ def record_alias(v, kind) -> Value:
 
 
 class Counter:
-    """A version counter, shared by a storage's tensors."""
+    """A version counter, shared by a storage's tensors; `writer` is a weak reference to the last value written that requires grad."""
 
-    __slots__ = ("n",)
+    __slots__ = ("n", "writer")
 
     def __init__(self, n=0):
         self.n = n
+        self.writer = None
 
 
 def mark_seen(v, counter):

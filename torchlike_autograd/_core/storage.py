@@ -16,13 +16,16 @@ A reader that took the old Value keeps it; the version check finds out.  All fun
 
 from __future__ import annotations
 
+import weakref
+
 import jax
 import jax.numpy as jnp
 
 from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.spec import Form, Layout, Spec, spec_of
 from . import shapes
-from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record_one, thread
+from .nodes import observed
+from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record_one, slot_table, thread
 
 
 class Cell:
@@ -118,16 +121,33 @@ def write(t, new):
         counter.n += 1
         mark_seen(new, counter)
         t._v = new
+        if old.needs and new.needs:
+            _follow(t, old, new, counter)
         return
     view = t._view
+    old = cell.value
     if view is not None and view.chain:
         new = _put(view.chain, cell.value, new, view.base)
+    if new.needs:
+        _follow(t if view is None else view.base, old, new, counter)
     cell.value = new
     cell.n += 1
     counter.n += 1
     if view is None or not view.chain:
         t._v, t._at = new, cell.n
         mark_seen(new, counter)
+
+
+def _follow(t, old, new, counter):
+    """A tensor that retains its gradient goes on doing so with its new value; messages name the last writer."""
+    counter.writer = weakref.ref(new)
+    if old.tape is None or not old.tape.extra or new.leaf is not None:
+        return
+    for first, seen in list(old.tape.extra.items()):
+        if type(first) is int and old.slot in seen.retain:
+            ref = seen.retain.pop(old.slot)
+            step = slot_table(new.tape.prefix)[new.slot][0]
+            observed(new.tape, step.first, True).retain[new.slot] = ref
 
 
 def _put(chain, base_value, new, base):
@@ -161,7 +181,7 @@ class _ChainOp:
         self.nondiff = self.nondiff_out = self.lift = self.scalars = ()
         self.rule, self.opmath, self.is_view, self.host, self.promote_with = None, False, False, False, None
         self.multi = False
-        self.bake, self.guard = {}, None
+        self.bake, self.guard, self.zero_second = {}, None, False
         self.specs = {}
 
 

@@ -19,6 +19,12 @@ def _full(*, size, fill_value, dtype):
     return jnp.broadcast_to(_typed(fill_value, dtype), size)
 
 
+@op("_ones(*, int[] size, ScalarType dtype) -> Tensor", derivative=NONE, names=(), samples=[call(size=(2, 3), dtype="float32")], kinks=SMOOTH)
+def _ones(*, size, dtype):
+    """Ones, as the gradient of a root."""
+    return jnp.ones(size, dtype.np)
+
+
 @op("_arange(Scalar start, Scalar step, *, int length, ScalarType dtype) -> Tensor", derivative=NONE, names=(), lift=("start", "step"),
     samples=[call(0, 1, length=3, dtype="int64")], kinks=SMOOTH)
 def _arange(*, start, step, length, dtype):

@@ -1,70 +1,447 @@
-"""Arithmetic with two operands (layer 2)."""
+"""Arithmetic with two or more operands (layer 2)."""
 
 from __future__ import annotations
 
 import jax.numpy as jnp
+from jax import lax
 
-from .registry import SMOOTH, Promote, at, call, fails, op, real
+from .._core import config
+from .conventions import aligned, char_name, cxx_name, fixed_power, only, partials, power
+from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
+_TWO = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2))]
+_POSITIVE = [call(real(3, low=0.1), real(3, low=0.1)), call(real(2, 3, low=0.1), real(3, low=0.1)), call(real((), low=0.1), real(2, low=0.1))]
+_SIZES = "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"
+_ARITHMETIC = {"promote": Promote.RESULT, "scalars": ("self", "other")}
+_INF, _NAN = float("inf"), float("nan")
+_BOTH = {"self": ("self", "other"), "other": ("self", "other")}
 
 
 def _scaled(x, alpha):
     return x if alpha is None else x * alpha
 
 
-@op("add.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="AddBackward0", promote=Promote.RESULT, scalars=("self", "other"),
-    lift=("alpha",), samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH,
-    errors=[fails(call(real(2), real(3)), RuntimeError, "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0")])
+@op("add.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="AddBackward0", **_ARITHMETIC, lift=("alpha",),
+    samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def add(self, other, *, alpha=None):
     """self + alpha * other."""
-    other = _scaled(other, alpha)
-    return jnp.logical_or(self, other) if self.dtype == bool else self + other
+    if self.dtype == bool:
+        return jnp.logical_or(self, other if alpha is None else jnp.logical_and(other, alpha))
+    return only("add_stub", self, "ifc") + _scaled(other, alpha)
 
 
-@op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="SubBackward0", promote=Promote.RESULT, scalars=("self", "other"),
-    lift=("alpha",), aliases=("subtract",), samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH)
-def sub(self, other, *, alpha=None):
-    """self - alpha * other."""
+def _difference(self, other, alpha):
     if self.dtype == bool:
         raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
-    return self - _scaled(other, alpha)
+    return only("add_stub", self, "ifc") - _scaled(other, alpha)
 
 
-@op("mul.Tensor(Tensor self, Tensor other) -> Tensor", node="MulBackward0", promote=Promote.RESULT, scalars=("self", "other"),
-    saves={"self": ("other",), "other": ("self",)}, aliases=("multiply",), samples=_BINARY, kinks=SMOOTH)
+@op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="SubBackward0", **_ARITHMETIC, lift=("alpha",), aliases=("subtract",),
+    samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
+def sub(self, other, *, alpha=None):
+    """self - alpha * other."""
+    return _difference(self, other, alpha)
+
+
+@op("rsub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False,
+    samples=[*_TWO, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, method=False)
+def rsub(self, other, *, alpha=None):
+    """other - alpha * self."""
+    return _difference(other, self, alpha)
+
+
+@op("rsub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", node="RsubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
+    promote_with=("self", "other"), inplace=False, samples=[call(real(3), 1.5), call(real(3), 1, 2)], kinks=SMOOTH, method=False)
+def rsub_scalar(self, *, other, alpha=None):
+    """other - alpha * self for a number."""
+    return _difference(other, self, alpha)
+
+
+@op("mul.Tensor(Tensor self, Tensor other) -> Tensor", node="MulBackward0", **_ARITHMETIC, saves={"self": ("other",), "other": ("self",)},
+    aliases=("multiply",), samples=_BINARY, kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def mul(self, other):
     """self * other."""
     return jnp.logical_and(self, other) if self.dtype == bool else self * other
 
 
-@op("neg(Tensor self) -> Tensor", node="NegBackward0", promote=Promote.RESULT, aliases=("negative",), samples=[call(real(3))], kinks=SMOOTH)
-def neg(self):
-    """-self."""
-    if self.dtype == bool:
+# Division
+
+def _divides_by_zero(self, other, **_):
+    return jnp.any(other == 0) if jnp.issubdtype(other.dtype, jnp.integer) else 0
+
+
+_WHOLE = {"guard": _divides_by_zero, "guard_error": lambda code, *shapes, **_: RuntimeError("ZeroDivisionError")}
+
+@partials(lambda t, out, x, y: t / y, lambda t, out, x, y: -t * ((x / y) / y))
+def _quotient(x, y):
+    return x / y
+
+
+_DIVISION = {"self": ("other",), "other": ("self", "other")}
+
+
+@op("div.Tensor(Tensor self, Tensor other) -> Tensor", node="DivBackward0", promote=Promote.FLOAT, scalars=("self", "other"), saves=_DIVISION,
+    aliases=("divide", "true_divide"), samples=[call(real(3), real(3, low=0.5)), call(real(2, 3), real(3, low=0.5)), call(real(2, 3), 1.5)],
+    kinks=[call(at(0.0, 1.0, -1.0, 2.0), at(0.0, 0.0, 0.0, _INF))], errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
+def div(self, other):
+    """self / other, in floating point."""
+    return _quotient(self, other)
+
+
+def _floor_quotient(x, y, kernel="div_floor_cpu"):
+    """The floor of x / y; of floats it is exact also where x / y rounds up to the next integer."""
+    only(kernel, x, "if")
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        return jnp.floor_divide(x, y)
+    rest = lax.rem(*jnp.broadcast_arrays(x, y))
+    q = (x - rest) / y
+    q = jnp.where((rest != 0) & ((y < 0) != (rest < 0)), q - 1, q)
+    floor = jnp.floor(q)
+    floor = jnp.where(q - floor > 0.5, floor + 1, floor)
+    return jnp.where(y == 0, x / y, jnp.where(q == 0, jnp.copysign(jnp.zeros_like(q), x / y), floor))
+
+
+def _truncated_quotient(x, y):
+    only("div_trunc_cpu", x, "if")
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        return lax.div(*jnp.broadcast_arrays(x, y))
+    return jnp.trunc(x / y)
+
+
+@op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", node="DivBackward2", promote=Promote.RESULT, scalars=("self", "other"),
+    saves=_DIVISION, aliases=("divide",), guard=lambda self, other, *, rounding_mode: rounding_mode is not None and _divides_by_zero(self, other),
+    guard_error=_WHOLE["guard_error"], samples=[call(real(3), real(3), rounding_mode=m) for m in ("floor", "trunc", None)],
+    kinks=[call(at(1.0, -1.0, 0.0, -7.0), at(0.0, _INF, 0.0, 2.0), rounding_mode=m) for m in ("floor", "trunc")],
+    errors=[fails(call(real(2), 2, rounding_mode="up"), RuntimeError, "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'")])
+def div_mode(self, other, *, rounding_mode):
+    """self / other, rounded down or towards zero; rounded, its gradients are 0."""
+    if rounding_mode is None:
+        d = config.default_dtype().np
+        return _quotient(self, other) if jnp.issubdtype(self.dtype, jnp.inexact) else _quotient(self.astype(d), other.astype(d))
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+    self, other = lax.stop_gradient(self), lax.stop_gradient(other)
+    return _floor_quotient(self, other) if rounding_mode == "floor" else _truncated_quotient(self, other)
+
+
+@op("floor_divide(Tensor self, Tensor other) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, promote=Promote.RESULT,
+    scalars=("self", "other"), samples=[call(real(3), real(3)), call(real(2, 3), 1.5)], kinks=[call(at(1.0, -1.0, 0.0), at(0.0, _INF, 0.0))], **_WHOLE)
+def floor_divide(self, other):
+    """The floor of self / other."""
+    return _floor_quotient(self, other)
+
+
+def _floor_rest(x, y):
+    only("remainder_cpu", x, "if")
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        return jnp.remainder(x, y)
+    return _float_floor_rest(x, y)
+
+
+@partials(lambda t, out, x, y: t, lambda t, out, x, y: -t * lax.stop_gradient(_floor_quotient(x, y)))
+def _float_floor_rest(x, y):
+    rest = lax.rem(*jnp.broadcast_arrays(x, y))
+    return jnp.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)
+
+
+def _trunc_rest(x, y):
+    only("fmod_cpu", x, "if")
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        return lax.rem(*jnp.broadcast_arrays(x, y))
+    return _float_trunc_rest(x, y)
+
+
+@partials(lambda t, out, x, y: t, lambda t, out, x, y: -t * lax.stop_gradient(_truncated_quotient(x, y)))
+def _float_trunc_rest(x, y):
+    return lax.rem(*jnp.broadcast_arrays(x, y))
+
+
+_REST_SAVES = {"other": ("self", "other")}
+_REST = {"promote": Promote.RESULT, "kinks": [call(at(1.0, -1.0, -1.0, 5.5), at(0.0, _INF, 2.0, -2.0))], **_WHOLE}
+_REST_NUMBER = {**_WHOLE, "promote": Promote.RESULT, "kinks": [call(at(1.0, -1.0, 5.5, _INF), 2.0)], "lift": ("other",), "promote_with": ("self", "other")}
+
+
+@op("remainder.Tensor(Tensor self, Tensor other) -> Tensor", node="RemainderBackward1", saves=_REST_SAVES, samples=_TWO, **_REST)
+def remainder(self, other):
+    """What is left of self after whole multiples of other; it has the sign of other."""
+    return _floor_rest(self, other)
+
+
+@op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", node="RemainderBackward0", samples=[call(real(3), 0.7)], **_REST_NUMBER)
+def remainder_scalar(self, *, other):
+    """`remainder` by a number."""
+    return _floor_rest(self, other)
+
+
+@op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, lift=("self",),
+    promote=Promote.RESULT, promote_with=("self", "other"), samples=[call(2.0, real(3))], kinks=SMOOTH, inplace=False, method=False, out=False, **_WHOLE)
+def remainder_of_scalar(other, *, self):
+    """`remainder` of a number."""
+    return _floor_rest(self, other)
+
+
+@op("fmod.Tensor(Tensor self, Tensor other) -> Tensor", node="FmodBackward1", saves=_REST_SAVES, samples=_TWO, **_REST)
+def fmod(self, other):
+    """What is left of self after whole multiples of other; it has the sign of self."""
+    return _trunc_rest(self, other)
+
+
+@op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", node="FmodBackward0", samples=[call(real(3), 0.7)], **_REST_NUMBER)
+def fmod_scalar(self, *, other):
+    """`fmod` by a number."""
+    return _trunc_rest(self, other)
+
+
+# Powers
+
+def _direct_exponent(x, flat):
+    """Exponents that change the program: those computed without pow, and those that integers do not take."""
+    return x in (0, 1, 2, 3, 0.5, -0.5, -1, -2) or (type(x) is int and x < 0 and flat[0].dtype.category < 2)
+
+
+_POW_KINKS = [call(at(0.0, 0.0, 0.0, 0.0, -2.0, -2.0), at(0.0, 2.0, 0.5, -1.0, 2.0, 0.5)), call(at(_INF, _NAN, 1.0), at(0.0, 0.0, _NAN))]
+
+
+@op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", node="PowBackward1", promote=Promote.RESULT, samples=_POSITIVE, kinks=_POW_KINKS,
+    saves={"self": ("self", "exponent", "result"), "exponent": ("self", "exponent", "result")})
+def pow_tensor(self, exponent):
+    """self to the power exponent."""
+    return _power(self, exponent)
+
+
+@op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", node="PowBackward0", promote=Promote.RESULT, promote_with=("self", "exponent"),
+    lift=("exponent",), bake={"exponent": _direct_exponent}, saves={"self": ("self",)},
+    samples=[call(real(3), e) for e in (2, 3, 2.0, 1, 0)] + [call(real(3, low=0.1), e) for e in (0.5, -0.5, -1, -2, 1.7)],
+    kinks=[call(at(0.0, -1.0, _INF, _NAN), e) for e in (0, 0.0, 1, 2, 0.5, -1, 2.5)],
+    errors=[fails(call(at(1, 2, dtype="int64", grad=False), -1), RuntimeError, "Integers to negative integer powers are not allowed.")])
+def pow_number(self, *, exponent):
+    """self to the power of a number."""
+    if hasattr(exponent, "dtype"):
+        return _power(self, exponent)
+    if exponent < 0 and not jnp.issubdtype(self.dtype, jnp.inexact):
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if not jnp.issubdtype(self.dtype, jnp.inexact) and type(exponent) is float:
+        self = self.astype(config.default_dtype().np)
+    if exponent not in (0, 1):
+        only("pow", _counted(self), "ifc")
+    return fixed_power(_counted(self), exponent)
+
+
+@op("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", node="PowBackward2", promote=Promote.RESULT, promote_with=("self", "exponent"), lift=("self",),
+    saves={"exponent": ("exponent", "result")}, samples=[call(2.0, real(3))], kinks=[call(0.0, at(0.0, 1.0, -1.0)), call(-2.0, at(2.0, 0.5))],
+    inplace=False, method=False)
+def pow_of_number(exponent, *, self):
+    """A number to the power exponent."""
+    return _power(self, exponent)
+
+
+def _counted(x):
+    return x.astype(jnp.int64) if x.dtype == bool else x
+
+
+def _power(x, y):
+    if x.dtype == bool:
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return power(x, y)
+    only("pow", x, "i")
+    out = jnp.power(x, jnp.maximum(y, 0))
+    odd = (y & 1) != 0
+    return jnp.where(y >= 0, out, jnp.where(x == 1, 1, jnp.where(x == -1, jnp.where(odd, -1, 1), 0)).astype(x.dtype))
+
+
+# Mixtures
+
+def _mixture(start, end, weight):
+    """From the nearer end, as torch computes it; the derivative does not depend on the choice."""
+    near = (jnp.abs(weight) if jnp.iscomplexobj(weight) else lax.abs(weight)) < 0.5
+    return _mixed(start, end, weight, near)
+
+
+@partials(lambda t, out, a, b, w, near: t * (1 - w), lambda t, out, a, b, w, near: t * w, lambda t, out, a, b, w, near: t * (b - a), None)
+def _mixed(a, b, w, near):
+    return jnp.where(near, a + w * (b - a), b - (b - a) * (1 - w))
+
+
+def _same_type(self, name, other):
+    if other.dtype != self.dtype:
+        raise RuntimeError(f"expected dtype {cxx_name(self)} for `{name}` but got dtype {cxx_name(other)}")
+    return other
+
+
+@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", opmath=True, inplace=True,
+    saves={"self": ("weight",), "end": ("weight",), "weight": ("self", "end", "weight")}, samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3), real(2, 1))],
+    kinks=SMOOTH, errors=[fails(call(at(1.0), at(1.0, dtype="float32"), at(1.0)), RuntimeError, "expected dtype double for `end` but got dtype float")])
+def lerp_tensor(self, end, weight):
+    """self + weight * (end - self)."""
+    only("lerp_kernel_tensor", _same_type(self, "end", end), "fc")
+    weight = weight.astype(self.dtype) if weight.ndim == 0 else _same_type(self, "weight", weight)
+    return _mixture(*aligned(self, end, weight))
+
+
+@op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, lift=("weight",),
+    samples=[call(real(3), real(3), 0.3), call(real(2, 3), real(3), 0.7)], kinks=SMOOTH)
+def lerp(self, end, *, weight):
+    """self + weight * (end - self) for a number."""
+    only("lerp_kernel_scalar", _same_type(self, "end", end), "fc")
+    self, end = aligned(self, end)
+    return _mixture(self, end, weight.astype(self.dtype))
+
+
+@op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcmulBackward0", promote=Promote.RESULT,
+    lift=("value",), saves={"tensor1": ("tensor2",), "tensor2": ("tensor1",)}, kinks=SMOOTH,
+    samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3), real(2, 1), value=0.5)])
+def addcmul(self, tensor1, tensor2, *, value=None):
+    """self + value * tensor1 * tensor2."""
+    only("addcmul_cpu_out", self, "ifc")
+    return self + _scaled(tensor1, value) * tensor2
+
+
+@op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcdivBackward0", promote=Promote.RESULT,
+    lift=("value",), saves={"tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
+    samples=[call(real(3), real(3), real(3, low=0.5)), call(real(2, 3), real(3), real(2, 1, low=0.5), value=0.5)],
+    kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))])
+def addcdiv(self, tensor1, tensor2, *, value=None):
+    """self + value * tensor1 / tensor2."""
+    if not jnp.issubdtype(self.dtype, jnp.inexact):
         raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
-    return -self
+            "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2. The "
+            "historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as "
+            "(input + value * tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
+            "tensor2), for all dtypes.")
+    return self + _quotient(_scaled(tensor1, value), tensor2)
 
 
-@op("exp(Tensor self) -> Tensor", node="ExpBackward0", promote=Promote.FLOAT, saves={"self": ("result",)}, samples=[call(real(3))], kinks=SMOOTH,
-    aliases=("special.exp",))
-def exp(self):
-    """e to the power of self."""
-    return jnp.exp(self)
+# Signs and exponents
+
+@partials(lambda t, out, x, y: t * jnp.where(x == 0, 0, out / x), lambda t, out, x, y: jnp.zeros_like(out))
+def _with_sign(x, y):
+    return jnp.copysign(x, y)
 
 
-@op("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", node="ClampBackward1", promote=Promote.RESULT, promote_with=("self", "min", "max"),
-    lift=("min", "max"), saves={"self": ("self",)}, aliases=("clip",), samples=[call(real(4), -0.3, 0.4), call(real(2, 3), None, 0.1)],
-    kinks=[call(at(0.0, 0.5, 1.0, 2.0), 0.0, 1.0)],
-    errors=[fails(call(real(2)), RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")])
-def clamp(self, *, min=None, max=None):
-    """Bounds are inclusive: the gradient is 1 at both."""
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    out = self if min is None else jnp.where(self < min, min, self)
-    return out if max is None else jnp.where(out > max, max, out)
+_SIGN_OF = {"promote": Promote.FLOAT, "opmath": False, "kinks": [call(at(0.0, -0.0, 1.0, -2.0), at(-1.0, 1.0, -0.0, 0.0))]}
 
+
+@op("copysign.Tensor(Tensor self, Tensor other) -> Tensor", node="CopysignBackward0", samples=_TWO, saves={"self": ("self", "result"), "other": ("result",)}, **_SIGN_OF)
+def copysign(self, other):
+    """The magnitude of self with the sign of other."""
+    return _with_sign(only("copysign_cpu", self, "f"), other)
+
+
+@op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", node="CopysignBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",), opmath=False,
+    saves={"self": ("self", "result")}, samples=[call(real(3), -2.0)], kinks=[call(at(0.0, -0.0, 1.0, -2.0), -1.0)])
+def copysign_scalar(self, *, other):
+    """The magnitude of self with the sign of a number."""
+    return _with_sign(only("copysign_cpu", self, "f"), other)
+
+
+@op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", node="LdexpBackward0", promote=Promote.FLOAT, samples=_TWO, kinks=SMOOTH,
+    saves={"self": ("other", "result"), "other": ("result",)})
+def ldexp(self, other):
+    """self * 2 ** other."""
+    return self * power(jnp.full_like(other, 2), other)
+
+
+# Planes and logarithms
+
+@partials(lambda t, out, y, x: t * _share(x, y, x), lambda t, out, y, x: -t * _share(y, y, x))
+def _direction(y, x):
+    return jnp.arctan2(y, x)
+
+
+def _share(part, y, x):
+    square = y * y + x * x
+    return jnp.where(square == 0, 0, part / square)
+
+
+_FLOAT_PAIR = {"promote": Promote.FLOAT, "saves": _BOTH}
+
+
+@op("atan2(Tensor self, Tensor other) -> Tensor", node="Atan2Backward0", samples=_TWO, aliases=("arctan2",), **_FLOAT_PAIR,
+    kinks=[call(at(0.0, 0.0, 1.0, -0.0), at(0.0, -1.0, 0.0, -1.0))])
+def atan2(self, other):
+    """The angle of the point (other, self)."""
+    return _direction(only("atan2_cpu", self, "f"), other)
+
+
+@partials(lambda t, out, x, y: t * (x / out), lambda t, out, x, y: t * (y / out))
+def _length(x, y):
+    return jnp.hypot(x, y)
+
+
+@op("hypot(Tensor self, Tensor other) -> Tensor", node="HypotBackward0", promote=Promote.RESULT, samples=_TWO, kinks=[call(at(0.0, 0.0, _INF), at(0.0, -2.0, _NAN))],
+    saves={"self": ("self", "result"), "other": ("other", "result")})
+def hypot(self, other):
+    """The length of the vector (self, other)."""
+    return _length(only("hypot_cpu", self, "f"), other)
+
+
+@partials(lambda t, out, x, y: t / (1 + jnp.exp(y - x)), lambda t, out, x, y: t / (1 + jnp.exp(x - y)))
+def _log_sum(x, y):
+    if jnp.iscomplexobj(x):
+        return _complex_log_sum(x, y)
+    top = jnp.maximum(x, y)
+    return jnp.where(jnp.isinf(x) & (x == y), x, top + jnp.log1p(jnp.exp(-jnp.abs(x - y))))
+
+
+def _complex_log_sum(x, y):
+    first = jnp.where(jnp.isnan(jnp.real(x)) | (jnp.real(x) > jnp.real(y)), True, False)
+    top, low = jnp.where(first, x, y), jnp.where(first, y, x)
+    return top + jnp.log1p(jnp.exp(low - top))
+
+
+@partials(lambda t, out, x, y: t / (1 + jnp.exp2(y - x)), lambda t, out, x, y: t / (1 + jnp.exp2(x - y)))
+def _log2_sum(x, y):
+    top = jnp.maximum(x, y)
+    return jnp.where(jnp.isinf(x) & (x == y), x, top + jnp.log1p(jnp.exp2(-jnp.abs(x - y))) * 1.4426950408889634)
+
+
+_LOG_PAIR = {"promote": Promote.RESULT, "saves": _BOTH, "inplace": False, "samples": _TWO,
+             "kinks": [call(at(_INF, -_INF, -_INF, _INF, _NAN), at(_INF, -_INF, 0.0, -_INF, 0.0))]}
+
+
+@op("logaddexp(Tensor self, Tensor other) -> Tensor", node="LogaddexpBackward0", **_LOG_PAIR)
+def logaddexp(self, other):
+    """log(exp(self) + exp(other))."""
+    return _log_sum(only("logaddexp_cpu", self, "fc"), other)
+
+
+@op("logaddexp2(Tensor self, Tensor other) -> Tensor", node="Logaddexp2Backward0", **_LOG_PAIR)
+def logaddexp2(self, other):
+    """log2(2 ** self + 2 ** other)."""
+    return _log2_sum(only("logaddexp2_cpu", self, "f"), other)
+
+
+@partials(lambda t, out, x, y: jnp.where((x == 0) & (y <= 0), 0, t * jnp.log(y)), lambda t, out, x, y: t * x / y)
+def _x_log_y(x, y):
+    return jnp.where(jnp.isnan(y), _NAN, jnp.where(x == 0, 0, x * jnp.log(y)))
+
+
+_XLOGY_KINKS = [call(at(0.0, 0.0, 0.0, 0.0, 1.0), at(0.0, -1.0, _NAN, _INF, 0.0))]
+
+
+@op("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", node="XlogyBackward0", aliases=("special.xlogy",), samples=_POSITIVE, kinks=_XLOGY_KINKS, **_FLOAT_PAIR)
+def xlogy(self, other):
+    """self * log(other), 0 where self is 0."""
+    return _x_log_y(only("xlogy_cpu", self, "f"), other)
+
+
+@op("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", node="XlogyBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("self",),
+    saves={"other": ("other",)}, aliases=("special.xlogy",), samples=[call(2.0, real(3, low=0.1))], kinks=[call(0.0, at(0.0, -1.0, _NAN))], inplace=False, method=False)
+def xlogy_of_number(other, *, self):
+    """`xlogy` of a number."""
+    return _x_log_y(only("xlogy_cpu", self, "f"), other)
+
+
+@op("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", node="XlogyBackward2", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",),
+    saves={"self": ("self",)}, aliases=("special.xlogy",), samples=[call(real(3), 2.0)], kinks=[call(at(0.0, 1.0), 0.0)])
+def xlogy_number(self, *, other):
+    """`xlogy` with a number."""
+    return _x_log_y(only("xlogy_cpu", self, "f"), other)
+
+
+# Conversion
 
 @op("_to_copy(Tensor self, *, ScalarType dtype) -> Tensor", node="ToCopyBackward0", names=(), samples=[call(real(2), dtype="float32")], kinks=SMOOTH)
 def _to_copy(self, *, dtype):
@@ -79,5 +456,3 @@ def convert(x, dtype):
     if dtype.name == "bool":
         return x != 0
     return x.astype(dtype.np)
-
-

@@ -1,22 +1,401 @@
-"""Reductions (layer 2)."""
+"""Sums, products, moments and counts over dims (layer 2)."""
 
 from __future__ import annotations
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 
-from .._core.shapes import reduce_dims
-from .registry import SMOOTH, Promote, call, op, real
+from .._core import dtypes
+from .._core.shapes import reduce_dims, wrap_dim
+from .pointwise import convert
+from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
+
+_DIMS = [call(real(2, 3), 1), call(real(2, 3, 2), (0, -1), True), call(real(()), 0), call(real(2, 0), 1)]
+_TWICE = fails(call(real(2, 3), (0, -2)), RuntimeError, "dim 0 appears multiple times in the list of dims")
+_OUTSIDE = fails(call(real(2, 3), 2), IndexError, "Dimension out of range (expected to be in range of [-2, 1], but got 2)")
 
 
-@op("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="SumBackward0", promote=Promote.SUM, samples=[call(real(2, 3)), call(real(()))],
-    kinks=SMOOTH)
+def type_of(x):
+    """The dtype object of an array."""
+    return dtypes.from_numpy_dtype(x.dtype)
+
+
+def wide(x):
+    """float16 and bfloat16 as float32, the type their sums accumulate in."""
+    return x.astype(jnp.float32) if type_of(x) in (dtypes.float16, dtypes.bfloat16) else x
+
+
+def total(x, axes, keepdims=False):
+    """The sum in the type of x (of bool: any)."""
+    if x.dtype == bool:
+        return jnp.any(x, axis=axes, keepdims=keepdims)
+    return jnp.sum(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+
+
+def count(shape, axes):
+    """How many elements a reduction over `axes` takes together."""
+    out = 1
+    for axis in axes:
+        out *= shape[axis]
+    return out
+
+
+def average(x, axes, keepdims=False):
+    """The sum over the count."""
+    return total(x, axes, keepdims) / count(x.shape, axes)
+
+
+# Sums
+
+@op("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="SumBackward0", promote=Promote.SUM, opmath=True, out=False,
+    samples=[call(real(2, 3)), call(real(())), call(real(0)), call(at(200, 100, dtype="uint8", grad=False))], kinks=SMOOTH)
 def sum(self, *, dtype=None):  # noqa: A001 - torch's name
     """The sum of all elements."""
-    return jnp.sum(self)
+    return total(self, None)
 
 
 @op("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="SumBackward1", promote=Promote.SUM,
-    samples=[call(real(2, 3), 1), call(real(2, 3), (0, 1), True)], kinks=SMOOTH)
+    opmath=True, samples=[*_DIMS, call(real(2, 3), ())], kinks=SMOOTH, errors=[_TWICE, _OUTSIDE])
 def sum_dim(self, *, dim, keepdim=False, dtype=None):
     """The sum over dims."""
-    return jnp.sum(self, axis=reduce_dims(dim, self.ndim), keepdims=keepdim and self.ndim > 0)
+    return total(self, reduce_dims(dim, self.ndim), keepdim)
+
+
+@op("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="NansumBackward0", saves={"self": ("self",)},
+    samples=[call(real(2, 3)), *_DIMS], kinks=[call(at(1.0, float("nan"), 2.0)), call(at([[float("nan"), float("nan")], [1.0, 2.0]]), 1)],
+    errors=[_TWICE, fails(call(real(2, dtype="complex128")), RuntimeError, "nansum on CPU does not support complex inputs")])
+def nansum(self, *, dim=None, keepdim=False, dtype=None):
+    """The sum of what is not NaN."""
+    return _without_nan(self, reduce_dims(dim, self.ndim), keepdim, dtype)
+
+
+def _without_nan(x, axes, keepdims, dtype):
+    if jnp.iscomplexobj(x):
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    own = type_of(x)
+    if dtype is None:
+        dtype = own if own.is_floating_point else dtypes.int64
+    if dtype.is_complex:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
+    if own.is_floating_point:
+        x = jnp.where(jnp.isnan(x), jnp.zeros_like(x), x)
+    return convert(total(wide(convert(x, dtype)), axes, keepdims), dtype)
+
+
+@op("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="DivBackward0",
+    samples=[call(real(2, 3)), *_DIMS], kinks=[call(at(1.0, float("nan"), 2.0)), call(at([[float("nan"), float("nan")], [1.0, 2.0]]), 1)],
+    errors=[fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError, "nanmean(): expected input to have floating point or complex dtype but got Long")])
+def nanmean(self, *, dim=None, keepdim=False, dtype=None):
+    """The mean of what is not NaN."""
+    own = type_of(self)
+    if own.category < dtypes.FLOAT:
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.char_name}")
+    if dtype is not None and dtype.category < dtypes.FLOAT:
+        raise RuntimeError(
+            f"nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {dtype.char_name}")
+    axes = reduce_dims(dim, self.ndim)
+    top = wide(_without_nan(self, axes, keepdim, dtype))
+    kept = jnp.sum(jnp.logical_not(jnp.isnan(self)), axis=axes, keepdims=keepdim)
+    return convert(top / kept.astype(top.dtype), dtype or own)
+
+
+@op("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward0", samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=SMOOTH,
+    errors=[fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError,
+                  "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long")])
+def mean(self, *, dtype=None):
+    """The mean of all elements."""
+    return _mean(self, tuple(range(self.ndim)), False, dtype)
+
+
+@op("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward1", samples=_DIMS, kinks=SMOOTH,
+    errors=[_TWICE, _OUTSIDE])
+def mean_dim(self, *, dim, keepdim=False, dtype=None):
+    """The mean over dims."""
+    return _mean(self, reduce_dims(dim, self.ndim), keepdim, dtype)
+
+
+def _mean(x, axes, keepdims, dtype):
+    asked = dtype or type_of(x)
+    if asked.category < dtypes.FLOAT:
+        word = "Input" if dtype is None else "Optional"
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. {word} dtype must be either a floating point or complex dtype. Got: {asked.char_name}")
+    return convert(average(wide(convert(x, asked)), axes, keepdims), asked)
+
+
+# Products
+
+_ZEROS = [call(at(2.0, 0.0, 3.0)), call(at(0.0, 0.0, 3.0)), call(at(0.0))]
+
+
+def _product(x, axes, keepdims=False):
+    if x.dtype == bool:
+        return jnp.all(x, axis=axes, keepdims=keepdims)
+    return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+
+
+@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", promote=Promote.SUM, opmath=True, out=False, saves={"self": ("self", "result")},
+    samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=_ZEROS)
+def prod(self, *, dtype=None):
+    """The product of all elements; exact derivatives where some are zero."""
+    return _product(self, None)
+
+
+@op("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward1", promote=Promote.SUM, opmath=True,
+    saves={"self": ("self", "result")}, samples=[call(real(2, 3), 1), call(real(2, 3), 0, True), call(real(()), 0), call(real(2, 0), 1)],
+    kinks=[call(at([[2.0, 0.0, 3.0], [0.0, 1.0, 0.0]]), 1)], errors=[_OUTSIDE])
+def prod_dim(self, *, dim, keepdim=False, dtype=None):
+    """The product over a dim."""
+    return _product(self, reduce_dims(dim, self.ndim), keepdim)
+
+
+# Moments
+
+_MOMENTS = [call(real(2, 3)), call(real(2, 3), False), call(real(4, dtype="complex128"))]
+_MOMENTS_DIM = [call(real(2, 3), 1), call(real(2, 3, 2), (0, 2), False, True), call(real(2, 3), None)]
+_MOMENTS_CORRECTION = [call(real(2, 3), correction=0), call(real(2, 3), 1, correction=1.5, keepdim=True)]
+_FLAT = [call(at(1.0, 1.0, 1.0)), call(at(1.0))]
+_FLAT_DIM = [call(at([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]]), 1)]
+_FLAT_CORRECTION = [call(at(1.0), correction=0), call(at(1.0, 2.0), correction=5)]
+_FLOATS_ONLY = [fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError, "std and var only support floating point and complex dtypes")]
+_FLOATS_ONLY_DIM = [fails(call(at(1, 2, dtype="int64", grad=False), 0), RuntimeError, "std and var only support floating point and complex dtypes")]
+
+
+def _squares(x):
+    return jnp.real(x) ** 2 + jnp.imag(x) ** 2 if jnp.iscomplexobj(x) else x * x
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+def _variance(x, freedom, axes, keepdims):
+    away = x - average(x, axes, True)
+    return total(_squares(away), axes, keepdims) / jnp.maximum(freedom, jnp.zeros_like(freedom))
+
+
+@_variance.defjvp
+def _(axes, keepdims, primals, tangents):
+    x, freedom = primals
+    step = jnp.conj(x - average(x, axes, True)) * tangents[0]
+    return _variance(x, freedom, axes, keepdims), (2 / freedom) * total(jnp.real(step), axes, keepdims)
+
+
+@jax.custom_jvp
+def _root(v):
+    return jnp.sqrt(v)
+
+
+@_root.defjvp
+def _(primals, tangents):
+    out = _root(primals[0])
+    slope = tangents[0] / (2 * out)
+    return out, jnp.where(out == 0, jnp.zeros_like(slope), slope)
+
+
+def _var(x, dim, keepdim, correction, name="std and var"):
+    if type_of(x).category < dtypes.FLOAT:
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    axes = reduce_dims(dim, x.ndim)
+    scale = jnp.finfo(x.dtype).dtype
+    correction = 1 if correction is None else correction
+    freedom = count(x.shape, axes) - jnp.real(jnp.asarray(correction)).astype(scale)
+    return _variance(x, freedom, axes, keepdim)
+
+
+def _std(x, dim, keepdim, correction, name="std and var"):
+    return _root(_var(x, dim, keepdim, correction, name))
+
+
+@op("var(Tensor self, bool unbiased=True) -> Tensor", node="VarBackward0", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
+    errors=_FLOATS_ONLY)
+def var(self, *, unbiased=True):
+    """The variance of all elements."""
+    return _var(self, None, False, int(unbiased))
+
+
+@op("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", node="VarBackward0", opmath=True, saves={"self": ("self",)},
+    samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
+def var_dim(self, *, dim, unbiased=True, keepdim=False):
+    """The variance over dims."""
+    return _var(self, dim, keepdim, int(unbiased))
+
+
+@op("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", node="VarBackward0", opmath=True,
+    lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
+def var_correction(self, *, dim=None, correction=None, keepdim=False):
+    """The variance over dims, divided by n - correction."""
+    return _var(self, dim, keepdim, correction)
+
+
+@op("std(Tensor self, bool unbiased=True) -> Tensor", node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
+    errors=_FLOATS_ONLY)
+def std(self, *, unbiased=True):
+    """The standard deviation of all elements; no gradient where it is 0."""
+    return _std(self, None, False, int(unbiased))
+
+
+@op("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", node="StdBackward0", opmath=True,
+    saves={"self": ("self", "result")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
+def std_dim(self, *, dim, unbiased=True, keepdim=False):
+    """The standard deviation over dims."""
+    return _std(self, dim, keepdim, int(unbiased))
+
+
+@op("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", node="StdBackward0", opmath=True,
+    lift=("correction",), saves={"self": ("self", "result")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
+def std_correction(self, *, dim=None, correction=None, keepdim=False):
+    """The standard deviation over dims, from the variance divided by n - correction."""
+    return _std(self, dim, keepdim, correction)
+
+
+def _with_mean(spread, x, dim, keepdim, correction, name):
+    return spread(x, dim, keepdim, correction, name), average(x, reduce_dims(dim, x.ndim), keepdim)
+
+
+@op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
+    samples=_MOMENTS, kinks=_FLAT)
+def var_mean(self, *, unbiased=True):
+    """Variance and mean of all elements."""
+    return _with_mean(_var, self, None, False, int(unbiased), "var_mean")
+
+
+@op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", node="VarMeanBackward0", opmath=True, method=False,
+    saves={"self": ("self",)}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
+def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
+    """Variance and mean over dims."""
+    return _with_mean(_var, self, dim, keepdim, int(unbiased), "var_mean")
+
+
+@op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", node="VarMeanBackward0",
+    opmath=True, method=False, lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
+def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
+    """Variance with a correction, and mean, over dims."""
+    return _with_mean(_var, self, dim, keepdim, correction, "var_mean")
+
+
+@op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", node="StdMeanBackward0", opmath=True, method=False,
+    saves={"self": ("self", "result0")}, samples=_MOMENTS, kinks=_FLAT)
+def std_mean(self, *, unbiased=True):
+    """Standard deviation and mean of all elements."""
+    return _with_mean(_std, self, None, False, int(unbiased), "std_mean")
+
+
+@op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", node="StdMeanBackward0", opmath=True, method=False,
+    saves={"self": ("self", "result0")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
+def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
+    """Standard deviation and mean over dims."""
+    return _with_mean(_std, self, dim, keepdim, int(unbiased), "std_mean")
+
+
+@op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", node="StdMeanBackward0",
+    opmath=True, method=False, lift=("correction",), saves={"self": ("self", "result0")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
+def std_mean_correction(self, *, dim=None, correction=None, keepdim=False):
+    """Standard deviation with a correction, and mean, over dims."""
+    return _with_mean(_std, self, dim, keepdim, correction, "std_mean")
+
+
+# Logarithms of sums
+
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def _logsumexp(x, axes, keepdims):
+    if count(x.shape, axes) == 0:
+        return jnp.log(total(jnp.exp(x), axes, keepdims))
+    top = jnp.max(jnp.real(x), axis=axes, keepdims=True)
+    top = jnp.where(jnp.isinf(top), jnp.zeros_like(top), top)
+    out = jnp.log(total(jnp.exp(x - top.astype(x.dtype)), axes, True)) + top.astype(x.dtype)
+    return out if keepdims else jnp.squeeze(out, axes)
+
+
+@_logsumexp.defjvp
+def _(axes, keepdims, primals, tangents):
+    x = primals[0]
+    out = _logsumexp(x, axes, True)
+    step = total(tangents[0] * jnp.exp(x - out), axes, keepdims)
+    return out if keepdims else jnp.squeeze(out, axes), step
+
+
+@op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", promote=Promote.FLOAT, inplace=False,
+    saves={"self": ("self", "result")}, aliases=("special.logsumexp",),
+    samples=[call(real(2, 3), 1), call(real(2, 3, 2), (0, 2), True), call(real(()), 0), call(real(2, 0), 1), call(at(1, 2, dtype="int64", grad=False), 0)],
+    kinks=[call(at(-float("inf"), -float("inf")), 0), call(at(float("inf"), 0.0), 0), call(at(1000.0, 1000.0), 0)], errors=[_TWICE, _OUTSIDE])
+def logsumexp(self, *, dim, keepdim=False):
+    """log of the sum of exponentials, without overflow."""
+    return _logsumexp(self, reduce_dims(dim, self.ndim), keepdim)
+
+
+# Counts and tests
+
+@op("count_nonzero(Tensor self, int? dim=None) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(real(2, 3), 1)],
+    kinks=[call(at(0.0, -0.0, float("nan"), 1.0))])
+def count_nonzero(self, *, dim=None):
+    """How many elements are not zero."""
+    return jnp.sum(self != 0, axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
+
+
+@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
+def count_nonzero_dims(self, *, dim):
+    """How many elements over dims are not zero."""
+    return jnp.sum(self != 0, axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
+
+
+def _holds(test, x, axes, keepdims):
+    """all or any over axes: uint8 for uint8, otherwise bool."""
+    out = test(x != 0, axis=axes, keepdims=keepdims)
+    return out.astype(jnp.uint8) if x.dtype == jnp.uint8 else out
+
+
+def _listed(dim, ndim):
+    """The axes of a list of dims where an empty list means no dim."""
+    return reduce_dims(dim, ndim) if dim is None or dim else ()
+
+
+@op("all(Tensor self) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(at(1, 2, dtype="uint8", grad=False))], kinks=[call(at(0.0, float("nan")))])
+def all(self):  # noqa: A001 - torch's name
+    """Whether no element is zero."""
+    return _holds(jnp.all, self, None, False)
+
+
+@op("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", derivative=NONE, samples=[call(real(2, 3), 1), call(real(2, 3), 0, True)], kinks=SMOOTH,
+    errors=[_OUTSIDE])
+def all_dim(self, *, dim, keepdim=False):
+    """Whether no element along a dim is zero."""
+    return _holds(jnp.all, self, reduce_dims(dim, self.ndim), keepdim)
+
+
+@op("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", derivative=NONE, samples=[call(real(2, 3), (0, 1)), call(real(2, 3), ())],
+    kinks=SMOOTH)
+def all_dims(self, *, dim=None, keepdim=False):
+    """Whether no element over dims is zero."""
+    return _holds(jnp.all, self, _listed(dim, self.ndim), keepdim)
+
+
+@op("any(Tensor self) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(at(0, 2, dtype="uint8", grad=False))], kinks=[call(at(0.0, float("nan")))])
+def any(self):  # noqa: A001 - torch's name
+    """Whether some element is not zero."""
+    return _holds(jnp.any, self, None, False)
+
+
+@op("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", derivative=NONE, samples=[call(real(2, 3), 1), call(real(2, 3), 0, True)], kinks=SMOOTH,
+    errors=[_OUTSIDE])
+def any_dim(self, *, dim, keepdim=False):
+    """Whether some element along a dim is not zero."""
+    return _holds(jnp.any, self, reduce_dims(dim, self.ndim), keepdim)
+
+
+@op("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", derivative=NONE, samples=[call(real(2, 3), (0, 1)), call(real(2, 3), ())],
+    kinks=SMOOTH)
+def any_dims(self, *, dim=None, keepdim=False):
+    """Whether some element over dims is not zero."""
+    return _holds(jnp.any, self, _listed(dim, self.ndim), keepdim)
+
+
+@op("trace(Tensor self) -> Tensor", node="TraceBackward0", promote=Promote.SUM, opmath=True, samples=[call(real(3, 3)), call(real(2, 4)), call(real(0, 3))],
+    kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "trace: expected a matrix, but got tensor with dim 1")])
+def trace(self):
+    """The sum of the diagonal."""
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    return total(jnp.diagonal(self), (0,))
+
+
+__all__ = ["average", "count", "total", "type_of", "wide", "wrap_dim"]

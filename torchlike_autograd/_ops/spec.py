@@ -13,7 +13,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
 from .._core import config, dtypes, shapes
@@ -204,14 +204,14 @@ class Form:
         return out
 
     def kept(self, wanted):
-        """(flat input indices, output indices) that torch would save for the gradients of `wanted`."""
+        """(flat input indices, output indices) that torch would save for the gradients of `wanted`; a number in a tensor's place counts."""
         ins, outs = set(), set()
         for i in wanted:
             for name in self.saves.get(self.owners[i], ()):
                 if name.startswith("result"):
                     outs.add(int(name[6:] or 0))
                 else:
-                    ins.update(k for k, owner in enumerate(self.owners) if owner == name and not _is_number(self.avals[k]))
+                    ins.update(k for k, owner in enumerate(self.owners) if owner == name)
         return ins, outs
 
     def __repr__(self):
@@ -219,6 +219,8 @@ class Form:
 
 
 def _unimplemented(op):
+    if op.node is not None and op.node != "torch::autograd::NotImplemented":
+        return NotImplementedError(f"the derivative for '{op.name}' is not implemented.")
     return RuntimeError(f"derivative for aten::{op.name} is not implemented")
 
 
@@ -229,14 +231,14 @@ class _PullbackOp:
         self.name = self.key = f"{form.op.key}~"
         self.node = form.node
         self.derivative, self.saves, self.is_view, self.multi = "body", {}, False, True
-        self.host, self.guard = False, None
+        self.host, self.guard, self.zero_second = False, None, True
         self.forward = form.op
 
 
 class Pullback(Form):
     """f(*cotangents of `given`, *inputs) -> gradients of `wanted`; unused inputs are dropped (`keep`)."""
 
-    __slots__ = ("given", "inner", "keep", "wanted")
+    __slots__ = ("given", "inner", "jaxpr", "keep", "wanted")
     weight = 1
 
     def __init__(self, form, wanted, given):
@@ -247,13 +249,15 @@ class Pullback(Form):
         self._pullbacks, self._jit, self._uses = {}, None, None
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
-            self.call, self.keep = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
+            self.call, self.keep, self.jaxpr = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
         self.saves = {o: tuple(self.owners) for o in self.owners}
         self.out_avals = tuple(form.avals[i] for i in wanted)
         self.tuple_out = True
-        self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT)
+        active = None if form.op.zero_second else _active_inputs(self.jaxpr)
+        self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
+            i < len(gs) or active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
 
     def form(self, avals):
@@ -291,7 +295,24 @@ def _pruned(f, abstract, n_fixed):
     closed = jax.make_jaxpr(f)(*abstract)
     jaxpr, consts = closed.jaxpr, closed.consts
     jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [False] * (len(abstract) - n_fixed))
-    return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts)), tuple(i for i, u in enumerate(used[n_fixed:]) if u)
+    return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts)), tuple(i for i, u in enumerate(used[n_fixed:]) if u), jaxpr
+
+
+def _active_inputs(jaxpr):
+    """For each input, whether the outputs depend on it otherwise than through comparisons and indices.
+
+    torch's formula for the gradient of `max` or `clamp` multiplies by a mask, so that it has no derivative with respect to the input.
+    """
+    needed = {v for v in jaxpr.outvars if not isinstance(v, Literal)}
+    for eqn in reversed(jaxpr.eqns):
+        if not any(v in needed for v in eqn.outvars):
+            continue
+        inner = eqn.params.get("jaxpr") if eqn.primitive.name in ("jit", "pjit") else None
+        mask = _active_inputs(inner.jaxpr) if inner is not None else [True] * len(eqn.invars)
+        for v, used in zip(eqn.invars, mask):
+            if used and not isinstance(v, Literal) and jnp.issubdtype(v.aval.dtype, jnp.inexact):
+                needed.add(v)
+    return [v in needed for v in jaxpr.invars]
 
 
 def _abstract(a):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
-from .._core import engine, record
+from .._core import engine
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad
-from .._core.record import record_op, thread
+from .._core.record import record_op
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
@@ -35,17 +35,15 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         engine.run_backward(pairs, retain_graph, create_graph)
     else:
         _backward_inputs(pairs, targets, retain_graph, create_graph)
-    record.flush(thread.state.tape)
 
 
 def _backward_inputs(pairs, targets, retain_graph, create_graph):
-    where = {}
+    where = set()
     for t in targets:
         if isinstance(t, Tensor):
             t.retain_grad()
-        where[_place(t)] = t
-    captured = engine.run_backward(pairs, retain_graph, create_graph, set(where), True)
-    del captured
+        where.add(_place(t))
+    engine.run_backward(pairs, retain_graph, create_graph, where, True)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
@@ -87,8 +85,6 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
             raise RuntimeError(
                 f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
         out.append(_result(t, g, materialize, create_graph))
-    del captured
-    record.flush(thread.state.tape)
     return tuple(out)
 
 
@@ -187,7 +183,13 @@ def _ones(shape, dtype):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     if dtype.category != FLOAT:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
-    return wrap(record_op(spec_of(OPS["_full"], (("size", shape), ("dtype", dtype)), ("i",)), (1,))[0])
+    spec = _ones_specs.get((shape, dtype))
+    if spec is None:
+        spec = _ones_specs[shape, dtype] = spec_of(OPS["_ones"], (("size", shape), ("dtype", dtype)), ())
+    return wrap(record_op(spec, ())[0])
+
+
+_ones_specs: dict = {}
 
 
 def _roots(roots, grads):

@@ -10,12 +10,14 @@ import functools
 import inspect
 import warnings
 
+from .._core.composite import named
+from .._core.engine import short_name
 from .._core.nodes import Node
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.storage import View, cell_of, write
 from .._tensor import Tensor, _new, wrap
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
 class FunctionCtx:
@@ -129,18 +131,18 @@ class BackwardCFunction(FunctionCtx, Node):
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
         f = cls.vjp if cls.vjp is not Function.vjp else cls.backward
-        return f(self, *full)
+        return f(self, full) if cls.boxed_grads_call else f(self, *full)
 
     def _sorted(self, result):
         """The results checked and in the order of the tensor inputs that require grad."""
         result = result if isinstance(result, tuple) else (result,)
         n = len(self.needs_input_grad)
-        if len(result) > n:
-            if any(r is not None for r in result[n:]):
-                raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(result)})")
-            result = result[:n]
-        if len(result) < n:
+        if len(result) < n or any(r is not None for r in result[n:]):
             raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(result)})")
+        for i, is_tensor in enumerate(self._input_is_tensor):
+            if not is_tensor and result[i] is not None:
+                raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, but the corresponding forward input "
+                                   "was not a Variable")
         out = []
         for i, meta in zip(self._wanted, self._metas):
             out.append(self._value_of(i, result[i], meta))
@@ -150,7 +152,7 @@ class BackwardCFunction(FunctionCtx, Node):
         if r is None:
             return None
         if not isinstance(r, Tensor):
-            raise TypeError(f"expected Variable or None (got {type(r).__name__})")
+            raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
         v = r._value()
         if v.aval.shape != aval.shape:
             v = _reduce(v, aval.shape, self.name(), i)
@@ -171,7 +173,9 @@ def _reduce(v, shape, name, i):
         ok = False
     if not ok:
         raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible with {list(shape)}")
-    return wrap(v).sum_to_size(shape)._value()
+    lead = len(v.aval.shape) - len(shape)
+    dims = (*range(lead), *(d + lead for d, n in enumerate(shape) if n == 1 and v.aval.shape[d + lead] != 1))
+    return named("sum")(wrap(v), dims).view(shape)._value()
 
 
 class _Saved:
@@ -184,13 +188,12 @@ def _save(ctx, t, outputs):
     if t is None:
         return None
     if not isinstance(t, Tensor):
-        raise TypeError(f"save_for_backward can only save variables, but argument {ctx.to_save.index(t)} is of type {type(t).__name__}")
+        i = next(i for i, x in enumerate(ctx.to_save) if x is t)
+        raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
     s = _Saved()
     s.output = next((i for i, o in enumerate(outputs) if o is t), None)
     s.value = t._value()
     s.tensor = None if s.output is not None else t
-    from .._core.storage import cell_of
-
     cell_of(t)
     s.counter, s.version = t._counter, t._counter.n
     return s
@@ -203,8 +206,10 @@ def _unpack(ctx, s):
         from .._core.errors import modified_inplace
 
         a = s.value.aval
-        raise modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, None if s.output is None else f"output {s.output} of {ctx.name()}",
-                               s.counter.n, s.version)
+        producer = None if s.output is None else f"output {s.output} of {short_name(ctx)}"
+        if s.tensor is not None and s.tensor.grad_fn is not None:
+            producer = f"output {s.tensor.output_nr} of {short_name(s.tensor.grad_fn)}"
+        raise modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, s.counter.n, s.version)
     if s.tensor is not None:
         return s.tensor
     return wrap(s.value)
@@ -222,6 +227,8 @@ class Function(metaclass=FunctionMeta):
     """Base of operators with a backward of the user's own: static `forward` and `backward`, called through `apply`."""
 
     generate_vmap_rule = False
+    clear_saved_tensors_on_access = False
+    boxed_grads_call = False
 
     def __init__(self, *args, **kwargs):
         warnings.warn(
@@ -267,7 +274,7 @@ class Function(metaclass=FunctionMeta):
         split = cls.setup_context is not Function.setup_context
         if split:
             args = _bind_defaults(cls.forward, args, kwargs)
-        return _apply(cls, args, split)
+        return _apply(cls, args, {} if split else kwargs, split)
 
 
 def _bind_defaults(forward, args, kwargs):
@@ -279,12 +286,12 @@ def _bind_defaults(forward, args, kwargs):
     return bound.args
 
 
-def _apply(cls, args, split):
+def _apply(cls, args, kwargs, split):
     ctx = cls._backward_cls()
     state = thread.state
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
     needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-    ctx.needs_input_grad = needs if state.grad else needs
+    ctx.needs_input_grad = needs
     live = state.grad and any(needs)
     before = [(t, t._value()) for _, t in tensors]
     old, state.grad = state.grad, False
@@ -293,19 +300,20 @@ def _apply(cls, args, split):
             raw = cls.forward(*args)
             cls.setup_context(ctx, args, raw)
         else:
-            raw = cls.forward(ctx, *args)
+            raw = cls.forward(ctx, *args, **kwargs)
     finally:
         state.grad = old
     outputs = raw if isinstance(raw, tuple) else (raw,)
     ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
-    ctx._inputs_seen = len(args)
-    _check_dirty(ctx, [t for _, t in tensors], outputs, cls)
+    ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
+    _check_dirty(ctx, [t for _, t in tensors], outputs)
     if live:
         outputs = _attach(ctx, args, dict(((id(t), v) for t, v in before)), outputs)
         ctx._saved = tuple(_save(ctx, t, outputs) for t in (ctx.to_save or ()))
     else:
         outputs = tuple(_fresh(o, args, ctx) if isinstance(o, Tensor) else o for o in outputs)
-    ctx.__dict__.pop("to_save", None) if live else None
+    if live:
+        ctx.__dict__.pop("to_save", None)
     return outputs if isinstance(raw, tuple) else outputs[0]
 
 
@@ -315,11 +323,13 @@ def _fresh(o, args, ctx):
     return o
 
 
-def _check_dirty(ctx, inputs, outputs, cls):
+def _check_dirty(ctx, inputs, outputs):
     for d in ctx.dirty_tensors:
+        if thread.state.grad and d.requires_grad and d.is_leaf:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if not any(d is t for t in inputs):
-            warnings.warn(
-                f"{cls.__name__}Backward: Tensors that are not inputs were passed to mark_dirty", stacklevel=4)
+            warnings.warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+                          "ctx.mark_dirty().", stacklevel=4)
         if not any(d is o for o in outputs):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
@@ -357,27 +367,17 @@ def _attach(ctx, args, before, outputs):
         tape.contexts[first] = ctx
         ctx._tape, ctx._first = tape, first
     ctx._outputs = [v.aval for v in values]
-    it = iter(made)
-    result = []
-    for o in outputs:
-        if not isinstance(o, Tensor):
-            result.append(o)
-            continue
-        v = next(it)
-        if id(o) in seen:
-            result.append(seen[id(o)])
-            continue
-        result.append(_output(ctx, o, v, args, id(o) in non_diff))
-        seen[id(o)] = result[-1]
-    return tuple(result)
+    last = {id(o): v for o, v in zip(tensors, made)}  # a tensor returned twice is the last of its outputs
+    for o in tensors:
+        if id(o) not in seen:
+            seen[id(o)] = _output(ctx, o, last[id(o)], args, id(o) in non_diff)
+    return tuple(seen[id(o)] if isinstance(o, Tensor) else o for o in outputs)
 
 
 def _output(ctx, o, v, args, non_diff):
     dirty = any(o is d for d in ctx.dirty_tensors)
     if dirty:
-        o._set_value(v)
-        if o._view is not None and o._view.chain:
-            write(o, v)
+        write(o, v)
         return o
     if any(o is a for a in args):
         return _alias(o, v)
@@ -403,6 +403,14 @@ def _alias(o, v):
     return out
 
 
+class InplaceFunction(Function):
+    """A Function with an `inplace` flag (legacy)."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+
 def once_differentiable(fn):
     """A backward whose results cannot be differentiated again."""
 
@@ -416,16 +424,16 @@ def once_differentiable(fn):
             state.grad = outer
         if not outer or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
-        return _errors_on_backward(outputs, args)
+        return _errors_on_backward(outputs)
 
     return wrapper
 
 
-def _errors_on_backward(outputs, args):
+def _errors_on_backward(outputs):
     single = not isinstance(outputs, tuple)
     outs = (outputs,) if single else outputs
-    made = _Error.apply(*[o for o in outs if isinstance(o, Tensor)], *[a for a in args if isinstance(a, Tensor) and a.requires_grad][:1])
-    made = iter(made if isinstance(made, tuple) else (made,))
+    fakes = [o.detach().requires_grad_() for o in outs if isinstance(o, Tensor)]
+    made = iter(_Error.apply(*fakes) if fakes else ())
     result = tuple(next(made) if isinstance(o, Tensor) else o for o in outs)
     return result[0] if single else result
 
@@ -435,7 +443,7 @@ class _Error(Function):
 
     @staticmethod
     def forward(ctx, *tensors):
-        return tuple(t.detach().clone() for t in tensors[:-1])
+        return tuple(t.clone() for t in tensors)
 
     @staticmethod
     def backward(ctx, *grads):

@@ -273,7 +273,8 @@ def _(torch):
     a, b = x * 2, y * 3
     c = a * b
     seen = []
-    c.register_hook(lambda g: seen.append((torch._C._will_engine_execute_node(a.grad_fn), torch._C._will_engine_execute_node(b.grad_fn))))
+    c.register_hook(lambda g: seen.append((torch._C._will_engine_execute_node(a.grad_fn),
+        torch._C._will_engine_execute_node(b.grad_fn))))
     torch.autograd.grad(c.sum(), x)
     yield "seen", seen
     yield "outside", raises(lambda: torch._C._will_engine_execute_node(a.grad_fn))

@@ -55,7 +55,8 @@ def _(torch):
 
 @case("engine.broadcast_reduces")
 def _(torch):
-    x, y, z = torch.ones(3, requires_grad=True), torch.ones(2, 1, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+    x, y, z = torch.ones(3, requires_grad=True), torch.ones(2, 1, requires_grad=True), torch.tensor(2.0,
+        requires_grad=True)
     (x * y * z).sum().backward()
     yield "grads", x.grad, y.grad, z.grad
 
@@ -408,12 +409,16 @@ each("engine.free.by_op", twice, {
     "add": "x + x", "mul constant": "x * 2", "mul": "x * x", "exp": "x.exp()", "sum": "x.sum(0, keepdim=True)",
     "view": "x.view(3, 1)", "index": "x[1:]", "pow": "x ** 2", "neg": "-x", "div": "x / 2", "relu": "x.relu()",
     "cat": "torch.cat([x, x])", "where": "torch.where(x > 1, x, 0.0)", "clamp": "x.clamp(0, 2)", "mean": "x.mean()",
-    "abs": "x.abs()", "sign": "x.sign()", "to double": "x.double()", "clone": "x.clone()", "stack": "torch.stack([x, x])",
-    "advanced index": "x[torch.tensor([0, 0])]", "max dim": "x.max(0)[0]", "sort": "x.sort()[0]", "cumsum": "x.cumsum(0)",
-    "masked_fill": "x.masked_fill(x > 1, 0.0)", "expand": "x.expand(2, 3)", "square": "x.square()", "sqrt": "x.sqrt()",
+    "abs": "x.abs()", "sign": "x.sign()", "to double": "x.double()", "clone": "x.clone()",
+    "stack": "torch.stack([x, x])",
+    "advanced index": "x[torch.tensor([0, 0])]", "max dim": "x.max(0)[0]", "sort": "x.sort()[0]",
+    "cumsum": "x.cumsum(0)",
+    "masked_fill": "x.masked_fill(x > 1, 0.0)", "expand": "x.expand(2, 3)", "square": "x.square()",
+    "sqrt": "x.sqrt()",
     "rsub": "1 - x", "transpose": "x.view(1, 3).t()", "pow zero": "x ** 0", "max": "x.max()", "flip": "x.flip(0)",
     "repeat": "x.repeat(2)", "tril": "x.view(1, 3).tril()", "gather": "x.gather(0, torch.tensor([0]))",
-    "matmul constant": "torch.ones(2, 3) @ x", "add constant": "x + 1", "pow one": "x ** 1", "float mask": "x * (x > 1)",
+    "matmul constant": "torch.ones(2, 3) @ x", "add constant": "x + 1", "pow one": "x ** 1",
+    "float mask": "x * (x > 1)",
 })
 
 
@@ -434,13 +439,19 @@ def second_order_none(torch, expression):
 
 
 SMALL = {
-    "add": "x + 1", "mul constant": "x * 3", "square": "x * x", "exp": "x.exp()", "relu": "x.relu()", "abs": "x.abs()",
-    "sum": "x.sum() * 2", "index": "x[1:]", "sin": "x.sin()", "max": "x.max()", "clamp": "x.clamp(0, 2)", "sigmoid": "x.sigmoid()",
-    "pow one": "x ** 1", "pow two": "x ** 2", "neg": "-x", "max dim": "x.max(0)[0]", "cumsum": "x.cumsum(0)", "norm": "x.norm()",
-    "leaky_relu": "F.leaky_relu(x)", "maximum": "torch.maximum(x, torch.ones(3))", "div": "x / 2", "reciprocal": "1 / x",
+    "add": "x + 1", "mul constant": "x * 3", "square": "x * x", "exp": "x.exp()", "relu": "x.relu()",
+    "abs": "x.abs()",
+    "sum": "x.sum() * 2", "index": "x[1:]", "sin": "x.sin()", "max": "x.max()", "clamp": "x.clamp(0, 2)",
+    "sigmoid": "x.sigmoid()",
+    "pow one": "x ** 1", "pow two": "x ** 2", "neg": "-x", "max dim": "x.max(0)[0]", "cumsum": "x.cumsum(0)",
+    "norm": "x.norm()",
+    "leaky_relu": "F.leaky_relu(x)", "maximum": "torch.maximum(x, torch.ones(3))", "div": "x / 2",
+    "reciprocal": "1 / x",
     "where": "torch.where(x > 1, x, 0.0)", "cat": "torch.cat([x, x])", "mean": "x.mean()", "sort": "x.sort()[0]",
-    "tanh": "x.tanh()", "softmax": "x.softmax(0)", "view": "x.view(3, 1)", "double": "x.double()", "floor": "x.floor()",
-    "masked_fill": "x.masked_fill(x > 1, 0.0)", "prod": "x.prod()", "dot": "x @ x", "var": "x.var()", "softplus": "F.softplus(x)",
+    "tanh": "x.tanh()", "softmax": "x.softmax(0)", "view": "x.view(3, 1)", "double": "x.double()",
+    "floor": "x.floor()",
+    "masked_fill": "x.masked_fill(x > 1, 0.0)", "prod": "x.prod()", "dot": "x @ x", "var": "x.var()",
+    "softplus": "F.softplus(x)",
 }
 each("engine.first_order_flags", flags_of_first_order, SMALL)
 each("engine.second_order_none", second_order_none, SMALL)

@@ -5,30 +5,52 @@ from compat_matrix.probes import each, evaluate
 
 # over t of shape (3, 4, 5); i1 = [2, 0], i2 = [[1, 0], [3, 3]], m = a mask over (3, 4), v = a mask over 3
 GET = {
-    "int": "t[1]", "int negative": "t[-1]", "two ints": "t[1, 2]", "three ints": "t[1, 2, 3]", "chained": "t[1][2][3]",
-    "slice": "t[1:]", "slice stop": "t[:2]", "slice both": "t[1:2]", "slice negative": "t[-2:-1]", "slice step": "t[::2]",
-    "slice step offset": "t[:, 1::2]", "slice beyond": "t[1:100]", "slice empty": "t[2:1]", "slice far": "t[50:]", "full": "t[:]",
-    "ellipsis": "t[...]", "ellipsis first": "t[..., 0]", "ellipsis middle": "t[0, ..., 1]", "ellipsis last": "t[0, ...]",
-    "ellipsis useless": "t[0, 1, ..., 2]", "ellipsis slice": "t[..., 1:3]", "none": "t[None]", "none middle": "t[:, None]",
-    "none last": "t[..., None]", "none twice": "t[None, :, None]", "none and int": "t[None, 1, None, 2]", "mixed": "t[1, :, 2:4]",
+    "int": "t[1]", "int negative": "t[-1]", "two ints": "t[1, 2]", "three ints": "t[1, 2, 3]",
+    "chained": "t[1][2][3]",
+    "slice": "t[1:]", "slice stop": "t[:2]", "slice both": "t[1:2]", "slice negative": "t[-2:-1]",
+    "slice step": "t[::2]",
+    "slice step offset": "t[:, 1::2]", "slice beyond": "t[1:100]", "slice empty": "t[2:1]",
+    "slice far": "t[50:]", "full": "t[:]",
+    "ellipsis": "t[...]", "ellipsis first": "t[..., 0]", "ellipsis middle": "t[0, ..., 1]",
+    "ellipsis last": "t[0, ...]",
+    "ellipsis useless": "t[0, 1, ..., 2]", "ellipsis slice": "t[..., 1:3]", "none": "t[None]",
+    "none middle": "t[:, None]",
+    "none last": "t[..., None]", "none twice": "t[None, :, None]", "none and int": "t[None, 1, None, 2]",
+    "mixed": "t[1, :, 2:4]",
     "mixed steps": "t[::2, 1, ::3]", "tuple": "t[(1, 2)]", "tuple of slices": "t[(slice(None), slice(1, 2))]",
-    "true": "t[True]", "false": "t[False]", "tensor": "t[i1]", "tensor 2d": "t[i2 % 3]", "tensor zero dim": "t[torch.tensor(1)]",
+    "true": "t[True]", "false": "t[False]", "tensor": "t[i1]", "tensor 2d": "t[i2 % 3]",
+    "tensor zero dim": "t[torch.tensor(1)]",
     "tensor negative": "t[torch.tensor([-1, -3])]", "two tensors": "t[i1, i1]", "two tensors broadcast": "t[i1, i2]",
-    "three tensors": "t[i1, i1, i1]", "tensor then slice": "t[i1, 1:3]", "slice then tensor": "t[:, i1]", "slice tensor slice": "t[1:, i1, :2]",
-    "tensor slice tensor": "t[i1, :, i1]", "int and tensor": "t[1, i1]", "tensor and int": "t[i1, 1]", "int slice tensor": "t[1, :, i1]",
-    "slice int tensor": "t[:, 1, i1]", "tensor slice int": "t[i1, :, 2]", "none and tensor": "t[None, i1]", "tensor and none": "t[i1, None]",
-    "tensor none tensor": "t[i1, None, i1]", "ellipsis tensor": "t[..., i1]", "tensor ellipsis": "t[i1, ...]", "tensor ellipsis tensor": "t[i1, ..., i1]",
-    "mask 1d": "t[v]", "mask 2d": "t[m]", "mask full": "t[t > 30]", "mask none": "t[t > 1000]", "mask all": "t[t > -1]",
-    "mask and slice": "t[v, 1:]", "mask and int": "t[v, 1]", "slice and mask": "t[:, torch.tensor([True, False, True, False])]",
-    "mask and tensor": "t[v, i1]", "mask 2d and slice": "t[m, 1:3]", "int and mask": "t[0, torch.tensor([True, False, False, True])]",
-    "list": "t[[0, 2]]", "list negative": "t[[-1, 0]]", "two lists": "t[[0, 2], [1, 3]]", "list and slice": "t[[0, 2], 1:3]",
-    "list of bools": "t[[True, False, True]]", "nested list": "t[[[0, 1], [2, 0]]]", "empty list": "t[[]]", "empty tuple": "t[()]",
-    "range": "t[range(2)]", "duplicates": "t[torch.tensor([0, 0, 1])]", "int32 index": "t[i1.int()]", "uint8 mask": "t[v.to(torch.uint8)]",
-    "empty index": "t[torch.zeros(0, dtype=torch.int64)]", "numpy int": "t[numpy.int64(1)]", "numpy array": "t[numpy.array([2, 0])]",
-    "numpy mask": "t[numpy.array([True, False, True])]", "bool and slice": "t[True, 1:]", "column index": "t[torch.tensor([[0], [2]]), i1]",
-    "zero dim mask": "t[torch.tensor(True)]", "slice by tensor": "t[torch.tensor(1):]", "size index": "t[torch.Size([1])]",
-    "none none": "t[None, None]", "scalar tensor pair": "t[torch.tensor(1), torch.tensor(2)]", "step two dims": "t[::2, ::3]",
-    "int slice int": "t[1, :, 3]", "tensor of one": "t[torch.tensor([1])]", "tensor and mask broadcast": "t[torch.tensor([1]), torch.tensor([True, False, True, False])]",
+    "three tensors": "t[i1, i1, i1]", "tensor then slice": "t[i1, 1:3]", "slice then tensor": "t[:, i1]",
+    "slice tensor slice": "t[1:, i1, :2]",
+    "tensor slice tensor": "t[i1, :, i1]", "int and tensor": "t[1, i1]", "tensor and int": "t[i1, 1]",
+    "int slice tensor": "t[1, :, i1]",
+    "slice int tensor": "t[:, 1, i1]", "tensor slice int": "t[i1, :, 2]", "none and tensor": "t[None, i1]",
+    "tensor and none": "t[i1, None]",
+    "tensor none tensor": "t[i1, None, i1]", "ellipsis tensor": "t[..., i1]", "tensor ellipsis": "t[i1, ...]",
+    "tensor ellipsis tensor": "t[i1, ..., i1]",
+    "mask 1d": "t[v]", "mask 2d": "t[m]", "mask full": "t[t > 30]", "mask none": "t[t > 1000]",
+    "mask all": "t[t > -1]",
+    "mask and slice": "t[v, 1:]", "mask and int": "t[v, 1]",
+    "slice and mask": "t[:, torch.tensor([True, False, True, False])]",
+    "mask and tensor": "t[v, i1]", "mask 2d and slice": "t[m, 1:3]",
+    "int and mask": "t[0, torch.tensor([True, False, False, True])]",
+    "list": "t[[0, 2]]", "list negative": "t[[-1, 0]]", "two lists": "t[[0, 2], [1, 3]]",
+    "list and slice": "t[[0, 2], 1:3]",
+    "list of bools": "t[[True, False, True]]", "nested list": "t[[[0, 1], [2, 0]]]", "empty list": "t[[]]",
+    "empty tuple": "t[()]",
+    "range": "t[range(2)]", "duplicates": "t[torch.tensor([0, 0, 1])]", "int32 index": "t[i1.int()]",
+    "uint8 mask": "t[v.to(torch.uint8)]",
+    "empty index": "t[torch.zeros(0, dtype=torch.int64)]", "numpy int": "t[numpy.int64(1)]",
+    "numpy array": "t[numpy.array([2, 0])]",
+    "numpy mask": "t[numpy.array([True, False, True])]", "bool and slice": "t[True, 1:]",
+    "column index": "t[torch.tensor([[0], [2]]), i1]",
+    "zero dim mask": "t[torch.tensor(True)]", "slice by tensor": "t[torch.tensor(1):]",
+    "size index": "t[torch.Size([1])]",
+    "none none": "t[None, None]", "scalar tensor pair": "t[torch.tensor(1), torch.tensor(2)]",
+    "step two dims": "t[::2, ::3]",
+    "int slice int": "t[1, :, 3]", "tensor of one": "t[torch.tensor([1])]",
+    "tensor and mask broadcast": "t[torch.tensor([1]), torch.tensor([True, False, True, False])]",
 }
 
 
@@ -113,7 +135,8 @@ DUPLICATES = {"duplicates", "tensor 2d", "two tensors broadcast", "nested list"}
 each("indexing.get", get, GET)
 each("indexing.put_number", put_number, GET)
 each("indexing.put_tensor", put_tensor, {n: e for n, e in GET.items() if n not in DUPLICATES and n != "false"})
-SOME = ["int", "two ints", "slice", "slice step", "ellipsis first", "none middle", "tensor", "two tensors", "tensor slice tensor",
+SOME = ["int", "two ints", "slice", "slice step", "ellipsis first", "none middle", "tensor", "two tensors",
+    "tensor slice tensor",
         "mask 1d", "mask 2d", "mask full", "list", "int and tensor", "slice int tensor", "mask and int", "three ints"]
 each("indexing.put_broadcast", put_broadcast, {n: GET[n] for n in SOME})
 each("indexing.augmented", augmented, {n: GET[n] for n in SOME})
@@ -126,7 +149,8 @@ def get_other_dtype(torch, expression):
         yield str(dtype), evaluate(torch, expression, **{**given, "t": given["t"].to(dtype)})
 
 
-each("indexing.dtypes", get_other_dtype, {n: GET[n] for n in ("int", "slice step", "tensor", "mask 1d", "tensor slice tensor")})
+each("indexing.dtypes", get_other_dtype,
+    {n: GET[n] for n in ("int", "slice step", "tensor", "mask 1d", "tensor slice tensor")})
 
 
 def refused(torch, expression):
@@ -141,17 +165,27 @@ def refused(torch, expression):
 
 
 each("indexing.refused", refused, {
-    "int high": "t[3]", "int low": "t[-4]", "second dim": "t[0, 4]", "third dim": "t[0, 0, -6]", "too many": "t[0, 0, 0, 0]",
+    "int high": "t[3]", "int low": "t[-4]", "second dim": "t[0, 4]", "third dim": "t[0, 0, -6]",
+    "too many": "t[0, 0, 0, 0]",
     "two ellipses": "t[..., 0, ...]", "float": "t[1.0]", "string": "t['a']", "float tensor": "t[torch.tensor([1.0])]",
-    "negative step": "t[::-1]", "zero step": "t[::0]", "float slice": "t[1.5:]", "tensor high": "t[torch.tensor([3])]",
-    "tensor low": "t[torch.tensor([-4])]", "shapes": "t[torch.tensor([0, 1]), torch.tensor([0, 1, 2])]", "mask shape": "t[torch.tensor([True, False])]",
-    "mask shape 2d": "t[torch.ones(3, 5, dtype=torch.bool)]", "mask too many": "t[torch.ones(3, 4, 5, 1, dtype=torch.bool)]",
-    "dict": "t[{}]", "zero dim": "torch.tensor(1.0)[0]", "zero dim slice": "torch.tensor(1.0)[:]", "list floats": "t[[0.5]]",
-    "complex": "t[1j]", "put int high": "t[3] = 1.0", "put too many": "t[0, 0, 0, 0] = 1.0", "put shape": "t[0] = torch.ones(3)",
-    "put shape mask": "t[v] = torch.ones(3)", "put shape tensor": "t[i1] = torch.ones(3)", "put string": "t[0] = 'a'", "put list": "t[0, 0] = [1.0]",
-    "put none": "t[0] = None", "put complex": "t[0] = 1j", "put shape larger": "t[0, 0, 0] = torch.ones(2)", "delete": "del_ = t.__delitem__(0)",
-    "put step": "t[::-1] = 0.0", "list too long": "t[[True, False]]", "int of empty": "torch.zeros(0)[0]", "put mask of tensor": "t[m] = torch.ones(2, 5)",
-    "tensor out of many": "t[:, torch.tensor([4])]", "put tensor high": "t[torch.tensor([3])] = 1.0", "ragged list": "t[[[0], [1, 2]]]",
+    "negative step": "t[::-1]", "zero step": "t[::0]", "float slice": "t[1.5:]",
+    "tensor high": "t[torch.tensor([3])]",
+    "tensor low": "t[torch.tensor([-4])]", "shapes": "t[torch.tensor([0, 1]), torch.tensor([0, 1, 2])]",
+    "mask shape": "t[torch.tensor([True, False])]",
+    "mask shape 2d": "t[torch.ones(3, 5, dtype=torch.bool)]",
+    "mask too many": "t[torch.ones(3, 4, 5, 1, dtype=torch.bool)]",
+    "dict": "t[{}]", "zero dim": "torch.tensor(1.0)[0]", "zero dim slice": "torch.tensor(1.0)[:]",
+    "list floats": "t[[0.5]]",
+    "complex": "t[1j]", "put int high": "t[3] = 1.0", "put too many": "t[0, 0, 0, 0] = 1.0",
+    "put shape": "t[0] = torch.ones(3)",
+    "put shape mask": "t[v] = torch.ones(3)", "put shape tensor": "t[i1] = torch.ones(3)",
+    "put string": "t[0] = 'a'", "put list": "t[0, 0] = [1.0]",
+    "put none": "t[0] = None", "put complex": "t[0] = 1j", "put shape larger": "t[0, 0, 0] = torch.ones(2)",
+    "delete": "del_ = t.__delitem__(0)",
+    "put step": "t[::-1] = 0.0", "list too long": "t[[True, False]]", "int of empty": "torch.zeros(0)[0]",
+    "put mask of tensor": "t[m] = torch.ones(2, 5)",
+    "tensor out of many": "t[:, torch.tensor([4])]", "put tensor high": "t[torch.tensor([3])] = 1.0",
+    "ragged list": "t[[[0], [1, 2]]]",
 })
 
 

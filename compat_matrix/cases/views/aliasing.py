@@ -7,25 +7,38 @@ VIEWS = {  # over a contiguous (2, 3, 4) tensor b
     "select": "b[1]", "select_neg": "b[-1]", "slice": "b[:, 1:3]", "step": "b[:, :, ::2]", "ellipsis": "b[..., 1]",
     "none": "b[None]", "mixed": "b[1, :, None, 1:]", "view": "b.view(6, 4)", "view_minus_one": "b.view(-1)",
     "reshape": "b.reshape(4, 6)", "flatten": "b.flatten()", "flatten_part": "b.flatten(1)", "ravel": "b.ravel()",
-    "transpose": "b.transpose(0, 2)", "permute": "b.permute(2, 0, 1)", "t": "b[0].t()", "mT": "b.mT", "swapaxes": "b.swapaxes(0, 1)",
-    "unsqueeze": "b.unsqueeze(1)", "squeeze": "b[:1].squeeze(0)", "squeeze_nothing": "b.squeeze()", "narrow": "b.narrow(2, 1, 2)",
+    "transpose": "b.transpose(0, 2)", "permute": "b.permute(2, 0, 1)", "t": "b[0].t()", "mT": "b.mT",
+    "swapaxes": "b.swapaxes(0, 1)",
+    "unsqueeze": "b.unsqueeze(1)", "squeeze": "b[:1].squeeze(0)", "squeeze_nothing": "b.squeeze()",
+    "narrow": "b.narrow(2, 1, 2)",
     "select_method": "b.select(1, 2)", "movedim": "b.movedim(0, -1)", "diagonal": "b.diagonal(0, 1, 2)",
-    "diagonal_offset": "b[0].diagonal(1)", "unbind": "b.unbind(1)[2]", "split": "b.split(2, 1)[1]", "chunk": "b.chunk(2, 2)[1]",
-    "split_sizes": "b.split([1, 3], 2)[1]", "tensor_split": "b.tensor_split(2, 2)[0]", "view_as": "b.view_as(torch.empty(4, 6))",
-    "unfold": "b[0, 0].unfold(0, 2, 2)", "as_strided": "b.as_strided((2, 2), (12, 1), 1)", "detach": "b.detach()", "data": "b.data",
-    "expand_as_is": "b.expand(2, 3, 4)", "unflatten": "b.unflatten(2, (2, 2))", "chain": "b.permute(2, 1, 0)[1:3].select(2, 1)",
+    "diagonal_offset": "b[0].diagonal(1)", "unbind": "b.unbind(1)[2]", "split": "b.split(2, 1)[1]",
+    "chunk": "b.chunk(2, 2)[1]",
+    "split_sizes": "b.split([1, 3], 2)[1]", "tensor_split": "b.tensor_split(2, 2)[0]",
+    "view_as": "b.view_as(torch.empty(4, 6))",
+    "unfold": "b[0, 0].unfold(0, 2, 2)", "as_strided": "b.as_strided((2, 2), (12, 1), 1)",
+    "detach": "b.detach()", "data": "b.data",
+    "expand_as_is": "b.expand(2, 3, 4)", "unflatten": "b.unflatten(2, (2, 2))",
+    "chain": "b.permute(2, 1, 0)[1:3].select(2, 1)",
     "slice_of_slice": "b[:, 1:][:, 1:]", "iter": "list(b)[1]", "hsplit": "b.hsplit(3)[1]", "real_of_real": "b.real",
     "contiguous": "b.contiguous()", "to_same": "b.to(b.dtype)", "T": "b[0].T", "expand": "b[0, 0, :1].expand(3)",
-    "view_other_dims": "b.transpose(0, 1).transpose(0, 1).view(24)", "positional_view": "b.view((3, 8))", "squeeze_dim": "b[:1].squeeze(0)",
-    "adjoint": "b.adjoint()", "narrow_negative": "b.narrow(1, -1, 1)", "vsplit": "b.vsplit(2)[1]", "dsplit": "b.dsplit(2)[1]",
+    "view_other_dims": "b.transpose(0, 1).transpose(0, 1).view(24)", "positional_view": "b.view((3, 8))",
+    "squeeze_dim": "b[:1].squeeze(0)",
+    "adjoint": "b.adjoint()", "narrow_negative": "b.narrow(1, -1, 1)", "vsplit": "b.vsplit(2)[1]",
+    "dsplit": "b.dsplit(2)[1]",
     "movedim_two": "b.movedim((0, 1), (1, 2))", "index_zero_dim_select": "b[torch.tensor(1)]", "bool_true": "b[True]",
-    "broadcast_to": "b[0].broadcast_to(2, 3, 4)", "conj_real": "b.conj()", "reshape_as": "b.reshape_as(torch.empty(2, 12))",
+    "broadcast_to": "b[0].broadcast_to(2, 3, 4)", "conj_real": "b.conj()",
+    "reshape_as": "b.reshape_as(torch.empty(2, 12))",
 }
 COPIES = {
-    "advanced": "b[torch.tensor([0, 1])]", "mask": "b[b > 5]", "reshape_copy": "b.transpose(0, 1).reshape(-1)", "clone": "b.clone()",
-    "flip": "b.flip(0)", "roll": "b.roll(1)", "repeat": "b.repeat(1, 1, 1)", "index_select": "b.index_select(0, torch.tensor([1]))",
-    "contiguous_copy": "b.transpose(0, 1).contiguous()", "to_other": "b.double()", "cat": "torch.cat([b])", "tril": "b.tril()",
-    "list_index": "b[[1]]", "flatten_copy": "b.transpose(0, 1).flatten()", "where": "torch.where(b > 5, b, b)", "stack": "torch.stack([b])[0]",
+    "advanced": "b[torch.tensor([0, 1])]", "mask": "b[b > 5]", "reshape_copy": "b.transpose(0, 1).reshape(-1)",
+    "clone": "b.clone()",
+    "flip": "b.flip(0)", "roll": "b.roll(1)", "repeat": "b.repeat(1, 1, 1)",
+    "index_select": "b.index_select(0, torch.tensor([1]))",
+    "contiguous_copy": "b.transpose(0, 1).contiguous()", "to_other": "b.double()", "cat": "torch.cat([b])",
+    "tril": "b.tril()",
+    "list_index": "b[[1]]", "flatten_copy": "b.transpose(0, 1).flatten()", "where": "torch.where(b > 5, b, b)",
+    "stack": "torch.stack([b])[0]",
 }
 
 
@@ -193,8 +206,10 @@ def _(torch):
     yield "t", t.t().is_contiguous(), t.t().contiguous().stride()
     yield "slices", t[:, :2].is_contiguous(), t[:1].is_contiguous(), t[1].is_contiguous(), t[:, :1].is_contiguous()
     yield "contiguous is self", t.contiguous() is t
-    yield "ops", (t.t() + 1).stride(), t.t().exp().stride(), (t.t() + t.t().contiguous()).stride(), t.t().clone().stride()
-    yield "like", torch.zeros_like(t.t()).stride(), torch.empty_like(t.t()).stride(), t.t().sum(0, keepdim=True).stride()
+    yield ("ops", (t.t() + 1).stride(), t.t().exp().stride(), (t.t() + t.t().contiguous()).stride(),
+        t.t().clone().stride())
+    yield ("like", torch.zeros_like(t.t()).stride(), torch.empty_like(t.t()).stride(),
+        t.t().sum(0, keepdim=True).stride())
     yield "broadcast result", (t.t() + torch.ones(2)).stride(), (torch.ones(3, 1) * torch.ones(1, 2)).stride()
     yield "matmul", (t @ t.t()).stride(), t.t().float().stride(), t.t().double().stride()
     yield "empty", torch.zeros(0, 3).stride(), torch.zeros(2, 0).stride(), torch.tensor(1.0).stride()
@@ -212,7 +227,7 @@ def _(torch):
 @case("views.split_pieces_write_without_grad")
 def _(torch):
     b = torch.arange(6.0).reshape(3, 2)
-    x, y, z = b.unbind(0)
+    x, _y, _z = b.unbind(0)
     x.add_(10)
     b.split(1)[1].mul_(100)
     b.chunk(3)[2].zero_()
@@ -247,10 +262,13 @@ def _(torch):
     yield "view", b.view(2, 3).shape, b.view([2, 3]).shape, b.view((2, -1)).shape, b.view(torch.Size([3, 2])).shape
     yield "reshape", b.reshape(2, 3).shape, torch.reshape(b, (3, 2)).shape, b.reshape([6]).shape
     yield "permute", b.view(1, 2, 3).permute(2, 1, 0).shape, torch.permute(b.view(1, 2, 3), (0, 2, 1)).shape
-    yield "expand", b[:1].expand(3).shape, b[:1].expand(2, 3).shape, b[:1].expand([4]).shape, b.view(1, 6).expand(3, -1).shape
-    yield "squeeze", b.view(1, 6, 1).squeeze().shape, b.view(1, 6, 1).squeeze(0).shape, b.view(1, 6, 1).squeeze((0, 2)).shape
+    yield ("expand", b[:1].expand(3).shape, b[:1].expand(2, 3).shape, b[:1].expand([4]).shape,
+        b.view(1, 6).expand(3, -1).shape)
+    yield ("squeeze", b.view(1, 6, 1).squeeze().shape, b.view(1, 6, 1).squeeze(0).shape,
+        b.view(1, 6, 1).squeeze((0, 2)).shape)
     yield "flatten", b.view(1, 2, 3).flatten(0, 1).shape, torch.tensor(1.0).flatten().shape
-    yield "transpose by name", b.view(2, 3).transpose(dim0=0, dim1=1).shape, torch.transpose(b.view(2, 3), -1, -2).shape
+    yield ("transpose by name", b.view(2, 3).transpose(dim0=0, dim1=1).shape,
+        torch.transpose(b.view(2, 3), -1, -2).shape)
 
 
 @case("views.same_memory_after_add_")

@@ -14,21 +14,34 @@ def weights(torch):
 
 
 WRITES = {  # y is a non-leaf (2, 3), w a leaf of one element
-    "row mul_": "y[0].mul_(2)", "row zero_": "y[1].zero_()", "column add_": "y[:, 1].add_(w)", "row imul": "y[0].__imul__(w)",
+    "row mul_": "y[0].mul_(2)", "row zero_": "y[1].zero_()", "column add_": "y[:, 1].add_(w)",
+    "row imul": "y[0].__imul__(w)",
     "slice fill_": "y[:, 1:].fill_(3)", "transposed mul_": "y.t()[0].mul_(w)", "view mul_": "y.view(6)[2:4].mul_(w)",
-    "element setitem": "y.__setitem__((0, 1), w[0])", "row setitem": "y.__setitem__(1, w)", "slice setitem": "y.__setitem__((slice(None), 1), w)",
-    "number setitem": "y.__setitem__((0, 0), 7.0)", "mask setitem": "y.__setitem__(y > 3, 0.0)", "mask setitem tensor": "y.__setitem__(y > 3, w)",
-    "index setitem": "y.__setitem__((torch.tensor([0, 1]), torch.tensor([1, 2])), w)", "list setitem": "y.__setitem__([0], w)",
-    "diagonal mul_": "y.diagonal().mul_(w)", "exp_ of row": "y[0].exp_()", "self row": "y[0].mul_(y[1])", "copy row": "y[0].copy_(y[1])",
-    "row from base": "y[0].add_(y.sum())", "select of view": "y.view(3, 2)[1][0].mul_(w[0])", "narrow": "y.narrow(1, 0, 2).mul_(w)",
+    "element setitem": "y.__setitem__((0, 1), w[0])", "row setitem": "y.__setitem__(1, w)",
+    "slice setitem": "y.__setitem__((slice(None), 1), w)",
+    "number setitem": "y.__setitem__((0, 0), 7.0)", "mask setitem": "y.__setitem__(y > 3, 0.0)",
+    "mask setitem tensor": "y.__setitem__(y > 3, w)",
+    "index setitem": "y.__setitem__((torch.tensor([0, 1]), torch.tensor([1, 2])), w)",
+    "list setitem": "y.__setitem__([0], w)",
+    "diagonal mul_": "y.diagonal().mul_(w)", "exp_ of row": "y[0].exp_()", "self row": "y[0].mul_(y[1])",
+    "copy row": "y[0].copy_(y[1])",
+    "row from base": "y[0].add_(y.sum())", "select of view": "y.view(3, 2)[1][0].mul_(w[0])",
+    "narrow": "y.narrow(1, 0, 2).mul_(w)",
     "unsqueeze": "y.unsqueeze(0)[:, 1].mul_(w)", "permute": "y.permute(1, 0)[1:].mul_(w)", "pow_": "y[0].pow_(2)",
-    "whole through view": "y.view(-1).mul_(w)", "ellipsis setitem": "y.__setitem__(Ellipsis, w)", "sigmoid_ of column": "y[:, 0].sigmoid_()",
-    "relu_ of slice": "y[:, 1:].relu_()", "index_add_ on row": "y[0].index_add_(0, torch.tensor([0, 0]), w.expand(2))",
-    "masked_fill_ on row": "y[0].masked_fill_(y[0] > 1, 5.0)", "step slice": "y[:, ::2].mul_(w)", "step setitem": "y.__setitem__((slice(None), slice(0, 3, 2)), w)",
-    "as_strided": "y.as_strided((2,), (3,), 1).mul_(w)", "squeeze": "y[:1].squeeze(0).mul_(w)", "expand copy": "y.copy_(w)", "whole": "y.mul_(w)",
-    "newaxis setitem": "y.__setitem__((0, None, slice(0, 2)), w)", "detached write": "y.detach()[0].mul_(2)", "data write": "y.data[0].mul_(2)",
-    "negative setitem": "y.__setitem__((-1, -1), w[0])", "double write": "(y[0].mul_(w), y[:, 0].mul_(w))", "flatten": "y.flatten()[::2].mul_(w)",
-    "cumsum_ on row": "y[1].cumsum_(0)", "clamp_ on row": "y[1].clamp_(4.5, 5.5)", "normal setitem row tensor": "y.__setitem__(0, y[1] * w)",
+    "whole through view": "y.view(-1).mul_(w)", "ellipsis setitem": "y.__setitem__(Ellipsis, w)",
+    "sigmoid_ of column": "y[:, 0].sigmoid_()",
+    "relu_ of slice": "y[:, 1:].relu_()",
+    "index_add_ on row": "y[0].index_add_(0, torch.tensor([0, 0]), w.expand(2))",
+    "masked_fill_ on row": "y[0].masked_fill_(y[0] > 1, 5.0)", "step slice": "y[:, ::2].mul_(w)",
+    "step setitem": "y.__setitem__((slice(None), slice(0, 3, 2)), w)",
+    "as_strided": "y.as_strided((2,), (3,), 1).mul_(w)", "squeeze": "y[:1].squeeze(0).mul_(w)",
+    "expand copy": "y.copy_(w)", "whole": "y.mul_(w)",
+    "newaxis setitem": "y.__setitem__((0, None, slice(0, 2)), w)", "detached write": "y.detach()[0].mul_(2)",
+    "data write": "y.data[0].mul_(2)",
+    "negative setitem": "y.__setitem__((-1, -1), w[0])", "double write": "(y[0].mul_(w), y[:, 0].mul_(w))",
+    "flatten": "y.flatten()[::2].mul_(w)",
+    "cumsum_ on row": "y[1].cumsum_(0)", "clamp_ on row": "y[1].clamp_(4.5, 5.5)",
+    "normal setitem row tensor": "y.__setitem__(0, y[1] * w)",
 }
 
 
@@ -55,8 +68,10 @@ def write_twice_differentiable(torch, expression):
 
 
 each("views.history.write", write, WRITES)
-SECOND_ORDER = ["row mul_", "column add_", "row imul", "transposed mul_", "element setitem", "slice setitem", "mask setitem tensor",
-                "index setitem", "diagonal mul_", "copy row", "pow_", "exp_ of row", "double write", "whole through view"]
+SECOND_ORDER = ["row mul_", "column add_", "row imul", "transposed mul_", "element setitem", "slice setitem",
+    "mask setitem tensor",
+                "index setitem", "diagonal mul_", "copy row", "pow_", "exp_ of row", "double write",
+                "whole through view"]
 each("views.history.second", write_twice_differentiable, {name: WRITES[name] for name in SECOND_ORDER})
 
 
@@ -83,11 +98,15 @@ def base_after_view_write(torch, expression):
     yield "grad", x.grad
 
 
-TAKEN = {"row": "y[0]", "column": "y[:, 1]", "view": "y.view(6)", "t": "y.t()", "slice": "y[:, 1:]", "step": "y[:, ::2]",
-         "unsqueeze": "y.unsqueeze(0)", "squeeze": "y[:1].squeeze(0)", "permute": "y.permute(1, 0)", "diagonal": "y.diagonal()",
-         "narrow": "y.narrow(0, 1, 1)", "view of view": "y.view(6)[1:4]", "reshape": "y.reshape(3, 2)", "select": "y.select(0, 1)",
+TAKEN = {"row": "y[0]", "column": "y[:, 1]", "view": "y.view(6)", "t": "y.t()", "slice": "y[:, 1:]",
+    "step": "y[:, ::2]",
+         "unsqueeze": "y.unsqueeze(0)", "squeeze": "y[:1].squeeze(0)", "permute": "y.permute(1, 0)",
+         "diagonal": "y.diagonal()",
+         "narrow": "y.narrow(0, 1, 1)", "view of view": "y.view(6)[1:4]", "reshape": "y.reshape(3, 2)",
+         "select": "y.select(0, 1)",
          "flatten": "y.flatten()", "as_strided": "y.as_strided((2,), (3,), 1)", "movedim": "y.movedim(0, 1)",
-         "element": "y[0, 1]", "view_as": "y.view_as(y)", "none": "y[None]", "ellipsis": "y[..., 0]", "deep": "y.t()[1:].t()[0]",
+         "element": "y[0, 1]", "view_as": "y.view_as(y)", "none": "y[None]", "ellipsis": "y[..., 0]",
+         "deep": "y.t()[1:].t()[0]",
          "expand": "y.expand(2, 3)", "mT": "y.mT", "unflatten": "y.view(6).unflatten(0, (3, 2))[1]"}
 each("views.history.base_written", view_after_base_write, TAKEN)
 each("views.history.view_written", base_after_view_write, TAKEN)
@@ -95,7 +114,7 @@ each("views.history.view_written", base_after_view_write, TAKEN)
 
 @case("views.history.copyslices.next_functions")
 def _(torch):
-    x, y = base(torch)
+    _x, y = base(torch)
     w = torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
     y[0].mul_(w)
     yield "node", y.grad_fn.name()
@@ -147,14 +166,17 @@ def _(torch):
     yield "kept", x.detach(), x._version
 
 
-MULTI = {"unbind": "y.unbind(0)[1]", "split": "y.split(1)[0]", "chunk": "y.chunk(2)[1]", "split sizes": "y.split([1, 2], 1)[1]",
-         "tensor_split": "y.tensor_split(2)[0]", "iter": "list(y)[0]", "hsplit": "y.hsplit(3)[0]", "unbind dim": "y.unbind(1)[2]",
-         "unsafe_split": "y.unsafe_split(1)[0]", "unsafe_chunk": "y.unsafe_chunk(2)[0]", "view of unbind": "y.unbind(0)[0][1:]",
+MULTI = {"unbind": "y.unbind(0)[1]", "split": "y.split(1)[0]", "chunk": "y.chunk(2)[1]",
+    "split sizes": "y.split([1, 2], 1)[1]",
+         "tensor_split": "y.tensor_split(2)[0]", "iter": "list(y)[0]", "hsplit": "y.hsplit(3)[0]",
+         "unbind dim": "y.unbind(1)[2]",
+         "unsafe_split": "y.unsafe_split(1)[0]", "unsafe_chunk": "y.unsafe_chunk(2)[0]",
+         "view of unbind": "y.unbind(0)[0][1:]",
          "split_with_sizes": "y.split_with_sizes([2, 1], 1)[0]"}
 
 
 def multi_view_written(torch, expression):
-    x, y = base(torch)
+    _x, y = base(torch)
     v = evaluate(torch, expression, y=y)
     yield "node", v.grad_fn.name(), v.output_nr, v._is_view()
     yield "mul_", attempt(lambda: v.mul_(2).grad_fn.name())
@@ -196,7 +218,7 @@ each("views.history.multi_gradient", multi_view_gradient, MULTI)
 
 @case("views.history.made_in_no_grad")
 def _(torch):
-    x, y = base(torch)
+    _x, y = base(torch)
     with torch.no_grad():
         v = y[0]
     yield "flags", v.requires_grad, v._is_view(), v.grad_fn
@@ -224,11 +246,11 @@ def _(torch):
 
 @case("views.history.base_used_before_write")
 def _(torch):
-    x, y = base(torch)
+    _x, y = base(torch)
     z = y * y
     y[0].mul_(2)
     yield "error", raises(lambda: z.sum().backward())
-    x, y = base(torch)
+    _x, y = base(torch)
     v = y[0]
     z = v * v
     y[1].mul_(2)
@@ -343,7 +365,7 @@ def _(torch):
 
 @case("views.history.replay_setting")
 def _(torch):
-    x, y = base(torch)
+    _x, y = base(torch)
     v = y.view(6)
     with torch.autograd._force_original_view_tracking(True):
         y.mul_(2)
@@ -366,7 +388,7 @@ def _(torch):
 @case("views.history.optimizer_style")
 def _(torch):
     w = torch.ones(2, 2, requires_grad=True)
-    for step in range(2):
+    for _step in range(2):
         loss = (w * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum() ** 2
         loss.backward()
         with torch.no_grad():

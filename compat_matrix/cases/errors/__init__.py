@@ -1,0 +1,1 @@
+"""What torch refuses: classes and words, op by op."""

@@ -1,0 +1,452 @@
+"""Views by name (layer 7): what torch derives from its view operators, and their checks on numbers."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+
+from .._core import bind, dtypes, shapes
+from .._core.composite import composite
+from .._core.dispatch import run, unary
+from .._core.record import number_kind
+from .._core.shapes import wrap_dim
+from .._ops import join as _join_ops
+from .._ops import shape as _shape_ops
+from .._ops import views as _view_ops
+from .._ops.registry import BY_NAME, OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor
+
+_ops = (_join_ops, _shape_ops, _view_ops)
+
+
+def view_of(t, key, *numbers, **statics):
+    """Call a view operator of one tensor: `numbers` are its lifted arguments, `statics` the others, in schema order."""
+    return run(spec_of(OPS[key], tuple(statics.items()), ("T", *map(number_kind, numbers))), (t, *numbers))
+
+
+_methods: dict = {}
+
+
+def refuse(name, *args, method=True, **kwargs):
+    """Raise torch's error for arguments that fit no overload (or make the call, if one takes them)."""
+    f = _methods.get((name, method))
+    if f is None:
+        f = _methods[(name, method)] = bind.make_function(name, BY_NAME[name], method)
+    return f(*args, **kwargs)
+
+
+def ints(x):
+    """A tuple of Python ints, or None where `x` is no sequence of integers."""
+    try:
+        return tuple([n if type(n) is int else operator.index(n) for n in x])
+    except TypeError:
+        return None
+
+
+def sizes_of(args):
+    """The sizes in varargs or in one sequence; None where they are something else."""
+    if len(args) == 1 and not isinstance(args[0], (int, Tensor)):
+        return ints(args[0]) if isinstance(args[0], (tuple, list)) else ints(args)
+    return ints(args)
+
+
+def plain(t):
+    """Whether a tensor lies row by row (cheap for the usual case)."""
+    return t._layout_ is None and (t._view is None or not t._view.chain) or t.is_contiguous()
+
+
+# Other sizes
+
+_NOT_VIEWABLE = ("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use "
+                 ".reshape(...) instead.")
+
+
+def viewed(t, size):
+    """`t.view(size)` for a tuple of ints."""
+    if not plain(t):
+        shape = t._v.aval.shape
+        new = shapes.infer_size(size, shapes.numel(shape))
+        if shapes.view_strides(shape, t._geometry()[0], new) is None:
+            raise RuntimeError(_NOT_VIEWABLE)
+    return view_of(t, "view", size=size)
+
+
+@composite("Tensor.view")
+def view(self, *size, **kwargs):
+    """A view with other sizes, or of the same bytes as another dtype."""
+    if kwargs:
+        size = (*size, *kwargs.values()) if set(kwargs) <= {"size", "dtype"} and not size else None
+    dims = sizes_of(size) if size else None
+    if dims is not None:
+        return viewed(self, dims)
+    if size is not None and len(size) == 1 and isinstance(size[0], dtypes.dtype):
+        return _retyped(self, size[0])
+    return refuse("view", self, *(size or ()), **kwargs)
+
+
+def _retyped(t, dtype):
+    if t.dtype.itemsize != dtype.itemsize and t.ndim and t._geometry()[0][-1] != 1 and t.shape[-1] > 1:
+        large = t.dtype.itemsize > dtype.itemsize
+        raise RuntimeError(f"self.stride(-1) must be 1 to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got {t.stride(-1)}"
+                           if large or t.shape[-1] % (dtype.itemsize // t.dtype.itemsize) == 0 else
+                           f"self.size(-1) must be divisible by {dtype.itemsize // t.dtype.itemsize} to view {t.dtype.char_name} as {dtype.char_name} (different "
+                           f"element sizes), but got {t.shape[-1]}")
+    out = view_of(t, "view.dtype", dtype=dtype)
+    out._detached = True  # torch 2.13: shares storage and versions, but is no view for autograd
+    return out
+
+
+def reshaped(t, size):
+    """`t.reshape(size)` for a tuple of ints: a view where strides permit, a copy otherwise."""
+    if plain(t):
+        return view_of(t, "view", size=size)
+    shape = t._v.aval.shape
+    new = shapes.infer_size(size, shapes.numel(shape))
+    strides = shapes.view_strides(shape, t._geometry()[0], new)
+    if strides is None:
+        return view_of(copied(t), "_unsafe_view", size=new)
+    return view_of(t, "_reshape_alias", size=new, stride=strides)
+
+
+def _reshape(name):
+    def reshape(input, *shape, **kwargs):
+        if kwargs and not shape and set(kwargs) == {"shape"}:
+            shape = (kwargs["shape"],)
+        dims = sizes_of(shape) if shape else None
+        if dims is None or not isinstance(input, Tensor):
+            return refuse(name, input, *shape, method=False)
+        return reshaped(input, dims)
+
+    return reshape
+
+
+reshape = composite("torch.reshape", "Tensor.reshape")(_reshape("view"))
+reshape.__doc__ = "Other sizes: a view where strides permit, a copy otherwise."
+
+
+@composite("Tensor.view_as")
+def view_as(self, other):
+    """A view with the sizes of another tensor."""
+    return viewed(self, other._v.aval.shape)
+
+
+@composite("Tensor.reshape_as")
+def reshape_as(self, other):
+    """`reshape` to the sizes of another tensor."""
+    return reshaped(self, other._v.aval.shape)
+
+
+@composite("torch.flatten", "Tensor.flatten")
+def flatten(input, start_dim=0, end_dim=-1):
+    """A range of dims as one."""
+    shape = input._v.aval.shape
+    a, b = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
+    if a > b:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not shape:
+        return reshaped(input, (1,))
+    if a == b:
+        return input
+    return reshaped(input, (*shape[:a], shapes.numel(shape[a:b + 1]), *shape[b + 1:]))
+
+
+@composite("torch.unflatten", "Tensor.unflatten")
+def unflatten(input, dim, sizes):
+    """One dim as several."""
+    shape = input._v.aval.shape
+    d = wrap_dim(dim, len(shape))
+    sizes = ints((sizes,) if isinstance(sizes, int) else sizes)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        inferred = shapes.infer_size(sizes, shape[d])
+    except RuntimeError as e:
+        if "inferred" in str(e) or "ambiguous" in str(e):
+            raise
+        raise RuntimeError(f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} ({shape[d]}) in the input tensor") from None
+    return viewed(input, (*shape[:d], *inferred, *shape[d + 1:]))
+
+
+@composite("torch.ravel", "Tensor.ravel")
+def ravel(input):
+    """All elements along one dim."""
+    return viewed(contiguous(input), (-1,))
+
+
+# Copies
+
+_CLONE = spec_of(OPS["clone"], (), ("T",))
+
+
+def copied(t):
+    """A row-major copy."""
+    return unary(_CLONE, t)
+
+
+@composite("torch.clone", "Tensor.clone")
+def clone(input, *, memory_format=None):
+    """A copy; it keeps the order of dims in memory unless another format is asked for."""
+    if not isinstance(input, Tensor):
+        return refuse("clone", input, method=False)
+    out = unary(_CLONE, input)
+    if memory_format is None or memory_format.__repr__() == "torch.preserve_format":
+        keep_order(out, input)
+    return out
+
+
+def keep_order(out, like):
+    """Give a fresh tensor the order of dims in memory of another one of its shape."""
+    if not plain(like):
+        strides = _dense_strides(out._v.aval.shape, like._geometry()[0])
+        if strides != shapes.contiguous_strides(out._v.aval.shape):
+            out._layout_ = (strides, 0)
+
+
+def _dense_strides(shape, strides):
+    """Strides without gaps in the order of memory that `strides` have."""
+    order = sorted(range(len(shape)), key=lambda d: (-strides[d], d)) if 0 not in strides else _order_with_repeats(shape, strides)
+    out, step = [0] * len(shape), 1
+    for d in reversed(order):
+        out[d] = step
+        step *= max(shape[d], 1)
+    return tuple(out)
+
+
+def _order_with_repeats(shape, strides):
+    """Dims from outermost to innermost; repeated ones (stride 0) stay where they stand between their neighbours."""
+    order = list(range(len(shape)))
+    for i in range(1, len(order)):
+        k = i
+        for j in range(i - 1, -1, -1):
+            a, b = strides[order[j]], strides[order[k]]
+            if a == 0 or b == 0:
+                continue
+            if a < b or (a == b and shape[order[j]] > shape[order[k]]):
+                order[j], order[k] = order[k], order[j]
+                k = j
+            else:
+                break
+    return order
+
+
+@composite("Tensor.contiguous")
+def contiguous(self, memory_format=None):
+    """The tensor itself where it lies row by row, otherwise a copy."""
+    return self if plain(self) else copied(self)
+
+
+# Order of dims
+
+def _warn_T(ndim):
+    warnings.warn(
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` "
+        "to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered internally at "
+        "/pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)", UserWarning, stacklevel=3)
+
+
+_warned = []
+
+
+def _numpy_T(self):
+    n = self.ndim
+    if n not in (0, 2) and not _warned:
+        _warned.append(True)
+        _warn_T(n)
+    return view_of(self, "permute", dims=tuple(range(n - 1, -1, -1)))
+
+
+def _matrix_H(self):
+    if self.ndim not in (0, 2):
+        hint = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor.{hint}")
+    return _adjoint(self, "H")
+
+
+def _transposed(self, name):
+    if self.ndim == 1:
+        raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return view_of(self, "transpose.int", dim0=-2, dim1=-1) if self.ndim else self
+
+
+def _adjoint(self, name):
+    out = _transposed(self, name)
+    return out.conj() if self.dtype.is_complex and self.ndim else out
+
+
+composite("Tensor.T")(property(_numpy_T, doc="The dims in reverse order."))
+composite("Tensor.H")(property(_matrix_H, doc="The conjugate transpose of a matrix."))
+composite("Tensor.mT")(property(lambda self: _transposed(self, "mT"), doc="The last two dims swapped."))
+composite("Tensor.mH")(property(lambda self: _adjoint(self, "mH"), doc="The last two dims swapped, conjugated."))
+
+
+@composite("torch.adjoint", "Tensor.adjoint")
+def adjoint(input):
+    """The last two dims swapped, conjugated."""
+    return _adjoint(input, "adjoint()")
+
+
+@composite("torch.swapaxes", "Tensor.swapaxes")
+def swapaxes(input, axis0, axis1):
+    """Two dims swapped."""
+    return view_of(input, "transpose.int", dim0=operator.index(axis0), dim1=operator.index(axis1))
+
+
+@composite("torch.swapdims", "Tensor.swapdims")
+def swapdims(input, dim0, dim1):
+    """Two dims swapped."""
+    return view_of(input, "transpose.int", dim0=operator.index(dim0), dim1=operator.index(dim1))
+
+
+@composite("torch.movedim", "Tensor.movedim", "torch.moveaxis", "Tensor.moveaxis")
+def movedim(input, source, destination):
+    """Some dims moved to other places, the others in order."""
+    source, destination = [(d,) if isinstance(d, int) else ints(d) for d in (source, destination)]
+    if len(source) != len(destination):
+        raise RuntimeError(f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as destination "
+                           f"({list(destination)} dims)")
+    n = input.ndim
+    a, b = [[wrap_dim(d, n) for d in dims] for dims in (source, destination)]
+    for name, dims, given in (("source", a, source), ("destination", b, destination)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
+    if n == 0:
+        return view_of(input, "alias")
+    order = [None] * n
+    for i, d in zip(a, b):
+        order[d] = i
+    rest = iter([d for d in range(n) if d not in a])
+    return view_of(input, "permute", dims=tuple([next(rest) if d is None else d for d in order]))
+
+
+# Parts of a dim
+
+def sliced(t, dim, start, length, step=1):
+    """`length` entries of a dim; all numbers checked."""
+    return view_of(t, "_slice", start, dim=dim, length=length, step=step)
+
+
+@composite("torch.select", "Tensor.select")
+def select(input, dim, index):
+    """One index of a dim."""
+    shape = input._v.aval.shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d, i = wrap_dim(operator.index(dim), len(shape)), operator.index(index)
+    if not -shape[d] <= i < shape[d]:
+        raise IndexError(f"select(): index {i} out of range for tensor of size {list(shape)} at dimension {d}")
+    return view_of(input, "select.int", i + shape[d] if i < 0 else i, dim=d)
+
+
+def _narrow_plan(input, dim, start, length):
+    shape = input._v.aval.shape
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    d = wrap_dim(dim, len(shape))
+    n, start = shape[d], operator.index(start)
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+    start = start + n if start < 0 else start
+    if start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return d, start
+
+
+@composite("torch.narrow", "Tensor.narrow")
+def narrow(input, dim, start, length):
+    """A range of a dim."""
+    d, start = _narrow_plan(input, dim, start, length)
+    return sliced(input, d, start, length)
+
+
+# Repetition without copies
+
+@composite("Tensor.expand_as")
+def expand_as(self, other):
+    """`expand` to the sizes of another tensor."""
+    return view_of(self, "expand", size=other._v.aval.shape, implicit=False)
+
+
+@composite("torch.broadcast_to", "Tensor.broadcast_to")
+def broadcast_to(input, *size, **kwargs):
+    """`expand` by another name."""
+    return view_of(input, "expand", size=sizes_of(size or (kwargs["size"],)), implicit=False)
+
+
+def broadcasted(t, shape):
+    """`t` expanded to a shape, itself where it has it."""
+    return t if t._v.aval.shape == shape else view_of(t, "expand", size=shape, implicit=False)
+
+
+# Any strides
+
+@composite("torch.as_strided", "Tensor.as_strided")
+def as_strided(input, size, stride, storage_offset=None):
+    """A view of the storage with chosen sizes, strides and offset."""
+    size, stride = ints(size), ints(stride)
+    own, at = input._geometry()
+    offset = at if storage_offset is None else storage_offset
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(s < 0 for s in stride):
+        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+    base = input._view.base if input._view is not None and input._view.chain else input
+    _check_storage(base, size, stride, offset)
+    if _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
+        input, (own, at) = base, base._geometry()
+    return view_of(input, "_as_strided", size=size, stride=stride, offset=offset - at, own=own)
+
+
+def _check_storage(base, size, stride, offset):
+    item = base.dtype.itemsize
+    need = (sum((n - 1) * s for n, s in zip(size, stride)) + 1 + offset) * item if 0 not in size else 0
+    have = base.numel() * item
+    if need > have:
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of {need} "
+                           f"are out of bounds for storage of size {have}")
+
+
+def _linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """The diagonal of matrices."""
+    return view_of(A, "diagonal", offset=offset, dim1=dim1, dim2=dim2)
+
+
+composite("torch.linalg.diagonal")(_linalg_diagonal)
+
+
+@composite("torch.atleast_1d")
+def atleast_1d(*tensors):
+    """0-dim tensors as one element."""
+    return _each(tensors, lambda t: reshaped(t, (1,)) if not t.ndim else t)
+
+
+@composite("torch.atleast_2d")
+def atleast_2d(*tensors):
+    """Vectors as one row."""
+    return _each(tensors, lambda t: reshaped(t, (1, 1)) if not t.ndim else view_of(t, "unsqueeze", dim=0) if t.ndim == 1 else t)
+
+
+@composite("torch.atleast_3d")
+def atleast_3d(*tensors):
+    """Matrices with a last dim of 1, vectors as one row of them."""
+
+    def deepen(t):
+        if not t.ndim:
+            return reshaped(t, (1, 1, 1))
+        t = view_of(t, "unsqueeze", dim=0) if t.ndim == 1 else t
+        return view_of(t, "unsqueeze", dim=-1) if t.ndim == 2 else t
+
+    return _each(tensors, deepen)
+
+
+def _each(tensors, f):
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return f(tensors[0])
+    if len(tensors) == 1:
+        tensors = tensors[0]
+    return tuple([f(t) for t in tensors])
+
+
+__all__ = ["as_strided", "broadcasted", "contiguous", "copied", "reshaped", "sliced", "view_of", "viewed"]

@@ -1,0 +1,279 @@
+"""Activation functions (layer 2)."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from .._core.shapes import wrap_dim
+from .conventions import lacks_derivative, only, partials
+from .registry import SMOOTH, at, call, fails, op, real
+
+_INF, _NAN = float("inf"), float("nan")
+_SELF, _RESULT = {"self": ("self",)}, {"self": ("result",)}
+_ANY = [call(real(3)), call(real(2, 3))]
+_FAR = at(0.0, -0.0, 800.0, -800.0, _INF, -_INF, _NAN)
+
+
+def _activation(schema, *, node, saves=_SELF, public=None, **fields):
+    """An entry of an activation: no promotion, half precision computed in float32, with an in-place twin."""
+    fields = {"inplace": True, "opmath": True, "samples": _ANY, "kinks": [call(_FAR)], **fields}
+    return op(schema, node=node, saves=saves, names=public, **fields)
+
+
+def _functional(name):
+    return (f"torch.nn.functional.{name}",)
+
+
+# Piecewise linear
+
+@_activation("relu(Tensor self) -> Tensor", node="ReluBackward0", saves=_RESULT, opmath=False, errors=[
+    fails(call(at(1j, dtype="complex128")), NotImplementedError, "clamp is not supported for complex types")])
+def relu(self):
+    """The positive part; the gradient at 0 is 0."""
+    if self.dtype == bool:
+        raise RuntimeError("Boolean inputs not supported for relu")
+    if jnp.iscomplexobj(self):
+        raise NotImplementedError("clamp is not supported for complex types")
+    only("clamp_min_scalar_cpu", self, "if")
+    return jnp.where(self <= 0, lax.stop_gradient(jnp.where(self < 0, 0, self)), self)
+
+
+@_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", lift=("threshold", "value"), method=False, opmath=False,
+             samples=[call(real(4), 0.3, 7.0)], kinks=[call(at(0.0, 1.0, 2.0, _NAN), 1.0, 7.0)])
+def threshold(self, *, threshold, value):
+    """value where self is not above the threshold."""
+    only("threshold_cpu", self, "if")
+    return jnp.where(self <= threshold.astype(self.dtype), value.astype(self.dtype), self)
+
+
+@_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", lift=("negative_slope",), public=(),
+             samples=[call(real(4)), call(real(4), 0.3)])
+def leaky_relu(self, *, negative_slope):
+    """Negative values by a slope; 0 belongs to them."""
+    only("leaky_relu_cpu", self, "f")
+    return jnp.where(self > 0, self, self * negative_slope)
+
+
+@_activation("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", node="PreluKernelBackward0", public=(), inplace=False,
+             saves={"self": ("self", "weight"), "weight": ("self", "weight")}, samples=[call(real(2, 3), real(1, 3))], kinks=[call(at(0.0, 1.0, -1.0), at(0.25))])
+def _prelu_kernel(self, weight):
+    """Negative values by a learned slope."""
+    return jnp.where(only("prelu_cpu", self, "f") > 0, self, weight * self)
+
+
+@_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", lift=("min_val", "max_val"), public=(), opmath=False,
+             samples=[call(real(4)), call(real(4), -0.3, 0.4)], kinks=[call(at(-1.0, 1.0, 0.0, 2.0, _NAN))])
+def hardtanh(self, *, min_val, max_val):
+    """self between two bounds; at the bounds the gradient is 0."""
+    if self.dtype == bool:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if jnp.iscomplexobj(self):
+        raise NotImplementedError("clamp is not supported for complex types")
+    only("clamp_scalar_cpu", self, "if")
+    lo, hi = min_val.astype(self.dtype), max_val.astype(self.dtype)
+    edge = jnp.where(self < lo, lo, jnp.where(self > hi, hi, self))
+    return jnp.where((self <= lo) | (self >= hi), lax.stop_gradient(edge), self)
+
+
+@_activation("hardsigmoid(Tensor self) -> Tensor", node="HardsigmoidBackward0", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
+def hardsigmoid(self):
+    """A line from 0 at -3 to 1 at 3; torch has no second derivative of it."""
+    return _hardsigmoid(only("hardsigmoid_cpu", self, "f"))
+
+
+@partials(lambda t, out, x: t * _hardsigmoid_slope(x))
+def _hardsigmoid(x):
+    return jnp.minimum(jnp.maximum(x + 3, 0), 6) / 6
+
+
+def _hardsigmoid_slope(x):
+    x = lacks_derivative("derivative for aten::hardsigmoid_backward is not implemented")(x)
+    return jnp.where((x > -3) & (x < 3), 1 / 6, 0).astype(x.dtype)
+
+
+@_activation("hardswish(Tensor self) -> Tensor", node="HardswishBackward0", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
+def hardswish(self):
+    """self * hardsigmoid(self)."""
+    return _hardswish(only("hardswish_cpu", self, "f"))
+
+
+@partials(lambda t, out, x: t * jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, 1)))
+def _hardswish(x):
+    return x * jnp.minimum(jnp.maximum(x + 3, 0), 6) / 6
+
+
+_SHRINK_KINKS = [call(at(0.5, -0.5, 0.0, 1.0, _NAN))]
+
+
+@_activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="HardshrinkBackward0", lift=("lambd",), inplace=False, opmath=False,
+             public=("torch.hardshrink", "Tensor.hardshrink", "torch.nn.functional.hardshrink"), samples=[call(real(4)), call(real(4), 0.2)], kinks=_SHRINK_KINKS)
+def hardshrink(self, *, lambd):
+    """0 within lambd of 0."""
+    only("hardshrink_cpu", self, "f")
+    lambd = lambd.astype(self.dtype)
+    return jnp.where((self >= -lambd) & (self <= lambd), 0, self)
+
+
+@_activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="SoftshrinkBackward0", lift=("lambd",), inplace=False, public=_functional("softshrink"),
+             samples=[call(real(4)), call(real(4), 0.2)], kinks=_SHRINK_KINKS, bake={"lambd": lambda x, flat: not x >= 0}, errors=[
+                 fails(call(at(1.0, dtype="float32"), -1), RuntimeError, "lambda must be in range [0, 3.40282e+38] for input dtype Float, but found -1")])
+def softshrink(self, *, lambd):
+    """0 within lambd of 0, elsewhere nearer to 0 by lambd."""
+    only("softshrink_check", self, "f")
+    if not hasattr(lambd, "dtype"):
+        limit, name = ("1.79769e+308", "Double") if self.dtype == jnp.float64 else ("3.40282e+38", "Float")
+        raise RuntimeError(f"lambda must be in range [0, {limit}] for input dtype {name}, but found {lambd:g}")
+    return jnp.where((self >= -lambd) & (self <= lambd), 0 * self, jnp.where(self > lambd, self - lambd, self + lambd))
+
+
+# Smooth
+
+@_activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", node="EluBackward0", lift=("alpha", "scale", "input_scale"), public=(),
+             samples=[call(real(4)), call(real(4), 0.7, 1.2, 0.9)])
+def elu(self, *, alpha, scale, input_scale):
+    """Negative values by an exponential that saturates at -alpha."""
+    return _elu(only("elu_cpu", self, "f"), alpha * scale, scale, input_scale)
+
+
+@partials(lambda t, out, x, low, high, inner: t * _elu_slope(x, low, high, inner), None, None, None)
+def _elu(x, low, high, inner):
+    return jnp.where(x <= 0, jnp.expm1(x * inner) * low, x * high)
+
+
+def _elu_slope(x, low, high, inner):
+    """At 0 that of the lower side, but its own derivative there is 0."""
+    below = jnp.where(x < 0, x, 0)
+    return jnp.where(x <= 0, inner * low * jnp.exp(below * inner), high)
+
+
+@_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", node="CeluBackward0", lift=("alpha",), public=("torch.celu",), samples=[call(real(4)), call(real(4), 0.7)],
+             bake={"alpha": lambda x, flat: x == 0}, errors=[fails(call(at(1.0), 0), RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU")])
+def celu(self, *, alpha):
+    """`elu` with the slope 1 at 0 whatever alpha."""
+    if not hasattr(alpha, "dtype"):
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    one = jnp.ones((), self.dtype)
+    return _elu(only("elu_cpu", self, "f"), alpha, one, one / alpha)
+
+
+@_activation("gelu(Tensor self, *, str approximate=\"none\") -> Tensor", node="GeluBackward0", public=_functional("gelu"), inplace=False,
+             samples=[call(real(4)), call(real(4), approximate="tanh")],
+             errors=[fails(call(real(2), approximate="x"), RuntimeError, "approximate argument must be either none or tanh.")])
+def gelu(self, *, approximate):
+    """self times the normal distribution function, or its approximation by tanh."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    only("GeluKernelImpl", self, "f")
+    if approximate == "none":
+        return 0.5 * self * (1 + lax.erf(self * math.sqrt(0.5)))
+    return 0.5 * self * (1 + jnp.tanh(math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))))
+
+
+@_activation("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", node="SoftplusBackward0", lift=("beta", "threshold"), inplace=False,
+             public=_functional("softplus"), samples=[call(real(4)), call(real(4), 2.0, 1.0)], kinks=[call(at(20.0, 21.0, 800.0, -800.0, _NAN)), call(at(0.5, 1.0), 2.0, 1.0)])
+def softplus(self, *, beta, threshold):
+    """log(1 + exp(beta x)) / beta; above the threshold the identity, gradient 1."""
+    only("softplus_cpu", self, "f")
+    z = self * beta
+    linear = z > threshold
+    z = jnp.where(linear, 0, z)
+    return jnp.where(linear, self, jnp.log1p(jnp.exp(z)) / beta)
+
+
+@_activation("silu(Tensor self) -> Tensor", node="SiluBackward0", public=())
+def silu(self):
+    """self * sigmoid(self)."""
+    return _silu(only("silu_cpu", self, "fc"))
+
+
+@partials(lambda t, out, x: t * (lax.logistic(x) * (1 + x * (1 - lax.logistic(x)))))
+def _silu(x):
+    return x / (1 + jnp.exp(-x))
+
+
+@_activation("mish(Tensor self) -> Tensor", node="MishBackward0", public=())
+def mish(self):
+    """self * tanh(softplus(self))."""
+    return _mish(only("mish_cpu", self, "f"))
+
+
+@partials(lambda t, out, x: t * (_tanh_softplus(x) + x * lax.logistic(x) * (1 - _tanh_softplus(x) * _tanh_softplus(x))))
+def _mish(x):
+    return x * _tanh_softplus(x)
+
+
+@partials(lambda t, out, x: t * (lax.logistic(x) * (1 - out * out)))
+def _tanh_softplus(x):
+    return jnp.tanh(jnp.log1p(jnp.exp(x)))
+
+
+@_activation("log_sigmoid(Tensor self) -> Tensor", node="LogSigmoidBackward0", public=_functional("logsigmoid"), inplace=False)
+def log_sigmoid(self):
+    """log(sigmoid(self)), finite also where sigmoid is 0."""
+    return _log_sigmoid(only("log_sigmoid_cpu", self, "f"))
+
+
+@partials(lambda t, out, x: t * lax.logistic(-x))
+def _log_sigmoid(x):
+    return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
+
+
+@_activation("glu(Tensor self, int dim=-1) -> Tensor", node="GluBackward0", public=(), inplace=False, samples=[call(real(4)), call(real(2, 3), 0)], kinks=SMOOTH,
+             errors=[fails(call(real(3)), RuntimeError, "Halving dimension must be even, but dimension 0 is size 3")])
+def glu(self, *, dim):
+    """The first half of a dim times the sigmoid of the second."""
+    if self.ndim == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    d = wrap_dim(dim, self.ndim)
+    if self.shape[d] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {d} is size {self.shape[d]}")
+    only("glu_cpu", self, "f")
+    a, b = jnp.split(self, 2, axis=d)
+    return a * lax.logistic(b)
+
+
+# Over a dim
+
+_SOFT = {"saves": _RESULT, "public": (), "inplace": False, "samples": [call(real(2, 3), 1), call(real(2, 3), -2), call(real(()), 0)],
+         "kinks": [call(at([[_INF, 0.0], [-_INF, -_INF], [-_INF, 0.0], [800.0, -800.0]]), 1)]}
+
+
+def _over_dim(name, x, dim):
+    d = wrap_dim(dim, x.ndim)
+    only(f"{name}_lastdim_kernel_impl" if d == max(x.ndim - 1, 0) else f"{name}_kernel_impl", x, "f")
+    return d
+
+
+@_activation("_softmax(Tensor self, int dim) -> Tensor", node="SoftmaxBackward0", **_SOFT)
+def _softmax(self, *, dim):
+    """Exponentials over a dim, divided by their sum."""
+    d = _over_dim("softmax", self, dim)
+    return _soft(self, d) if self.ndim else _soft(self[None], 0)[0]
+
+
+def _soft(x, axis):
+    @partials(lambda t, out, x: (t - jnp.sum(t * out, axis=axis, keepdims=True)) * out)
+    def f(x):
+        e = jnp.exp(x - jnp.max(x, axis=axis, keepdims=True, initial=-_INF))
+        return e / jnp.sum(e, axis=axis, keepdims=True)
+
+    return f(x)
+
+
+@_activation("_log_softmax(Tensor self, int dim) -> Tensor", node="LogSoftmaxBackward0", **_SOFT)
+def _log_softmax(self, *, dim):
+    """The logarithm of the softmax, without its rounding."""
+    d = _over_dim("log_softmax", self, dim)
+    return _log_soft(self, d) if self.ndim else _log_soft(self[None], 0)[0]
+
+
+def _log_soft(x, axis):
+    @partials(lambda t, out, x: t - jnp.sum(t * jnp.exp(out), axis=axis, keepdims=True))
+    def f(x):
+        x = x - jnp.max(x, axis=axis, keepdims=True, initial=-_INF)
+        return x - jnp.log(jnp.sum(jnp.exp(x), axis=axis, keepdims=True))
+
+    return f(x)

@@ -1,0 +1,391 @@
+"""Comparison, logic, bits, and choice between values (layer 2)."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+from jax import lax
+
+from .._core import config
+from .conventions import aligned, char_name, flat, only, partials, wide
+from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
+
+_INF, _NAN = float("inf"), float("nan")
+_TWO = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2))]
+_BOTH = {"self": ("self", "other"), "other": ("self", "other")}
+_EQUALS = [call(at(1.0, _NAN, 2.0, _INF), at(1.0, _NAN, 3.0, _INF))]
+
+
+# Comparisons: the result is bool and takes no part in differentiation.  In place they do: what is overwritten gets a gradient of 0.
+
+def _comparison(name, compare, aliases, kinds, twin_node):
+    """The two entries of a comparison; the second serves the twin, which keeps self's dtype."""
+    kernel = f"{name}_cpu"
+
+    def body(self, other):
+        return compare(only(kernel, self, kinds), other)
+
+    body.__doc__ = f"self {SIGNS[name]} other, element by element."
+    op(f"{name}.Tensor(Tensor self, Tensor other) -> Tensor", derivative=NONE, promote=Promote.RESULT, scalars=("other",), aliases=aliases, opmath=False,
+       inplace=False, samples=[call(real(3), real(3)), call(real(2, 3), 0.5), call(real(2, 3), real(3))], kinks=_EQUALS,
+       errors=[fails(call(real(2), real(3)), RuntimeError, "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0")])(body)
+
+    def twin(self, other):
+        if jnp.issubdtype(self.dtype, jnp.inexact):
+            other = other.astype(self.dtype)
+        elif other.dtype != self.dtype:
+            common = jnp.promote_types(self.dtype, other.dtype)
+            return compare(*aligned(self.astype(common), other.astype(common)))
+        out = compare(*aligned(only(kernel, self, kinds), other))
+        return flat(out.astype(self.dtype), self) if jnp.issubdtype(self.dtype, jnp.inexact) else out
+
+    twin.__doc__ = f"`{name}` written over self."
+    op(f"{name}.twin(Tensor self, Tensor other) -> Tensor", node=twin_node, scalars=("other",), names=[f"Tensor.{n}" for n in (name, *aliases)], opmath=False,
+       inplace=True, out=False, samples=[call(real(3), real(3))], kinks=_EQUALS)(twin)
+
+
+SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+for _name, _compare, _aliases, _kinds, _node in (
+        ("eq", jnp.equal, (), "bifuc", "EqBackward1"), ("ne", jnp.not_equal, ("not_equal",), "bifuc", "NeBackward1"),
+        ("lt", jnp.less, ("less",), "bif", "LtBackward1"), ("le", jnp.less_equal, ("less_equal",), "bif", "LeBackward1"),
+        ("gt", jnp.greater, ("greater",), "bif", "GtBackward1"), ("ge", jnp.greater_equal, ("greater_equal",), "bif", "GeBackward1")):
+    _comparison(_name, _compare, _aliases, _kinds, _node)
+
+
+_TEST = {"derivative": NONE, "inplace": False, "samples": [call(real(3)), call(real(()))], "kinks": [call(at(_NAN, _INF, -_INF, 0.0))]}
+
+
+@op("isnan(Tensor self) -> Tensor", **_TEST)
+def isnan(self):
+    """Where self is NaN."""
+    return self != self
+
+
+@op("isinf(Tensor self) -> Tensor", **_TEST)
+def isinf(self):
+    """Where self (or a part of it) is infinite."""
+    if jnp.iscomplexobj(self):
+        return jnp.isinf(jnp.real(self)) | jnp.isinf(jnp.imag(self))
+    return jnp.isinf(self)
+
+
+@op("isfinite(Tensor self) -> Tensor", **_TEST)
+def isfinite(self):
+    """Where self is a finite number."""
+    return jnp.isfinite(self)
+
+
+def _signed_infinity(name, self, which):
+    if jnp.iscomplexobj(self):
+        raise RuntimeError(f"{name} does not support complex inputs.")
+    return self == which if jnp.issubdtype(self.dtype, jnp.floating) else jnp.zeros(self.shape, bool)
+
+
+@op("isposinf(Tensor self) -> Tensor", **_TEST)
+def isposinf(self):
+    """Where self is +inf."""
+    return _signed_infinity("isposinf", self, _INF)
+
+
+@op("isneginf(Tensor self) -> Tensor", **_TEST)
+def isneginf(self):
+    """Where self is -inf."""
+    return _signed_infinity("isneginf", self, -_INF)
+
+
+@op("isreal(Tensor self) -> Tensor", **{**_TEST, "method": True})
+def isreal(self):
+    """Where the imaginary part is 0."""
+    return jnp.imag(self) == 0 if jnp.iscomplexobj(self) else jnp.ones(self.shape, bool)
+
+
+def _negative(number):
+    return not hasattr(number, "dtype")
+
+
+def _near(self, other, rtol, atol, equal_nan):
+    """Whether |self - other| <= atol + rtol * |other|, equal infinities included."""
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"{char_name(self)} did not match {char_name(other)}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if _negative(value):
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value:g}")
+    self, other = aligned(self, other)
+    close = self == other
+    if equal_nan:
+        close |= (self != self) & (other != other)
+    if not jnp.issubdtype(self.dtype, jnp.inexact):
+        self, other = (x.astype(config.default_dtype().np) for x in (self, other))
+    self, other = wide(self), wide(other)
+    gap, size = jnp.abs(self - other), jnp.abs(other)
+    allowed = atol.astype(size.dtype) + rtol.astype(size.dtype) * size
+    return close | (jnp.isfinite(gap) & (gap <= allowed))
+
+
+_TOLERANCES = "float rtol=1e-05, float atol=1e-08, bool equal_nan=False"
+_CLOSE = {"derivative": NONE, "lift": ("rtol", "atol"), "bake": {"rtol": lambda x, flat: x < 0, "atol": lambda x, flat: x < 0}, "opmath": False, "out": False,
+          "samples": [call(at(1.0, 2.0), at(1.0, 2.00001)), call(at(1.0, 2.0), at(1.0, 2.1), 0.1, 0.1)],
+          "kinks": [call(at(_INF, _INF, _NAN), at(_INF, -_INF, _NAN)), call(at(_NAN), at(_NAN), equal_nan=True)],
+          "errors": [fails(call(at(1.0), at(1.0, dtype="float32")), RuntimeError, "Double did not match Float"),
+                     fails(call(at(1.0), at(1.0), -1.0), RuntimeError, "rtol must be greater than or equal to zero, but got -1")]}
+
+
+@op(f"isclose(Tensor self, Tensor other, {_TOLERANCES}) -> Tensor", **_CLOSE)
+def isclose(self, other, *, rtol, atol, equal_nan):
+    """Where two tensors agree within a tolerance."""
+    return _near(self, other, rtol, atol, equal_nan)
+
+
+@op(f"_allclose(Tensor self, Tensor other, {_TOLERANCES}) -> Tensor", names=(), **_CLOSE)
+def _allclose(self, other, *, rtol, atol, equal_nan):
+    """Whether two tensors agree within a tolerance everywhere."""
+    return jnp.all(_near(self, other, rtol, atol, equal_nan))
+
+
+@op("_equal(Tensor self, Tensor other) -> Tensor", promote=Promote.RESULT, derivative=NONE, names=(), opmath=False, inplace=False, samples=[call(real(2), real(2))],
+    kinks=_EQUALS)
+def _equal(self, other):
+    """Whether two tensors of one shape have the same elements."""
+    return jnp.all(self == other)
+
+
+# Logic and bits
+
+def _truth(x):
+    return x if x.dtype == bool else x != 0
+
+
+_LOGIC = {"derivative": NONE, "inplace": True, "kinks": [call(at(0.0, _NAN, -0.0), at(0.0, 1.0, 2.0))], "samples": _TWO}
+
+
+@op("logical_and(Tensor self, Tensor other) -> Tensor", **_LOGIC)
+def logical_and(self, other):
+    """Where both are nonzero."""
+    self, other = aligned(only("logical_and_cpu", self, "bifc"), other)
+    return _truth(self) & _truth(other)
+
+
+@op("logical_or(Tensor self, Tensor other) -> Tensor", **_LOGIC)
+def logical_or(self, other):
+    """Where one or both are nonzero."""
+    self, other = aligned(only("logical_or_cpu", self, "bifc"), other)
+    return _truth(self) | _truth(other)
+
+
+@op("logical_xor(Tensor self, Tensor other) -> Tensor", **_LOGIC)
+def logical_xor(self, other):
+    """Where exactly one is nonzero."""
+    self, other = aligned(only("logical_xor_cpu", self, "bifc"), other)
+    return _truth(self) ^ _truth(other)
+
+
+@op("logical_not(Tensor self) -> Tensor", derivative=NONE, inplace=True, kinks=[call(at(0.0, _NAN, -0.0))], samples=[call(real(3))])
+def logical_not(self):
+    """Where self is 0."""
+    return ~_truth(only("logical_not_cpu", self, "bifc"))
+
+
+_INTS = [call(at(5, 3, 0, dtype="int64", grad=False), at(3, 1, 7, dtype="int64", grad=False)), call(at(5, 3, dtype="int32", grad=False), 2)]
+_BITS = {"derivative": NONE, "promote": Promote.RESULT, "opmath": False, "kinks": [call(at(True, False, dtype="bool", grad=False), True)], "samples": _INTS,
+         "scalars": ("self", "other"), "errors": [fails(call(at(1.0), at(1.0)), NotImplementedError, "not implemented for 'Double'")]}
+
+
+@op("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", **_BITS)
+def bitwise_and(self, other):
+    """The bits set in both."""
+    return only("bitwise_and_cpu", self, "biu") & other
+
+
+@op("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", **_BITS)
+def bitwise_or(self, other):
+    """The bits set in one or both."""
+    return only("bitwise_or_cpu", self, "biu") | other
+
+
+@op("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", **_BITS)
+def bitwise_xor(self, other):
+    """The bits set in exactly one."""
+    return only("bitwise_xor_cpu", self, "biu") ^ other
+
+
+@op("bitwise_not(Tensor self) -> Tensor", derivative=NONE, inplace=True, samples=[call(at(5, 0, -1, dtype="int64", grad=False))],
+    kinks=[call(at(True, False, dtype="bool", grad=False))])
+def bitwise_not(self):
+    """Every bit turned over."""
+    return ~only("bitwise_not_cpu", self, "bi")
+
+
+_SHIFTS = {**_BITS, "kinks": [call(at(1, -5, 1, dtype="int64", grad=False), at(65, 70, -1, dtype="int64", grad=False))],
+           "errors": [fails(call(at(1.0), at(1.0)), NotImplementedError, "not implemented for 'Double'")]}
+
+
+@op("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", **_SHIFTS)
+def bitwise_left_shift(self, other):
+    """Bits moved to higher places; 0 for shifts that are negative or as wide as the type."""
+    only("lshift_cpu", self, "i")
+    width = jnp.iinfo(self.dtype).bits
+    return jnp.where((other < 0) | (other >= width), 0, jnp.left_shift(self, jnp.clip(other, 0, width - 1)))
+
+
+@op("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", **_SHIFTS)
+def bitwise_right_shift(self, other):
+    """Bits moved to lower places; the sign fills up, completely for shifts that are negative or too wide."""
+    only("rshift_cpu", self, "i")
+    width = jnp.iinfo(self.dtype).bits
+    return jnp.right_shift(self, jnp.where((other < 0) | (other >= width), width - 1, other)) if self.dtype != jnp.uint8 else jnp.where(
+        (other < 0) | (other >= width), 0, jnp.right_shift(self, jnp.clip(other, 0, width - 1)))
+
+
+# Ties and bounds
+
+def _ordered(name, kernel, x):
+    if jnp.iscomplexobj(x):
+        raise RuntimeError(f"{name} not implemented for complex tensors.")
+    return only(kernel, x, "bif")
+
+
+@partials(lambda t, out, x, y: jnp.where(x < y, 0, jnp.where(x == y, t / 2, t)), lambda t, out, x, y: jnp.where(x > y, 0, jnp.where(x == y, t / 2, t)))
+def _larger(x, y):
+    return jnp.maximum(x, y)
+
+
+@partials(lambda t, out, x, y: jnp.where(x > y, 0, jnp.where(x == y, t / 2, t)), lambda t, out, x, y: jnp.where(x < y, 0, jnp.where(x == y, t / 2, t)))
+def _smaller(x, y):
+    return jnp.minimum(x, y)
+
+
+@partials(lambda t, out, x, y: jnp.where((x >= y) | (y != y), t, 0), lambda t, out, x, y: jnp.where((x >= y) | (y != y), 0, t))
+def _larger_number(x, y):
+    return jnp.fmax(x, y)
+
+
+@partials(lambda t, out, x, y: jnp.where((x <= y) | (y != y), t, 0), lambda t, out, x, y: jnp.where((x <= y) | (y != y), 0, t))
+def _smaller_number(x, y):
+    return jnp.fmin(x, y)
+
+
+_BOTH = {"self": ("self", "other"), "other": ("self", "other")}
+_TIES = {"promote": Promote.RESULT, "saves": _BOTH, "samples": _TWO, "inplace": False, "opmath": False,
+         "kinks": [call(at(1.0, _NAN, 1.0, _NAN, 2.0), at(1.0, 1.0, _NAN, _NAN, 1.0))]}
+
+
+@op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", **_TIES,
+    errors=[fails(call(at(1j, dtype="complex128"), at(1j, dtype="complex128")), RuntimeError, "maximum not implemented for complex tensors.")])
+def maximum(self, other):
+    """The larger of two; a tie shares the gradient, NaN wins and sends it to both."""
+    return _larger(_ordered("maximum", "maximum_cpu", self), other)
+
+
+@op("minimum(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", **_TIES)
+def minimum(self, other):
+    """The smaller of two; a tie shares the gradient, NaN wins and sends it to both."""
+    return _smaller(_ordered("minimum", "minimum_cpu", self), other)
+
+
+@op("fmax(Tensor self, Tensor other) -> Tensor", node="FmaxBackward0", **_TIES)
+def fmax(self, other):
+    """The larger of two; a number wins over NaN, the first operand takes a tie."""
+    return _larger_number(_ordered("fmax", "maximum_cpu", self), other)
+
+
+@op("fmin(Tensor self, Tensor other) -> Tensor", node="FminBackward0", **_TIES)
+def fmin(self, other):
+    """The smaller of two; a number wins over NaN, the first operand takes a tie."""
+    return _smaller_number(_ordered("fmin", "minimum_cpu", self), other)
+
+
+def _clamped(x, lo, hi):
+    out = x if lo is None else jnp.where((x < lo) | (lo != lo), lo, x)
+    return out if hi is None else jnp.where((out > hi) | (hi != hi), hi, out)
+
+
+def _clamp_numbers(x, lo, hi, kernel):
+    if jnp.iscomplexobj(x):
+        raise NotImplementedError("clamp is not supported for complex types")
+    only(kernel, x, "bif")
+    inside = (x >= lo if lo is not None else True) & (x <= hi if hi is not None else True)
+    return jnp.where(inside, x, lax.stop_gradient(_clamped(x, lo, hi)))
+
+
+def _clamp_tensors(x, lo, hi):
+    """The gradient goes to the one that is returned: x at a tie, the upper bound where the bounds cross, nobody if one is NaN or the bounds are equal."""
+    inside = (x >= lo if lo is not None else True) & (x <= hi if hi is not None else True)
+    out = lax.stop_gradient(_clamped(x, lo, hi))
+    if hi is not None:
+        out = jnp.where(x > hi if lo is None else (x > hi) | (lo > hi), hi, out)
+    if lo is not None:
+        out = jnp.where(x < lo if hi is None else (x < lo) & (lo < hi), lo, out)
+    return jnp.where(inside, x, out)
+
+
+_EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")]
+
+
+@op("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", node="ClampBackward0", promote=Promote.RESULT, opmath=False,
+    saves={k: ("self", "min", "max") for k in ("self", "min", "max")}, aliases=("clip",),
+    samples=[call(real(4), real(4), real(4)), call(real(2, 3), real(3), None), call(real(2, 3), None, real(2, 1)), call(real(2), real(()))],
+    kinks=[call(at(1.0, 2.0, 3.0, 2.0), at(2.0, 2.0, 2.0, 3.0), at(2.0, 2.0, 4.0, 1.0)), call(at(_NAN, 1.0, 1.0), at(2.0, _NAN, 0.0), at(3.0, 2.0, _NAN))],
+    errors=_EMPTY_CLAMP)
+def clamp_tensor(self, min=None, max=None):
+    """self between two bounds, which win in the order lower, upper."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if jnp.iscomplexobj(self):
+        raise NotImplementedError("clamp is not supported for complex types")
+    only("clamp_cpu" if None not in (min, max) else "maximum_cpu" if max is None else "minimum_cpu", self, "if" if None not in (min, max) else "bif")
+    return _clamp_tensors(self, min, max)
+
+
+@op("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", node="ClampBackward1", promote=Promote.RESULT, promote_with=("self", "min", "max"),
+    lift=("min", "max"), saves={"self": ("self",)}, aliases=("clip",), samples=[call(real(4), -0.3, 0.4), call(real(2, 3), None, 0.1)], opmath=False,
+    kinks=[call(at(0.0, 0.5, 1.0, 2.0), 0.0, 1.0), call(at(0.0, 2.0, _NAN), 1.0, 0.0)], errors=_EMPTY_CLAMP)
+def clamp(self, *, min=None, max=None):
+    """Bounds are inclusive: the gradient is 1 at both."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    return _clamp_numbers(self, min, max, "clamp_scalar_cpu" if None not in (min, max) else "clamp_min_scalar_cpu" if max is None else "clamp_max_scalar_cpu")
+
+
+_AT_BOUND = [call(at(0.0, 1.0, 2.0, _NAN), at(1.0, 1.0, 1.0, 1.0))]
+_AT_NUMBER = [call(at(0.0, 1.0, 2.0, _NAN), 1.0)]
+
+
+@op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", node="ClampMinBackward1", promote=Promote.RESULT, saves={k: ("self", "min") for k in ("self", "min")},
+    samples=_TWO, kinks=_AT_BOUND, opmath=False)
+def clamp_min_tensor(self, min):
+    """self, at least min; at a tie the gradient goes to self."""
+    return _clamp_tensors(only("maximum_cpu", self, "bif"), min, None)
+
+
+@op("clamp_min(Tensor self, Scalar min) -> Tensor", node="ClampMinBackward0", promote=Promote.RESULT, promote_with=("self", "min"), lift=("min",),
+    saves={"self": ("self",)}, samples=[call(real(4), -0.3)], kinks=_AT_NUMBER, opmath=False)
+def clamp_min(self, *, min):
+    """self, at least a number."""
+    return _clamp_numbers(self, min, None, "clamp_min_scalar_cpu")
+
+
+@op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", node="ClampMaxBackward1", promote=Promote.RESULT, saves={k: ("self", "max") for k in ("self", "max")},
+    samples=_TWO, kinks=_AT_BOUND, opmath=False)
+def clamp_max_tensor(self, max):
+    """self, at most max; at a tie the gradient goes to self."""
+    return _clamp_tensors(only("minimum_cpu", self, "bif"), None, max)
+
+
+@op("clamp_max(Tensor self, Scalar max) -> Tensor", node="ClampMaxBackward0", promote=Promote.RESULT, promote_with=("self", "max"), lift=("max",),
+    saves={"self": ("self",)}, samples=[call(real(4), 0.3)], kinks=_AT_NUMBER, opmath=False)
+def clamp_max(self, *, max):
+    """self, at most a number."""
+    return _clamp_numbers(self, None, max, "clamp_max_scalar_cpu")
+
+
+# Choice by a condition
+
+@op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", node="WhereBackward0", promote=Promote.RESULT, promote_with=("self", "other"),
+    scalars=("self", "other"), saves={"self": ("condition",), "other": ("condition",)}, names=(), inplace=False, opmath=False,
+    samples=[call(at(True, False, True, dtype="bool", grad=False), real(3), real(3)), call(at(True, False, dtype="bool", grad=False), real(3, 2), 1.5)],
+    kinks=[call(at(True, False, dtype="bool", grad=False), at(_NAN, _INF), at(_NAN, _INF))],
+    errors=[fails(call(at(1.0), at(1.0), at(1.0)), RuntimeError, "where expected condition to be a boolean tensor, but got a tensor with dtype Double")])
+def where(condition, self, other):
+    """self where the condition holds, other elsewhere; what was not chosen gets a gradient of exactly 0."""
+    if condition.dtype not in (jnp.bool_, jnp.uint8):
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {char_name(condition)}")
+    return jnp.where(condition.astype(bool), self, other)

@@ -1,0 +1,190 @@
+"""What operators share (layer 2): derivative rules at ties, kinks and zeros, and the check of input types.
+
+A rule is written so that it may be differentiated again: it calls the function it belongs to, not its value.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
+
+from .._core import dtypes, shapes
+
+__all__ = ["aligned", "char_name", "cxx_name", "fixed_power", "flat", "lacks_derivative", "magnitude", "only", "partials", "power", "signum", "straight", "unless", "wide"]
+
+
+def partials(*rules):
+    """Decorator: the derivative of a function by one rule for each argument, ``rule(t, out, *args) -> tangent of out`` (None: it has none).
+
+    An argument that does not vary costs nothing and cannot spoil the others with a 0 * inf of its own.  Half precision is computed in float32,
+    but rules see the rounded result, because that is what torch saves.
+    """
+
+    def attach(f):
+        @jax.custom_jvp
+        def g(*args):
+            low = next((x.dtype for x in args if x.dtype in _HALVES), None)
+            return f(*args) if low is None else _narrow(f(*map(wide, args)), low)
+
+        def jvp(primals, tangents):
+            out = g(*primals)
+            args, result = [wide(x) for x in primals], wide(out)
+            parts = [r(wide(t), result, *args) for r, t in zip(rules, tangents) if r is not None and type(t) is not SymbolicZero]
+            total = functools.reduce(jnp.add, parts) if parts else jnp.zeros_like(out)
+            return out, jnp.broadcast_to(total.astype(out.dtype), out.shape)
+
+        g.defjvp(jvp, symbolic_zeros=True)
+        return functools.wraps(f)(g)
+
+    return attach
+
+
+_HALVES = (jnp.float16, jnp.bfloat16)
+
+
+def wide(x):
+    """Half precision as float32, anything else as it is."""
+    return x.astype(jnp.float32) if x.dtype in _HALVES else x
+
+
+def _narrow(x, low):
+    return x.astype(low) if x.dtype == jnp.float32 else x
+
+
+def unless(mask, t, slope):
+    """t * slope, exactly 0 where `mask` holds: forwards and backwards, even if the slope is not finite there."""
+    return jnp.where(mask, 0, jnp.where(mask, 0, t) * slope)
+
+
+_KINDS = {"b": (dtypes.bool_,), "i": (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
+          "u": (dtypes.uint16, dtypes.uint32, dtypes.uint64), "f": (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64),
+          "c": (dtypes.complex64, dtypes.complex128)}
+_ALLOWED = {k: frozenset(d for letter in k for d in _KINDS[letter]) for k in ("f", "bif", "if", "bifc", "bifu", "ifu", "fc", "ifc", "ifuc", "bi", "i", "biu", "bifuc")}
+
+
+def char_name(x):
+    """The word for an array's dtype in messages (Float, Long, ...)."""
+    return dtypes.from_numpy_dtype(x.dtype).char_name
+
+
+_CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+        "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+
+
+def cxx_name(x):
+    """The C++ name of an array's dtype."""
+    name = dtypes.from_numpy_dtype(x.dtype).name
+    return _CXX.get(name, name)
+
+
+def only(kernel, x, kinds):
+    """Refuse dtypes outside `kinds` (letters of bool, int, unsigned wider than 8 bits, float, complex) in torch's words; returns x."""
+    d = dtypes.from_numpy_dtype(x.dtype)
+    if d not in _ALLOWED[kinds]:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.char_name}'")
+    return x
+
+
+def straight(value, like):
+    """`value` in the forward pass with the gradient of `like`."""
+    return _straight(value, like)
+
+
+@partials(None, lambda t, out, value, like: t)
+def _straight(value, like):
+    return value
+
+
+def flat(value, x):
+    """`value` as a function of x whose derivative is 0 (which is not the same as: no function of x)."""
+    return _flat(value, x) if jnp.issubdtype(x.dtype, jnp.inexact) else value
+
+
+@partials(None, lambda t, out, value, x: jnp.zeros_like(out))
+def _flat(value, x):
+    return value
+
+
+def lacks_derivative(message):
+    """An identity whose derivative raises, for the places where torch has none."""
+
+    @jax.custom_jvp
+    def wall(x):
+        return x
+
+    @wall.defjvp
+    def _(primals, tangents):
+        raise RuntimeError(message)
+
+    return wall
+
+
+def signum(x):
+    """The sign with 0 for NaN; z/|z| of a complex number, 0 at 0."""
+    if jnp.iscomplexobj(x):
+        return _complex_sign(x)
+    return jnp.where(x > 0, 1, jnp.where(x < 0, -1, 0)).astype(x.dtype) if x.dtype != bool else x
+
+
+@partials(lambda t, s, z: _complex_sign_tangent(t, s, z))
+def _complex_sign(z):
+    size = jnp.abs(z)
+    return jnp.where(size == 0, 0, z / jnp.where(size == 0, 1, size).astype(z.dtype))
+
+
+def _complex_sign_tangent(t, s, z):
+    size = magnitude(z).astype(z.dtype)
+    along = jnp.real(jnp.conj(s) * t).astype(z.dtype)
+    return jnp.where(size == 0, 0, (t - s * along) / jnp.where(size == 0, 1, size))
+
+
+@partials(lambda t, out, x: jnp.real(jnp.conj(signum(x)) * t) if jnp.iscomplexobj(x) else signum(x) * t)
+def magnitude(x):
+    """The absolute value; its derivative at 0 is 0."""
+    return jnp.abs(x)
+
+
+# Powers: the derivative in the base is 0 where the exponent is 0, that in the exponent is 0 where the base is 0 and the exponent is not negative.
+
+def _base_rule(t, out, x, y):
+    return unless(y == 0, t, y * power(x, y - 1))
+
+
+def _exponent_rule(t, out, x, y):
+    nonnegative = jnp.real(y) >= 0 if jnp.iscomplexobj(y) else y >= 0
+    return unless((x == 0) & nonnegative, t, out * jnp.log(x))
+
+
+@partials(_base_rule, _exponent_rule)
+def power(x, y):
+    """x to the power y, both of one dtype."""
+    return jnp.power(x, y)
+
+
+_DIRECT = {0: jnp.ones_like, 1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: jnp.sqrt, -0.5: lambda x: 1 / jnp.sqrt(x),
+           -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x)}
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def fixed_power(x, exponent):
+    """x to a power that is part of the program."""
+    direct = _DIRECT.get(exponent)
+    return direct(x) if direct is not None else jnp.power(x, jnp.asarray(exponent, x.dtype))
+
+
+@fixed_power.defjvp
+def _(exponent, primals, tangents):
+    (x,), (t,) = primals, tangents
+    if exponent == 0:
+        return fixed_power(x, exponent), jnp.zeros_like(x)
+    return fixed_power(x, exponent), t * (exponent * fixed_power(x, exponent - 1))
+
+
+def aligned(*arrays):
+    """The arrays with one rank, checked to broadcast (for operators that do not promote)."""
+    shapes.broadcast(*[tuple(x.shape) for x in arrays])
+    rank = max(x.ndim for x in arrays)
+    return [x.reshape((1,) * (rank - x.ndim) + tuple(x.shape)) for x in arrays]

@@ -1,0 +1,117 @@
+"""Running sums, products and extremes (layer 2)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from .._core.shapes import wrap_dim
+from .conventions import only
+from .order import pick
+from .registry import Promote, at, call, fails, op, real
+
+_NAN, _INF = float("nan"), float("inf")
+_DIMS = [call(real(2, 3), 1), call(real(2, 3), -2), call(real(()), 0), call(real(0), 0)]
+_OUTSIDE = fails(call(real(2, 3), 2), IndexError, "Dimension out of range (expected to be in range of [-2, 1], but got 2)")
+
+
+def _along(f, x, dim):
+    axis = wrap_dim(dim, x.ndim)
+    return f(x, axis) if x.ndim and x.size else x
+
+
+@op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", node="CumsumBackward0", promote=Promote.SUM, inplace=True, opmath=True,
+    samples=[*_DIMS, call(at(1, 2, dtype="int32", grad=False), 0)], kinks=[call(at(1.0, _INF, -_INF), 0)], errors=[_OUTSIDE])
+def cumsum(self, *, dim, dtype=None):
+    """The sums of the elements so far."""
+    return _along(lambda x, axis: jnp.cumsum(x, axis, dtype=x.dtype), only("cumsum_out_cpu", self, "ifuc"), dim)
+
+
+@op("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", node="CumprodBackward0", promote=Promote.SUM, inplace=True, opmath=True,
+    saves={"self": ("self", "result")}, samples=[*_DIMS, call(at(1, 2, dtype="int32", grad=False), 0)],
+    kinks=[call(at(2.0, 0.0, 3.0), 0), call(at(2.0, 0.0, 3.0, 0.0, 5.0), 0)], errors=[_OUTSIDE])
+def cumprod(self, *, dim, dtype=None):
+    """The products of the elements so far; exact derivatives where some are zero."""
+    return _along(lambda x, axis: jnp.cumprod(x, axis, dtype=x.dtype), only("cumprod_out_cpu", self, "ifuc"), dim)
+
+
+def _log_add(a, b):
+    """log(exp(a) + exp(b)) without overflow; equal infinities stay."""
+    if jnp.iscomplexobj(a):
+        top = jnp.where(jnp.real(a) > jnp.real(b), jnp.real(a), jnp.real(b))
+        top = jnp.where(jnp.isinf(top), jnp.zeros_like(top), top).astype(a.dtype)
+        return top + jnp.log(jnp.exp(a - top) + jnp.exp(b - top))
+    return jnp.logaddexp(a, b)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _running_logsumexp(x, axis):
+    return jax.lax.associative_scan(_log_add, x, axis=axis)
+
+
+@_running_logsumexp.defjvp
+def _(axis, primals, tangents):
+    """The recurrence s_i = exp(out_(i-1) - out_i) s_(i-1) + exp(x_i - out_i) t_i, whose factors never exceed 1."""
+    x, t = primals[0], tangents[0]
+    out = _running_logsumexp(x, axis)
+    n = x.shape[axis]
+    before = jnp.concatenate([jax.lax.slice_in_dim(out, 0, 1, axis=axis), jax.lax.slice_in_dim(out, 0, n - 1, axis=axis)], axis)
+    decay = jnp.exp(jnp.where(before == out, 0, before - out))
+    steps = jnp.exp(x - out) * t
+    return out, jax.lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (decay, steps), axis=axis)[1]
+
+
+@op("logcumsumexp(Tensor self, int dim) -> Tensor", node="LogcumsumexpBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_DIMS,
+    kinks=[call(at(1000.0, 1000.0, 0.0), 0), call(at(-_INF, 1.0), 0), call(at(1.0, -_INF, 3.0), 0)],
+    errors=[_OUTSIDE, fails(call(at(1, 2, dtype="int64", grad=False), 0), NotImplementedError, "\"logcumsumexp_out_cpu\" not implemented for 'Long'")])
+def logcumsumexp(self, *, dim):
+    """log of the sums of the exponentials so far."""
+    wrap_dim(dim, self.ndim)
+    return _along(_running_logsumexp, only("logcumsumexp_out_cpu", self, "fc"), dim)
+
+
+def _running(better):
+    """Indices of the best so far: the last of equals, and a NaN beats all before it."""
+
+    def combine(a, b):
+        later = better(b[0], a[0])
+        if jnp.issubdtype(b[0].dtype, jnp.floating):
+            later = later | jnp.isnan(b[0])
+        return jnp.where(later, b[0], a[0]), jnp.where(later, b[1], a[1])
+
+    def indices(x, axis):
+        values = jax.lax.stop_gradient(x)
+        places = jax.lax.broadcasted_iota(jnp.int64, x.shape, axis)
+        return jax.lax.associative_scan(combine, (values, places), axis=axis)[1]
+
+    return indices
+
+
+def _cumulative_extreme(name, x, dim, better):
+    axis = wrap_dim(dim, x.ndim)
+    only(f"{name}_cpu", x, "bif")
+    if x.ndim == 0 or x.size == 0:
+        return x, jnp.zeros(x.shape, jnp.int64)
+    indices = _running(better)(x, axis)
+    return pick(x, indices, axis), indices
+
+
+_TIES = [call(at(1.0, 1.0, 0.0, 2.0, 2.0), 0), call(at(1.0, _NAN, 2.0, _NAN, 3.0), 0)]
+
+
+@op("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CummaxBackward0", fields=("values", "indices"), saves={"self": ("self", "result1")},
+    samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
+def cummax(self, *, dim):
+    """The greatest so far and its last index."""
+    return _cumulative_extreme("cummax", self, dim, lambda b, a: b >= a)
+
+
+@op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CumminBackward0", fields=("values", "indices"), saves={"self": ("self", "result1")},
+    samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
+def cummin(self, *, dim):
+    """The smallest so far and its last index."""
+    return _cumulative_extreme("cummin", self, dim, lambda b, a: b <= a)
+
+

@@ -1,0 +1,226 @@
+"""Vector norms and distances between tensors (layer 2)."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+from jax.lax import Precision
+
+from .._core import dtypes, shapes
+from .._core.shapes import reduce_dims
+from .conventions import fixed_power, magnitude, partials, signum
+from .reduce import total, type_of, wide
+from .registry import Promote, at, call, fails, op, real
+
+_INF = float("inf")
+
+
+def norm_of(x, p, axes, keepdims=False):
+    """The p-norm over axes with torch's derivative: 0 at the zero vector, ties of an infinite p share."""
+
+    def tangent(t, out, x):
+        full = norm_of(x, p, axes, True)
+        return total(jnp.real(jnp.conj(_slope(x, full, p, axes)) * t), axes, keepdims)
+
+    @partials(tangent)
+    def value(x):
+        return _value(x, p, axes, keepdims)
+
+    return value(x)
+
+
+def _value(x, p, axes, keepdims):
+    if p == 0:
+        return total((x != 0).astype(jnp.finfo(x.dtype).dtype), axes, keepdims)
+    size = jnp.abs(x)
+    if p == _INF:
+        return jnp.max(size, axis=axes, keepdims=keepdims)
+    if p == -_INF:
+        return jnp.min(size, axis=axes, keepdims=keepdims)
+    if p == 1:
+        return total(size, axes, keepdims)
+    if p == 2:
+        squares = jnp.real(x) ** 2 + jnp.imag(x) ** 2 if jnp.iscomplexobj(x) else x * x
+        return jnp.sqrt(total(squares, axes, keepdims))
+    return _power(total(_power(size, p), axes, keepdims), 1 / p)
+
+
+def _power(x, p):
+    return fixed_power(x, p if p != int(p) else int(p)) if math.isfinite(p) else x
+
+
+def _slope(x, norm, p, axes):
+    """What a gradient of the norm is multiplied by to give that of x."""
+    if p == 0:
+        return jnp.zeros_like(x)
+    if p == 1:
+        return signum(x)
+    wide_norm = norm.astype(x.dtype)
+    if p == 2:
+        return jnp.where(norm == 0, 0, x / wide_norm)
+    size = magnitude(x)
+    if math.isinf(p):
+        mask = (size == norm) | jnp.isnan(size)
+        share = mask.astype(size.dtype) / total(mask.astype(size.dtype), axes, True)
+        return signum(x) * share.astype(x.dtype)
+    if p < 1:
+        scaled = jnp.where(x == 0, 0, _power(size, p - 1))
+        return signum(x) * (scaled * _power(norm, 1 - p)).astype(x.dtype)
+    safe = jnp.where(norm == 0, 1, norm)
+    scale = jnp.where(norm == 0, 0, 1 / _power(safe, p - 1)).astype(x.dtype)
+    if p < 2:
+        return signum(x) * _power(size, p - 1).astype(x.dtype) * scale
+    return x * _power(size, p - 2).astype(x.dtype) * scale
+
+
+def _shown(p):
+    return f"{p:g}" if isinstance(p, float) else str(p)
+
+
+def _check_identity(x, p, dim):
+    """inf and negative norms of nothing do not exist."""
+    if p >= 0 and p != _INF:
+        return
+    name = "linalg.vector_norm cannot compute the"
+    if x.size == 0 and (dim is None or len(dim) == 0):
+        raise RuntimeError(f"{name} {_shown(p)} norm on an empty tensor because the operation does not have an identity")
+    for d in reduce_dims(dim, x.ndim):
+        if x.ndim and x.shape[d] == 0:
+            raise RuntimeError(
+                f"{name} {_shown(p)} norm on the dimension {d}because this dimension is empty and the operation does not have an identity")
+
+
+def check_norm_type(name, own, dtype):
+    """torch's rules for the input and the `dtype` argument of the linalg norms."""
+    if own.category < dtypes.FLOAT:
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {own.char_name}")
+    if dtype is None or dtype is own:
+        return
+    if dtype.category < dtypes.FLOAT:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtype.char_name}")
+    if dtype.is_complex != own.is_complex:
+        word = "complex" if own.is_complex else "real"
+        raise RuntimeError(f"{name}: dtype should be {word} for {word} inputs, but got {dtype.char_name}")
+    if dtypes.promote_types(own, dtype) is not dtype:
+        raise RuntimeError(f"{name}: the dtype of the input ({own.char_name}) should be convertible without narrowing to the specified dtype ({dtype.char_name})")
+
+
+@op("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    node="LinalgVectorNormBackward0", names=("torch.linalg.vector_norm",), saves={"self": ("self", "result")},
+    samples=[call(real(4)), call(real(2, 3), 3, 1), call(real(2, 3), 1.5, None, True), call(real(2, 3), float("inf")), call(real(3, dtype="complex128"), 1),
+             call(real(2, 0), 2, 1), call(real(()), 2)],
+    kinks=[call(at(0.0, 0.0), p) for p in (0, 0.5, 1, 1.5, 2, 2.5, 3, float("inf"), -float("inf"), -1)] + [
+        call(at(3.0, 0.0, -3.0), p) for p in (0.5, 1, 3, float("inf"), -float("inf"), -1)],
+    errors=[fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError,
+                  "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long"),
+            fails(call(real(0), float("inf")), RuntimeError,
+                  "linalg.vector_norm cannot compute the inf norm on an empty tensor because the operation does not have an identity")])
+def linalg_vector_norm(self, *, ord=2, dim=None, keepdim=False, dtype=None):
+    """The norm of the elements over dims taken as one vector."""
+    own = type_of(self)
+    check_norm_type("linalg.vector_norm", own, dtype)
+    x = wide(self.astype(dtype.np) if dtype is not None else self)
+    axes = reduce_dims(dim, self.ndim)
+    _check_identity(x, ord, dim)
+    return norm_of(x, ord, axes, keepdim).astype((dtype or own).to_real().np)
+
+
+@op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", node="DistBackward0", promote=Promote.RESULT, inplace=False, out=False,
+    saves={"self": ("self", "other", "result"), "other": ("self", "other", "result")},
+    samples=[call(real(3), real(3)), call(real(2, 3), real(3), 1), call(real(3), real(3), 2.5)],
+    kinks=[call(at(1.0, 2.0), at(1.0, 2.0), p) for p in (1, 2, 3, float("inf"))])
+def dist(self, other, *, p=2):
+    """The p-norm of self - other."""
+    away = self - other
+    return norm_of(away, p, tuple(range(away.ndim)))
+
+
+# Pairs of rows
+
+def _pair_slope(d, norm, p):
+    """The slope for pairs: every coordinate that attains an infinite norm gets all of the gradient."""
+    if p == _INF:
+        return signum(d) * (magnitude(d) == norm).astype(d.dtype)
+    return _slope(d, norm, p, (d.ndim - 1,))
+
+
+def _pairs(x1, x2, p):
+    """Norms of all differences of rows."""
+
+    @partials(lambda t, out, d: total(_pair_slope(d, out[..., None], p) * t, (d.ndim - 1,)))
+    def norms(d):
+        return _value(d, p, (d.ndim - 1,), False)
+
+    left, right = x1[..., :, None, :], x2[..., None, :, :]
+    if x1.shape[-1] == 0:
+        return jnp.zeros((*jnp.broadcast_shapes(left.shape, right.shape)[:-1],), x1.dtype)
+    return norms(left - right)
+
+
+def _cdist_check(x1, x2, p):
+    for x, word in ((x1, "X1"), (x2, "X2")):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {word} got: {x.ndim}D")
+    for x, word in ((x1, "X1"), (x2, "X2")):
+        if type_of(x).category != dtypes.FLOAT:
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {word} got: {type_of(x).char_name}")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    if x1.dtype != x2.dtype:
+        raise RuntimeError(f"expected scalar type {type_of(x1).char_name} but found {type_of(x2).char_name}")
+
+
+@op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", node="CdistBackward0", names=(),
+    saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")}, samples=[call(real(3, 2), real(4, 2), 2.0, None), call(real(2, 3, 2), real(4, 2), 1.0, None)],
+    kinks=[call(at([[1.0, 2.0], [3.0, 4.0]]), at([[1.0, 2.0], [4.0, 5.0]]), p, None) for p in (0.5, 1.0, 2.0, 3.0, _INF)],
+    errors=[fails(call(real(3, 2), real(4, 3), 2.0, None), RuntimeError, "X1 and X2 must have the same number of columns. X1: 2 X2: 3")])
+def _cdist_forward(x1, x2, *, p, compute_mode):
+    """Distances of all pairs of rows."""
+    _cdist_check(x1, x2, p)
+    x1, x2 = aligned_batches(x1, x2)
+    return _pairs(x1, x2, p)
+
+
+def aligned_batches(x1, x2):
+    """Two stacks of matrices with one rank, their batch dims checked to broadcast."""
+    shapes.broadcast(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
+    rank = max(x1.ndim, x2.ndim)
+    return [x.reshape((1,) * (rank - x.ndim) + x.shape) for x in (x1, x2)]
+
+
+@op("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", node="ViewBackward0", names=(),
+    saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")}, samples=[call(real(3, 2), real(4, 2)), call(real(2, 3, 2), real(4, 2))],
+    kinks=[call(at([[1.0, 2.0], [3.0, 4.0]]), at([[1.0, 2.0], [4.0, 5.0]]))])
+def _euclidean_dist(x1, x2):
+    """Euclidean distances of all pairs of rows by one matrix product."""
+    _cdist_check(x1, x2, 2)
+    x1, x2 = aligned_batches(x1, x2)
+    return _by_product(x1, x2)
+
+
+def _scale(t, out):
+    return jnp.where(out == 0, 0, t / out)
+
+
+def _toward(t, out, x1, x2):
+    """The tangent of the distances for a tangent of x1."""
+    along = total(t * x1, (t.ndim - 1,))[..., :, None] - _rows_by_rows(t, x2)
+    return _scale(along, out)
+
+
+def _rows_by_rows(x1, x2):
+    return jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=Precision.HIGHEST)
+
+
+@partials(lambda t, out, x1, x2: _toward(t, out, x1, x2),
+          lambda t, out, x1, x2: jnp.swapaxes(_toward(t, jnp.swapaxes(out, -1, -2), x2, x1), -1, -2))
+def _by_product(x1, x2):
+    squares = total(x1 * x1, (x1.ndim - 1,))[..., :, None] + total(x2 * x2, (x2.ndim - 1,))[..., None, :]
+    left = squares - 2 * _rows_by_rows(x1, x2)
+    return jnp.sqrt(jnp.maximum(left, jnp.zeros_like(left)))
+
+
+__all__ = ["aligned_batches", "check_norm_type", "norm_of"]

@@ -1,0 +1,129 @@
+"""What operators on index tensors share (layer 2): places, writing where places repeat, range checks.
+
+Index values are checked where they are known when the call is recorded (`_functions/index.py`); otherwise the program checks them and the next look
+raises.  A body that meets one out of range clamps it.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from .._core.dtypes import from_numpy_dtype
+from .._core.shapes import wrap_dim
+from .conventions import partials
+from .registry import at
+
+LONGS = ("int64", "int32")
+
+
+def long(*values):
+    """Sample: an int64 tensor of these values."""
+    return at(*values, dtype="int64", grad=False)
+
+
+def truth(*values):
+    """Sample: a bool tensor of these values."""
+    return at(*values, dtype="bool", grad=False)
+
+
+def char(x):
+    """The word for an array's dtype in messages (Double, Long, ...)."""
+    return from_numpy_dtype(x.dtype).char_name
+
+
+def at_least_1d(x):
+    """0-dim arrays as one element."""
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+# Range checks: a code is 0, or says which value was wrong (and in which of several index tensors)
+
+def offence(index, size, lowest, xp=jnp):
+    """0, or the code of a value outside [lowest, size)."""
+    flat = index.reshape(-1)
+    if flat.size == 0:
+        return 0
+    wrong = (flat < lowest) | (flat >= size)
+    first = flat[xp.argmax(wrong)].astype("int64")
+    return xp.where(xp.any(wrong), first + (first >= 0), 0)
+
+
+def offender(code):
+    """The value that a code stands for."""
+    return code - 1 if code > 0 else code
+
+
+def in_range(bounds, error):
+    """Fields of an operator (self, index, ...): ``bounds(shape, **keywords) -> (size, lowest)``, ``error(value, shape, size, **keywords)``."""
+
+    def guard(self, index, *rest, **keywords):
+        return offence(index, *bounds(self.shape, **keywords))
+
+    def make(code, shape, *shapes, **keywords):
+        return error(offender(code), shape, bounds(shape, **keywords)[0], **keywords)
+
+    guard.bounds = bounds
+    return {"guard": guard, "guard_error": make}
+
+
+def along_dim(shape, *, dim, **_):
+    """Bounds of an index along `dim` that may not be negative."""
+    return (shape[wrap_dim(dim, len(shape))] if shape else 1), 0
+
+
+def out_of_bounds(kind, prefix=""):
+    """The error "index i is out of bounds for dimension d with size n"."""
+
+    def error(value, shape, size, *, dim, **_):
+        return kind(f"{prefix}index {value} is out of bounds for dimension {wrap_dim(dim, len(shape))} with size {size}")
+
+    return error
+
+
+# Writing where places may repeat
+
+def put_last(x, src, where, rest):
+    """`x` with `src` at the places `where` (index arrays; `rest` is the full index with None for each of them), the last of several at one place.
+
+    As in torch every element of `src` gets the gradient of its place, also one that was overwritten.
+    """
+    return _put(rest)(x, src, *where)
+
+
+def _whole(rest, where):
+    it = iter(where)
+    return tuple([next(it) if i is None else i for i in rest])
+
+
+_puts: dict = {}
+
+
+def _put(rest):
+    key = tuple([None if i is None else 0 for i in rest])
+    f = _puts.get(key)
+    if f is None:
+
+        def set_in(x, src, where, **how):
+            return x.at[_whole(rest, where)].set(src, mode="clip", **how)
+
+        @partials(lambda t, out, x, src, *where: set_in(t, jnp.zeros_like(src), where, unique_indices=True),
+                  lambda t, out, x, src, *where: set_in(jnp.zeros_like(x), t, where, unique_indices=True))
+        def f(x, src, *where):
+            return set_in(x, src, where)
+
+        _puts[key] = f
+    return f
+
+
+def lattice(index, d):
+    """Index arrays of gather and scatter: `index` in dim `d`, its own position in the others."""
+    out = [jnp.arange(n, dtype=jnp.int64).reshape([-1 if i == k else 1 for i in range(index.ndim)]) for k, n in enumerate(index.shape)]
+    out[d] = index.astype(jnp.int64)
+    return tuple(out)
+
+
+def along(ndim, d, index):
+    """A full index that has `index` in dim `d` and takes all of the others."""
+    return (slice(None),) * d + (index,) + (slice(None),) * (ndim - d - 1)
+
+

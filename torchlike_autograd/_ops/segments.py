@@ -1,0 +1,142 @@
+"""Reductions into places named by an index: `scatter_reduce`, `index_reduce` (layer 2)."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from .._core.dtypes import FLOAT, from_numpy_dtype
+from .._core.shapes import contiguous_strides, wrap_dim
+from .conventions import straight
+from .places import along_dim, at_least_1d, in_range, lattice, long, out_of_bounds
+from .scatter import part, scatter_dim
+from .registry import SMOOTH, call, fails, op, real
+
+
+def _places(index, d, shape):
+    """Flat destination of every element that `index` covers."""
+    out = 0
+    for i, step in zip(lattice(index, d), contiguous_strides(shape)):
+        out = out + i * step
+    return jnp.broadcast_to(out, index.shape).reshape(-1)
+
+
+def _touched(n, places):
+    return jnp.zeros(n, bool).at[places].set(True, mode="drop")
+
+
+def _added(x, places, src):
+    return x.at[places].add(src, mode="drop")
+
+
+def _total(x, places, src, include_self):
+    base = x if include_self else jnp.where(_touched(x.size, places), jnp.zeros((), x.dtype), x)
+    return _added(base, places, src)
+
+
+def _average(x, places, src, include_self):
+    count = _added(jnp.full(x.size, int(include_self), jnp.int64), places, jnp.ones(src.size, jnp.int64))
+    count = jnp.maximum(count, 1).astype(x.dtype)
+    total = _total(x, places, src, include_self)
+    return total / count if from_numpy_dtype(x.dtype).category >= FLOAT else jnp.floor_divide(total, count)
+
+
+def _product(x, places, src, include_self):
+    """Products by a segmented scan over the elements sorted by place: multiplications only, so that zeros are exact at any order."""
+    own = x if include_self else jnp.where(_touched(x.size, places), jnp.ones((), x.dtype), x)
+    where = jnp.concatenate([jnp.arange(x.size, dtype=jnp.int64), places])
+    order = jnp.argsort(where, stable=True)
+    where, values = where[order], jnp.concatenate([own, src])[order]
+    first = jnp.concatenate([jnp.ones(1, bool), where[1:] != where[:-1]])
+
+    def join(left, right):
+        return left[0] | right[0], jnp.where(right[0], right[1], left[1] * right[1])
+
+    _, running = jax.lax.associative_scan(join, (first, values))
+    last = _added(jnp.ones(x.size, jnp.int64), places, jnp.ones(src.size, jnp.int64))
+    return running[jnp.cumsum(last) - 1]
+
+
+def _extreme(greatest):
+    def reduce(x, places, src, include_self):
+        touched = _touched(x.size, places)
+        lowest = _lowest(x.dtype, greatest)
+        base = x if include_self else jnp.where(touched, lowest, x)
+        result = base.at[places].max(src, mode="drop") if greatest else base.at[places].min(src, mode="drop")
+        if from_numpy_dtype(x.dtype).category < FLOAT:
+            return result
+        result = jax.lax.stop_gradient(result)
+        # torch 2.13 counts self among the equals even where it is not included
+        mine, theirs = (x == result).astype(x.dtype), (src == result[places]).astype(x.dtype)
+        shares = _added(mine, places, theirs)
+        kept = mine if include_self else jnp.where(touched, jnp.zeros((), x.dtype), mine)
+        return straight(result, _added(x / shares * kept, places, src / shares[places] * theirs))
+
+    return reduce
+
+
+def _lowest(dtype, greatest):
+    if dtype == bool:
+        return jnp.asarray(not greatest)
+    if jnp.issubdtype(dtype, jnp.integer):
+        info = jnp.iinfo(dtype)
+        return jnp.asarray(info.min if greatest else info.max, dtype)
+    return jnp.asarray(-jnp.inf if greatest else jnp.inf, dtype)
+
+
+_REDUCTIONS = {"sum": _total, "mean": _average, "prod": _product, "amax": _extreme(True), "amin": _extreme(False)}
+
+
+def _reduced(self, index, src, d, reduce, include_self):
+    x, index = at_least_1d(self), at_least_1d(index)
+    if index.size == 0:
+        return self
+    return _REDUCTIONS[reduce](x.reshape(-1), _places(index, d, x.shape), src.reshape(-1), include_self).reshape(self.shape)
+
+
+_EVERYTHING = {"self": ("self", "index", "src", "result"), "src": ("self", "index", "src", "result")}
+
+
+@op("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor", node="ScatterReduceBackward0",
+    **in_range(along_dim, out_of_bounds(RuntimeError)), saves=_EVERYTHING, inplace=True, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0], [0, 0, 0, 0]]), real(2, 4), r) for r in _REDUCTIONS] + [
+        call(real(3), 0, long(0, 0), real(2), r, include_self=False) for r in _REDUCTIONS],
+    kinks=[call(real(3, low=0.0, high=0.0), 0, long(0, 0), real(2, low=0.0, high=0.0), r) for r in ("prod", "amax", "amin")],
+    errors=[fails(call(real(3), 0, long(3), real(1), "sum"), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3")])
+def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
+    """Elements of `src` reduced into the places that `index` names."""
+    d = scatter_dim(self, index, dim, src)
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    return _reduced(self, index, part(src, index), d, reduce, include_self)
+
+
+_EVERY_SOURCE = {"self": ("self", "index", "source", "result"), "source": ("self", "index", "source", "result")}
+
+
+@op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", node="IndexReduceBackward0",
+    **in_range(along_dim, lambda *_, **kw: IndexError("index out of range in self")), saves=_EVERY_SOURCE, inplace=True, samples=[call(real(3, 4), 0, long(0, 0), real(2, 4), r) for r in ("prod", "mean", "amax", "amin")] + [
+        call(real(3, 4), 1, long(3, 3), real(3, 2), r, include_self=False) for r in ("prod", "mean", "amax", "amin")], kinks=SMOOTH,
+    errors=[fails(call(real(3), 0, long(0), real(1), "sum"), RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got sum.")])
+def index_reduce(self, index, source, *, dim, reduce, include_self=True):
+    """source reduced into the entries of a dim that `index` names."""
+    d = wrap_dim(dim, self.ndim)
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    _check_entries(self, index, source, d)
+    source = at_least_1d(source)
+    spread = jnp.broadcast_to(index.reshape([-1 if k == d else 1 for k in range(source.ndim)]), source.shape)
+    return _reduced(self, spread, source, d, reduce, include_self)
+
+
+def _check_entries(self, index, source, d):
+    if index.ndim > 1:
+        raise IndexError(f"index_reduce_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {from_numpy_dtype(index.dtype).char_name} "
+                         f"and size: {list(index.shape)}")
+    if index.dtype not in ("int64", "int32"):
+        raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
+    names = [from_numpy_dtype(x.dtype).char_name for x in (self, source)]
+    if names[0] != names[1]:
+        raise RuntimeError(f"index_reduce(): self and source must have the same scalar type, but got self.dtype = {names[0]} and source.dtype = {names[1]}")
+    length = source.shape[d] if source.ndim else 1
+    if index.size != length:
+        raise RuntimeError(f"index_reduce(): Number of indices ({index.size}) should be equal to source.size(dim): ({length})")
