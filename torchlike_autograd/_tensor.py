@@ -192,6 +192,10 @@ class Tensor(metaclass=TensorMeta):
 
     @requires_grad.setter
     def requires_grad(self, value):
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if value and self.dtype.category < dtypes.FLOAT:
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad=True):
@@ -207,7 +211,7 @@ class Tensor(metaclass=TensorMeta):
             return self
         if requires_grad:
             if v.aval.dtype.category < dtypes.FLOAT:
-                raise errors.only_float_requires_grad()
+                raise RuntimeError("only Tensors of floating point dtype can require gradients")
             v = as_leaf(v, self._leaf_point())
         else:
             v = as_detached(v)
@@ -257,7 +261,7 @@ class Tensor(metaclass=TensorMeta):
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
                 "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
                 "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-                "github.com/pytorch/pytorch/pull/30531 for more informations. (Triggered internally at torch/include/ATen/core/TensorBody.h:502.)",
+                "github.com/pytorch/pytorch/pull/30531 for more information.",
                 stacklevel=2)
         return out
 
@@ -282,8 +286,8 @@ class Tensor(metaclass=TensorMeta):
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{self.dtype.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
-                "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
-                "that they match.")
+                "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
+                "match.")
         if value.shape != self.shape:
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please ensure that the gradient and the "

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 
 from .._ops.registry import OPS
@@ -13,7 +12,7 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, record
 from .lines import user_line
-from .record import GRAD, LEAF, LOCK, Value, record_op, thread
+from .record import GRAD, INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .storage import PickSpec, View, _GRAFT, cell_of, read, write
 
 _new = object.__new__
@@ -180,7 +179,7 @@ def inplace(spec, flat, target):
     values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
     leaf = old.leaf if old.needs and not grad and target._cell is None else None
     if not old.needs or leaf is not None or grad:
-        new = _known(spec, LEAF if leaf is not None else grad, values, old.aval)
+        new = _known(spec, LEAF if leaf is not None else INPLACE if grad else NOGRAD, values, old.aval)
         if new is not None and (new.needs or not old.needs):
             if leaf is not None:
                 new.leaf = leaf
@@ -222,7 +221,7 @@ def _inplace_value(spec, values, old, target):
         new.leaf = leaf
         new.tape.leaves[new.slot] = leaf
         return new
-    new = record_op(spec, values)[0]
+    new = record_op(spec, values, INPLACE if grad else NOGRAD)[0]
     if not exact:
         new = record_op(cast_spec(old.aval.dtype), (new,))[0]
     return keep_history(new, old, target)
@@ -271,7 +270,7 @@ def check_inplace(t):
 
 def _view_error(t, view):
     number = getattr(view.chain[-1][0], "output", 0) if view.chain else 0
-    name = "" if t.grad_fn is None else re.sub(r"Backward\d*$", "", t.grad_fn.name())
+    name = "" if t.grad_fn is None else t.grad_fn.name().removesuffix("Backward0").replace("Backward", "")
     if view.creation == "multi":
         return RuntimeError(
             f"Output {number} of {name} is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such "

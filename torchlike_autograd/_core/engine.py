@@ -7,8 +7,6 @@ have a graph of their own.
 
 from __future__ import annotations
 
-import re
-
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
@@ -510,10 +508,11 @@ def _check(tape, plan):
     if tape.freed and not tape.freed.isdisjoint(plan.saving):
         raise errors.second_time()
     if tape.seen:
-        for slot in plan.kept & tape.seen.keys():
-            counter, at = tape.seen[slot]
-            if counter.n != at:
-                raise _modified(tape, slot, counter, at, slot_table(tape.prefix)[slot][2])
+        for slots, own in ((plan.results, True), (plan.kept, False)):
+            for slot in slots & tape.seen.keys():
+                counter, at = tape.seen[slot]
+                if counter.n != at:
+                    raise _modified(tape, slot, counter, at, slot_table(tape.prefix)[slot][2], own)
     for slot in plan.kept:
         if slot < 0:
             v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
@@ -521,9 +520,9 @@ def _check(tape, plan):
                 raise _modified(tape, slot, *v.seen, v.aval)
 
 
-def _modified(tape, slot, counter, at, a):
-    """The version error; it names the node that wrote last, or the one that made the value."""
-    v = counter.writer() if counter.writer is not None else None
+def _modified(tape, slot, counter, at, a, own=False):
+    """The version error; it names the node that wrote last, or the one that made the value (`own`: and kept it)."""
+    v = counter.writer() if counter.writer is not None and not own else None
     node = None
     if v is not None and v.tape is not None and v.leaf is None:
         node, nr = node_at(v.tape, v.slot)
@@ -535,7 +534,7 @@ def _modified(tape, slot, counter, at, a):
 
 def short_name(node):
     """A node's name as messages give it: without its ending."""
-    return re.sub(r"Backward\d*$", "", node.name())
+    return node.name().removesuffix("Backward0").replace("Backward", "")
 
 
 def _release_kept(tape):

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from .._ops.spec import aval
 from . import dtypes
-from .record import GRAD, LEAF, Step, slot_table
+from .record import GRAD, INPLACE, LEAF, Step, slot_table
 
 
 class Visit:
@@ -64,13 +64,14 @@ class Plan:
     """The stages and events of one backward pass over one tape.
 
     items: Stage, or ("node", step, wanted) for a step that is visible to Python, or ("leaf", slot);
-    targets: slots whose gradients are asked for; saving: first slots of visited nodes that keep something; kept: slots they keep.
+    targets: slots whose gradients are asked for; saving: first slots of visited nodes that keep something; kept, results: slots that they keep of their inputs and of
+    their own outputs.
     """
 
-    __slots__ = ("items", "kept", "saving", "targets", "visited")
+    __slots__ = ("items", "kept", "results", "saving", "targets", "visited")
 
-    def __init__(self, items, targets, saving, kept, visited):
-        self.items, self.targets, self.saving, self.kept, self.visited = items, targets, saving, kept, visited
+    def __init__(self, items, targets, saving, kept, results, visited):
+        self.items, self.targets, self.saving, self.kept, self.results, self.visited = items, targets, saving, kept, results, visited
 
 
 def _slot_aval(slot, table, input_avals):
@@ -131,25 +132,26 @@ def _build(prefix, roots, targets, cuts):
     builder = _Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
         builder.event(("leaf", slot))
-    saving, kept = set(), set()
+    saving, kept, results = set(), set(), set()
     for step, wanted, given in order:
         visible = step.kind == "function" or any(step.first + i in cuts for i in range(len(step.out_avals)))
         only_captured = not wanted
         if only_captured and not visible:
             continue
         if not only_captured and step.kind == "op":
-            ins, outs = step.form.kept(wanted)
-            if ins or outs:
+            inplace = step.mode == INPLACE
+            ins, outs = step.form.kept(wanted, inplace)
+            if ins or outs or (inplace and step.form.kept(wanted)[0]):
                 saving.add(step.first)
                 kept.update(s for s in (step.ins[i] for i in ins) if type(s) is not tuple)
-                kept.update(step.first + i for i in outs)
+                results.update(step.first + i for i in outs)
         if visible:
             builder.event(("node", step, wanted, given))
         else:
             builder.visit(Visit(step, wanted, given))
         for slot in ends.get(step.first, ()):
             builder.event(("leaf", slot))
-    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), tuple(s.first for s, w, _ in order if w))
+    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple(s.first for s, w, _ in order if w))
 
 
 def _visits(prefix, roots, needs, useful):

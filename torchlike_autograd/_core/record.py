@@ -29,6 +29,7 @@ from .._ops.spec import aval
 from . import config
 
 NOGRAD, GRAD, LEAF = 0, 1, 2
+INPLACE = GRAD | 4  # recorded for a write to the operator's own input, of which torch keeps a copy where it needs the old value
 
 LOCK = threading.RLock()  # one lock for all records: tapes of other threads can be read under it
 
@@ -300,7 +301,7 @@ def _record_new(th, spec, ins, mode, label, numbers):
 
 def _next_step_begins(prefix, ins, mode):
     """After a backward pass, a leaf used for a new graph: a training step has ended.  The edge is never added, so that this is asked again."""
-    return prefix.turned and mode == GRAD and any(type(x) is Value and x.needs and x.leaf is not None for x in ins)
+    return prefix.turned and mode & GRAD and any(type(x) is Value and x.needs and x.leaf is not None for x in ins)
 
 
 IMMEDIATE = [config.get("execution") == "immediate"]
@@ -350,7 +351,7 @@ def extend(tape, label, spec, ins, mode):
     avals = tuple(x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins)
     form = spec.form(avals)
     needing = any(type(ins[i]) is Value and ins[i].needs for i in form.diff_in)
-    needs = tuple((mode == LEAF or (bool(mode) and needing)) and i in form.diff_out for i in range(len(form.out_avals)))
+    needs = tuple(bool((mode == LEAF or (mode & GRAD and needing)) and i in form.diff_out) for i in range(len(form.out_avals)))
     slots, it, floats, ints = [], iter(label[2:]), 0, 0
     nf, ni = tape.prefix.numbers
     for x in ins:

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from .._core import config, devices, dtypes
+from .._core import config, devices, dtypes, errors
 from .._core.composite import composite
 from .._core.record import number_kind, record_op
 from .._ops.registry import OPS
@@ -26,6 +26,8 @@ def placed(t, device, requires_grad):
     if key != "cpu":
         t = t.to(key)
     if requires_grad:
+        if t.dtype.category < dtypes.FLOAT:
+            raise errors.only_float_requires_grad()
         t.requires_grad_()
     return t
 
@@ -287,7 +289,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     if kind in (float, int, bool, complex) and device is None:
         _fits(data)
         t = filled((), data, _dtype(dtype, _dtype_of_number(data)))
-        return t.requires_grad_() if requires_grad else t
+        return placed(t, None, requires_grad)
     return placed(from_data(data, dtype, copy=True), device, requires_grad)
 
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._core import dtypes
-from .._core.shapes import reduce_dims, wrap_dim
+from .._core.shapes import reduce_dims
 from .pointwise import convert
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -320,27 +320,33 @@ def _(axes, keepdims, primals, tangents):
     kinks=[call(at(-float("inf"), -float("inf")), 0), call(at(float("inf"), 0.0), 0), call(at(1000.0, 1000.0), 0)], errors=[_TWICE, _OUTSIDE])
 def logsumexp(self, *, dim, keepdim=False):
     """log of the sum of exponentials, without overflow."""
+    if len(dim) == 0 and self.ndim:
+        raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * self.ndim}")
     return _logsumexp(self, reduce_dims(dim, self.ndim), keepdim)
 
 
 # Counts and tests
 
+def _true(x):
+    return x if x.dtype == bool else x != 0
+
+
 @op("count_nonzero(Tensor self, int? dim=None) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(real(2, 3), 1)],
     kinks=[call(at(0.0, -0.0, float("nan"), 1.0))])
 def count_nonzero(self, *, dim=None):
     """How many elements are not zero."""
-    return jnp.sum(self != 0, axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
+    return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
 
 
 @op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
 def count_nonzero_dims(self, *, dim):
     """How many elements over dims are not zero."""
-    return jnp.sum(self != 0, axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
+    return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
 
 
 def _holds(test, x, axes, keepdims):
     """all or any over axes: uint8 for uint8, otherwise bool."""
-    out = test(x != 0, axis=axes, keepdims=keepdims)
+    out = test(_true(x), axis=axes, keepdims=keepdims)
     return out.astype(jnp.uint8) if x.dtype == jnp.uint8 else out
 
 
@@ -397,5 +403,3 @@ def trace(self):
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     return total(jnp.diagonal(self), (0,))
 
-
-__all__ = ["average", "count", "total", "type_of", "wide", "wrap_dim"]

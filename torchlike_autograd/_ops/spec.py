@@ -203,15 +203,18 @@ class Form:
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 
-    def kept(self, wanted):
-        """(flat input indices, output indices) that torch would save for the gradients of `wanted`; a number in a tensor's place counts."""
+    def kept(self, wanted, inplace=False):
+        """(flat input indices, output indices) that torch would save for the gradients of `wanted`; a number in a tensor's place counts.
+
+        inplace: the operator writes to its own input, of which torch keeps a copy.
+        """
         ins, outs = set(), set()
         for i in wanted:
             for name in self.saves.get(self.owners[i], ()):
                 if name.startswith("result"):
                     outs.add(int(name[6:] or 0))
                 else:
-                    ins.update(k for k, owner in enumerate(self.owners) if owner == name)
+                    ins.update(k for k, owner in enumerate(self.owners) if owner == name and not (inplace and k == 0))
         return ins, outs
 
     def __repr__(self):
@@ -257,7 +260,7 @@ class Pullback(Form):
         self.tuple_out = True
         active = None if form.op.zero_second else _active_inputs(self.jaxpr)
         self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
-            i < len(gs) or active is None or active[i]))
+            active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
 
     def form(self, avals):

@@ -123,3 +123,44 @@ def _(torch):
     yield "values", y.detach(), y._version, d._version, y.grad_fn.name()
     d.requires_grad_()
     yield "detached leaf", raises(lambda: d.mul_(2)), d.is_leaf
+
+
+@case("views.modes.view_of_leaf_made_in_no_grad_is_a_leaf")
+def _(torch):
+    x = torch.ones(4, requires_grad=True)
+    with torch.no_grad():
+        v, whole, same, row = x[:2], x.view(4), x.view_as(x), x.unbind(0)[0]
+        moved, wide, copied = x.expand(2, 4), x.unsqueeze(0), x.reshape(2, 2)
+    for name, t in (("slice", v), ("view", whole), ("view_as", same), ("unbind", row), ("expand", moved),
+                    ("unsqueeze", wide), ("reshape", copied), ("detach", x.detach()), ("data", x.data)):
+        yield name, t.requires_grad, t.is_leaf, t.grad_fn, t._is_view()
+    (v * 3).sum().backward()
+    yield "grads", v.grad, x.grad
+    with torch.no_grad():
+        yield "ordinary results", (x * 1).requires_grad, x.clone().requires_grad, x[torch.tensor([0])].requires_grad
+        yield "of a view", v[:1].requires_grad, v.detach().requires_grad
+
+
+@case("views.modes.no_grad_view_of_non_leaf")
+def _(torch):
+    x = torch.ones(4, requires_grad=True)
+    y = x * 2
+    with torch.no_grad():
+        v = y[:2]
+    yield "flags", v.requires_grad, v.is_leaf, v.grad_fn
+    yield "used", attempt(lambda: (v * 3).sum().backward())
+    yield "grads", x.grad, attempt(lambda: v.grad)
+
+
+@case("views.modes.no_grad_view_in_a_training_step")
+def _(torch):
+    w = torch.ones(2, 2, requires_grad=True)
+    (w * 2).sum().backward()
+    with torch.no_grad():
+        w[0] -= w.grad[0]
+        w.view(4)[1:3].mul_(5)
+        for row in w.unbind(0):
+            row.add_(1)
+    yield "w", w.detach(), w.requires_grad, w.is_leaf, w._version
+    (w * w).sum().backward()
+    yield "grad", w.grad

@@ -1,0 +1,209 @@
+"""einsum and tensordot: equations and lists of dims read as torch reads them (layer 7)."""
+
+from __future__ import annotations
+
+import string
+
+from .._core import errors
+from .._core.composite import composite, named
+from .._core.dispatch import run, write_result
+from .._core.record import thread
+from .._ops import matmul as _matmul_ops
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor
+
+_ops = _matmul_ops
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+_plans: dict = {}
+
+
+def _letter(n):
+    if n is Ellipsis:
+        return "..."
+    if 0 <= n < 52:
+        return _LETTERS[n]
+    raise ValueError("einsum(): subscript in subscript list is not within the valid range [0, 52)")
+
+
+def _from_lists(args):
+    """(equation, operands) of the form operand, list, operand, list, ..., [output list]."""
+    operands, terms = list(args[: len(args) - len(args) % 2 : 2]), args[1::2]
+    equation = ",".join("".join(map(_letter, term)) for term in terms)
+    if len(args) % 2:
+        equation += "->" + "".join(map(_letter, args[-1]))
+    return equation, operands
+
+
+class _Term:
+    """The labels of one operand, with the place of the ellipsis (None: it has none)."""
+
+    def __init__(self):
+        self.labels, self.ellipsis = [], None
+
+
+def _read_terms(text, count):
+    terms, i = [_Term()], 0
+    while i < len(text):
+        c, term = text[i], terms[-1]
+        if c == ".":
+            if term.ellipsis is not None:
+                raise RuntimeError(f"einsum(): found '.' for operand {len(terms) - 1} for which an ellipsis was already found")
+            if text[i:i + 3] != "...":
+                raise RuntimeError(f"einsum(): found '.' for operand {len(terms) - 1} that is not part of any ellipsis")
+            term.ellipsis = len(term.labels)
+            i += 2
+        elif c == ",":
+            terms.append(_Term())
+            if len(terms) > count:
+                raise RuntimeError("einsum(): fewer operands were provided than specified in the equation")
+        elif c.isascii() and c.isalpha():
+            term.labels.append(c)
+        elif c != " ":
+            raise RuntimeError(f"einsum(): invalid subscript given at index {i} in the equation string, subscripts must be in [a-zA-Z]")
+        i += 1
+    if len(terms) < count:
+        raise RuntimeError("einsum(): more operands were provided than specified in the equation")
+    return terms
+
+
+def _check_ranks(terms, sizes):
+    """The number of dims that ellipses stand for, at most."""
+    most = 0
+    for i, (term, size) in enumerate(zip(terms, sizes)):
+        n = len(term.labels)
+        if term.ellipsis is None and n != len(size):
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({n}) does not match the number of dimensions ({len(size)}) for operand {i} "
+                               "and no ellipsis was given")
+        if n > len(size):
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({n}) is more than the number of dimensions ({len(size)}) for operand {i}")
+        if term.ellipsis is not None:
+            most = max(most, len(size) - n)
+    return most
+
+
+def _read_output(text, start, terms, most):
+    """The labels of the output; those of the ellipsis are ("...", k)."""
+    dots = [("...", k) for k in range(most)]
+    seen = [c for term in terms for c in term.labels]
+    if text is None:
+        return dots + [c for c in sorted(set(seen)) if seen.count(c) == 1]
+    out, ellipsis, i = [], False, 0
+    while i < len(text):
+        c = text[i]
+        if c == ".":
+            if ellipsis:
+                raise RuntimeError("einsum(): found '.' for output but an ellipsis (...) was already found")
+            if text[i:i + 3] != "...":
+                raise RuntimeError("einsum(): found '.' for output that is not part of any ellipsis (...)")
+            out, ellipsis = out + dots, True
+            i += 2
+        elif c.isascii() and c.isalpha():
+            if c in out:
+                raise RuntimeError(f"einsum(): output subscript {c} appears more than once in the output")
+            if c not in seen:
+                raise RuntimeError(f"einsum(): output subscript {c} does not appear in the equation for any input operand")
+            out.append(c)
+        elif c != " ":
+            raise RuntimeError(f"einsum(): invalid subscript given at index {start + i} in the equation string, subscripts must be in [a-zA-Z]")
+        i += 1
+    return out
+
+
+def _spelled(terms, sizes, most):
+    """The labels of each operand in full; sizes that do not fit raise."""
+    out, known = [], {}
+    for i, (term, size) in enumerate(zip(terms, sizes)):
+        labels = list(term.labels)
+        if term.ellipsis is not None:
+            n = len(size) - len(labels)
+            labels[term.ellipsis:term.ellipsis] = [("...", k) for k in range(most - n, most)]
+        own = {}
+        for c, n in zip(labels, size):
+            if c in own and own[c] != n:
+                raise RuntimeError(f"einsum(): subscript {c} is repeated for operand {i} but the sizes don't match, {n} != {own[c]}")
+            own[c] = n
+        for c, n in own.items():
+            if known.get(c, 1) == 1:
+                known[c] = n
+            elif n not in (1, known[c]):
+                shown = "..." if isinstance(c, tuple) else c
+                raise RuntimeError(f"einsum(): subscript {shown} has size {n} for operand {i} which does not broadcast with previously seen size {known[c]}")
+        out.append((labels, own))
+    return out
+
+
+def _ends_in_sum(spelled, output):
+    """Whether the last pair of operands is contracted (torch then ends in a view, otherwise in a product)."""
+    last = spelled[-1][1]
+    return any(n != 1 and any(own.get(c, 1) != 1 for _, own in spelled[:-1]) for c, n in last.items() if c not in output)
+
+
+def _plan(equation, sizes):
+    left, arrow, right = equation.partition("->")
+    terms = _read_terms(left, len(sizes))
+    most = _check_ranks(terms, sizes)
+    output = _read_output(right if arrow else None, len(left) + 2, terms, most)
+    spelled = _spelled(terms, sizes, most)
+    letters = {}
+    for labels, _ in spelled:
+        for c in labels:
+            letters.setdefault(c, _LETTERS[len(letters)])
+    inputs = ",".join("".join(letters[c] for c in labels) for labels, _ in spelled)
+    if len(spelled) == 1:
+        key = "_einsum_permute" if all(c in output for c in spelled[0][0]) else "_einsum_sum"
+    else:
+        key = "_einsum_view" if _ends_in_sum(spelled, output) else "_einsum_mul"
+    statics = (("equation", f"{inputs}->{''.join(letters[c] for c in output)}"),)
+    return spec_of(OPS[key], statics, (("L", len(spelled)),))
+
+
+@composite("torch.einsum")
+def einsum(*args):
+    """Sums of products over the indices that the equation names."""
+    if len(args) < 2:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")
+    equation, operands = (args[0], list(args[1:])) if isinstance(args[0], str) else _from_lists(args)
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = list(operands[0])
+    for i, x in enumerate(operands):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
+    key = (equation, *[x._v.aval.shape for x in operands])
+    spec = _plans.get(key)
+    if spec is None:
+        if len(_plans) > 4096:
+            _plans.clear()
+        spec = _plans[key] = _plan(equation, key[1:])
+    return run(spec, operands)
+
+
+def _dims(a, b, dims):
+    """The two lists of dims of a tensordot."""
+    if isinstance(dims, (tuple, list)):
+        left, right = dims
+    elif isinstance(dims, Tensor):
+        if dims.numel() > 1:
+            left, right = dims.tolist()
+        else:
+            return _dims(a, b, int(dims.item()))
+    else:
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        return tuple(range(-dims, 0)), tuple(range(dims))
+    return tuple([left] if isinstance(left, int) else left), tuple([right] if isinstance(right, int) else right)
+
+
+@composite("torch.tensordot")
+def tensordot(a, b, dims=2, out=None):
+    """Sums of products over the last dims of a and the first of b, or over pairs of dims."""
+    left, right = _dims(a, b, dims)
+    result = named("_tensordot")(a, b, left, right)
+    if out is None:
+        return result
+    if thread.state.grad and any(t.requires_grad for t in (a, b, out)):
+        raise errors.out_requires_grad("tensordot")
+    write_result(out, result._value())
+    return out

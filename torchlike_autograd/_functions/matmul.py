@@ -1,0 +1,394 @@
+"""Matrix products of every rank, linear layers and contractions, made of operators as torch makes them (layer 7).
+
+A product of stacks is views around one `mm`, `mv` or `bmm`.  What happens depends on shapes, strides and which operand requires grad, so
+the steps are planned once for each such combination and then only recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+
+from .._core import dtypes, errors, shapes
+from .._core.composite import composite, named
+from .._core.dispatch import run, values_of, write_result
+from .._core.record import record_op, thread
+from .._ops import matmul as _matmul_ops
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, wrap
+
+_ops = _matmul_ops
+_mm, _mv, _bmm, _dot = named("mm"), named("mv"), named("bmm"), named("dot")
+_plans: dict = {}
+
+
+class Chain:
+    """Steps over values: each step is (spec, positions of its inputs); shapes and strides are followed along."""
+
+    def __init__(self, *tensors):
+        self.shapes = [t._v.aval.shape for t in tensors]
+        self.strides = [t.stride() for t in tensors]
+        self.steps = []
+
+    def _add(self, key, inputs, statics, shape, strides=None):
+        op = OPS[key]
+        pattern = tuple("T" if p.kind.startswith("Tensor") else "N" for p in op.params if p.kind.startswith("Tensor") or p.name in op.lift)
+        given = dict(statics)
+        named_statics = tuple((p.name, given.get(p.name, p.default)) for p in op.params if not p.kind.startswith("Tensor"))
+        self.steps.append((spec_of(op, named_statics, pattern), inputs))
+        self.shapes.append(tuple(shape))
+        self.strides.append(strides or shapes.contiguous_strides(shape))
+        return len(self.shapes) - 1
+
+    def product(self, key, *inputs):
+        """mm, mv, bmm or dot of earlier values."""
+        a, b = (self.shapes[i] for i in inputs[-2:])
+        shape = {"mm": (*a[:-1], *b[1:]), "mv": a[:-1], "bmm": (*a[:-1], *b[2:])}[key]
+        return self._add(key, inputs, (), shape)
+
+    def transpose(self, i):
+        """The last two dims exchanged (one dim: as it is)."""
+        shape, strides = self.shapes[i], self.strides[i]
+        if len(shape) < 2:
+            return i
+        swapped, steps = (*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2])
+        if len(shape) == 2:
+            return self._add("t", (i,), (), swapped, steps)
+        return self._add("transpose.int", (i,), (("dim0", -1), ("dim1", -2)), swapped, steps)
+
+    def reshape(self, i, shape):
+        """A view where strides allow, otherwise a copy."""
+        if shapes.is_contiguous(self.shapes[i], self.strides[i]):
+            return self._add("view", (i,), (("size", tuple(shape)),), shape)
+        strides = shapes.view_strides(self.shapes[i], self.strides[i], shape)
+        if strides is not None:
+            return self._add("_reshape_alias", (i,), (("size", tuple(shape)), ("stride", tuple(strides))), shape, tuple(strides))
+        return self.unsafe_view(self.clone(i), shape)
+
+    def clone(self, i):
+        """A fresh copy, row by row."""
+        return self._add("clone", (i,), (), self.shapes[i])
+
+    def unsafe_view(self, i, shape):
+        """Another shape of a value that nobody else sees."""
+        return self._add("_unsafe_view", (i,), (("size", tuple(shape)),), shape)
+
+    def expand(self, i, shape):
+        """Dims of size 1 repeated."""
+        extra = len(shape) - len(self.shapes[i])
+        old = (*([1] * extra), *self.shapes[i])
+        steps = (*([0] * extra), *self.strides[i])
+        strides = tuple(0 if n == 1 and m != 1 else s for n, m, s in zip(old, shape, steps))
+        return self._add("expand", (i,), (("size", tuple(shape)),), shape, strides)
+
+    def unsqueeze(self, i, dim):
+        """One more dim of size 1."""
+        shape = list(self.shapes[i])
+        shape.insert(dim, 1)
+        return self._add("unsqueeze", (i,), (("dim", dim),), shape)
+
+    def squeeze(self, i, dim, key="squeeze.dim"):
+        """One dim of size 1 fewer."""
+        shape, strides = list(self.shapes[i]), list(self.strides[i])
+        shape.pop(dim)
+        strides.pop(dim)
+        return self._add(key, (i,), (("dim", dim),), shape, tuple(strides))
+
+
+def follow(steps, values):
+    """Record the steps; the last value as a Tensor."""
+    for spec, inputs in steps:
+        values.append(record_op(spec, [values[i] for i in inputs])[0])
+    return wrap(values[-1])
+
+
+def _geometry_key(t):
+    return None if t._layout_ is None and t._view is None else t.stride()
+
+
+# matmul
+
+def _broadcast_batches(a, b):
+    return shapes.broadcast(a[:-2] if len(a) > 2 else (), b[:-2] if len(b) > 2 else ())
+
+
+def _folds(a, b, strides_a, strides_b, needs_a, needs_b):
+    """Whether the larger operand is laid out as one matrix."""
+    larger_first = len(a) >= len(b)
+    big, small = (a, b) if larger_first else (b, a)
+    if not (len(big) >= 3 and len(small) <= 2):
+        return False
+    if needs_b if larger_first else needs_a:
+        return True
+    if len(a) == 2:
+        return False
+    if math.prod(big) == 0:
+        return True
+    strides = strides_a if larger_first else (*strides_b[:-2], strides_b[-1], strides_b[-2])
+    sizes = big if larger_first else (*big[:-2], big[-1], big[-2])
+    return all(strides[i] == strides[i + 1] * sizes[i + 1] for i in range(len(big) - 2))
+
+
+def _fold(chain, i, j):
+    """Products with one operand of rank 3 or more laid out as a matrix; returns the last position."""
+    larger_first = len(chain.shapes[i]) >= len(chain.shapes[j])
+    big, small = (i, j) if larger_first else (chain.transpose(j), chain.transpose(i))
+    sizes, other = chain.shapes[big], chain.shapes[small]
+    flat = chain.reshape(big, (math.prod(sizes[:-1]), sizes[-1]))
+    if len(other) == 1:
+        return chain.unsafe_view(chain.product("mv", flat, small), sizes[:-1])
+    out = chain.unsafe_view(chain.product("mm", flat, small), (*sizes[:-1], other[1]))
+    if larger_first:
+        return out
+    out = chain.transpose(out)
+    return out if shapes.is_contiguous(chain.shapes[out], chain.strides[out]) else chain.clone(out)
+
+
+def _batch(chain, i, j):
+    """One bmm over the broadcast batch dims."""
+    a, b = chain.shapes[i], chain.shapes[j]
+    n, m1 = (a[-2] if len(a) > 1 else 1), a[-1]
+    m2, p = (b[-2] if len(b) > 1 else b[-1]), (b[-1] if len(b) > 1 else 1)
+    batch = _broadcast_batches(a, b)
+    count = math.prod(batch)
+    left = chain.reshape(chain.expand(i, (*batch, n, m1)), (count, n, m1))
+    if len(b) == 1:
+        right = chain.unsqueeze(chain.reshape(chain.expand(j, (*batch, m2)), (count, m2)), 2)
+    else:
+        right = chain.reshape(chain.expand(j, (*batch, m2, p)), (count, m2, p))
+    out = chain.product("bmm", left, right)
+    if len(b) == 1:
+        out = chain.squeeze(out, 2)
+    shape = [*batch, *([n] if len(a) > 1 else []), *([p] if len(b) > 1 else [])]
+    return chain.unsafe_view(out, shape)
+
+
+def _plan(x, y):
+    chain = Chain(x, y)
+    needs = x.requires_grad, y.requires_grad
+    _extend(chain, 0, 1, *needs)
+    return chain.steps
+
+
+def _extend(chain, i, j, needs_a, needs_b):
+    a, b = chain.shapes[i], chain.shapes[j]
+    if len(a) == 1 and len(b) == 2:
+        return chain.squeeze(chain.product("mm", chain.unsqueeze(i, 0), j), 0, "_squeezed")
+    if len(a) == 3 and len(b) == 3:
+        if a[0] > 1 and b[0] == 1 and needs_b:
+            return _extend(chain, i, chain.squeeze(j, 0), needs_a, needs_b)
+        if b[0] > 1 and a[0] == 1 and needs_a:
+            return _extend(chain, chain.squeeze(i, 0), j, needs_a, needs_b)
+    if _folds(a, b, chain.strides[i], chain.strides[j], needs_a, needs_b):
+        return _fold(chain, i, j)
+    return _batch(chain, i, j)
+
+
+def product(x, y):
+    """The matrix product of two Tensors of any rank."""
+    a, b = x._v.aval, y._v.aval
+    if a.ndim == 2 and b.ndim == 2:
+        return _mm(x, y)
+    if b.ndim == 1 and a.ndim == 2:
+        return _mv(x, y)
+    if a.ndim == 1 and b.ndim == 1:
+        return _dot(x, y)
+    if not a.ndim or not b.ndim:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
+    key = (a, b, x.requires_grad, y.requires_grad, _geometry_key(x), _geometry_key(y))
+    steps = _plans.get(key)
+    if steps is None:
+        if a.dtype is not b.dtype and a.ndim > 2 and b.ndim > 2:
+            raise RuntimeError(f"expected scalar type {a.dtype.char_name} but found {b.dtype.char_name}")
+        if len(_plans) > 4096:
+            _plans.clear()
+        steps = _plans[key] = _plan(x, y)
+    return follow(steps, values_of((x, y)))
+
+
+def _into(name, out, result, *inputs):
+    """Write a result into `out`."""
+    if out is None:
+        return result
+    if thread.state.grad and (out.requires_grad or any(t.requires_grad for t in inputs)):
+        raise errors.out_requires_grad(name)
+    write_result(out, result._value())
+    return out
+
+
+def _check(name, position, label, x):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(x).__name__}")
+
+
+@composite("torch.matmul", "torch.linalg.matmul", "Tensor.matmul")
+def matmul(input, other, *, out=None):
+    """The matrix product; vectors, matrices and broadcast stacks of matrices."""
+    _check("matmul", 1, "input", input)
+    _check("matmul", 2, "other", other)
+    return _into("matmul", out, product(input, other), input, other)
+
+
+# Layers
+
+def _flat_linear(input, weight, bias):
+    """(steps up to addmm, shape of the result) for an input of rank other than 2."""
+    chain = Chain(input, weight, bias)
+    sizes = chain.shapes[0]
+    flat = chain.reshape(0, (math.prod(sizes[:-1]), sizes[-1]))
+    turned = chain._add("t", (1,), (), chain.shapes[1][::-1], chain.strides[1][::-1])
+    chain._add("addmm", (2, flat, turned), (("beta", 1), ("alpha", 1)), (math.prod(sizes[:-1]), chain.shapes[1][0]))
+    return chain.steps, (*sizes[:-1], chain.shapes[1][0])
+
+
+@composite("torch.nn.functional.linear", "torch._C._nn.linear")
+def linear(input, weight, bias=None):
+    """input @ weight.T + bias."""
+    _check("linear", 1, "input", input)
+    _check("linear", 2, "weight", weight)
+    a, w = input._v.aval, weight._v.aval
+    if bias is None or w.ndim != 2:
+        out = product(input, named("t")(weight))
+        return out if bias is None else named("add")(out, bias)
+    if a.ndim == 2:
+        return follow(_LINEAR, values_of((input, weight, bias)))
+    if a.ndim == 0 or _geometry_key(input) is not None and not input.is_contiguous():
+        return named("add")(product(input, named("t")(weight)), bias)
+    key = ("linear", a, w, bias._v.aval)
+    plan = _plans.get(key)
+    if plan is None:
+        plan = _plans[key] = _flat_linear(input, weight, bias)
+    steps, size = plan
+    return run(spec_of(OPS["view"], (("size", size),), ("T",)), (follow(steps, values_of((input, weight, bias))),))
+
+
+_LINEAR = [(spec_of(OPS["t"], (), ("T",)), (1,)),
+           (spec_of(OPS["addmm"], (("beta", 1), ("alpha", 1)), ("T", "T", "T", "N", "N")), (2, 0, 3))]
+
+
+@composite("torch.nn.functional.bilinear", "torch.bilinear")
+def bilinear(input1, input2, weight, bias=None):
+    """input1 @ weight @ input2 + bias, for every output feature."""
+    if bias is None:
+        return named("_bilinear")(input1, input2, weight)
+    return named("_bilinear")(input1, input2, weight, bias)
+
+
+# Vectors
+
+@composite("torch.outer", "torch.ger", "Tensor.outer", "Tensor.ger")
+def outer(input, vec2, *, out=None):
+    """All products of the elements of two vectors."""
+    for x, word in ((input, "self"), (vec2, "vec2")):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {word}, but got {x.ndim}-D")
+    result = named("mul")(named("view")(input, (input.shape[0], 1)), vec2)
+    return _into("outer", out, result, input, vec2)
+
+
+@composite("torch.inner", "Tensor.inner")
+def inner(input, other, *, out=None):
+    """Sums of products over the last dims (of a scalar: all products)."""
+    if not input.ndim or not other.ndim:
+        return _into("inner", out, named("mul")(input, other), input, other)
+    return _into("inner", out, named("_inner")(input, other), input, other)
+
+
+@composite("torch.linalg.vecdot")
+def vecdot(x, y, *, dim=-1, out=None):
+    """Sums of products along a dim, the first factors conjugated."""
+    if x.ndim == 1 and y.ndim == 1 and x.dtype is y.dtype and x.dtype.category >= dtypes.FLOAT and x.shape == y.shape:
+        result = named("vdot")(x, y)
+    else:
+        result = named("linalg_vecdot")(x, y, dim=dim)
+    return _into("linalg_vecdot", out, result, x, y)
+
+
+@composite("torch.cross", "Tensor.cross")
+def cross(input, other, dim=None, *, out=None):
+    """The vector product; without `dim` along the first dim of size 3."""
+    if dim is None:
+        warnings.warn("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply use torch.linalg.cross.\n"
+                      "The default value of dim will change to agree with that of linalg.cross in a future release.", stacklevel=2)
+        dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return _into("cross", out, named("linalg_cross")(input, other, dim=dim), input, other)
+
+
+# Several matrices
+
+def _best_order(sizes):
+    """split[i][j]: where the product of matrices i..j is cut with the fewest multiplications."""
+    n = len(sizes) - 1
+    cost = [[0] * n for _ in range(n)]
+    split = [[0] * n for _ in range(n)]
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            options = [(cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i][j], split[i][j] = min(options, key=operator.itemgetter(0))
+    return split
+
+
+def _in_order(matrices, split, i, j):
+    if i == j:
+        return matrices[i]
+    k = split[i][j]
+    return _mm(_in_order(matrices, split, i, k), _in_order(matrices, split, k + 1, j))
+
+
+def _check_multi(tensors):
+    n = len(tensors)
+    if n < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {n}")
+    for i, word in ((0, "first"), (n - 1, "last")):
+        if not 1 <= tensors[i].ndim <= 2:
+            raise RuntimeError(f"multi_dot(): the {word} tensor must be 1D or 2D but got {tensors[i].ndim}D")
+    for i in range(1, n - 1):
+        if tensors[i].ndim != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {tensors[i].ndim}D")
+    for i, t in enumerate(tensors):
+        if t.dtype is not tensors[0].dtype:
+            raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {_cxx(tensors[0])} and tensor {i} {_cxx(t)}")
+
+
+def _cxx(t):
+    return _matmul_ops.cxx_name(t.dtype)
+
+
+@composite("torch.linalg.multi_dot")
+def multi_dot(tensors, *, out=None):
+    """The product of several matrices, in the cheapest order."""
+    tensors = list(tensors)
+    _check_multi(tensors)
+    shape = [*([tensors[0].shape[0]] if tensors[0].ndim == 2 else []), *([tensors[-1].shape[1]] if tensors[-1].ndim == 2 else [])]
+    matrices = list(tensors)
+    if matrices[0].ndim == 1:
+        matrices[0] = named("unsqueeze")(matrices[0], 0)
+    if matrices[-1].ndim == 1:
+        matrices[-1] = named("unsqueeze")(matrices[-1], -1)
+    for i, (a, b) in enumerate(zip(matrices, matrices[1:])):
+        if a.shape[1] != b.shape[0]:
+            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
+    sizes = [m.shape[0] for m in matrices] + [matrices[-1].shape[1]]
+    result = named("view")(_in_order(matrices, _best_order(sizes), 0, len(matrices) - 1), tuple(shape))
+    return _into("linalg_multi_dot", out, result, *tensors)
+
+
+@composite("torch.chain_matmul")
+def chain_matmul(*matrices, out=None):
+    """The product of several matrices."""
+    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
+        matrices = tuple(matrices[0])
+    for m in matrices:
+        if m.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {m.ndim}, expected 2 instead.")
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    if len(matrices) == 1:
+        return named("clone")(matrices[0])
+    return multi_dot(matrices, out=out)
+
