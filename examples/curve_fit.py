@@ -1,8 +1,7 @@
 """Fit a polynomial to noisy points with an autograd function of our own.
 
 `Polynomial` evaluates all points by Horner's rule in its forward and writes its derivatives by
-hand in its backward; `torch.autograd.gradcheck` compares them with finite differences before
-anything is fitted. The fit is plain gradient descent, in place.
+hand in its backward; they are compared with finite differences before anything is fitted. The fit is plain gradient descent, in place.
 """
 
 import sys
@@ -41,11 +40,16 @@ class Polynomial(torch.autograd.Function):
         return grad_x, grad_coefficients
 
 
-def check():
-    """Compare the derivatives of `Polynomial` with finite differences."""
+def check(h=1e-6):
+    """Compare the derivatives of `Polynomial` with central differences."""
     x = torch.linspace(-1, 1, 5, dtype=torch.float64).requires_grad_()
     coefficients = torch.tensor(TRUE, dtype=torch.float64, requires_grad=True)
-    return torch.autograd.gradcheck(Polynomial.apply, (x, coefficients))
+    found = torch.autograd.grad(Polynomial.apply(x, coefficients).sum(), (x, coefficients))
+    with torch.no_grad():
+        slope = (Polynomial.apply(x + h, coefficients) - Polynomial.apply(x - h, coefficients)) / (2 * h)
+        steps = h * torch.eye(len(coefficients), dtype=torch.float64)
+        sums = [(Polynomial.apply(x, coefficients + d) - Polynomial.apply(x, coefficients - d)).sum() for d in steps]
+    return all(torch.allclose(a, b) for a, b in zip(found, (slope, torch.stack(sums) / (2 * h)), strict=True))
 
 
 def noisy_points():
@@ -74,7 +78,7 @@ def main():
     """Check, fit, and print each coefficient beside the one the points were made from."""
     torch.manual_seed(0)
     began = time.perf_counter()
-    print(f"gradcheck {check()}")
+    print(f"derivatives agree {check()}")
     coefficients = fit(*noisy_points())
     for k, (found, true) in enumerate(zip(coefficients.tolist(), TRUE, strict=True)):
         print(f"c[{k}] = {found:+.4f}  true {true:+.4f}")

@@ -23,9 +23,9 @@ UNARY = ["exp", "sin", "sqrt", "abs", "neg", "sigmoid", "floor", "round", "sign"
 
 def kinds(torch, dtype):
     """A vector and a 0-dim tensor of a dtype."""
-    vector = torch.tensor([1, 1, 0]).to(getattr(torch, dtype)) if dtype == "bool" else torch.tensor([1, 2,
-        3]).to(getattr(torch, dtype))
-    return {"vector": vector, "zero dim": vector[0]}
+    values, one = ([True, True, False], True) if dtype == "bool" else ([1, 2, 3], 1)
+    kind = getattr(torch, dtype)
+    return {"vector": torch.tensor(values).to(kind), "zero dim": torch.tensor(one).to(kind)}
 
 
 def outcome(torch, fn):
