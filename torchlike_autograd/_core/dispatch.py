@@ -177,7 +177,7 @@ def inplace(spec, flat, target):
         check_inplace(target)
     old = target._v if target._cell is None else read(target)
     values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
-    leaf = old.leaf if old.needs and not grad and target._cell is None else None
+    leaf = old.leaf if old.needs and not grad and target._view is None and not target._detached else None
     if not old.needs or leaf is not None or grad:
         new = _known(spec, LEAF if leaf is not None else INPLACE if grad else NOGRAD, values, old.aval)
         if new is not None and (new.needs or not old.needs):
@@ -216,7 +216,7 @@ def _inplace_value(spec, values, old, target):
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype
-    if leaf is not None and not grad and exact and target._cell is None and form.diff_out:
+    if leaf is not None and not grad and exact and target._view is None and not target._detached and form.diff_out:
         new = record_op(spec, values, LEAF)[0]
         new.leaf = leaf
         new.tape.leaves[new.slot] = leaf

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from . import config, guards, record
+from .host import host_function
 from .program import Program, run_step
 from .record import LOCK, ROOT, Tape, Value, thread
 
@@ -187,17 +188,22 @@ def _cpu():
 
 
 def op_by_op(program, floats, ints, arrays):
-    """Run each step from its own compiled function."""
+    """Run each step by itself: on the host where arrays are small, otherwise from its own compiled function."""
+    on_host = _cpu()
     env = dict(zip(program.arguments, arrays))
 
     def call(form, ins):
-        return form.jit()(*ins)
+        run = form.host(host_function) if on_host else None
+        if run is None:
+            return form.jit()(*ins)
+        return run(*[a if isinstance(a, (np.ndarray, np.generic)) else np.asarray(a) for a in ins])
 
     def call_pullback(form, gs, ins):
-        return form.jit()(*gs, *ins)
+        return call(form, [*gs, *ins])
 
-    for step in program.steps:
-        run_step(step, env, floats, ints, call, call_pullback)
+    with np.errstate(all="ignore"):
+        for step in program.steps:
+            run_step(step, env, floats, ints, call, call_pullback)
     return program.results(env, floats, ints)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._ops.spec import aval
 from . import dtypes
@@ -257,7 +258,7 @@ class StageForm:
         self.stage, self.spec, self.op = stage, self, self
         self.weight = len(stage.visits)
         self.key = self.name = "backward"
-        self.host, self.guard = False, None
+        self.guard = None
         self.out_avals = stage.avals
         self.has_numbers = stage.numbers
         self._jit, self.call = None, self.apply
@@ -280,7 +281,15 @@ class StageForm:
         n, m = len(self.stage.cots), len(self.stage.reads)
         env = dict(zip(self.stage.reads, flat[n:n + m]))
         floats, ints = flat[n + m:] if self.has_numbers else (None, None)
-        return self.stage.run(env.__getitem__, lambda t: number_of(t, floats, ints), flat[:n], call, jnp.add)
+        return self.stage.run(env.__getitem__, lambda t: number_of(t, floats, ints), flat[:n], call, add_arrays)
+
+    def host(self, compile_host):
+        """The stage run pullback by pullback, each on the host where that is possible."""
+        def call(form, gs, ins):
+            run = form.host(compile_host)
+            return run(*map(np.asarray, (*gs, *ins))) if run is not None else form.jit()(*gs, *ins)
+
+        return lambda *flat: self.run(flat, call)
 
     def jit(self):
         """Compiled, for op-by-op execution."""
@@ -290,6 +299,11 @@ class StageForm:
 
     def __repr__(self):
         return f"backward[{len(self.stage.visits)} steps]"
+
+
+def add_arrays(a, b):
+    """The sum of two gradients, of NumPy's or JAX's arrays."""
+    return a + b if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) else jnp.add(a, b)
 
 
 def apply_form(form, gs, ins):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from .plan import apply_form, needs_of, number_of, wanted_of
+from .plan import add_arrays, apply_form, needs_of, number_of, wanted_of
 from .record import LEAF, slot_table
 
 
@@ -70,7 +70,7 @@ def run_step(step, env, floats, ints, call, call_pullback):
         for i, o in enumerate(call(step.form, ins)):
             env[step.first + i] = o
     elif kind == "backward":
-        outs = step.form.run(env.__getitem__, lambda t: number_of(t, floats, ints), [env[s] for s in step.ins], call_pullback, jnp.add)
+        outs = step.form.run(env.__getitem__, lambda t: number_of(t, floats, ints), [env[s] for s in step.ins], call_pullback, add_arrays)
         for i, o in enumerate(outs):
             env[step.first + i] = o
     else:  # leaf, detach, function: the same array under a new slot

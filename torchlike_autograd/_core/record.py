@@ -284,9 +284,9 @@ def _record_new(th, spec, ins, mode, label, numbers):
     """A call not seen after this prefix, a full tape, or immediate execution."""
     tape = th.tape
     if IMMEDIATE[0]:
-        label = ("immediate", label)
-        nxt = tape.prefix.next.get(label)
-        out = _append(tape, nxt or extend(tape, label, spec, ins, mode), numbers)
+        key = ("immediate", label)
+        nxt = tape.prefix.next.get(key)
+        out = _append(tape, nxt or extend(tape, label, spec, ins, mode, key), numbers)
         flush(tape)
         return out
     if tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or _next_step_begins(tape.prefix, ins, mode)):
@@ -344,7 +344,7 @@ def number_kind(x):
     return "f" if t is float else "i" if t is int else "b" if t is bool else "c"
 
 
-def extend(tape, label, spec, ins, mode):
+def extend(tape, label, spec, ins, mode, key=None):
     """The slow path: a call not seen after this prefix; types are inferred, errors raised, an edge added."""
     from .._ops.spec import NUMBERS
 
@@ -366,7 +366,7 @@ def extend(tape, label, spec, ins, mode):
                 slots.append((kind, nf + floats))
                 floats += 1 if kind == "f" else 2
     step = Step("op", form, tuple(slots), mode, form.out_avals, needs, tape.prefix.size)
-    nxt = tape.prefix.next[label] = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints, spec.weight)
+    nxt = tape.prefix.next[key or label] = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints, spec.weight)
     return nxt
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import string
 
-from .._core import errors
 from .._core.composite import composite, named
-from .._core.dispatch import run, write_result
-from .._core.record import thread
+from .._core.dispatch import run
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
+from .norm import into
 
 _ops = _matmul_ops
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -129,14 +128,8 @@ def _spelled(terms, sizes, most):
             elif n not in (1, known[c]):
                 shown = "..." if isinstance(c, tuple) else c
                 raise RuntimeError(f"einsum(): subscript {shown} has size {n} for operand {i} which does not broadcast with previously seen size {known[c]}")
-        out.append((labels, own))
+        out.append(labels)
     return out
-
-
-def _ends_in_sum(spelled, output):
-    """Whether the last pair of operands is contracted (torch then ends in a view, otherwise in a product)."""
-    last = spelled[-1][1]
-    return any(n != 1 and any(own.get(c, 1) != 1 for _, own in spelled[:-1]) for c, n in last.items() if c not in output)
 
 
 def _plan(equation, sizes):
@@ -146,14 +139,15 @@ def _plan(equation, sizes):
     output = _read_output(right if arrow else None, len(left) + 2, terms, most)
     spelled = _spelled(terms, sizes, most)
     letters = {}
-    for labels, _ in spelled:
+    for labels in spelled:
         for c in labels:
             letters.setdefault(c, _LETTERS[len(letters)])
-    inputs = ",".join("".join(letters[c] for c in labels) for labels, _ in spelled)
+    inputs = ",".join("".join(letters[c] for c in labels) for labels in spelled)
+    sums = any(c not in output for c in letters)
     if len(spelled) == 1:
-        key = "_einsum_permute" if all(c in output for c in spelled[0][0]) else "_einsum_sum"
+        key = "_einsum_sum" if sums else "_einsum_permute"
     else:
-        key = "_einsum_view" if _ends_in_sum(spelled, output) else "_einsum_mul"
+        key = "_einsum_view" if sums else "_einsum_mul"
     statics = (("equation", f"{inputs}->{''.join(letters[c] for c in output)}"),)
     return spec_of(OPS[key], statics, (("L", len(spelled)),))
 
@@ -201,9 +195,4 @@ def tensordot(a, b, dims=2, out=None):
     """Sums of products over the last dims of a and the first of b, or over pairs of dims."""
     left, right = _dims(a, b, dims)
     result = named("_tensordot")(a, b, left, right)
-    if out is None:
-        return result
-    if thread.state.grad and any(t.requires_grad for t in (a, b, out)):
-        raise errors.out_requires_grad("tensordot")
-    write_result(out, result._value())
-    return out
+    return into("tensordot", out, result, a, b)

@@ -10,14 +10,15 @@ import math
 import operator
 import warnings
 
-from .._core import dtypes, errors, shapes
+from .._core import dtypes, shapes
 from .._core.composite import composite, named
-from .._core.dispatch import run, values_of, write_result
-from .._core.record import record_op, thread
+from .._core.dispatch import run, values_of
+from .._core.record import record_op
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
+from .norm import into
 
 _ops = _matmul_ops
 _mm, _mv, _bmm, _dot = named("mm"), named("mv"), named("bmm"), named("dot")
@@ -208,16 +209,6 @@ def product(x, y):
     return follow(steps, values_of((x, y)))
 
 
-def _into(name, out, result, *inputs):
-    """Write a result into `out`."""
-    if out is None:
-        return result
-    if thread.state.grad and (out.requires_grad or any(t.requires_grad for t in inputs)):
-        raise errors.out_requires_grad(name)
-    write_result(out, result._value())
-    return out
-
-
 def _check(name, position, label, x):
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(x).__name__}")
@@ -228,7 +219,7 @@ def matmul(input, other, *, out=None):
     """The matrix product; vectors, matrices and broadcast stacks of matrices."""
     _check("matmul", 1, "input", input)
     _check("matmul", 2, "other", other)
-    return _into("matmul", out, product(input, other), input, other)
+    return into("matmul", out, product(input, other), input, other)
 
 
 # Layers
@@ -249,12 +240,11 @@ def linear(input, weight, bias=None):
     _check("linear", 1, "input", input)
     _check("linear", 2, "weight", weight)
     a, w = input._v.aval, weight._v.aval
-    if bias is None or w.ndim != 2:
-        out = product(input, named("t")(weight))
-        return out if bias is None else named("add")(out, bias)
+    if bias is None:
+        return product(input, named("t")(weight))
     if a.ndim == 2:
         return follow(_LINEAR, values_of((input, weight, bias)))
-    if a.ndim == 0 or _geometry_key(input) is not None and not input.is_contiguous():
+    if not a.ndim or w.ndim != 2 or not bias._v.aval.ndim or _geometry_key(input) is not None and not input.is_contiguous():
         return named("add")(product(input, named("t")(weight)), bias)
     key = ("linear", a, w, bias._v.aval)
     plan = _plans.get(key)
@@ -285,15 +275,15 @@ def outer(input, vec2, *, out=None):
         if x.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {word}, but got {x.ndim}-D")
     result = named("mul")(named("view")(input, (input.shape[0], 1)), vec2)
-    return _into("outer", out, result, input, vec2)
+    return into("outer", out, result, input, vec2)
 
 
 @composite("torch.inner", "Tensor.inner")
 def inner(input, other, *, out=None):
     """Sums of products over the last dims (of a scalar: all products)."""
     if not input.ndim or not other.ndim:
-        return _into("inner", out, named("mul")(input, other), input, other)
-    return _into("inner", out, named("_inner")(input, other), input, other)
+        return into("inner", out, named("mul")(input, other), input, other)
+    return into("inner", out, named("_inner")(input, other), input, other)
 
 
 @composite("torch.linalg.vecdot")
@@ -303,7 +293,7 @@ def vecdot(x, y, *, dim=-1, out=None):
         result = named("vdot")(x, y)
     else:
         result = named("linalg_vecdot")(x, y, dim=dim)
-    return _into("linalg_vecdot", out, result, x, y)
+    return into("linalg_vecdot", out, result, x, y)
 
 
 @composite("torch.cross", "Tensor.cross")
@@ -315,7 +305,7 @@ def cross(input, other, dim=None, *, out=None):
         dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-    return _into("cross", out, named("linalg_cross")(input, other, dim=dim), input, other)
+    return into("cross", out, named("linalg_cross")(input, other, dim=dim), input, other)
 
 
 # Several matrices
@@ -375,7 +365,7 @@ def multi_dot(tensors, *, out=None):
             raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
     sizes = [m.shape[0] for m in matrices] + [matrices[-1].shape[1]]
     result = named("view")(_in_order(matrices, _best_order(sizes), 0, len(matrices) - 1), tuple(shape))
-    return _into("linalg_multi_dot", out, result, *tensors)
+    return into("linalg_multi_dot", out, result, *tensors)
 
 
 @composite("torch.chain_matmul")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from .._core import config
+from .._core import config, dtypes
 from .conventions import aligned, char_name, flat, only, partials, wide
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -17,8 +17,8 @@ _EQUALS = [call(at(1.0, _NAN, 2.0, _INF), at(1.0, _NAN, 3.0, _INF))]
 
 # Comparisons: the result is bool and takes no part in differentiation.  In place they do: what is overwritten gets a gradient of 0.
 
-def _comparison(name, compare, aliases, kinds, twin_node):
-    """The two entries of a comparison; the second serves the twin, which keeps self's dtype."""
+def _comparison(name, compare, aliases, kinds, node):
+    """The entries of a comparison; the others serve the twin, which keeps self's dtype."""
     kernel = f"{name}_cpu"
 
     def body(self, other):
@@ -31,23 +31,26 @@ def _comparison(name, compare, aliases, kinds, twin_node):
 
     def twin(self, other):
         if jnp.issubdtype(self.dtype, jnp.inexact):
-            other = other.astype(self.dtype)
-        elif other.dtype != self.dtype:
-            common = jnp.promote_types(self.dtype, other.dtype)
-            return compare(*aligned(self.astype(common), other.astype(common)))
-        out = compare(*aligned(only(kernel, self, kinds), other))
-        return flat(out.astype(self.dtype), self) if jnp.issubdtype(self.dtype, jnp.inexact) else out
+            out = compare(*aligned(only(kernel, self, kinds), other.astype(self.dtype)))
+            return flat(out.astype(self.dtype), self)
+        common = dtypes.promote_types(*(dtypes.from_numpy_dtype(x.dtype) for x in (self, other))).np
+        return compare(*aligned(self.astype(common), other.astype(common)))
 
-    twin.__doc__ = f"`{name}` written over self."
-    op(f"{name}.twin(Tensor self, Tensor other) -> Tensor", node=twin_node, scalars=("other",), names=[f"Tensor.{n}" for n in (name, *aliases)], opmath=False,
-       inplace=True, out=False, samples=[call(real(3), real(3))], kinks=_EQUALS)(twin)
+    def number_twin(self, *, other):
+        return twin(self, other)
+
+    twin.__doc__ = number_twin.__doc__ = f"`{name}` written over self."
+    fields = {"names": [f"Tensor.{n}" for n in (name, *aliases)], "opmath": False, "inplace": True, "out": False, "kinks": _EQUALS}
+    op(f"{name}.twin(Tensor self, Tensor other) -> Tensor", node=f"{node}1", samples=[call(real(3), real(3))], **fields)(twin)
+    op(f"{name}.number_twin(Tensor self, Scalar other) -> Tensor", node=f"{node}0", lift=("other",), samples=[call(real(3), 0.5)],
+       **{**fields, "kinks": [call(at(1.0, _NAN), 1.0)]})(number_twin)
 
 
 SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 for _name, _compare, _aliases, _kinds, _node in (
-        ("eq", jnp.equal, (), "bifuc", "EqBackward1"), ("ne", jnp.not_equal, ("not_equal",), "bifuc", "NeBackward1"),
-        ("lt", jnp.less, ("less",), "bif", "LtBackward1"), ("le", jnp.less_equal, ("less_equal",), "bif", "LeBackward1"),
-        ("gt", jnp.greater, ("greater",), "bif", "GtBackward1"), ("ge", jnp.greater_equal, ("greater_equal",), "bif", "GeBackward1")):
+        ("eq", jnp.equal, (), "bifuc", "EqBackward"), ("ne", jnp.not_equal, ("not_equal",), "bifuc", "NeBackward"),
+        ("lt", jnp.less, ("less",), "bif", "LtBackward"), ("le", jnp.less_equal, ("less_equal",), "bif", "LeBackward"),
+        ("gt", jnp.greater, ("greater",), "bif", "GtBackward"), ("ge", jnp.greater_equal, ("greater_equal",), "bif", "GeBackward")):
     _comparison(_name, _compare, _aliases, _kinds, _node)
 
 
@@ -301,7 +304,7 @@ def _clamped(x, lo, hi):
 def _clamp_numbers(x, lo, hi, kernel):
     if jnp.iscomplexobj(x):
         raise NotImplementedError("clamp is not supported for complex types")
-    only(kernel, x, "bif")
+    only(kernel, x, "if")
     inside = (x >= lo if lo is not None else True) & (x <= hi if hi is not None else True)
     return jnp.where(inside, x, lax.stop_gradient(_clamped(x, lo, hi)))
 

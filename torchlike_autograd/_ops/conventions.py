@@ -155,13 +155,14 @@ def _base_rule(t, out, x, y):
 
 def _exponent_rule(t, out, x, y):
     nonnegative = jnp.real(y) >= 0 if jnp.iscomplexobj(y) else y >= 0
-    return unless((x == 0) & nonnegative, t, out * jnp.log(x))
+    return t * jnp.where((x == 0) & nonnegative, 0, out * jnp.log(x))
 
 
 @partials(_base_rule, _exponent_rule)
 def power(x, y):
     """x to the power y, both of one dtype."""
-    return jnp.power(x, y)
+    out = jnp.power(x, y)
+    return jnp.where((x == 0) & (jnp.real(y) > 0), 0, out) if jnp.iscomplexobj(x) else out
 
 
 _DIRECT = {0: jnp.ones_like, 1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: jnp.sqrt, -0.5: lambda x: 1 / jnp.sqrt(x),

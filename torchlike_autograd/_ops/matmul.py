@@ -1,6 +1,6 @@
 """Products of vectors, matrices and stacks of them (layer 2).
 
-float32 products run at full precision on every device; half precision is accumulated in float32; integers are exact.
+float32 products run at full precision on every device; half precision is accumulated in float32 by XLA; integers are exact.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _fit(a, b):
 
 # Two operands
 
-@op("mm(Tensor self, Tensor mat2) -> Tensor", node="MmBackward0", opmath=True, saves=_BOTH, samples=[call(real(2, 3), real(3, 4)), call(real(2, 0), real(0, 3))],
+@op("mm(Tensor self, Tensor mat2) -> Tensor", node="MmBackward0", saves=_BOTH, samples=[call(real(2, 3), real(3, 4)), call(real(2, 0), real(0, 3))],
     kinks=SMOOTH, errors=[fails(call(real(2, 3), real(2, 3)), RuntimeError, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"),
                           fails(call(real(2, 3), real(3, 2, dtype="float32")), RuntimeError,
                                 "expected m1 and m2 to have the same dtype, but got: double != float"),
@@ -57,22 +57,22 @@ def mm(self, mat2):
     return product(only("addmm_impl_cpu_", self, "ifuc"), mat2)
 
 
-@op("mv(Tensor self, Tensor vec) -> Tensor", node="MvBackward0", opmath=True, saves={"self": ("vec",), "vec": ("self",)}, samples=[call(real(2, 3), real(3))],
+@op("mv(Tensor self, Tensor vec) -> Tensor", node="MvBackward0", saves={"self": ("vec",), "vec": ("self",)}, samples=[call(real(2, 3), real(3))],
     kinks=SMOOTH, errors=[fails(call(real(2, 3), real(2)), RuntimeError, "size mismatch, got input (2), mat (2x3), vec (2)")])
 def mv(self, vec):
     """Matrix times vector."""
-    _check_mv(self, vec, 1)
+    _check_mv(self, vec, 1, 1)
     if self.dtype != vec.dtype:
         a, b = type_of(self).char_name, type_of(vec).char_name
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {b}, {a}, and {b}")
     return product(only("addmv_impl_cpu", self, "ifuc"), vec)
 
 
-def _check_mv(mat, vec, ndim):
+def _check_mv(mat, vec, ndim, size):
     if mat.ndim != 2 or vec.ndim != 1 or ndim > 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {ndim}, {mat.ndim}, {vec.ndim}")
-    if mat.shape[1] != vec.shape[0]:
-        raise RuntimeError(f"size mismatch, got input ({mat.shape[0]}), mat ({_words(mat.shape)}), vec ({vec.shape[0]})")
+    if mat.shape[1] != vec.shape[0] or size not in (1, mat.shape[0]):
+        raise RuntimeError(f"size mismatch, got input ({mat.shape[0] if size == 1 else size}), mat ({_words(mat.shape)}), vec ({vec.shape[0]})")
 
 
 def _check_dot(name, a, b):
@@ -86,7 +86,7 @@ def _check_dot(name, a, b):
     only(name, a, "ifuc")
 
 
-@op("dot(Tensor self, Tensor tensor) -> Tensor", node="DotBackward0", opmath=True, saves={"self": ("tensor",), "tensor": ("self",)},
+@op("dot(Tensor self, Tensor tensor) -> Tensor", node="DotBackward0", saves={"self": ("tensor",), "tensor": ("self",)},
     samples=[call(real(3), real(3)), call(real(0), real(0))], kinks=SMOOTH,
     errors=[fails(call(real(2), real(3)), RuntimeError, "inconsistent tensor size, expected tensor [2] and src [3] to have the same number of elements"),
             fails(call(real(2, 1), real(3)), RuntimeError, "1D tensors expected, but got 2D and 1D tensors")])
@@ -96,12 +96,17 @@ def dot(self, tensor):
     return product(self, tensor)
 
 
-@op("vdot(Tensor self, Tensor other) -> Tensor", node="VdotBackward0", opmath=True, saves={"self": ("other",), "other": ("self",)},
+@op("vdot(Tensor self, Tensor other) -> Tensor", node="VdotBackward0", saves={"self": ("other",), "other": ("self",)},
     samples=[call(real(3), real(3)), call(real(3, dtype="complex128"), real(3, dtype="complex128"))], kinks=SMOOTH)
 def vdot(self, other):
     """The sum of products, the first factors conjugated."""
     _check_dot("dot", self, other)
     return product(jnp.conj(self), other)
+
+
+def _expect_same(a, b):
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"expected scalar type {type_of(a).char_name} but found {type_of(b).char_name}")
 
 
 def _check_bmm(batch1, batch2):
@@ -113,16 +118,15 @@ def _check_bmm(batch1, batch2):
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: {expected} but got: {list(batch2.shape[:2])}.")
 
 
-@op("bmm(Tensor self, Tensor mat2) -> Tensor", node="BmmBackward0", opmath=True, saves=_BOTH, samples=[call(real(2, 2, 3), real(2, 3, 4))], kinks=SMOOTH,
+@op("bmm(Tensor self, Tensor mat2) -> Tensor", node="BmmBackward0", saves=_BOTH, samples=[call(real(2, 2, 3), real(2, 3, 4))], kinks=SMOOTH,
     errors=[fails(call(real(2, 3, 4), real(2, 3, 4)), RuntimeError,
                   "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [2, 3]."),
             fails(call(real(3, 4), real(3, 4, 2)), RuntimeError, "batch1 must be a 3D tensor")])
 def bmm(self, mat2):
     """Matrix times matrix, one for each entry of the first dim."""
     _check_bmm(self, mat2)
-    if self.dtype != mat2.dtype:
-        raise RuntimeError(f"expected scalar type {type_of(self).char_name} but found {type_of(mat2).char_name}")
-    return product(only("bmm", self, "ifuc"), mat2)
+    _expect_same(only("bmm", self, "ifuc"), mat2)
+    return product(self, mat2)
 
 
 # A product added to something: beta * self + alpha * product
@@ -160,7 +164,7 @@ def _check_addmm(self, mat1, mat2):
 
 
 @op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmmBackward0", lift=("beta", "alpha"), bake=_SCALES,
-    inplace=True, opmath=True, saves={"mat1": ("mat2",), "mat2": ("mat1",)},
+    inplace=True, saves={"mat1": ("mat2",), "mat2": ("mat1",)},
     samples=[call(real(2, 4), real(2, 3), real(3, 4)), call(real(4), real(2, 3), real(3, 4), beta=0.5, alpha=2.5), call(real(2, 4), real(2, 3), real(3, 4), beta=0)],
     kinks=SMOOTH, errors=[fails(call(real(3, 4), real(2, 3), real(3, 4)), RuntimeError, "The expanded size of the tensor (2) must match the existing size (3)")])
 def addmm(self, mat1, mat2, *, beta=1, alpha=1):
@@ -171,12 +175,12 @@ def addmm(self, mat1, mat2, *, beta=1, alpha=1):
 
 
 @op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmvBackward0", lift=("beta", "alpha"), bake=_SCALES,
-    inplace=True, opmath=True, saves={"mat": ("vec",), "vec": ("mat",)},
+    inplace=True, saves={"mat": ("vec",), "vec": ("mat",)},
     samples=[call(real(2), real(2, 3), real(3)), call(real(1), real(2, 3), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2), real(2, 3), real(2)), RuntimeError, "size mismatch, got input (2), mat (2x3), vec (2)")])
 def addmv(self, mat, vec, *, beta=1, alpha=1):
     """beta * self + alpha * mat @ vec."""
-    _check_mv(mat, vec, self.ndim)
+    _check_mv(mat, vec, self.ndim, self.size)
     base = expand(self, size=(mat.shape[0],))
     kinds = [type_of(x).char_name for x in (self, mat, vec)]
     if len(set(kinds)) > 1:
@@ -192,7 +196,7 @@ def _promoted(*arrays):
 
 
 @op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lift=("beta", "alpha"), bake=_SCALES,
-    inplace=True, opmath=True, saves={"vec1": ("vec2",), "vec2": ("vec1",)},
+    inplace=True, saves={"vec1": ("vec2",), "vec2": ("vec1",)},
     samples=[call(real(2, 3), real(2), real(3)), call(real(3), real(2), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 2), real(2, 1), real(3)), RuntimeError, "addr: Expected 1-D argument vec1, but got 2-D")])
 def addr(self, vec1, vec2, *, beta=1, alpha=1):
@@ -214,22 +218,22 @@ def _addr_bool(base, outer, beta, alpha):
 
 
 def _check_scale(x, value, name):
-    kind = type_of(value).category if hasattr(value, "dtype") else dtypes.of_scalar(value).category
-    if kind == dtypes.BOOL:
-        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
-    if kind == dtypes.FLOAT and type_of(x).category < dtypes.FLOAT:
+    if hasattr(value, "dtype") and type_of(value).category == dtypes.FLOAT and type_of(x).category < dtypes.FLOAT:
         raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
 
 
+def _size(x, dim):
+    return x.shape[shapes.wrap_dim(dim, x.ndim)]
+
+
 @op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="BaddbmmBackward0", lift=("beta", "alpha"),
-    bake=_SCALES, inplace=True, opmath=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
+    bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
     samples=[call(real(2, 2, 4), real(2, 2, 3), real(2, 3, 4)), call(real(4), real(2, 2, 3), real(2, 3, 4), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 2, 4), real(2, 2, 3), real(2, 2, 4)), RuntimeError,
                   "Expected size for first two dimensions of batch2 tensor to be: [2, 3] but got: [2, 2].")])
 def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     """beta * self + alpha * batch1 @ batch2, one for each entry of the first dim."""
-    size = (shapes.wrap_dim(2, batch1.ndim), shapes.wrap_dim(2, batch2.ndim)) and (batch1.shape[0], batch1.shape[1], batch2.shape[2])
-    base = expand(self, size=size)
+    base = expand(self, size=(*batch1.shape[:2], _size(batch2, 2)))
     kinds = [cxx_name(type_of(x)) for x in (self, batch1, batch2)]
     if len(set(kinds)) > 1:
         raise RuntimeError(f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}")
@@ -238,11 +242,12 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
 
 
 @op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddbmmBackward0", lift=("beta", "alpha"),
-    bake=_SCALES, inplace=True, opmath=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
+    bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
     samples=[call(real(2, 4), real(2, 2, 3), real(2, 3, 4)), call(real(4), real(2, 2, 3), real(2, 3, 4), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 4), real(2, 2, 3), real(2, 2, 4)), RuntimeError, "Incompatible matrix sizes for bmm (2x3 and 2x4)")])
 def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
     """beta * self + alpha * the sum of batch1 @ batch2 over the first dim."""
+    base = expand(self, size=(_size(batch1, 1), _size(batch2, 2)))
     for x, word in ((batch1, "batch1"), (batch2, "batch2")):
         if x.ndim != 3:
             raise RuntimeError(f"{word} must be a 3D tensor")
@@ -250,7 +255,6 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
         raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {batch1.shape[0]} and {batch2.shape[0]}")
     if batch1.shape[2] != batch2.shape[1]:
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({_words(batch1.shape[1:])} and {_words(batch2.shape[1:])})")
-    base = expand(self, size=(batch1.shape[1], batch2.shape[2]))
     if batch1.shape[0]:
         _check_addmm(self, batch1[0], batch2[0])
     out = jnp.einsum("bij,bjk->ik", only("addmm_impl_cpu_", batch1, "ifuc"), batch2, precision=Precision.HIGHEST)
@@ -259,7 +263,7 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
 
 # Products made of products
 
-@op("_inner(Tensor self, Tensor other) -> Tensor", node="ViewBackward0", names=(), opmath=True, samples=[call(real(3), real(3)), call(real(2, 3), real(4, 3))], kinks=SMOOTH,
+@op("_inner(Tensor self, Tensor other) -> Tensor", node="ViewBackward0", names=(), samples=[call(real(3), real(3)), call(real(2, 3), real(4, 3))], kinks=SMOOTH,
     errors=[fails(call(real(3), real(4)), RuntimeError, "inner() the last dimension must match on both input tensors but got shapes [3] and [4]")])
 def _inner(self, other):
     """Sums of products over the last dims."""
@@ -285,7 +289,7 @@ def kron(self, other):
     return out.reshape([m * n for m, n in zip(a.shape, b.shape)])
 
 
-@op("_tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", node="ViewBackward0", names=(), opmath=True,
+@op("_tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", node="ViewBackward0", names=(),
     samples=[call(real(2, 3, 4), real(4, 3, 2), (1, 2), (1, 0)), call(real(2), real(3), (), ())], kinks=SMOOTH,
     errors=[fails(call(real(2, 3), real(4, 2), (-1,), (0,)), RuntimeError,
                   "contracted dimensions need to match, but first has size 3 in dim -1 and second has size 4 in dim 0")])
@@ -322,9 +326,8 @@ def linalg_cross(self, other, *, dim=-1):
     if self.shape[axis] != 3 or other.shape[axis] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[axis]} and {other.shape[axis]}")
     size = shapes.broadcast(self.shape, other.shape)
-    a, b = _promoted(self, other)
-    only("cross", a, "ifuc")
-    a, b = jnp.broadcast_to(a, size), jnp.broadcast_to(b, size)
+    _expect_same(only("cross", self, "ifuc"), other)
+    a, b = jnp.broadcast_to(self, size), jnp.broadcast_to(other, size)
     a1, b1, a2, b2 = jnp.roll(a, -1, axis), jnp.roll(b, -1, axis), jnp.roll(a, -2, axis), jnp.roll(b, -2, axis)
     return a1 * b2 - a2 * b1
 
@@ -344,7 +347,7 @@ def _bilinear(input1, input2, weight, bias):
     return out if bias is None else out + jnp.broadcast_to(bias, out.shape)
 
 
-@op("_bilinear(Tensor input1, Tensor input2, Tensor weight) -> Tensor", node="ViewBackward0", names=(), opmath=True,
+@op("_bilinear(Tensor input1, Tensor input2, Tensor weight) -> Tensor", node="ViewBackward0", names=(),
     samples=[call(real(2, 3), real(2, 4), real(5, 3, 4))], kinks=SMOOTH,
     errors=[fails(call(real(2, 3), real(3, 4), real(5, 3, 4)), RuntimeError, "bilinear(): input batch dimensions do not match at dim 0: got 2 and 3")])
 def _bilinear_plain(input1, input2, weight):
@@ -352,7 +355,7 @@ def _bilinear_plain(input1, input2, weight):
     return _bilinear(input1, input2, weight, None)
 
 
-@op("_bilinear.bias(Tensor input1, Tensor input2, Tensor weight, Tensor bias) -> Tensor", node="AddBackward0", names=(), opmath=True,
+@op("_bilinear.bias(Tensor input1, Tensor input2, Tensor weight, Tensor bias) -> Tensor", node="AddBackward0", names=(),
     samples=[call(real(2, 3), real(2, 4), real(5, 3, 4), real(5))], kinks=SMOOTH)
 def _bilinear_bias(input1, input2, weight, bias):
     """input1 @ weight @ input2 + bias for every output feature."""
@@ -389,18 +392,13 @@ def _contract(tensors, equation):
 _EINSUMS = [call((real(2, 3), real(3, 4)), "ab,bc->ac")]
 
 
-@op("_einsum_view(Tensor[] tensors, str equation) -> Tensor", node="ViewBackward0", names=(), opmath=True, samples=_EINSUMS, kinks=SMOOTH)
+@op("_einsum_view(Tensor[] tensors, str equation) -> Tensor", node="ViewBackward0", names=(), samples=_EINSUMS, kinks=SMOOTH)
 def _einsum_view(tensors, *, equation):
     """Sums of products of several tensors."""
-    _check_einsum(tensors)
     only("bmm", tensors[0], "ifuc")
-    return _contract(tensors, equation)
-
-
-def _check_einsum(tensors):
     for a, b in zip(tensors, tensors[1:]):
-        if a.dtype != b.dtype:
-            raise RuntimeError(f"expected scalar type {type_of(a).char_name} but found {type_of(b).char_name}")
+        _expect_same(a, b)
+    return _contract(tensors, equation)
 
 
 @op("_einsum_mul(Tensor[] tensors, str equation) -> Tensor", node="MulBackward0", names=(), opmath=False, samples=[call((real(2), real(3)), "a,b->ab")],

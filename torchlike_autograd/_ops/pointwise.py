@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config
-from .conventions import aligned, char_name, cxx_name, fixed_power, only, partials, power
+from .conventions import aligned, char_name, cxx_name, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
@@ -175,7 +175,8 @@ def remainder_scalar(self, *, other):
 
 
 @op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, lift=("self",),
-    promote=Promote.RESULT, promote_with=("self", "other"), samples=[call(2.0, real(3))], kinks=SMOOTH, inplace=False, method=False, out=False, **_WHOLE)
+    promote=Promote.RESULT, promote_with=("self", "other"), samples=[call(2.0, real(3))], kinks=SMOOTH, inplace=False, method=False, out=False,
+    guard=lambda other, *, self: _divides_by_zero(self, other), guard_error=_WHOLE["guard_error"])
 def remainder_of_scalar(other, *, self):
     """`remainder` of a number."""
     return _floor_rest(self, other)
@@ -219,6 +220,8 @@ def pow_number(self, *, exponent):
     """self to the power of a number."""
     if hasattr(exponent, "dtype"):
         return _power(self, exponent)
+    if type(exponent) is bool:
+        return jnp.ones_like(self) if not exponent else fixed_power(self, 1)
     if exponent < 0 and not jnp.issubdtype(self.dtype, jnp.inexact):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if not jnp.issubdtype(self.dtype, jnp.inexact) and type(exponent) is float:
@@ -413,9 +416,18 @@ def logaddexp2(self, other):
     return _log2_sum(only("logaddexp2_cpu", self, "f"), other)
 
 
-@partials(lambda t, out, x, y: jnp.where((x == 0) & (y <= 0), 0, t * jnp.log(y)), lambda t, out, x, y: t * x / y)
-def _x_log_y(x, y):
+def _x_log_y_value(x, y):
     return jnp.where(jnp.isnan(y), _NAN, jnp.where(x == 0, 0, x * jnp.log(y)))
+
+
+@partials(lambda t, out, x, y: unless((x == 0) & ~(y > 0), t, jnp.log(y)), None)
+def _x_log_number(x, y):
+    return _x_log_y_value(x, y)
+
+
+@partials(lambda t, out, x, y: unless((x == 0) & (y <= 0), t, jnp.log(y)), lambda t, out, x, y: t * x / y)
+def _x_log_y(x, y):
+    return _x_log_y_value(x, y)
 
 
 _XLOGY_KINKS = [call(at(0.0, 0.0, 0.0, 0.0, 1.0), at(0.0, -1.0, _NAN, _INF, 0.0))]
@@ -438,7 +450,7 @@ def xlogy_of_number(other, *, self):
     saves={"self": ("self",)}, aliases=("special.xlogy",), samples=[call(real(3), 2.0)], kinks=[call(at(0.0, 1.0), 0.0)])
 def xlogy_number(self, *, other):
     """`xlogy` with a number."""
-    return _x_log_y(only("xlogy_cpu", self, "f"), other)
+    return _x_log_number(only("xlogy_cpu", self, "f"), other)
 
 
 # Conversion

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from .._core import dtypes
 from .._core.shapes import reduce_dims
+from .conventions import only
 from .pointwise import convert
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -395,11 +396,12 @@ def any_dims(self, *, dim=None, keepdim=False):
     return _holds(jnp.any, self, _listed(dim, self.ndim), keepdim)
 
 
-@op("trace(Tensor self) -> Tensor", node="TraceBackward0", promote=Promote.SUM, opmath=True, samples=[call(real(3, 3)), call(real(2, 4)), call(real(0, 3))],
+@op("trace(Tensor self) -> Tensor", node="TraceBackward0", opmath=True, samples=[call(real(3, 3)), call(real(2, 4)), call(real(0, 3))],
     kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "trace: expected a matrix, but got tensor with dim 1")])
 def trace(self):
     """The sum of the diagonal."""
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    return total(jnp.diagonal(self), (0,))
+    line = jnp.diagonal(only("trace", self, "ifuc"))
+    return total(line if type_of(line).category >= dtypes.FLOAT else line.astype(jnp.int64), (0,))
 

@@ -132,22 +132,25 @@ class Layout:
         return args, kwargs
 
 
+_UNKNOWN = object()
+
+
 class Form:
     """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
-    __slots__ = ("call", "_jit", "_pullbacks", "_uses", "avals", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
+    __slots__ = ("_host", "call", "closed", "_jit", "_pullbacks", "avals", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
 
     def __init__(self, spec, avals):
         self.spec, self.avals, self.op = spec, avals, spec.op
         self.layout = self._layout()
         self.owners = self.layout.owner()
-        self._pullbacks, self._jit, self._uses = {}, None, None
+        self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         self.casts, self.compute = _casts(self)
         self.node = spec.op.node
         device = next((a.device for a in avals if not _is_number(a)), "cpu")
         with jax.enable_x64(True):
             closed, out = jax.make_jaxpr(self.apply, return_shape=True)(*[_abstract(a) for a in avals])
-        self.call = jaxpr_as_fun(closed)
+        self.call, self.closed = jaxpr_as_fun(closed), closed
         self.tuple_out = isinstance(out, (tuple, list))
         outs = out if self.tuple_out else (out,)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
@@ -186,6 +189,12 @@ class Form:
     def guard_error(self, code):
         """The exception that a code stands for."""
         return self.op.guard_error(code, *[a.shape for a in self.avals if not _is_number(a)], **self.spec.statics)
+
+    def host(self, compile_host):
+        """The operator on NumPy arrays as `compile_host` makes it (None where it cannot), made once."""
+        if self._host is _UNKNOWN:
+            self._host = compile_host(self.closed)
+        return self._host
 
     def jit(self):
         """The compiled operator, for op-by-op execution."""
@@ -234,14 +243,14 @@ class _PullbackOp:
         self.name = self.key = f"{form.op.key}~"
         self.node = form.node
         self.derivative, self.saves, self.is_view, self.multi = "body", {}, False, True
-        self.host, self.guard, self.zero_second = False, None, True
+        self.guard, self.zero_second, self.host = None, True, False
         self.forward = form.op
 
 
 class Pullback(Form):
     """f(*cotangents of `given`, *inputs) -> gradients of `wanted`; unused inputs are dropped (`keep`)."""
 
-    __slots__ = ("given", "inner", "jaxpr", "keep", "wanted")
+    __slots__ = ("given", "inner", "keep", "wanted")
     weight = 1
 
     def __init__(self, form, wanted, given):
@@ -249,16 +258,16 @@ class Pullback(Form):
         self.op = _PullbackOp(form)
         self.spec = self
         self.node = form.node
-        self._pullbacks, self._jit, self._uses = {}, None, None
+        self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
-            self.call, self.keep, self.jaxpr = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
+            self.call, self.keep, self.closed = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
         self.saves = {o: tuple(self.owners) for o in self.owners}
         self.out_avals = tuple(form.avals[i] for i in wanted)
         self.tuple_out = True
-        active = None if form.op.zero_second else _active_inputs(self.jaxpr)
+        active = None if form.op.zero_second else _active_inputs(self.closed.jaxpr)
         self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
             active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
@@ -298,7 +307,8 @@ def _pruned(f, abstract, n_fixed):
     closed = jax.make_jaxpr(f)(*abstract)
     jaxpr, consts = closed.jaxpr, closed.consts
     jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [False] * (len(abstract) - n_fixed))
-    return jaxpr_as_fun(ClosedJaxpr(jaxpr, consts)), tuple(i for i, u in enumerate(used[n_fixed:]) if u), jaxpr
+    closed = ClosedJaxpr(jaxpr, consts)
+    return jaxpr_as_fun(closed), tuple(i for i, u in enumerate(used[n_fixed:]) if u), closed
 
 
 def _active_inputs(jaxpr):

@@ -1,0 +1,328 @@
+"""Small programs on the host (layer 3): a traced operator run by NumPy, primitive by primitive.
+
+Running op by op from compiled functions costs a compilation for each new shape and about ten microseconds a call; NumPy needs neither.  This is used where the
+executor runs op by op on the CPU with small arrays.  The meaning is the traced program's: the same primitives in the same order.  An operator
+with a primitive that is not here runs from its compiled function.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jax.extend.core import Literal
+
+LARGEST = 1 << 16  # elements; larger arrays are left to XLA
+
+
+class Unsupported(Exception):
+    """A primitive without a NumPy counterpart here."""
+
+
+def host_function(closed):
+    """f(*arrays) -> list of arrays for a ClosedJaxpr, or None where a primitive is missing or an array is large."""
+    try:
+        return _compile(closed.jaxpr, closed.consts)
+    except Unsupported:
+        return None
+
+
+def _compile(jaxpr, consts):
+    numbers: dict = {}
+    start = []
+
+    def index(v):
+        if isinstance(v, Literal):
+            start.append(np.asarray(v.val, v.aval.dtype)[()])
+            return len(start) - 1
+        if v not in numbers:
+            numbers[v] = len(start)
+            start.append(None)
+        return numbers[v]
+
+    ins = [index(v) for v in jaxpr.invars]
+    for v, c in zip(jaxpr.constvars, consts):
+        start[index(v)] = np.asarray(c)
+    body = []
+    for eqn in jaxpr.eqns:
+        for v in eqn.outvars:
+            if math.prod(getattr(v.aval, "shape", ())) > LARGEST:
+                raise Unsupported
+        f, many = _primitive(eqn)
+        body.append((f, tuple(index(v) for v in eqn.invars), tuple(index(v) for v in eqn.outvars) if many else index(eqn.outvars[0]), many))
+    outs = [(index(v), np.dtype(v.aval.dtype)) for v in jaxpr.outvars]
+
+    def run(*arrays):
+        env = start.copy()
+        for i, a in zip(ins, arrays):
+            env[i] = a
+        for f, args, out, many in body:
+            result = f(*[env[i] for i in args])
+            if many:
+                for i, r in zip(out, result):
+                    env[i] = r
+            else:
+                env[out] = result
+        return [_as_array(env[i], d) for i, d in outs]
+
+    return run
+
+
+def _as_array(x, dtype):
+    x = np.asarray(x)
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+def _primitive(eqn):
+    """(function of arrays, whether it returns several)."""
+    name = eqn.primitive.name
+    if name in ("jit", "pjit", "closed_call", "core_call"):
+        inner = eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
+        return _compile(inner.jaxpr, inner.consts), True
+    if name == "custom_jvp_call":
+        inner = eqn.params["call_jaxpr"]
+        return _compile(inner.jaxpr, inner.consts), True
+    if name in SIMPLE:
+        f = SIMPLE[name]
+        if f in _LOGICAL and eqn.invars[0].aval.dtype != bool:
+            f = _BITWISE[f]
+        return f, False
+    if name in MADE:
+        return MADE[name](eqn.params, eqn), False
+    raise Unsupported(name)
+
+
+def _div(a, b):
+    if a.dtype.kind not in "iu":
+        return np.divide(a, b)
+    safe = np.where(b == 0, 1, b)
+    q = np.abs(a) // np.abs(safe) * np.sign(a) * np.sign(safe) if a.dtype.kind == "i" else a // safe
+    return np.where(b == 0, -1, q).astype(a.dtype)
+
+
+def _rem(a, b):
+    if a.dtype.kind not in "iu":
+        return np.fmod(a, b)
+    return np.where(b == 0, a, np.fmod(a, np.where(b == 0, 1, b))).astype(a.dtype)
+
+
+def _select_n(which, *cases):
+    if len(cases) == 2 and which.dtype == bool:
+        return np.where(which, cases[1], cases[0])
+    return np.choose(which, cases)
+
+
+def _sign(x):
+    if x.dtype.kind == "c":
+        size = np.abs(x)
+        return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
+    return np.sign(x)
+
+
+def _erf(x):
+    return _math(math.erf, x)
+
+
+def _math(f, x):
+    x = np.asarray(x)
+    flat = [f(float(v)) for v in x.reshape(-1)]
+    return np.array(flat, x.dtype).reshape(x.shape)
+
+
+def _clamp(low, x, high):
+    return np.minimum(np.maximum(x, low), high)
+
+
+def _logistic(x):
+    return (1 / (1 + np.exp(-x))).astype(x.dtype)
+
+
+_LOGICAL = {np.logical_and, np.logical_or, np.logical_xor, np.logical_not}
+_BITWISE = {np.logical_and: np.bitwise_and, np.logical_or: np.bitwise_or, np.logical_xor: np.bitwise_xor, np.logical_not: np.bitwise_not}
+
+SIMPLE = {
+    "add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "div": _div, "rem": _rem, "max": np.maximum, "min": np.minimum,
+    "neg": np.negative, "sign": _sign, "floor": np.floor, "ceil": np.ceil, "exp": np.exp, "exp2": np.exp2, "log": np.log, "log1p": np.log1p,
+    "expm1": np.expm1, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sqrt": np.sqrt,
+    "rsqrt": lambda x: (1 / np.sqrt(x)).astype(x.dtype), "cbrt": np.cbrt, "pow": lambda a, b: np.power(a, b.astype(a.dtype) if a.dtype.kind in "fc" else b),
+    "abs": np.abs, "square": np.square, "erf": _erf, "logistic": _logistic, "is_finite": np.isfinite, "eq": np.equal, "ne": np.not_equal,
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
+    "not": np.logical_not, "select_n": _select_n, "clamp": _clamp, "real": np.real, "imag": np.imag, "conj": np.conj, "nextafter": np.nextafter,
+    "complex": lambda a, b: (a + 1j * b).astype(np.complex64 if a.dtype == np.float32 else np.complex128), "stop_gradient": lambda x: x,
+    "copy": lambda x: x, "copy_p": lambda x: x, "optimization_barrier": lambda x: x,
+}
+
+
+def _round(params, eqn):
+    if int(params["rounding_method"]) == 1:
+        return np.round
+    return lambda x: np.sign(x) * np.floor(np.abs(x) + x.dtype.type(0.5))
+
+
+def _convert(params, eqn):
+    dtype = np.dtype(params["new_dtype"])
+    source = np.dtype(eqn.invars[0].aval.dtype)
+    if dtype == bool:
+        return lambda x: x != 0
+    if source.kind == "c" and dtype.kind != "c":
+        return lambda x: np.real(x).astype(dtype)
+    if source.kind == "f" and dtype.kind in "iu":
+        raise Unsupported("float to integer saturates in XLA")
+    return lambda x: x.astype(dtype)
+
+
+def _broadcast_in_dim(params, eqn):
+    shape, dims = tuple(params["shape"]), params["broadcast_dimensions"]
+    if any(type(n) is not int for n in shape):
+        raise Unsupported
+
+    def run(x):
+        own = [1] * len(shape)
+        for i, d in enumerate(dims):
+            own[d] = x.shape[i]
+        return np.broadcast_to(np.reshape(x, own), shape)
+
+    return run
+
+
+def _reduce(f):
+    def make(params, eqn):
+        axes, dtype = tuple(params["axes"]), np.dtype(eqn.outvars[0].aval.dtype)
+        if dtype.kind == "V" or dtype.name == "bfloat16":
+            raise Unsupported
+        return lambda x: f(x, axis=axes).astype(dtype)
+
+    return make
+
+
+def _reduce_order(f):
+    def make(params, eqn):
+        axes = tuple(params["axes"])
+        if 0 in eqn.invars[0].aval.shape:
+            raise Unsupported
+        return lambda x: f(x, axis=axes)
+
+    return make
+
+
+def _dot_general(params, eqn):
+    ((lc, rc), (lb, rb)) = params["dimension_numbers"]
+    dtype = np.dtype(eqn.outvars[0].aval.dtype)
+    if dtype.name == "bfloat16" or dtype == np.float16:
+        raise Unsupported
+    if not lb:
+        def run(a, b):
+            return np.tensordot(a, b, (lc, rc)).astype(dtype)
+        return run
+    nl, nr = len(eqn.invars[0].aval.shape), len(eqn.invars[1].aval.shape)
+    left = [*lb, *(i for i in range(nl) if i not in lb and i not in lc), *lc]
+    right = [*rb, *rc, *(i for i in range(nr) if i not in rb and i not in rc)]
+    shape = eqn.outvars[0].aval.shape
+    batch = math.prod(shape[: len(lb)])
+    inner = math.prod(eqn.invars[0].aval.shape[i] for i in lc)
+    rows = math.prod(eqn.invars[0].aval.shape[i] for i in range(nl) if i not in lb and i not in lc)
+    columns = math.prod(eqn.invars[1].aval.shape[i] for i in range(nr) if i not in rb and i not in rc)
+
+    def run(a, b):
+        a = np.transpose(a, left).reshape(batch, rows, inner)
+        b = np.transpose(b, right).reshape(batch, inner, columns)
+        return np.matmul(a, b).reshape(shape)
+
+    return run
+
+
+def _slice(params, eqn):
+    strides = params["strides"] or (1,) * len(params["start_indices"])
+    where = tuple(slice(a, b, s) for a, b, s in zip(params["start_indices"], params["limit_indices"], strides))
+    return lambda x: x[where]
+
+
+def _starts(x, sizes, starts):
+    return tuple(slice(i, i + n) for i, n in ((min(max(int(s), 0), d - n), n) for s, d, n in zip(starts, x.shape, sizes)))
+
+
+def _dynamic_slice(params, eqn):
+    sizes = params["slice_sizes"]
+    return lambda x, *starts: x[_starts(x, sizes, starts)]
+
+
+def _dynamic_update_slice(params, eqn):
+    def run(x, new, *starts):
+        out = np.array(x)
+        out[_starts(x, new.shape, starts)] = new
+        return out
+
+    return run
+
+
+def _pad(params, eqn):
+    config = params["padding_config"]
+    if any(lo < 0 or hi < 0 for lo, hi, _ in config):
+        raise Unsupported
+
+    shape = eqn.outvars[0].aval.shape
+
+    def run(x, value):
+        out = np.full(shape, value, x.dtype)
+        out[tuple(slice(lo, lo + (n - 1) * (mid + 1) + 1 if n else lo, mid + 1) for (lo, hi, mid), n in zip(config, x.shape))] = x
+        return out
+
+    return run
+
+
+def _concatenate(params, eqn):
+    axis = params["dimension"]
+    return lambda *xs: np.concatenate(xs, axis=axis)
+
+
+def _iota(params, eqn):
+    shape, d, dtype = params["shape"], params["dimension"], np.dtype(params["dtype"])
+    own = [1] * len(shape)
+    own[d] = shape[d]
+    value = np.broadcast_to(np.arange(shape[d], dtype=dtype).reshape(own), shape)
+    return lambda: value
+
+
+def _cumulative(f):
+    def make(params, eqn):
+        axis, back = params["axis"], params["reverse"]
+        if not back:
+            return lambda x: f(x, axis=axis).astype(x.dtype)
+        return lambda x: np.flip(f(np.flip(x, axis), axis=axis), axis).astype(x.dtype)
+
+    return make
+
+
+def _argreduce(f):
+    def make(params, eqn):
+        (axis,), dtype = params["axes"], np.dtype(params["index_dtype"])
+        return lambda x: f(x, axis=axis).astype(dtype)
+
+    return make
+
+
+def _integer_pow(params, eqn):
+    y = params["y"]
+    if y >= 0:
+        return lambda x: x**y
+    return lambda x: (1 / x**-y).astype(x.dtype)
+
+
+def _reshape(params, eqn):
+    if params.get("dimensions") is not None:
+        raise Unsupported
+    shape = tuple(eqn.outvars[0].aval.shape)
+    return lambda x: np.reshape(x, shape)
+
+
+MADE = {
+    "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.sum), "reduce_prod": _reduce(np.prod),
+    "reduce_max": _reduce_order(np.max), "reduce_min": _reduce_order(np.min), "reduce_and": _reduce(np.all), "reduce_or": _reduce(np.any),
+    "dot_general": _dot_general, "slice": _slice, "dynamic_slice": _dynamic_slice, "dynamic_update_slice": _dynamic_update_slice, "pad": _pad,
+    "concatenate": _concatenate, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
+    "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate), "argmax": _argreduce(np.argmax),
+    "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow, "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
+    "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): np.transpose(x, perm)),
+    "rev": lambda p, e: (lambda x, dims=tuple(p["dimensions"]): np.flip(x, dims)),
+}
