@@ -374,7 +374,7 @@ def make_function(name, ops, method=False):
                 if len(args) == 1 and not kwargs:
                     bare[0] = spec
                 return unary(spec, flat[0])
-            if len(args) == 2 == len(flat) and not kwargs and flat[0] is args[0] and flat[1] is args[1] and (
+            if len(args) == 2 == len(flat) and not kwargs and type(args[0]) is plain and flat[0] is args[0] and flat[1] is args[1] and (
                     type(flat[1]) is plain or (type(flat[1]) in NUMBERS and not spec.op.bake)):
                 two[type(flat[1])] = spec
         return run(spec, flat)

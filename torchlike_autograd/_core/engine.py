@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Tensor, wrap
+from .._tensor import Tensor, _new, wrap
 from . import dtypes, errors, record
 from .nodes import Leaf, edge_indices, node_at, observed
-from .plan import Plan, Stage, StageForm, needs_of, plan_for, useful_slots, wanted_of
+from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
 from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 
@@ -76,6 +76,78 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
         state.grad = outer
         state.extra["pass"] = outer_pass
     return p.captured
+
+
+class Simple:
+    """The commonest pass, remembered at a prefix: one scalar root on the open tape, nobody watching, the graph released.
+
+    prefix: where the tape stands afterwards; first: slot of the first gradient; arrivals: for each, (slot of its leaf, type); kept, results:
+    slots for the version check; saving: nodes released.
+    """
+
+    __slots__ = ("arrivals", "first", "kept", "prefix", "results", "saving")
+
+
+def run_simple(v):
+    """backward() of one real scalar without options, if it is the common case: True when done."""
+    tape = v.tape
+    state = thread.state
+    if tape is not state.tape or tape.extra or tape.freed or Leaf.watched[0] or record.IMMEDIATE[0] or tape.contexts:
+        return False
+    known = tape.prefix.next.get(("simple", v.slot))
+    if known is None:
+        known = tape.prefix.next[("simple", v.slot)] = _learn_simple(tape, v) or False
+    if known is False:
+        return False
+    with LOCK:
+        inputs, leaves = tape.inputs, []
+        for slot, _ in known.arrivals:
+            leaf = inputs[-slot - 1].leaf if slot < 0 else tape.leaves[slot]
+            if leaf is None:
+                return False
+            leaves.append(leaf)
+        _check(tape, known)
+        tape.prefix = known.prefix
+        slot, made = known.first, []
+        for _, a in known.arrivals:
+            made.append(Value(a, False, tape, slot))
+            slot += 1
+        tape.values.append(Value(v.aval, False, tape, slot - len(made) - 1))  # the ones that the pass starts from
+        tape.values += made
+        tape.freed |= known.saving
+    for leaf, g in zip(leaves, made):
+        if leaf.grad is None:
+            leaf.grad = t = _new(Tensor)
+            t._v = g
+        else:
+            _accumulate(leaf, g, _SIMPLE_PASS)
+    return True
+
+
+def _learn_simple(tape, v):
+    """Record the pass once the general way on a copy of the tape's structure, to learn where it leads."""
+    plan = plan_for(tape.prefix, (v.slot,), None, _NOTHING)
+    if len(plan.items) != 1 or type(plan.items[0]) is not Stage or v.aval.dtype.category != dtypes.FLOAT:
+        return None
+    stage = plan.items[0]
+    start = tape.prefix
+    ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ()).form(())
+    step = Step("op", ones, (), NOGRAD, ones.out_avals, (False,), start.size)
+    prefix = new_prefix(start, step, 1, 0, 0, 0, 1)
+    if plan.saving:
+        release = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
+        prefix = new_prefix(prefix, release, 0, 0, 0, 0)
+        prefix.memo["frees"] = plan.saving
+    run = Step("backward", stage, (start.size,), NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
+    out = Simple()
+    out.prefix = new_prefix(prefix, run, len(stage.avals), 0, 0, 0, len(stage.visits))
+    out.first = prefix.size
+    out.arrivals = tuple(zip(stage.outs, stage.avals))
+    out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving
+    return out
+
+
+_SIMPLE_PASS = Pass(False, False, None, True)
 
 
 def _youngest(p):
@@ -155,11 +227,8 @@ def run_stage(p, tape, stage, cots):
         return stage.run(lambda s: _value_at(tape, s), lambda t: _number_at(tape, t), cots, _record_pull, p.add)
     if tape.open:
         return _record_stage(tape, stage, cots)
-    ins = [*cots, *[_value_at(tape, s) for s in stage.reads]]
-    form = _stage_form(tape, stage)
-    if stage.numbers:
-        ins += _number_vectors(tape)
-    return record_op(form, ins, NOGRAD)
+    form, reads, numbers = stage_form(stage, tape)
+    return record_op(form, [*cots, *[_value_at(tape, s) for s in reads], *[_number_at(tape, t) for t in numbers]], NOGRAD)
 
 
 def _record_stage(tape, stage, cots):
@@ -190,20 +259,6 @@ def _free_structure(tape, plan):
         nxt = prefix.next[label] = new_prefix(prefix, step, 0, 0, 0, 0)
         nxt.memo["frees"] = plan.saving
     tape.prefix = nxt
-
-
-def _stage_form(tape, stage):
-    forms = tape.prefix.memo.setdefault("stage_forms", {})
-    form = forms.get(stage)
-    if form is None:
-        form = forms[stage] = StageForm(stage, tape)
-    return form
-
-
-def _number_vectors(tape):
-    import numpy as np
-
-    return [record.data(np.array(tape.floats, np.float64), dtypes.float64), record.data(np.array(tape.ints, np.int64), dtypes.int64)]
 
 
 def _value_at(tape, slot):

@@ -83,7 +83,8 @@ def _run(tape, mask):
         _remember(program)
     inputs = tape.inputs
     if program.outs:
-        arrays = _execute(program, tape.floats, tape.ints, [_device_array(inputs[-s - 1]) for s in program.arguments])
+        arrays = _execute(program, tape.floats, tape.ints, [
+            a if (a := inputs[i].array) is not None and type(a) is not np.ndarray else _device_array(inputs[i]) for i in program.argument_indices])
     else:
         arrays = ()
     _deliver(tape, program, arrays)
@@ -138,28 +139,28 @@ def _device_array(v):
 def _execute(program, floats, ints, arrays):
     program.runs += 1
     program.prefix.used += 1
+    compiled = program.compiled
+    if compiled is not None:
+        stats["hits"] += 1
+        if _credit[0] < CREDIT_MAX:
+            _credit[0] += 1
+        return compiled(*_numbers(program, floats, ints), *arrays)
     with jax.enable_x64(True):
-        floats, ints = _numbers(program, floats, ints)
-        if program.compiled is not None:
-            stats["hits"] += 1
-            if _credit[0] < CREDIT_MAX:
-                _credit[0] += 1
-            return program.compiled(floats, ints, *arrays)
         if config.get("execution") == "immediate" or (_credit[0] <= 0 and program.runs < SIGHTINGS):
             stats["op_by_op"] += 1
-            return op_by_op(program, floats, ints, arrays)
+            return op_by_op(program, np.array(floats, np.float64), _int_vector(ints), arrays)
         return _compile(program, floats, ints, arrays)
 
 
 def _numbers(program, floats, ints):
+    """The runtime numbers as arguments: 64-bit values as pairs of 32-bit words, so that a call needs no 64-bit mode around it."""
     if not program.numbers:
         return None, None
-    return np.array(floats, np.float64) if floats else None, _int_vector(ints)
+    return (np.array(floats, np.float64).view(np.uint32).reshape(-1, 2) if floats else None,
+            _int_vector(ints).view(np.uint32).reshape(-1, 2) if ints else None)
 
 
 def _int_vector(ints):
-    if not ints:
-        return None
     try:
         return np.array(ints, np.int64)
     except OverflowError:
@@ -174,13 +175,22 @@ def _wrap(i):
 def _compile(program, floats, ints, arrays):
     start = time.perf_counter()
     _credit[0] -= 1
-    compiled = jax.jit(program.function(), compiler_options=_options if _cpu() else None)
-    out = compiled(floats, ints, *arrays)
-    program.compiled = compiled
+    body = program.function()
+
+    def from_words(floats, ints, *arrays):
+        return body(_joined(floats, np.float64), _joined(ints, np.int64), *arrays)
+
+    arguments = (*_numbers(program, floats, ints), *arrays)
+    program.compiled = jax.jit(from_words).lower(*arguments).compile(_options if _cpu() else None)
+    out = program.compiled(*arguments)
     stats["compiles"] += 1
     stats["compile_seconds"] += time.perf_counter() - start
     _explain_recompiles(program)
     return out
+
+
+def _joined(words, dtype):
+    return None if words is None else jax.lax.bitcast_convert_type(words, dtype)
 
 
 def _cpu():

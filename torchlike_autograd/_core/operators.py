@@ -66,7 +66,8 @@ def attach():
         if f is None:
             continue
         setattr(Tensor, f"__{dunder}__", _forward(f, f"__{dunder}__"))
-        setattr(Tensor, f"__r{dunder}__", _swapped(f, f"__r{dunder}__") if dunder in REFLECTED else _forward(f, f"__r{dunder}__"))
+        if f"Tensor.__r{dunder}__" not in table:
+            setattr(Tensor, f"__r{dunder}__", _swapped(f, f"__r{dunder}__") if dunder in REFLECTED else _forward(f, f"__r{dunder}__"))
         twin = table.get(f"Tensor.{name}_")
         if twin is not None:
             setattr(Tensor, f"__i{dunder}__", _inplace(twin, f"__i{dunder}__"))

@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._ops.spec import aval
-from . import dtypes
+from .._ops.spec import NUMBERS
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 
 
@@ -248,25 +247,23 @@ def _stage(visits, start, alive, table, avals):
 
 
 class StageForm:
-    """A stage of a closed tape as something that can be recorded: f(*cots, *reads[, floats, ints])."""
+    """A stage of a closed tape as something that can be recorded: f(*cots, *reads, *numbers) -> gradients.
+
+    Slots are renumbered in order of use, so that stages of different tapes with one structure are one form.
+    """
 
     diff_in = diff_out = ()
     node = None
     tuple_out = True
+    guard = None
+    key = name = "backward"
 
-    def __init__(self, stage, tape):
-        self.stage, self.spec, self.op = stage, self, self
-        self.weight = len(stage.visits)
-        self.key = self.name = "backward"
-        self.guard = None
-        self.out_avals = stage.avals
-        self.has_numbers = stage.numbers
+    def __init__(self, cots, visits, outs, avals, out_avals):
+        self.cots, self.visits, self.outs = cots, visits, outs
+        self.spec, self.op = self, self
+        self.weight = len(visits)
+        self.avals, self.out_avals = avals, out_avals
         self._jit, self.call = None, self.apply
-        table = slot_table(tape.prefix)
-        outside = input_avals(tape.prefix)
-        self.avals = tuple(_slot_aval(s, table, outside) for s in (*stage.cots, *stage.reads))
-        if stage.numbers:
-            self.avals += (aval((len(tape.floats),), dtypes.float64), aval((len(tape.ints),), dtypes.int64))
 
     def form(self, avals):
         """Itself: a stage has one set of types."""
@@ -278,10 +275,13 @@ class StageForm:
 
     def run(self, flat, call):
         """The gradients, each pullback run by `call`."""
-        n, m = len(self.stage.cots), len(self.stage.reads)
-        env = dict(zip(self.stage.reads, flat[n:n + m]))
-        floats, ints = flat[n + m:] if self.has_numbers else (None, None)
-        return self.stage.run(env.__getitem__, lambda t: number_of(t, floats, ints), flat[:n], call, add_arrays)
+        n = len(self.cots)
+        grads, values = dict(zip(self.cots, flat)), flat[n:]
+        for pull, given, ins, wanted in self.visits:
+            for i, g in zip(wanted, call(pull, [grads[i] for i in given], [values[i] for i in ins])):
+                old = grads.get(i)
+                grads[i] = g if old is None else add_arrays(old, g)
+        return [grads[i] for i in self.outs]
 
     def host(self, compile_host):
         """The stage run pullback by pullback, each on the host where that is possible."""
@@ -298,7 +298,40 @@ class StageForm:
         return self._jit
 
     def __repr__(self):
-        return f"backward[{len(self.stage.visits)} steps]"
+        return f"backward[{len(self.visits)} steps]"
+
+
+_stage_forms: dict = {}
+
+
+def stage_form(stage, tape):
+    """(the StageForm of a stage, slots it reads, number tokens it takes)."""
+    out = tape.prefix.memo.get(("stage", stage))
+    if out is None:
+        out = tape.prefix.memo["stage", stage] = _renumbered(stage, slot_table(tape.prefix), input_avals(tape.prefix))
+    return out
+
+
+def _renumbered(stage, table, outside):
+    grads, values = {}, {}
+    cots = tuple(grads.setdefault(s, len(grads)) for s in stage.cots)
+    tokens = [t for v in stage.visits for t in (v.step.ins[i] for i in v.pull.keep) if type(t) is tuple]
+    for s in stage.reads:
+        values[s] = len(values)
+    for t in tokens:
+        values.setdefault(t, len(values))
+    visits = tuple((v.pull, tuple(grads[v.step.first + i] for i in v.given), tuple(values[v.step.ins[i]] for i in v.pull.keep),
+                    tuple(grads.setdefault(v.step.ins[i], len(grads)) for i in v.wanted)) for v in stage.visits)
+    outs = tuple(grads[s] for s in stage.outs)
+    numbers = [t for t in values if type(t) is tuple]
+    avals = (*(_slot_aval(s, table, outside) for s in (*stage.cots, *stage.reads)), *(NUMBERS[t[0]] for t in numbers))
+    key = (cots, visits, outs, avals)
+    form = _stage_forms.get(key)
+    if form is None:
+        if len(_stage_forms) > 4096:
+            _stage_forms.clear()
+        form = _stage_forms[key] = StageForm(cots, visits, outs, avals, stage.avals)
+    return form, stage.reads, numbers
 
 
 def add_arrays(a, b):
@@ -330,4 +363,4 @@ def _entry(vector, k):
     return vector[k]
 
 
-__all__ = ["GRAD", "Plan", "Stage", "StageForm", "Step", "Visit", "apply_form", "number_of", "plan_for", "useful_slots"]
+__all__ = ["GRAD", "Plan", "Stage", "Step", "Visit", "apply_form", "number_of", "plan_for", "stage_form", "useful_slots"]

@@ -18,7 +18,7 @@ class Program:
     graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs.
     """
 
-    __slots__ = ("arguments", "compiled", "graph", "guarded", "kept", "mask", "numbers", "outs", "prefix", "runs", "shown", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "kept", "mask", "numbers", "outs", "prefix", "runs", "shown", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -29,6 +29,7 @@ class Program:
         self.outs = tuple(dict.fromkeys((*self.shown, *(s for s in self.kept if s >= 0))))
         self.steps, used = _needed(prefix, self.outs, table)
         self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
+        self.argument_indices = [-s - 1 for s in self.arguments]
         self.numbers = any(_has_numbers(s) for s in self.steps)
         self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
         self.compiled = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .._core import dtypes, errors
-from .._core.composite import composite, named
+from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import write_result
 from .._core.record import thread
 from .._core.shapes import wrap_dim
@@ -82,7 +82,7 @@ def _singular(A, order, dims, keepdim, dtype):
     rest = [d for d in range(A.ndim) if d not in dims]
     if (*rest, *dims) != tuple(range(A.ndim)):
         A = named("permute")(A, (*rest, *dims))
-    values = named("linalg_svdvals")(A)
+    values = COMPOSITES.get("torch.linalg.svdvals", named("linalg_svdvals"))(A)
     if order == "nuc":
         out = named("sum")(values, -1, keepdim)
     else:
@@ -108,14 +108,12 @@ def _absolute_sums(A, order, dims, keepdim, dtype):
 @composite("torch.linalg.matrix_norm")
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """The norm of matrices in two dims."""
+    if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord if isinstance(ord, str) else format(ord, 'g')} not supported.")
     dims = _matrix_dims(A, [dim] if isinstance(dim, int) else list(dim))
     if isinstance(ord, str):
-        if ord not in ("fro", "nuc"):
-            raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
         result = _vector(A, 2, dims, keepdim, dtype=dtype) if ord == "fro" else _singular(A, ord, dims, keepdim, dtype)
     else:
-        if abs(ord) not in (1, 2, math.inf):
-            raise RuntimeError(f"linalg.matrix_norm: Order {ord:g} not supported.")
         result = (_singular if abs(ord) == 2 else _absolute_sums)(A, ord, dims, keepdim, dtype)
     return into("linalg_matrix_norm", out, result, A)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
+
+import numpy as np
 
 from .._core import bind, dtypes
 from .._core.composite import composite, named
@@ -75,14 +78,24 @@ def positive(input):
     return input
 
 
+def _operand(x):
+    return isinstance(x, (Tensor, numbers.Number, np.bool_))
+
+
 @composite("Tensor.__rsub__")
 def _rsub(self, other):
-    return named("rsub")(self, other)
+    return named("rsub")(self, other) if _operand(other) else NotImplemented
 
 
 @composite("Tensor.__rtruediv__", "Tensor.__rdiv__")
 def _rdiv(self, other):
-    return _mul(named("reciprocal")(self), other)
+    return _mul(named("reciprocal")(self), other) if _operand(other) else NotImplemented
+
+
+@composite("Tensor.polygamma")
+def polygamma(self, n):
+    """The n-th derivative of digamma."""
+    return named("polygamma")(n, self)
 
 
 @composite("torch.abs_", "Tensor.abs_", "torch.absolute_", "Tensor.absolute_")
@@ -273,34 +286,59 @@ def prelu(input, weight):
     return named("_prelu_kernel")(input, weight)
 
 
-def _flagged(name, *defaults, public=(), shown=None):
-    """``nn.functional.X(input, ..., inplace=False)`` and ``X_`` of an operator, with torch's parameter names and defaults."""
+def _flagged(name):
+    """``nn.functional.X(input, inplace=False)`` of an operator without further parameters."""
     call, twin = named(name), _twin(name)
-    names = [k for k, _ in defaults]
 
-    def function(input, *args, **kwargs):
-        inplace = kwargs.pop("inplace", False)
-        if len(args) > len(names):
-            args, inplace = args[:-1], args[-1]
-        values = dict(defaults)
-        values.update(zip(names, args))
-        values.update(kwargs)
-        return (twin if inplace else call)(input, *values.values())
+    def function(input, inplace=False):
+        return twin(input) if inplace else call(input)
 
-    function.__name__ = function.__qualname__ = shown or name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`{name}`, in place if asked for."
-    composite(f"torch.nn.functional.{shown or name}", *public)(function)
-    return function
+    composite(f"torch.nn.functional.{name}")(function)
 
 
-_flagged("relu")
-_flagged("silu")
-_flagged("mish")
-_flagged("hardsigmoid")
-_flagged("hardswish")
-leaky_relu = _flagged("leaky_relu", ("negative_slope", 0.01))
-elu = _flagged("elu", ("alpha", 1.0))
-celu = _flagged("celu", ("alpha", 1.0))
+for _name in ("relu", "silu", "mish", "hardsigmoid", "hardswish"):
+    _flagged(_name)
+
+
+@composite("torch.nn.functional.leaky_relu")
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """Negative values by a slope."""
+    return leaky_relu_(input, negative_slope) if inplace else named("leaky_relu")(input, negative_slope)
+
+
+@composite("torch.nn.functional.leaky_relu_")
+def leaky_relu_(input, negative_slope=0.01):
+    """`leaky_relu` in place."""
+    return _leaky_relu_twin(input, negative_slope)
+
+
+@composite("torch.nn.functional.elu")
+def elu(input, alpha=1.0, inplace=False):
+    """Negative values by an exponential that saturates at -alpha."""
+    return elu_(input, alpha) if inplace else named("elu")(input, alpha)
+
+
+@composite("torch.nn.functional.elu_")
+def elu_(input, alpha=1.0):
+    """`elu` in place."""
+    return _elu_twin(input, alpha)
+
+
+@composite("torch.nn.functional.celu")
+def celu(input, alpha=1.0, inplace=False):
+    """`elu` with the slope 1 at 0 whatever alpha."""
+    return celu_(input, alpha) if inplace else named("celu")(input, alpha)
+
+
+@composite("torch.nn.functional.celu_")
+def celu_(input, alpha=1.0):
+    """`celu` in place."""
+    return _celu_twin(input, alpha)
+
+
+_leaky_relu_twin, _elu_twin, _celu_twin, _hardtanh_twin, _relu_twin = (_twin(n) for n in ("leaky_relu", "elu", "celu", "hardtanh", "relu"))
 _threshold, _threshold_in_place = named("threshold"), _twin("threshold")
 
 
@@ -317,13 +355,13 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
         raise ValueError("min_val cannot be greater than max_val")
     if input.dtype is dtypes.uint8 and (min_val < 0 or max_val < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-    return (_twin("hardtanh") if inplace else named("hardtanh"))(input, min_val, max_val)
+    return (_hardtanh_twin if inplace else named("hardtanh"))(input, min_val, max_val)
 
 
 @composite("torch.nn.functional.relu6")
 def relu6(input, inplace=False):
     """input between 0 and 6."""
-    return (_twin("hardtanh") if inplace else named("hardtanh"))(input, 0, 6)
+    return (_hardtanh_twin if inplace else named("hardtanh"))(input, 0, 6)
 
 
 _SELU = (1.6732632423543772, 1.0507009873554805, 1)
@@ -338,7 +376,7 @@ def selu(input):
 @composite("torch.selu_", "torch.nn.functional.selu_")
 def selu_(input):
     """`selu` in place."""
-    return _twin("elu")(input, *_SELU)
+    return _elu_twin(input, *_SELU)
 
 
 @composite("torch.nn.functional.selu")
@@ -347,27 +385,22 @@ def f_selu(input, inplace=False):
     return selu_(input) if inplace else selu(input)
 
 
-def _in_place(name, *defaults):
-    twin = _twin(name)
-    names = [k for k, _ in defaults]
-
-    @composite(f"torch.nn.functional.{name}_")
-    def function(input, *args, **kwargs):
-        values = dict(defaults)
-        values.update(zip(names, args))
-        values.update(kwargs)
-        return twin(input, *values.values())
-
-    function.__name__ = function.__qualname__ = f"{name}_"
-    function.__doc__ = f"`{name}` in place."
+@composite("torch.nn.functional.relu_")
+def relu_(input):
+    """`relu` in place."""
+    return _relu_twin(input)
 
 
-_in_place("relu")
-_in_place("leaky_relu", ("negative_slope", 0.01))
-_in_place("elu", ("alpha", 1.0))
-_in_place("celu", ("alpha", 1.0))
-_in_place("hardtanh", ("min_val", -1.0), ("max_val", 1.0))
-_in_place("threshold", ("threshold", None), ("value", None))
+@composite("torch.nn.functional.hardtanh_")
+def hardtanh_(input, min_val=-1.0, max_val=1.0):
+    """`hardtanh` in place."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+@composite("torch.nn.functional.threshold_")
+def threshold_(input, threshold, value):
+    """`threshold` in place."""
+    return _threshold_in_place(input, threshold, value)
 
 
 @composite("torch.nn.functional.tanhshrink")

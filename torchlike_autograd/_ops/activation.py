@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from .._core.shapes import wrap_dim
-from .conventions import lacks_derivative, only, partials
+from .conventions import only, partials
 from .registry import SMOOTH, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -17,10 +18,18 @@ _ANY = [call(real(3)), call(real(2, 3))]
 _FAR = at(0.0, -0.0, 800.0, -800.0, _INF, -_INF, _NAN)
 
 
-def _activation(schema, *, node, saves=_SELF, public=None, **fields):
-    """An entry of an activation: no promotion, half precision computed in float32, with an in-place twin."""
-    fields = {"inplace": True, "opmath": True, "samples": _ANY, "kinks": [call(_FAR)], **fields}
-    return op(schema, node=node, saves=saves, names=public, **fields)
+def _activation(schema, *, node, saves=_SELF, public=None, twin_node=None, twin_of=(), **fields):
+    """An entry of an activation: no promotion, half precision computed in float32, with an in-place twin; some twins save the result, in a node of their own."""
+    fields = {"inplace": twin_node is None, "opmath": True, "samples": _ANY, "kinks": [call(_FAR)], **fields}
+
+    def declare(body):
+        op(schema, node=node, saves=saves, names=public, **fields)(body)
+        if twin_node is not None:
+            name, _, rest = schema.partition("(")
+            op(f"{name}.twin({rest}", node=twin_node, saves=_RESULT, names=twin_of, out=False, **{**fields, "inplace": True})(body)
+        return body
+
+    return declare
 
 
 def _functional(name):
@@ -29,7 +38,7 @@ def _functional(name):
 
 # Piecewise linear
 
-@_activation("relu(Tensor self) -> Tensor", node="ReluBackward0", saves=_RESULT, opmath=False, errors=[
+@_activation("relu(Tensor self) -> Tensor", node="ReluBackward0", zero_second=True, saves=_RESULT, opmath=False, errors=[
     fails(call(at(1j, dtype="complex128")), NotImplementedError, "clamp is not supported for complex types")])
 def relu(self):
     """The positive part; the gradient at 0 is 0."""
@@ -41,7 +50,7 @@ def relu(self):
     return jnp.where(self <= 0, lax.stop_gradient(jnp.where(self < 0, 0, self)), self)
 
 
-@_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", lift=("threshold", "value"), method=False, opmath=False,
+@_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", zero_second=True, twin_node="ThresholdBackward1", twin_of=("torch.threshold",), lift=("threshold", "value"), method=False, opmath=False,
              samples=[call(real(4), 0.3, 7.0)], kinks=[call(at(0.0, 1.0, 2.0, _NAN), 1.0, 7.0)])
 def threshold(self, *, threshold, value):
     """value where self is not above the threshold."""
@@ -49,7 +58,7 @@ def threshold(self, *, threshold, value):
     return jnp.where(self <= threshold.astype(self.dtype), value.astype(self.dtype), self)
 
 
-@_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", lift=("negative_slope",), public=(),
+@_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", zero_second=True, twin_node="LeakyReluBackward1", lift=("negative_slope",), public=(),
              samples=[call(real(4)), call(real(4), 0.3)])
 def leaky_relu(self, *, negative_slope):
     """Negative values by a slope; 0 belongs to them."""
@@ -61,10 +70,15 @@ def leaky_relu(self, *, negative_slope):
              saves={"self": ("self", "weight"), "weight": ("self", "weight")}, samples=[call(real(2, 3), real(1, 3))], kinks=[call(at(0.0, 1.0, -1.0), at(0.25))])
 def _prelu_kernel(self, weight):
     """Negative values by a learned slope."""
-    return jnp.where(only("prelu_cpu", self, "f") > 0, self, weight * self)
+    return _prelu(only("prelu_cpu", self, "f"), weight)
 
 
-@_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", lift=("min_val", "max_val"), public=(), opmath=False,
+@partials(lambda t, out, x, w: t * jnp.where(x > 0, 1, jnp.where(x >= 0, lax.stop_gradient(w), w)), lambda t, out, x, w: t * jnp.where(x >= 0, 0, x))
+def _prelu(x, w):
+    return jnp.where(x > 0, x, w * x)
+
+
+@_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", zero_second=True, lift=("min_val", "max_val"), public=(), opmath=False,
              samples=[call(real(4)), call(real(4), -0.3, 0.4)], kinks=[call(at(-1.0, 1.0, 0.0, 2.0, _NAN))])
 def hardtanh(self, *, min_val, max_val):
     """self between two bounds; at the bounds the gradient is 0."""
@@ -90,8 +104,7 @@ def _hardsigmoid(x):
 
 
 def _hardsigmoid_slope(x):
-    x = lacks_derivative("derivative for aten::hardsigmoid_backward is not implemented")(x)
-    return jnp.where((x > -3) & (x < 3), 1 / 6, 0).astype(x.dtype)
+    return jnp.where((x > -3) & (x < 3), float(np.float32(1 / 6)), 0).astype(x.dtype)  # torch 2.13: 1/6 in single precision also for double
 
 
 @_activation("hardswish(Tensor self) -> Tensor", node="HardswishBackward0", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
@@ -108,7 +121,7 @@ def _hardswish(x):
 _SHRINK_KINKS = [call(at(0.5, -0.5, 0.0, 1.0, _NAN))]
 
 
-@_activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="HardshrinkBackward0", lift=("lambd",), inplace=False, opmath=False,
+@_activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="HardshrinkBackward0", zero_second=True, lift=("lambd",), inplace=False, opmath=False,
              public=("torch.hardshrink", "Tensor.hardshrink", "torch.nn.functional.hardshrink"), samples=[call(real(4)), call(real(4), 0.2)], kinks=_SHRINK_KINKS)
 def hardshrink(self, *, lambd):
     """0 within lambd of 0."""
@@ -117,7 +130,7 @@ def hardshrink(self, *, lambd):
     return jnp.where((self >= -lambd) & (self <= lambd), 0, self)
 
 
-@_activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="SoftshrinkBackward0", lift=("lambd",), inplace=False, public=_functional("softshrink"),
+@_activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="SoftshrinkBackward0", zero_second=True, lift=("lambd",), inplace=False, public=_functional("softshrink"),
              samples=[call(real(4)), call(real(4), 0.2)], kinks=_SHRINK_KINKS, bake={"lambd": lambda x, flat: not x >= 0}, errors=[
                  fails(call(at(1.0, dtype="float32"), -1), RuntimeError, "lambda must be in range [0, 3.40282e+38] for input dtype Float, but found -1")])
 def softshrink(self, *, lambd):
@@ -131,7 +144,7 @@ def softshrink(self, *, lambd):
 
 # Smooth
 
-@_activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", node="EluBackward0", lift=("alpha", "scale", "input_scale"), public=(),
+@_activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", node="EluBackward0", twin_node="EluBackward1", lift=("alpha", "scale", "input_scale"), public=(),
              samples=[call(real(4)), call(real(4), 0.7, 1.2, 0.9)])
 def elu(self, *, alpha, scale, input_scale):
     """Negative values by an exponential that saturates at -alpha."""
@@ -149,14 +162,19 @@ def _elu_slope(x, low, high, inner):
     return jnp.where(x <= 0, inner * low * jnp.exp(below * inner), high)
 
 
-@_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", node="CeluBackward0", lift=("alpha",), public=("torch.celu",), samples=[call(real(4)), call(real(4), 0.7)],
+@_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",), public=("torch.celu",), samples=[call(real(4)), call(real(4), 0.7)],
              bake={"alpha": lambda x, flat: x == 0}, errors=[fails(call(at(1.0), 0), RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU")])
 def celu(self, *, alpha):
     """`elu` with the slope 1 at 0 whatever alpha."""
     if not hasattr(alpha, "dtype"):
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    one = jnp.ones((), self.dtype)
-    return _elu(only("elu_cpu", self, "f"), alpha, one, one / alpha)
+    return _celu(only("elu_cpu", self, "f"), alpha)
+
+
+@partials(lambda t, out, x, alpha: t * _elu_slope(x, alpha, 1, 1 / alpha.astype(jnp.float32).astype(x.dtype)), None)
+def _celu(x, alpha):
+    """torch 2.13 takes 1 / alpha in the gradient from alpha in single precision."""
+    return jnp.where(x <= 0, jnp.expm1(x * (1 / alpha)) * alpha, x)
 
 
 @_activation("gelu(Tensor self, *, str approximate=\"none\") -> Tensor", node="GeluBackward0", public=_functional("gelu"), inplace=False,
@@ -177,10 +195,19 @@ def gelu(self, *, approximate):
 def softplus(self, *, beta, threshold):
     """log(1 + exp(beta x)) / beta; above the threshold the identity, gradient 1."""
     only("softplus_cpu", self, "f")
-    z = self * beta
-    linear = z > threshold
-    z = jnp.where(linear, 0, z)
-    return jnp.where(linear, self, jnp.log1p(jnp.exp(z)) / beta)
+    return _softplus(self, beta, threshold)
+
+
+@partials(lambda t, out, x, beta, threshold: t * _softplus_slope(x * beta, threshold), None, None)
+def _softplus(x, beta, threshold):
+    z = x * beta
+    return jnp.where(z > threshold, x, jnp.log1p(jnp.exp(jnp.where(z > threshold, 0, z))) / beta)
+
+
+def _softplus_slope(z, threshold):
+    """1 above the threshold; its own derivative is 0 also at the threshold."""
+    e = jnp.exp(jnp.where(z >= threshold, threshold, z))
+    return jnp.where(z > threshold, 1, e / (e + 1))
 
 
 @_activation("silu(Tensor self) -> Tensor", node="SiluBackward0", public=())

@@ -13,7 +13,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
 
-__all__ = ["aligned", "char_name", "cxx_name", "fixed_power", "flat", "lacks_derivative", "magnitude", "only", "partials", "power", "signum", "straight", "unless", "wide"]
+__all__ = ["aligned", "char_name", "cxx_name", "fixed_power", "flat", "magnitude", "only", "partials", "power", "signum", "straight", "unless", "wide"]
 
 
 def partials(*rules):
@@ -106,20 +106,6 @@ def flat(value, x):
 @partials(None, lambda t, out, value, x: jnp.zeros_like(out))
 def _flat(value, x):
     return value
-
-
-def lacks_derivative(message):
-    """An identity whose derivative raises, for the places where torch has none."""
-
-    @jax.custom_jvp
-    def wall(x):
-        return x
-
-    @wall.defjvp
-    def _(primals, tangents):
-        raise RuntimeError(message)
-
-    return wall
 
 
 def signum(x):

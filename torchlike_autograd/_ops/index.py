@@ -12,7 +12,7 @@ from .._core.shapes import broadcast, wrap_dim
 from .conventions import straight
 from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, offence, offender, out_of_bounds, put_last, truth
 from .pointwise import convert
-from .registry import SMOOTH, at, call, fails, op, real
+from .registry import NONE, SMOOTH, at, call, fails, op, real
 
 # Indexing with several tensors at once: the places of advanced indices among the dims are structure
 
@@ -52,6 +52,8 @@ def _each_in_range(self, indices, *rest, dims, **_):
 
 def several_error(code, shape, *_, dims, **__):
     """The error of `_each_in_range`."""
+    if shape[dims[code % 16]] == 0:
+        return IndexError("index is out of bounds for dimension with size 0")
     return IndexError(f"index {offender(code // 16)} is out of bounds for dimension {code % 16} with size {shape[dims[code % 16]]}")
 
 
@@ -308,3 +310,12 @@ def embedding(weight, indices, *, padding_idx=-1, scale_grad_by_freq=False, spar
     if padding_idx >= 0:
         rows = jnp.where((indices == padding_idx)[..., None], jax.lax.stop_gradient(rows), rows)
     return rows
+
+
+@op("_renormed(Tensor self, Tensor indices, *, float max_norm, float norm_type) -> Tensor", derivative=NONE, names=(),
+    samples=[call(real(4, 3), long(0, 2), max_norm=1.0, norm_type=2.0)], kinks=SMOOTH)
+def _renormed(self, indices, *, max_norm, norm_type):
+    """The rows that `indices` name scaled down to max_norm where their norm is greater."""
+    size = jnp.sum(jnp.abs(self) ** norm_type, -1, keepdims=True) ** (1 / norm_type)
+    named = jnp.zeros((self.shape[0], 1), bool).at[indices.reshape(-1)].set(True)
+    return jnp.where(named & (size > max_norm), self * (max_norm / (size + 1e-7)), self)

@@ -302,7 +302,7 @@ def addcmul(self, tensor1, tensor2, *, value=None):
 
 
 @op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcdivBackward0", promote=Promote.RESULT,
-    lift=("value",), saves={"tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
+    lift=("value",), saves={"self": ("tensor2",), "tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
     samples=[call(real(3), real(3), real(3, low=0.5)), call(real(2, 3), real(3), real(2, 1, low=0.5), value=0.5)],
     kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))])
 def addcdiv(self, tensor1, tensor2, *, value=None):

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special
 
-from .conventions import flat, lacks_derivative, magnitude, only, partials, signum, unless
-from .registry import SMOOTH, Promote, at, call, fails, op, real
+from .conventions import flat, magnitude, only, partials, signum, unless
+from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
 _ANY = [call(real(3)), call(real(2, 3)), call(real(()))]
@@ -21,14 +21,15 @@ _BITS_OF = {"promote": Promote.RESULT, "opmath": False}  # exact in any precisio
 
 
 def _float_op(name, *, node, saves, samples=_ANY, twin_node=None, aliases=(), **fields):
-    """An entry of a smooth function of floating and complex numbers, to which integers are converted; twins have a node of their own in a few cases."""
+    """An entry of a smooth function of floating and complex numbers, to which integers are converted; a few twins have no derivative."""
     fields.update(saves=saves, promote=Promote.FLOAT, opmath=False, samples=samples, kinks=_EDGES)
 
     def declare(body):
         op(f"{name}(Tensor self) -> Tensor", node=node, aliases=aliases, inplace=twin_node is None, **fields)(body)
         if twin_node is not None:
             names = [f"{where}.{n}" for n in (name, *aliases) for where in ("torch", "Tensor")]
-            op(f"{name}.twin(Tensor self) -> Tensor", node=twin_node, names=names, inplace=True, out=False, **fields)(body)
+            op(f"{name}.twin(Tensor self) -> Tensor", node=twin_node, names=names, inplace=True, out=False, **{**fields, "derivative": UNIMPLEMENTED})(body)
+            body.op.name = f"inplace version of {name}"  # as torch calls it when it refuses
         return body
 
     return declare
@@ -45,7 +46,7 @@ def neg(self):
     return -only("neg_cpu", self, "ifc")
 
 
-@op("abs(Tensor self) -> Tensor", node="AbsBackward0", saves=_SAVES_SELF, aliases=("absolute",), samples=_ANY, kinks=[call(at(0.0, -0.0, -2.0, _NAN))], **_BITS_OF)
+@op("abs(Tensor self) -> Tensor", node="AbsBackward0", zero_second=True, saves=_SAVES_SELF, aliases=("absolute",), samples=_ANY, kinks=[call(at(0.0, -0.0, -2.0, _NAN))], **_BITS_OF)
 def abs(self):  # noqa: A001 - torch's name
     """The magnitude; at 0 its gradient is 0."""
     only("abs_cpu", self, "ifc")
@@ -126,7 +127,6 @@ def frac(self):
 def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
     """NaN and infinities replaced; there the gradient is 0."""
     if jnp.iscomplexobj(self):
-        self = lacks_derivative("nan_to_num does not support automatic differentiation for outputs with complex dtype.")(self)
         return lax.complex(_finite(jnp.real(self), nan, posinf, neginf), _finite(jnp.imag(self), nan, posinf, neginf))
     return _finite(self, nan, posinf, neginf) if jnp.issubdtype(self.dtype, jnp.floating) else self
 
@@ -257,12 +257,12 @@ def _log1p(x):
     return jnp.log1p(x)
 
 
-@op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), saves=_SAVES_SELF, aliases=("special.logit",),
+@op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), bake={"eps": lambda x, flat: x < 0}, saves=_SAVES_SELF, aliases=("special.logit",),
     samples=[call(real(3, low=0.1, high=0.9)), call(real(3, low=-1.0), 0.1)], kinks=[call(at(0.0, 1.0, -1.0, 2.0, _NAN)), call(at(0.0, 0.25, 0.75, 1.0, _NAN), 0.25)])
 def logit(self, *, eps=None):
     """log(self / (1 - self)), self first clamped to [eps, 1 - eps]; clamped, the gradient is 0."""
     only("logit_cpu", self, "f")
-    return _log_odds(self) if eps is None else _clamped_log_odds(self, eps, 1 - eps)
+    return _log_odds(self) if eps is None or not hasattr(eps, "dtype") else _clamped_log_odds(self, eps, 1 - eps)
 
 
 @partials(lambda t, out, x: t * jnp.where((x < 0) | (x > 1), _NAN, 1 / (x * (1 - x))))
@@ -499,6 +499,13 @@ def polygamma(self, *, n):
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     return _polygamma(only("digamma" if n == 0 else "trigamma" if n == 1 else "polygamma", self, "f"), n)
+
+
+@op("polygamma.twin(Tensor self, int n) -> Tensor", node="PolygammaBackward1", promote=Promote.FLOAT, saves=_SAVES_SELF, names=("Tensor.polygamma",), inplace=True,
+    out=False, samples=[call(real(3, low=0.5), 1)], kinks=SMOOTH)
+def polygamma_twin(self, *, n):
+    """`polygamma` written over self."""
+    return polygamma(self, n=n)
 
 
 def _polygamma(x, n):

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._core.shapes import contiguous_strides, numel, wrap_dim
+from . import shape
 from .registry import SMOOTH, call, fails, op, real
 from .shape import _select_write, _slice_write
 
@@ -272,3 +273,25 @@ def as_strided_scatter(self, src, *, size, stride, storage_offset=None):
     unique = len(np.unique(where)) == where.size
     flat = self.reshape(-1).at[where].set(src.reshape(-1).astype(self.dtype), unique_indices=unique)
     return flat.reshape(self.shape)
+
+
+@op("_narrow_copy(Tensor self, int dim, int start, *, int length) -> Tensor", node="NarrowCopyBackward0", names=(), lift=("start",),
+    samples=[call(real(3, 4), 0, 1, length=2)], kinks=SMOOTH)
+def _narrow_copy(self, *, dim, start, length):
+    """A copy of a range of a dim."""
+    return jax.lax.dynamic_slice_in_dim(self, start, length, dim)
+
+
+# The same functions under the nodes that torch gives to their in-place forms
+
+def _renamed(schema, node, body, sample):
+    op(schema, node=node, names=(), samples=[sample], kinks=SMOOTH)(body)
+
+
+_renamed("_t_(Tensor self) -> Tensor", "TBackward1", lambda self: shape.t(self), call(real(2, 3)))
+_renamed("_transpose_(Tensor self, int dim0, int dim1) -> Tensor", "TransposeBackward1",
+         lambda self, *, dim0, dim1: shape.transpose(self, dim0=dim0, dim1=dim1), call(real(2, 3), 0, 1))
+_renamed("_unsqueeze_(Tensor self, int dim) -> Tensor", "UnsqueezeBackward1", lambda self, *, dim: shape.unsqueeze(self, dim=dim), call(real(2), 0))
+_renamed("_squeeze_(Tensor self) -> Tensor", "SqueezeBackward3", lambda self: shape.squeeze(self), call(real(2, 1)))
+_renamed("_squeeze_.dim(Tensor self, int dim) -> Tensor", "SqueezeBackward4", lambda self, *, dim: shape.squeeze_dim(self, dim=dim), call(real(2, 1), 1))
+_renamed("_squeeze_.dims(Tensor self, int[] dim) -> Tensor", "SqueezeBackward5", lambda self, *, dim: shape.squeeze_dims(self, dim=dim), call(real(2, 1), (1,)))

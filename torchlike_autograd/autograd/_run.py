@@ -18,6 +18,10 @@ from .graph import GradientEdge
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or of `inputs`)."""
+    if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
+        v = tensors._v if tensors._cell is None else tensors._value()
+        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and engine.run_simple(v):
+            return
     if grad_variables is not None:
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:

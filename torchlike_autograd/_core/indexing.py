@@ -1,0 +1,424 @@
+"""`x[...]` and `x[...] = v` (layer 6): basic indices are views, index tensors gather copies; integers and starts of slices are runtime numbers.
+
+Indices are taken from left to right as torch takes them: an integer selects, a slice cuts, None inserts a dim, index tensors and masks are noted with the
+dim where they stand and applied together at the end.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+
+import numpy as np
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, from_array, wrap
+from . import dtypes
+from .dispatch import inplace, make_view, run
+from .ranges import settle_several
+from .record import number_kind, record_op
+from .storage import read
+
+_SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
+_SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))
+_slices: dict = {}  # (dim, length, step) -> Spec
+
+
+# Views
+
+def _viewed(t, spec, number):
+    """A view by an operator with one number."""
+    v = t._v if t._cell is None else read(t)
+    return make_view(t, spec, (number,), record_op(spec, (v, number))[0], None)
+
+
+def _plain_view(t, key, **statics):
+    return run(spec_of(OPS[key], tuple(statics.items()), ("T",)), (t,))
+
+
+def _select(t, dim, i, position):
+    n = t._v.aval.shape[dim]
+    if i < 0:
+        i += n
+        if i < 0:
+            raise _bad_index(i - n, position, n)
+    elif i >= n:
+        raise _bad_index(i, position, n)
+    return _viewed(t, _SELECT_FIRST if dim == 0 else spec_of(_SELECT, (("dim", dim),), ("T", "i")), i)
+
+
+def _bad_index(i, position, n):
+    return IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
+
+
+def _no_dims():
+    return IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")
+
+
+def _cut(t, dim, s, keep_whole):
+    """A slice of one dim; a whole one records nothing unless it stands alone."""
+    n = t._v.aval.shape[dim]
+    start, stop, step = s.indices(n)
+    if step < 0:
+        raise ValueError("step must be greater than zero")
+    length = stop - start if step == 1 else (stop - start + step - 1) // step
+    if length <= 0:
+        length = 0
+    elif length == n and not keep_whole:
+        return t
+    key = (dim, length, step)
+    spec = _slices.get(key)
+    if spec is None:
+        if len(_slices) > 4096:
+            _slices.clear()
+        spec = _slices[key] = spec_of(_SLICE, (("dim", dim), ("length", length), ("step", step)), ("T", "i"))
+    return _viewed(t, spec, start)
+
+
+# Reading
+
+def getitem(t, index):
+    """x[index]."""
+    kind = type(index)
+    if kind is int:
+        if not t._v.aval.shape:
+            raise _no_dims()
+        return _select(t, 0, index, 0)
+    if kind is slice and t._v.aval.shape:
+        return _cut(t, 0, index, True)
+    out, indices = _taken(t, index)
+    if indices:
+        return _gathered(out, *_expanded(out, indices))
+    return _plain_view(t, "alias") if out is t else out
+
+
+def _gathered(t, indices, dims):
+    flat = (t, *indices)
+    spec = spec_of(OPS["_index"], (("dims", dims),), ("T", ("L", len(indices))))
+    return run(settle_several(spec, flat, dims), flat)
+
+
+# From left to right
+
+def _taken(t, index):
+    """(view by the basic parts of an index, [(dim, index tensor or mask)])."""
+    items = _items(index)
+    own = _consumed(items)
+    if own > t.ndim:
+        raise _no_dims() if not t.ndim and len(items) == 1 and _is_integer(items[0]) else IndexError(f"too many indices for tensor of dimension {t.ndim}")
+    out, dim, found, whole = t, 0, [], t.ndim
+    for position, item in enumerate(items):
+        kind = type(item)
+        if kind is int:
+            out = _select(out, dim, item, position)
+        elif kind is slice:
+            out = _cut(out, dim, item, False)
+            dim += 1
+        elif item is None:
+            out = _plain_view(out, "unsqueeze", dim=dim)
+            dim += 1
+        elif item is Ellipsis:
+            dim += whole - own
+        else:
+            out, dim = _other(out, dim, item, position, found)
+    return out, found
+
+
+def _items(index):
+    if isinstance(index, tuple):
+        return index
+    return tuple(index) if _is_tuple_in_disguise(index) else (index,)
+
+
+def _is_tuple_in_disguise(index):
+    """torch 2.13 takes a short sequence that holds sequences, slices, None or ... as a tuple."""
+    if isinstance(index, Tensor) or not _is_sequence(index) or isinstance(index, np.ndarray) and index.ndim == 0:
+        return False
+    if len(index) >= 32:
+        return False
+    return any(x is None or x is Ellipsis or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in index)
+
+
+def _is_sequence(x):
+    return isinstance(x, (list, tuple, range, str, bytes, np.ndarray)) or (
+        hasattr(type(x), "__getitem__") and hasattr(type(x), "__len__") and not isinstance(x, (dict, set, np.generic, Tensor)))
+
+
+def _is_integer(x):
+    return isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.bool_))
+
+
+def _consumed(items):
+    """How many dims the parts of an index stand for."""
+    n = 0
+    for x in items:
+        if isinstance(x, Tensor):
+            n += x.ndim if x.dtype in (dtypes.bool_, dtypes.uint8) else 1
+        elif x is not None and x is not Ellipsis and x is not True and x is not False:
+            n += 1
+    return n
+
+
+def _other(t, dim, item, position, found):
+    """One part that is neither int, slice, None nor ...: (view so far, next dim)."""
+    if isinstance(item, (bool, np.bool_)):
+        return _truth(t, dim, bool(item), found)
+    if _is_integer(item):
+        return _select(t, dim, int(item), position), dim
+    if not isinstance(item, Tensor):
+        item = _tensor(item)
+    if item.ndim == 0 and item.dtype.category < dtypes.FLOAT:
+        if item.dtype in (dtypes.bool_, dtypes.uint8):
+            return _truth(t, dim, bool(item.item()), found)
+        return _select(t, dim, int(item.item()), position), dim
+    found.append((dim, item))
+    return t, dim + 1
+
+
+def _truth(t, dim, value, found):
+    """True and False index a new dim of size 1 by [0] and by nothing."""
+    found.append((dim, from_array(np.zeros(int(value), np.int64), dtypes.int64)))
+    return _plain_view(t, "unsqueeze", dim=dim), dim + 1
+
+
+def _tensor(item):
+    """An index tensor from a sequence: bools stay, everything else becomes int64."""
+    if not _is_sequence(item):
+        try:
+            return from_array(np.asarray(operator.index(item), np.int64), dtypes.int64)
+        except TypeError:
+            raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+                             f"(got {type(item).__name__})") from None
+    if isinstance(item, np.ndarray):
+        a = item
+    elif type(item) is list and all(type(x) is int for x in item):
+        a = np.array(item, np.int64)
+    else:
+        from .._functions.create import from_data  # cycle: nested data is read where tensors are made
+
+        return _index_dtype(from_data(item, None, copy=True))
+    return _index_dtype(from_array(np.array(a), dtypes.from_numpy_dtype(a.dtype)))
+
+
+def _index_dtype(t):
+    return t if t.dtype in (dtypes.bool_, dtypes.uint8, dtypes.int64) else from_array(t._numpy().astype(np.int64), dtypes.int64)
+
+
+# Index tensors together
+
+def _expanded(t, found):
+    """(index tensors, their dims): masks become the places where they hold."""
+    indices, dims, at = [], [], 0
+    shape, previous = t._v.aval.shape, -1
+    for dim, item in found:
+        at += dim - previous - 1
+        previous = dim
+        d = item.dtype
+        if d is dtypes.int64 or d is dtypes.int32:
+            indices.append(item)
+            dims.append(at)
+            at += 1
+        elif d is dtypes.bool_ or d is dtypes.uint8:
+            for place in places_of(item, shape, at):
+                indices.append(place)
+                dims.append(at)
+                at += 1
+        else:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+    if at > len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {at})")
+    return indices, tuple(dims)
+
+
+def check_mask(mask, shape, at):
+    """torch's error where a mask does not fit the dims from `at` on."""
+    own = mask._v.aval.shape
+    for k, n in enumerate(own):
+        if at + k >= len(shape) or shape[at + k] != n:
+            raise IndexError(f"The shape of the mask {list(own)} at index {k} does not match the shape of the indexed tensor {list(shape)} at index {at + k}")
+
+
+def places_of(mask, shape, at):
+    """One index tensor per dim of a mask."""
+    if mask.dtype is dtypes.uint8:
+        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally at "
+                      "/pytorch/aten/src/ATen/native/IndexingUtils.h:31.)", UserWarning, stacklevel=4)
+    check_mask(mask, shape, at)
+    return [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._numpy())]
+
+
+# Writing
+
+def setitem(t, index, value):
+    """x[index] = value."""
+    value = _assignable(t, value)
+    if index is False:
+        return
+    kind = type(index)
+    if kind is int:
+        if not t._v.aval.shape:
+            raise _no_dims()
+        write_to(_select(t, 0, index, 0), value)
+    elif kind is slice and t._v.aval.shape:
+        write_to(_cut(t, 0, index, True), value)
+    elif index is Ellipsis:
+        write_to(t, value)
+    elif index is None or index is True:
+        write_to(_plain_view(t, "unsqueeze", dim=0), value)
+    else:
+        out, found = _taken(t, index)
+        if found:
+            _put(out, found, value)
+        else:
+            write_to(out, value)
+
+
+def _assignable(t, value):
+    if isinstance(value, Tensor):
+        return value
+    kind = type(value)
+    if kind is float or kind is int or kind is bool:
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    if isinstance(value, (complex, np.complexfloating)):
+        check_number(complex(value), t.dtype)
+        return complex(value)
+    raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t._v.aval.device == 'cpu' else 'torch.cuda.'}{t.dtype.char_name}Tensor")
+
+
+def _type_name(x):
+    kind = type(x)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def check_number(value, dtype):
+    """torch's error for a complex number that a real dtype cannot hold."""
+    if isinstance(value, complex) and not dtype.is_complex and value.imag != 0:
+        from .._ops.spec import _cxx
+
+        raise RuntimeError(f"value cannot be converted to type {_cxx(dtype)} without overflow")
+
+
+def write_to(target, value):
+    """An assignment to a whole tensor: equal shapes copy, one element fills, others are expanded."""
+    if not isinstance(value, Tensor):
+        fill(target, value)
+        return
+    want, have = target._v.aval.shape, value._v.aval.shape
+    if want == have:
+        copy_into(target, value)
+    elif not have:
+        fill(target, value)
+    else:
+        copy_into(target, _plain_view(_stripped(value), "expand", size=want, implicit=False))
+
+
+def _stripped(value):
+    """A tensor without its leading dims of size 1."""
+    shape = value._v.aval.shape
+    k = next((i for i, n in enumerate(shape) if n != 1), len(shape))
+    return _plain_view(value, "view", size=shape[k:])
+
+
+_ZERO = spec_of(OPS["_zero_"], (), ("T",))
+_FILL_TENSOR = spec_of(OPS["_fill_.Tensor"], (), ("T", "T"))
+_COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
+_FILLS = {k: spec_of(OPS["_fill_"], (), ("T", k)) for k in "fibc"}
+
+
+def fill(t, value):
+    """t.fill_(value)."""
+    t = _unrepeated(t)
+    if isinstance(value, Tensor):
+        return inplace(_FILL_TENSOR, (t, value), t)
+    check_number(value, t.dtype)
+    return inplace(_FILLS[number_kind(value)], (t, value), t)
+
+
+def zero(t):
+    """t.zero_()."""
+    t = _unrepeated(t)
+    return inplace(_ZERO, (t,), t)
+
+
+def _unrepeated(t):
+    """What an expanded tensor repeats (a fill may write to it)."""
+    while t._view is not None and t._view.chain and t._view.chain[-1][0].op.name == "expand" and 0 in t._geometry()[0]:
+        base, chain = t._view.base, t._view.chain[:-1]
+        t = base
+        for spec, numbers in chain:
+            t = run(spec, (t, *numbers))
+    return t
+
+
+def copy_into(t, src):
+    """t.copy_(src)."""
+    if src._v.aval.device != t._v.aval.device:
+        src = src.to(t.device)
+    if src._cell is not None and src._cell is t._cell:
+        check_overlap(t, src)
+    have, want = src._v.aval, t._v.aval
+    if have.dtype.is_complex and not want.dtype.is_complex:
+        warnings.warn("Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:308.)",
+                      UserWarning, stacklevel=3)
+    if len(have.shape) > len(want.shape):
+        from .shapes import broadcast
+
+        raise RuntimeError(f"output with shape {list(want.shape)} doesn't match the broadcast shape {list(broadcast(want.shape, have.shape))}")
+    return inplace(_COPY, (t, src), t)
+
+
+def check_overlap(t, src):
+    """torch's error where two tensors share part of their memory, but not all of it in the same way."""
+    a, b = _stretch(t), _stretch(src)
+    if a is None or b is None or a == b and t._geometry() == src._geometry():
+        return
+    if a[0] < b[1] and b[0] < a[1]:
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the "
+                           "tensor before performing the operation.")
+
+
+def _stretch(t):
+    """[first, last) storage position of a tensor without gaps; None for others."""
+    strides, offset = t._geometry()
+    step = 1
+    for n, s in sorted(zip(t._v.aval.shape, strides), key=lambda p: p[1]):
+        if n == 0:
+            return None
+        if n != 1:
+            if s != step:
+                return None
+            step *= n
+    return offset, offset + step
+
+
+# Writing by index tensors
+
+def _put(t, found, value):
+    """The write of an assignment with index tensors."""
+    if isinstance(value, Tensor) and value.ndim and value._v.aval.shape[0] == 1:
+        value = _stripped(value)
+    inplace(*put_plan(t, found, value, False), t)
+
+
+def put_plan(t, found, value, accumulate):
+    """(spec, flat) of a write by index tensors; one value under one mask needs no data."""
+    if len(found) == 1 and not accumulate and found[0][1].dtype is dtypes.bool_ and (not isinstance(value, Tensor) or value.numel() == 1):
+        dim, mask = found[0]
+        check_mask(mask, t._v.aval.shape, dim)
+        return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)
+    indices, dims = _expanded(t, found)
+    if not isinstance(value, Tensor):
+        d = t.dtype
+        value = wrap(record_op(spec_of(OPS["_full"], (("size", ()), ("dtype", d)), (number_kind(value),)), (value,))[0])
+    spec = spec_of(OPS["_index_put"], (("dims", dims), ("accumulate", bool(accumulate))), ("T", ("L", len(indices)), "T"))
+    return settle_several(spec, (t, *indices), dims, (t, *indices, value)), (t, *indices, value)
+
+
+__all__ = ["check_number", "check_overlap", "copy_into", "fill", "getitem", "places_of", "put_plan", "setitem", "write_to", "zero"]

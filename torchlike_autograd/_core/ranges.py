@@ -1,0 +1,89 @@
+"""Index values that are known when a call is recorded are checked there and then (layer 6).
+
+An operator with a `guard` checks its index in the program, and the next look raises.  Where the index tensor already has its values, they are
+checked here instead, as torch does, and the call is recorded without the guard.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+
+import numpy as np
+
+from .._ops.places import offence
+from .._ops.spec import NUMBERS, spec_of
+from .._tensor import Tensor
+from .record import number_kind
+
+_extents: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # Value -> (least, greatest)
+
+
+def known(t):
+    """The NumPy values of a tensor where they are there without running anything; None otherwise."""
+    v = t._value()
+    return None if v.array is None or v.aval.device != "cpu" else np.asarray(v.array)
+
+
+def extent(t):
+    """(least, greatest) value of an index tensor, (0, -1) if it is empty, None if its values are not known yet."""
+    v = t._value()
+    out = _extents.get(v)
+    if out is None:
+        a = known(t)
+        if a is None:
+            return None
+        out = _extents[v] = (a.min(), a.max()) if a.size else (0, -1)
+    return out
+
+
+_free_ops: dict = {}
+_free_specs: dict = {}
+
+
+def unguarded(spec):
+    """The same call without its check."""
+    out = _free_specs.get(spec)
+    if out is None:
+        op = _free_ops.get(spec.op)
+        if op is None:
+            op = _free_ops[spec.op] = copy.copy(spec.op)
+            op.guard, op.specs = None, {}
+        out = _free_specs[spec] = spec_of(op, tuple(spec.statics.items()), spec.pattern)
+    return out
+
+
+def settle(spec, flat):
+    """`spec` without its guard where the values of the index flat[1] are known and in range; torch's error where they are not in range."""
+    op = spec.op
+    if op.guard is None:
+        return spec
+    bounds = extent(flat[1])
+    if bounds is None:
+        return spec
+    if bounds[0] <= bounds[1]:
+        form = spec.form(types(flat))  # errors of shape and dtype come first
+        size, lowest = op.guard.bounds(flat[0]._v.aval.shape, **spec.statics)
+        if bounds[0] < lowest or bounds[1] >= size:
+            raise form.guard_error(int(offence(known(flat[1]), size, lowest, np)))
+    return unguarded(spec)
+
+
+def settle_several(spec, flat, dims, every=None):
+    """`settle` for one index tensor per dim, flat[1:]; `every` are all of the call's inputs."""
+    shape = flat[0]._v.aval.shape
+    for n, (index, d) in enumerate(zip(flat[1:], dims)):
+        bounds = extent(index)
+        if bounds is None:
+            return spec
+        if bounds[0] <= bounds[1] and (bounds[0] < -shape[d] or bounds[1] >= shape[d]):
+            raise spec.form(types(every or flat)).guard_error(int(offence(known(index), shape[d], -shape[d], np)) * 16 + n)
+    return unguarded(spec)
+
+
+def types(flat):
+    """The input types of a call."""
+    return tuple([x._v.aval if isinstance(x, Tensor) else NUMBERS[number_kind(x)] for x in flat])
+
+
+__all__ = ["extent", "known", "settle", "settle_several", "types", "unguarded"]

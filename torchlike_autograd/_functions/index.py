@@ -1,0 +1,233 @@
+"""Indexing functions by name (layer 7): index values that are there are checked at the call, others by the program."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import bind, dtypes
+from .._core.composite import composite, named
+from .._core.dispatch import inplace, into, run
+from .._core.indexing import check_number, put_plan
+from .._core.ranges import known, settle, unguarded
+from .._ops import index as _index_ops
+from .._ops import mask as _mask_ops
+from .._ops import scatter as _scatter_ops
+from .._ops import segments as _segment_ops
+from .._ops.registry import BY_NAME, OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, from_array
+from ..autograd.grad_mode import no_grad
+from .shape import broadcasted, refuse, reshaped, view_of, viewed
+
+_ops = (_index_ops, _mask_ops, _scatter_ops, _segment_ops)
+
+
+# Operators with an index, published with their check
+
+def _checked(name, twin, settled):
+    """Publish torch.name, Tensor.name and Tensor.name_: calls are bound as usual and pass through `settled(spec, flat) -> spec`."""
+    ops = BY_NAME[name]
+    plain, method, inner = (bind.Recipes(n, ops, m) for n, m in ((name, False), (name, True), (f"{name}_", True)))
+
+    def publish(path, recipes):
+        def function(*args, **kwargs):
+            out = kwargs.pop("out", None) if kwargs else None
+            spec, flat = recipes.find(args, kwargs)
+            spec = settled(spec, flat)
+            return run(spec, flat) if out is None else into(name, spec, flat, out)
+
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = ops[0].doc
+        composite(path)(function)
+
+    publish(f"torch.{name}", plain)
+    publish(f"Tensor.{name}", method)
+    if not twin:
+        return
+
+    def inplace_twin(self, *args, **kwargs):
+        spec, flat = inner.find((self, *args), kwargs)
+        return inplace(settled(spec, flat), flat, self)
+
+    inplace_twin.__name__ = inplace_twin.__qualname__ = f"{name}_"
+    composite(f"Tensor.{name}_", f"torch.{name}_")(inplace_twin)
+
+
+def _settle_number(spec, flat):
+    """`settle`, and a check that a number fits the dtype."""
+    if type(flat[-1]) is complex:
+        if spec.op.name == "index_fill" and not flat[0].dtype.is_complex:
+            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+        check_number(flat[-1], flat[0].dtype)
+    return settle(spec, flat)
+
+
+for _name in ("gather", "index_select", "take"):
+    _checked(_name, False, settle)
+for _name in ("scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill", "index_reduce", "put"):
+    _checked(_name, True, _settle_number)
+
+
+def _settle_mask(spec, flat):
+    if type(flat[-1]) is complex:
+        check_number(flat[-1], flat[0].dtype)
+    return spec
+
+
+_checked("masked_fill", True, _settle_mask)
+
+
+def _settle_source(spec, flat):
+    mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ else None
+    if mask is None:
+        return spec
+    shape = np.broadcast_shapes(mask.shape, tuple(flat[0].shape))
+    if np.broadcast_to(mask, shape).sum() > flat[2].numel():
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    return unguarded(spec)
+
+
+_checked("masked_scatter", True, _settle_source)
+
+
+@composite("torch.take_along_dim", "Tensor.take_along_dim")
+def take_along_dim(input, indices, dim=None, *, out=None):
+    """`gather` with broadcasting, or from the flattened tensor."""
+    if indices.dtype is not dtypes.int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.char_name}")
+    if dim is None:
+        return _gather(viewed(input.contiguous(), (-1,)), 0, viewed(indices.contiguous(), (-1,)), out=out)
+    if input.ndim != indices.ndim:
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, "
+                           f"but got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
+    from .._core.shapes import broadcast, wrap_dim
+
+    d = wrap_dim(dim, input.ndim)
+    a, b = input._v.aval.shape, indices._v.aval.shape
+    one = lambda s, n: (*s[:d], n, *s[d + 1:])  # noqa: E731
+    source = broadcast(one(a, a[d]), one(b, a[d]))
+    places = broadcast(one(a, b[d]), b)
+    return _gather(view_of(input, "expand", size=source, implicit=False), d, broadcasted(indices, places), out=out)
+
+
+def _gather(t, dim, index, out=None):
+    index = index if known(index) is None or not index.numel() else from_array(_wrapped(known(index), t.shape[dim]), dtypes.int64)
+    from .._core.composite import COMPOSITES
+
+    return COMPOSITES["torch.gather"](t, dim, index, out=out)
+
+
+def _wrapped(a, n):
+    return np.where(a < 0, a + n, a)
+
+
+# Masks
+
+@composite("torch.masked_select", "Tensor.masked_select")
+def masked_select(input, mask, *, out=None):
+    """The elements where the mask is true; the mask's values are needed at once."""
+    if not isinstance(mask, Tensor):
+        raise TypeError(f"masked_select(): argument 'mask' (position {1 if out is None else 2}) must be Tensor, not {type(mask).__name__}")
+    if mask.dtype is not dtypes.bool_:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    from .._core.shapes import broadcast
+
+    shape = broadcast(mask._v.aval.shape, input._v.aval.shape)
+    places = np.flatnonzero(np.broadcast_to(mask._numpy(), shape))
+    flat = (input, mask, from_array(places.astype(np.int64), dtypes.int64))
+    spec = spec_of(OPS["_masked_select"], (), ("T", "T", "T"))
+    return run(spec, flat) if out is None else into("masked_select", spec, flat, out)
+
+
+# index_put
+
+def _found(indices):
+    return [(d, i) for d, i in enumerate(indices)]
+
+
+def _check_indices(name, indices, method):
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'indices' (position {1 if method else 2}) must be tuple of Tensors, not {type(indices).__name__}")
+    for k, i in enumerate(indices):
+        if not isinstance(i, Tensor):
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(i).__name__}")
+
+
+@composite("torch.index_put", "Tensor.index_put")
+def index_put(input, indices, values, accumulate=False):
+    """A copy with values written (or added) at index tensors."""
+    _check_indices("index_put", indices, False)
+    return run(*put_plan(input, _found(indices), values, accumulate))
+
+
+@composite("torch.index_put_", "Tensor.index_put_")
+def index_put_(input, indices, values, accumulate=False):
+    """Values written (or added) at index tensors."""
+    _check_indices("index_put_", indices, True)
+    return inplace(*put_plan(input, _found(indices), values, accumulate), input)
+
+
+# Rows of a table
+
+_embedding = named("embedding")
+
+
+@composite("torch.embedding")
+def embedding_rows(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
+    """Rows of `weight`."""
+    if not isinstance(weight, Tensor) or not isinstance(indices, Tensor):
+        return refuse("embedding", weight, indices, method=False)
+    statics = (("padding_idx", int(padding_idx)), ("scale_grad_by_freq", bool(scale_grad_by_freq)), ("sparse", bool(sparse)))
+    flat = (weight, indices)
+    return run(settle(spec_of(OPS["embedding"], statics, ("T", "T")), flat), flat)
+
+
+@composite("torch.nn.functional.embedding")
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    """Rows of `weight`; with max_norm the rows named are scaled down in place first."""
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        rows = weight.shape[0]
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= rows
+    if max_norm is not None:
+        with no_grad():
+            _renorm(weight, input, float(max_norm), float(norm_type))
+    return embedding_rows(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _renorm(weight, indices, max_norm, norm_type):
+    spec = spec_of(OPS["_renormed"], (("max_norm", max_norm), ("norm_type", norm_type)), ("T", "T"))
+    inplace(spec, (weight, indices), weight)
+
+
+@composite("torch.embedding_renorm_")
+def embedding_renorm_(input, indices, max_norm, norm_type):
+    """The rows named by `indices` scaled down to max_norm, in place."""
+    _renorm(input, indices, float(max_norm), float(norm_type))
+    return input
+
+
+@composite("torch.nn.functional.one_hot")
+def one_hot(tensor, num_classes=-1):
+    """Ones at the class numbers along a new last dim."""
+    if tensor.dtype is not dtypes.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if tensor.numel() == 0:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return from_array(np.zeros((*tensor.shape, num_classes), np.int64), dtypes.int64)
+    a = tensor._numpy() if num_classes == -1 else known(tensor)
+    spec = spec_of(OPS["_one_hot"], (("num_classes", num_classes),), ("T",))
+    if a is not None:
+        if a.min() < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        if num_classes != -1 and a.max() >= num_classes:
+            raise RuntimeError("Class values must be smaller than num_classes.")
+        spec = unguarded(spec_of(OPS["_one_hot"], (("num_classes", int(a.max()) + 1 if num_classes == -1 else num_classes),), ("T",)))
+    return run(spec, (tensor,))
+
+
+__all__ = ["embedding", "index_put", "masked_select", "one_hot", "reshaped", "take_along_dim"]

@@ -1,0 +1,225 @@
+"""Writing whole tensors, and functional or in-place forms of views (layer 7)."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+
+from .._core.composite import composite
+from .._core.dispatch import check_inplace, run
+from .._core.indexing import copy_into, fill, zero
+from .._core.record import record_op
+from .._core.shapes import contiguous_strides, numel, wrap_dim
+from .._core.storage import View, mark_seen, read, write
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, from_array, wrap
+from .create import filled
+from .join import _cat
+from .shape import _narrow_plan, as_strided, copied, refuse, sliced
+
+# Filling and copying
+
+
+@composite("Tensor.fill_", "torch.fill_")
+def fill_(self, value):
+    """One value everywhere."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    fill(self, value.item() if isinstance(value, np.generic) else value)
+    return self
+
+
+@composite("torch.fill")
+def filled_like(input, value):
+    """A copy with one value everywhere."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    return refuse("fill", input, value, method=False)
+
+
+@composite("Tensor.zero_", "torch.zero_")
+def zero_(self):
+    """Zeros everywhere."""
+    zero(self)
+    return self
+
+
+@composite("Tensor.copy_")
+def copy_(self, src, non_blocking=False):
+    """The values of another tensor, broadcast and converted."""
+    if not isinstance(src, Tensor):
+        if not isinstance(src, (int, float, complex, np.number, np.bool_)):
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+        return fill_(self, src)
+    copy_into(self, src)
+    return self
+
+
+@composite("Tensor.fill_diagonal_")
+def fill_diagonal_(self, fill_value, wrap=False):
+    """One number on the main diagonal; with `wrap` it goes on below it in a tall matrix."""
+    shape, strides = self._v.aval.shape, self.stride()
+    if len(shape) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) != 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    n = min(shape)
+    as_strided(self, (n,), (sum(strides),)).fill_(fill_value)
+    if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
+        step = shape[1] + 1
+        rest = -(-(numel(shape) - n * step) // step)
+        as_strided(self, (rest,), (sum(strides),), self.storage_offset() + strides[0] * step).fill_(fill_value)
+    return self
+
+
+# Functional writes through views
+
+@composite("torch.select_scatter", "Tensor.select_scatter")
+def select_scatter(input, src, dim, index):
+    """A copy with one index of a dim replaced."""
+    shape = input._v.aval.shape
+    d, i = wrap_dim(dim, len(shape), scalar_ok=False), operator.index(index)
+    if not -shape[d] <= i < shape[d]:
+        raise IndexError(f"select(): index {i} out of range for tensor of size {list(shape)} at dimension {d}")
+    return run(spec_of(OPS["_select_scatter"], (("dim", d),), ("T", "T", "i")), (input, src, i + shape[d] if i < 0 else i))
+
+
+@composite("torch.slice_scatter", "Tensor.slice_scatter")
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    """A copy with a range of a dim replaced."""
+    shape = input._v.aval.shape
+    d = wrap_dim(dim, len(shape), scalar_ok=False)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    first, last, _ = slice(start, end).indices(shape[d])
+    length = max(-(-(last - first) // step), 0)
+    spec = spec_of(OPS["_slice_scatter"], (("dim", d), ("length", length), ("step", step)), ("T", "T", "i"))
+    return run(spec, (input, src, first))
+
+
+@composite("torch.narrow_copy", "Tensor.narrow_copy")
+def narrow_copy(input, dim, start, length):
+    """A copy of a range of a dim."""
+    d, start = _narrow_plan(input, dim, start, length)
+    return run(spec_of(OPS["_narrow_copy"], (("dim", d), ("length", length)), ("T", "i")), (input, start))
+
+
+# Views of a tensor onto itself
+
+def _rearranged(t, link, key):
+    """Turn `t` into a view of itself: link is the spec of the view, key the operator whose node torch gives it."""
+    check_inplace(t)
+    old = t._value()
+    spec = spec_of(OPS[key], tuple(link.statics.items()), ("T",))
+    shape, (strides, offset) = old.aval.shape, t._geometry()
+    _, strides, offset = link.op.layout(shape, strides, offset, **link.statics)
+    new = record_op(spec, (old,))[0]
+    if t._cell is None:
+        write(t, new)
+        t._layout_ = (strides, offset)
+        return t
+    base, chain, creation = (t._view.base, t._view.chain, t._view.creation) if t._view is not None else (_stand_in(t), (), "default")
+    t._view = View(base, (*chain, (link, ())), creation, link.op)
+    t._layout_ = None
+    t._counter.n += 1
+    t._v, t._at = new, t._cell.n
+    mark_seen(new, t._counter)
+    return t
+
+
+def _stand_in(t):
+    """A tensor that holds the place of `t` as the base of its views."""
+    out = wrap(read(t))
+    out._cell, out._at, out._counter, out._layout_ = t._cell, t._cell.n, t._counter, t._layout_
+    return out
+
+
+def _renamed(name, key, node_key, arguments):
+    def method(self, *args, **kwargs):
+        return _rearranged(self, spec_of(OPS[key(*args, **kwargs)], arguments(*args, **kwargs), ("T",)), node_key(*args, **kwargs))
+
+    method.__name__ = name
+    method.__doc__ = f"`{name[:-1]}` of the tensor itself."
+    return composite(f"Tensor.{name}")(method)
+
+
+def _always(x):
+    return lambda *args, **kwargs: x
+
+
+def _squeeze_kind(dim=None):
+    return "squeeze" if dim is None else "squeeze.dim" if isinstance(dim, int) else "squeeze.dims"
+
+
+def _squeeze_statics(dim=None):
+    return () if dim is None else (("dim", dim if isinstance(dim, int) else tuple(dim)),)
+
+
+_renamed("t_", _always("t"), _always("_t_"), lambda: ())
+_renamed("transpose_", _always("transpose.int"), _always("_transpose_"), lambda dim0, dim1: (("dim0", dim0), ("dim1", dim1)))
+_renamed("swapdims_", _always("transpose.int"), _always("_transpose_"), lambda dim0, dim1: (("dim0", dim0), ("dim1", dim1)))
+_renamed("swapaxes_", _always("transpose.int"), _always("_transpose_"), lambda axis0, axis1: (("dim0", axis0), ("dim1", axis1)))
+_renamed("unsqueeze_", _always("unsqueeze"), _always("_unsqueeze_"), lambda dim: (("dim", dim),))
+_renamed("squeeze_", _squeeze_kind, lambda dim=None: "_" + _squeeze_kind(dim).replace("squeeze", "squeeze_"), _squeeze_statics)
+
+
+# Storage
+
+@composite("Tensor.resize_")
+def resize_(self, *sizes, memory_format=None):
+    """Other sizes over the same elements; zeros are added where there are not enough."""
+    size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    if size == self._v.aval.shape:
+        return self
+    have, want = self.numel(), numel(size)
+    flat = copied(self).reshape(-1)
+    if want <= have:
+        new = sliced(flat, 0, 0, want)
+    else:
+        new = _cat([flat, filled((want - have,), 0, self.dtype)])
+    if self._cell is not None:
+        self._cell, self._view, self._at = None, None, 0
+    self._layout_ = None
+    version = self._counter
+    write(self, copied(new.reshape(size))._v)
+    if version is not None:
+        version.n -= 1
+    else:
+        self._counter.n -= 1
+    mark_seen(self._v, self._counter)
+    return self
+
+
+@composite("Tensor.resize_as_")
+def resize_as_(self, the_template, memory_format=None):
+    """`resize_` to the sizes of another tensor."""
+    return resize_(self, the_template._v.aval.shape)
+
+
+@composite("Tensor.set_")
+def set_(self, source=None, storage_offset=None, size=None, stride=None):
+    """Share the storage of another tensor."""
+    if source is None:
+        source = from_array(np.zeros(0, self.dtype.np), self.dtype)
+    if not isinstance(source, Tensor):
+        raise NotImplementedError("set_ takes a tensor here; storages are not objects")
+    if source.dtype is not self.dtype:
+        raise RuntimeError(f"Could not set tensor of type {_word(source.dtype)} to a tensor of type {_word(self.dtype)}")
+    if size is not None:
+        source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
+    self.data = source
+    return self
+
+
+def _word(d):
+    from .._ops.spec import _cxx
+
+    return _cxx(d)
+
+
+__all__ = ["copy_", "fill_", "fill_diagonal_", "narrow_copy", "resize_", "resize_as_", "select_scatter", "set_", "slice_scatter", "zero_"]

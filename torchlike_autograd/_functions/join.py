@@ -1,0 +1,367 @@
+"""Joining and repeating by name (layer 7)."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.composite import COMPOSITES, composite, named
+from .._core.shapes import broadcast, contiguous_strides, wrap_dim
+from .._tensor import Tensor, from_array
+from .create import placed
+from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, reshaped, view_of, viewed
+
+_cat, _stack = named("cat"), named("stack")
+
+
+# Side by side
+
+@composite("torch.hstack")
+def hstack(tensors, *, out=None):
+    """Along the second dim, vectors along their only one."""
+    tensors = _nonempty("hstack", atleast_1d(_sequence(tensors)))
+    return _cat(tensors, 0 if tensors[0].ndim == 1 else 1, out=out)
+
+
+@composite("torch.vstack", "torch.row_stack")
+def vstack(tensors, *, out=None):
+    """Along the first dim, vectors as rows."""
+    return _cat(_nonempty("vstack", atleast_2d(_sequence(tensors))), 0, out=out)
+
+
+@composite("torch.dstack")
+def dstack(tensors, *, out=None):
+    """Along the third dim."""
+    return _cat(_nonempty("dstack", atleast_3d(_sequence(tensors))), 2, out=out)
+
+
+@composite("torch.column_stack")
+def column_stack(tensors, *, out=None):
+    """Along the second dim, vectors as columns."""
+    columns = [reshaped(t, (t.numel(), 1)) if t.ndim <= 1 else t for t in _nonempty("column_stack", _sequence(tensors))]
+    return hstack(columns, out=out)
+
+
+def _sequence(tensors):
+    return tuple(tensors.unbind(0)) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _nonempty(name, tensors):
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return tensors
+
+
+def _listed(tensors):
+    """Tensors given one by one or in one sequence."""
+    return tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+
+
+@composite("torch.block_diag")
+def block_diag(*tensors):
+    """Matrices along a diagonal."""
+    tensors = _listed(tensors)
+    if not tensors:
+        from .create import empty
+
+        return empty(1, 0)
+    return named("block_diag")(tensors)
+
+
+# Repeating
+
+@composite("torch.tile", "Tensor.tile")
+def tile(input, *dims, **kwargs):
+    """`repeat` with missing dims taken as 1."""
+    dims = dims or (kwargs["dims"],)
+    dims = ints(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else ints(dims)
+    return input.repeat((1,) * (input.ndim - len(dims)) + dims)
+
+
+@composite("torch.repeat_interleave", "Tensor.repeat_interleave")
+def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+    """Each entry several times in a row."""
+    if repeats is None:
+        return _repeated_numbers(input)
+    if not isinstance(repeats, Tensor):
+        return _repeat_each(input, int(repeats), dim)
+    if dim is None:
+        input, dim = viewed(contiguous(input), (-1,)) if input.ndim != 1 else input, 0
+    d = wrap_dim(dim, input.ndim)
+    size = input.shape[d] if input.ndim else 1
+    if repeats.ndim == 0 or repeats.numel() == 1 and size != 1:
+        repeats = broadcasted(reshaped(repeats, (1,)), (size,))
+    elif repeats.numel() != size:
+        raise RuntimeError("repeats must have the same size as input along dim, but got "
+                           f"repeats.size(0) = {repeats.numel()} and input.size({d}) = {size}")
+    return COMPOSITES["torch.index_select"](input, d, _repeated_numbers(repeats))
+
+
+def _repeated_numbers(repeats):
+    if repeats.dtype not in (dtypes.int64, dtypes.int32):
+        raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.char_name}'")
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    counts = repeats._numpy()
+    if (counts < 0).any():
+        raise RuntimeError("repeats can not be negative")
+    return from_array(np.repeat(np.arange(len(counts)), counts).astype(repeats.dtype.np), repeats.dtype)
+
+
+def _repeat_each(t, repeats, dim):
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    if dim is None:
+        t, dim = t.flatten(), 0
+    d = wrap_dim(dim, t.ndim)
+    shape = t._v.aval.shape
+    t = view_of(t, "unsqueeze", dim=d + 1)
+    t = copied(view_of(t, "expand", size=(*shape[:d + 1], repeats, *shape[d + 1:]), implicit=False))
+    return t.flatten(d, d + 1)
+
+
+@composite("torch.broadcast_tensors")
+def broadcast_tensors(*tensors):
+    """Tensors expanded to their common shape."""
+    tensors = _listed(tensors)
+    shape = broadcast(*[t._v.aval.shape for t in tensors]) if tensors else ()
+    return tuple([broadcasted(t, shape) for t in tensors])
+
+
+@composite("torch.meshgrid")
+def meshgrid(*tensors, indexing=None):
+    """Coordinates of a grid, one tensor for each axis."""
+    tensors = _listed(tensors)
+    if indexing is None:
+        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally at "
+                      "/pytorch/aten/src/ATen/native/TensorShape.cpp:4324.)", UserWarning, stacklevel=2)
+        indexing = "ij"
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f"torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}")
+    _check_grid(tensors)
+    n = len(tensors)
+    axes = [1, 0, *range(2, n)] if indexing == "xy" and n >= 2 else list(range(n))
+    shape = [0] * n
+    for t, axis in zip(tensors, axes):
+        shape[axis] = t.numel()
+    grids = [viewed(t, tuple([-1 if k == axis else 1 for k in range(n)])) for t, axis in zip(tensors, axes)]
+    return tuple([view_of(g, "expand", size=tuple(shape), implicit=False) for g in grids])
+
+
+def _check_grid(tensors):
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for t in tensors[1:]:
+        if t.dtype is not tensors[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    for t in tensors:
+        if t.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
+
+
+def _vectors(tensors):
+    for t in tensors:
+        if t.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
+
+
+@composite("torch.cartesian_prod")
+def cartesian_prod(*tensors):
+    """All combinations of one element of each vector, as rows."""
+    tensors = _listed(tensors)
+    _vectors(tensors)
+    if len(tensors) == 1:
+        return tensors[0]
+    return _stack([g.flatten() for g in meshgrid(*tensors, indexing="ij")], 1)
+
+
+@composite("torch.combinations")
+def combinations(input, r=2, with_replacement=False):
+    """All ways to choose r elements of a vector, as rows."""
+    _vectors([input])
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return from_array(np.zeros(0, input.dtype.np), input.dtype)
+    n = input.numel()
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    mask = np.zeros((n,) * r, bool)
+    rows = list(choose(range(n), r))
+    if rows:
+        mask[tuple(np.array(rows).T)] = True
+    mask = from_array(mask, dtypes.bool_)
+    return _stack([g.masked_select(mask) for g in meshgrid(*[input] * r, indexing="ij")], 1)
+
+
+# Turning, triangles, diagonals
+
+_rot90 = named("rot90")
+
+
+@composite("torch.rot90", "Tensor.rot90")
+def rot90(input, k=1, dims=(0, 1)):
+    """Quarter turns in the plane of two dims."""
+    out = _rot90(input, k, dims)
+    if k % 2:
+        a, b = [d % input.ndim for d in dims]
+        strides = list(contiguous_strides(input._v.aval.shape))
+        strides[a], strides[b] = strides[b], strides[a]
+        out._layout_ = (tuple(strides), 0)
+    return out
+
+
+@composite("torch.fliplr", "Tensor.fliplr")
+def fliplr(input):
+    """The second dim reversed."""
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return input.flip((1,))
+
+
+@composite("torch.flipud", "Tensor.flipud")
+def flipud(input):
+    """The first dim reversed."""
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return input.flip((0,))
+
+
+@composite("torch.diag", "Tensor.diag")
+def diag(input, diagonal=0, *, out=None):
+    """The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal."""
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    if input.ndim == 1:
+        return named("diag_embed")(input, diagonal, out=out)
+    return named("diagonal_copy")(input, diagonal, out=out)
+
+
+@composite("torch.diagflat", "Tensor.diagflat")
+def diagflat(input, offset=0):
+    """A matrix with all elements on a diagonal."""
+    return named("diag_embed")(viewed(contiguous(input), (-1,)), offset)
+
+
+def _triangle(name, upper):
+    def indices(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None, pin_memory=False):
+        for label, n in (("row", row), ("col", col)):
+            if n < 0:
+                raise RuntimeError(f"{label} must be non-negative, got{n}")
+        if dtype.category != dtypes.INT:
+            raise NotImplementedError(f"\"{name}\" not implemented for '{dtype.char_name}'")
+        r, c = np.arange(row)[:, None], np.arange(col)
+        found = np.nonzero(c >= r + offset if upper else c <= r + offset)
+        return placed(from_array(np.stack(found).astype(dtype.np), dtype), device, False)
+
+    indices.__name__ = name
+    indices.__doc__ = f"Row and column numbers of the {'upper' if upper else 'lower'} triangle, row by row."
+    return composite(f"torch.{name}")(indices)
+
+
+tril_indices, triu_indices = _triangle("tril_indices", False), _triangle("triu_indices", True)
+
+
+# Pieces
+
+@composite("torch.split")
+def split(tensor, split_size_or_sections, dim=0):
+    """Pieces of one size, or of given sizes, along a dim."""
+    return _split(tensor, split_size_or_sections, dim)
+
+
+def _split(t, size, dim):
+    if isinstance(size, (list, tuple)):
+        return view_of(t, "split_with_sizes", split_sizes=ints(size), dim=dim)
+    return view_of(t, "split.Tensor", split_size=size.__index__(), dim=dim)
+
+
+def _split_method(self, split_size, dim=0):
+    """Pieces of one size, or of given sizes, along a dim."""
+    return _split(self, split_size, dim)
+
+
+_split_method.__name__, _split_method.__qualname__ = "split", "Tensor.split"
+composite("Tensor.split")(_split_method)
+
+
+def _chunk_size(name, t, chunks, dim):
+    if t.ndim == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    n = t.shape[wrap_dim(dim, t.ndim)]
+    return n, -(-n // chunks)
+
+
+@composite("torch.chunk", "Tensor.chunk")
+def chunk(input, chunks, dim=0):
+    """At most `chunks` pieces of one size."""
+    n, size = _chunk_size("chunk", input, chunks, dim)
+    return _split(input, [0] * chunks, dim) if n == 0 else _split(input, size, dim)
+
+
+@composite("torch.unsafe_chunk", "Tensor.unsafe_chunk")
+def unsafe_chunk(input, chunks, dim=0):
+    """`chunk` whose pieces are not views."""
+    n, size = _chunk_size("chunk", input, chunks, dim)
+    return named("unsafe_split_with_sizes")(input, [0] * chunks, dim) if n == 0 else named("unsafe_split")(input, size, dim)
+
+
+@composite("torch.tensor_split", "Tensor.tensor_split")
+def tensor_split(input, *args, dim=0, **kwargs):
+    """Cut into nearly equal sections, or before given indices."""
+    cuts = args[0] if args else next(kwargs.pop(k) for k in ("indices_or_sections", "indices", "sections", "tensor_indices_or_sections") if k in kwargs)
+    dim = args[1] if len(args) > 1 else dim
+    return tuple(_sections(input, cuts, dim))
+
+
+def _sections(t, cuts, dim):
+    from .shape import sliced
+
+    if t.ndim == 0:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    d = wrap_dim(dim, t.ndim)
+    n = t.shape[d]
+    if isinstance(cuts, Tensor):
+        if cuts.dtype is not dtypes.int64:
+            raise RuntimeError(f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {_plain_name(cuts.dtype)}")
+        cuts = cuts.tolist()
+    if isinstance(cuts, (list, tuple)):
+        starts, stops = (0, *cuts), (*cuts, n)
+    else:
+        if cuts <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {cuts}")
+        small, extra = divmod(n, cuts)
+        edges = [i * small + min(i, extra) for i in range(cuts + 1)]
+        starts, stops = edges[:-1], edges[1:]
+    for a, b in zip(starts, stops):
+        start, stop, _ = slice(a, b).indices(n)
+        yield sliced(t, d, start, max(stop - start, 0))
+
+
+def _plain_name(d):
+    return d.char_name
+
+
+def _splitter(name, axis, least):
+    def split_along(input, *args, **kwargs):
+        cuts = args[0] if args else next(kwargs[k] for k in ("indices_or_sections", "sections", "indices") if k in kwargs)
+        if input.ndim < least:
+            raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!")
+        d = axis(input.ndim)
+        if isinstance(cuts, int) and cuts != 0 and input.shape[d] % cuts:
+            raise RuntimeError(f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {input.shape[d]} is not divisible by the "
+                               f"split_size {cuts}!")
+        return tensor_split(input, cuts, dim=d)
+
+    split_along.__name__ = name
+    split_along.__doc__ = f"`tensor_split` along the dim of {name}."
+    return composite(f"torch.{name}", f"Tensor.{name}")(split_along)
+
+
+hsplit = _splitter("hsplit", lambda ndim: 0 if ndim == 1 else 1, 1)
+vsplit = _splitter("vsplit", lambda ndim: 0, 2)
+dsplit = _splitter("dsplit", lambda ndim: 2, 3)

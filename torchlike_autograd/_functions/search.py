@@ -1,0 +1,150 @@
+"""Functions whose result's size depends on data (layer 7): they look at their input at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.composite import composite
+from .._core.dispatch import run
+from .._core.shapes import wrap_dim
+from .._ops import search as _search_ops
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import from_array
+
+_ops = (_search_ops,)
+
+
+def _plain(a):
+    """NumPy values that NumPy can sort (bfloat16 as float32)."""
+    return a.astype(np.float32) if a.dtype.kind == "V" or a.dtype.name == "bfloat16" else a
+
+
+# Where it is not zero
+
+def _places(t):
+    a = t._numpy()
+    found = np.nonzero(a.reshape(1) if a.ndim == 0 else a)
+    return (np.zeros((len(found[0]), 0), np.int64) if a.ndim == 0 else np.stack(found, -1).astype(np.int64)), found
+
+
+def _listed(t):
+    rows, _ = _places(t)
+    out = from_array(np.ascontiguousarray(rows), dtypes.int64)
+    if rows.shape[1] > 1:
+        out._layout_ = ((1, max(rows.shape[0], 1)), 0) if rows.shape[1] == 2 else (tuple([1] + [max(rows.shape[0], 1)] * (rows.ndim - 1)), 0)
+    return out
+
+
+@composite("torch.nonzero", "Tensor.nonzero")
+def nonzero(input, *, out=None, as_tuple=False):
+    """The indices of elements that are not zero: rows, or one vector for each dim."""
+    if as_tuple:
+        return tuple(_listed(input if input.ndim else input.detach().reshape(1)).unbind(1))
+    found = _listed(input)
+    if out is None:
+        return found
+    from .._core.dispatch import write_result
+
+    write_result(out, found._v)
+    return out
+
+
+@composite("torch.argwhere", "Tensor.argwhere")
+def argwhere(input):
+    """The indices of elements that are not zero, as rows."""
+    return _listed(input)
+
+
+@composite("torch.nonzero_static", "Tensor.nonzero_static")
+def nonzero_static(input, *, size, fill_value=-1):
+    """`nonzero` with exactly `size` rows: cut, or filled up."""
+    rows, _ = _places(input)
+    full = np.full((size, rows.shape[1]), fill_value, np.int64)
+    full[:min(size, len(rows))] = rows[:size]
+    return from_array(full, dtypes.int64)
+
+
+# Distinct values
+
+def _chosen(name, t, places, dim):
+    """The values at the places found, in the graph."""
+    spec = spec_of(OPS[name], (("dim", dim),), ("T", "T"))
+    return run(spec, (t, from_array(np.ascontiguousarray(places).astype(np.int64), dtypes.int64)))
+
+
+def _long(a):
+    return from_array(np.ascontiguousarray(a).astype(np.int64), dtypes.int64)
+
+
+def _answer(values, inverse, counts, want_inverse, want_counts):
+    parts = [values] + ([_long(inverse)] if want_inverse else []) + ([_long(counts)] if want_counts else [])
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+@composite("torch.unique", "Tensor.unique")
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """Distinct values (or entries of a dim), sorted; each NaN counts for itself."""
+    if input.dtype.is_complex:
+        raise NotImplementedError(f"\"unique\" not implemented for '{input.dtype.char_name}'")
+    if dim is not None:
+        return _unique_entries(input, wrap_dim(dim, input.ndim), return_inverse, return_counts)
+    a = _plain(input._numpy())
+    _, first, inverse, counts = np.unique(a.reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    return _answer(_chosen("_unique2", input, first, None), inverse.reshape(a.shape), counts, return_inverse, return_counts)
+
+
+def _unique_entries(input, d, return_inverse, return_counts):
+    a = _plain(input._numpy())
+    if a.shape[d] == 0:
+        if any(n == 0 for k, n in enumerate(a.shape) if k != d):
+            raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+        first = inverse = counts = np.zeros(0, np.int64)
+    elif a.size == 0:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    else:
+        rows = np.moveaxis(a, d, 0).reshape(a.shape[d], -1)
+        order = np.lexsort(rows.T[::-1])
+        new = np.concatenate([[True], (rows[order][1:] != rows[order][:-1]).any(1)])
+        group = np.cumsum(new) - 1
+        inverse = np.empty(len(rows), np.int64)
+        inverse[order] = group
+        first, counts = order[new], np.bincount(group)
+    return _answer(_chosen("unique_dim", input, first, d), inverse, counts, return_inverse, return_counts)
+
+
+@composite("torch.unique_consecutive", "Tensor.unique_consecutive")
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """Runs of equal values (or entries of a dim) as one each."""
+    a = _plain(input._numpy())
+    d = None if dim is None else wrap_dim(dim, input.ndim)
+    rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], -1)
+    new = np.concatenate([[True], (rows[1:] != rows[:-1]).any(1)]) if len(rows) else np.zeros(0, bool)
+    group = np.cumsum(new) - 1
+    inverse = group.reshape(a.shape) if d is None else group
+    counts = np.bincount(group) if len(rows) else np.zeros(0, np.int64)
+    return _answer(_chosen("unique_consecutive", input, np.flatnonzero(new), d), inverse, counts, return_inverse, return_counts)
+
+
+# Counting
+
+@composite("torch.bincount", "Tensor.bincount")
+def bincount(input, weights=None, minlength=0):
+    """How often each number occurs, or the sum of its weights."""
+    if input.dtype.category >= dtypes.FLOAT or input.dtype is dtypes.bool_:
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.char_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    a = input._numpy()
+    if a.ndim != 1 or (a.size and a.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and tuple(weights.shape) != a.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    size = max(minlength, int(a.max()) + 1 if a.size else 0)
+    if weights is None or not a.size:
+        return run(spec_of(OPS["_bincount"], (("size", size),), ("T",)), (input,))
+    return run(spec_of(OPS["bincount"], (("size", size),), ("T", "T")), (input, weights))
+
+
+__all__ = ["argwhere", "bincount", "nonzero", "nonzero_static", "unique", "unique_consecutive"]

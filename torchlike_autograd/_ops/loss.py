@@ -1,0 +1,350 @@
+"""Losses that are operators of their own (layer 2); `reduction` is 0 for none, 1 for mean, 2 for sum."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from .._core import dtypes, shapes
+from .conventions import magnitude, only, partials, straight
+from .norm import norm_of
+from .reduce import average, total, type_of
+from .registry import SMOOTH, Promote, at, call, fails, op, real
+
+_NONE, _MEAN = 0, 1
+_PAIR = [call(real(3), real(3)), call(real(2, 3), real(2, 3), 2), call(real(3), real(3), 0), call(real(0), real(0), 2)]
+_BOTH = {"self": ("self", "target"), "target": ("self", "target")}
+_FULL = {k: ("self", "target", "weight") for k in ("self", "target")}
+
+
+def reduced(loss, reduction):
+    """The loss itself, its mean or its sum."""
+    if reduction == _NONE:
+        return loss
+    axes = tuple(range(loss.ndim))
+    return average(loss, axes) if reduction == _MEAN else total(loss, axes)
+
+
+# Distances of elements
+
+@op("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="MseLossBackward0", promote=Promote.RESULT, inplace=False, names=(),
+    saves=_BOTH, samples=_PAIR, kinks=SMOOTH,
+    errors=[fails(call(at(1, 2, dtype="int64", grad=False), at(1, 2, dtype="int64", grad=False)), NotImplementedError,
+                  "\"mse_cpu\" not implemented for 'Long'")])
+def mse_loss(self, target, *, reduction=1):
+    """The squared difference."""
+    d = only("mse_cpu", self, "f") - target
+    return reduced(d * d, reduction)
+
+
+@partials(lambda t, out, d, beta: t * jnp.where(d >= beta, 1, jnp.where(d <= -beta, -1, d / beta)), None)
+def _smooth(d, beta):
+    size = magnitude(d)
+    return jnp.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
+
+
+@op("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor", node="SmoothL1LossBackward0", promote=Promote.RESULT,
+    inplace=False, names=(), lift=("beta",), saves=_BOTH, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
+    kinks=[call(at(0.0, 1.0, -1.0, 0.5), at(0.0, 0.0, 0.0, 0.0), 2)])
+def smooth_l1_loss(self, target, *, reduction=1, beta=1.0):
+    """Quadratic within beta, linear outside (and at beta)."""
+    return reduced(_smooth(only("smooth_l1_cpu", self, "f") - target, beta), reduction)
+
+
+@partials(lambda t, out, d, delta: t * jnp.where(d >= delta, delta, jnp.where(d <= -delta, -delta, d)), None)
+def _huber(d, delta):
+    size = magnitude(d)
+    return jnp.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+
+
+@op("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", node="HuberLossBackward0", promote=Promote.RESULT,
+    inplace=False, names=(), lift=("delta",), saves=_BOTH, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
+    kinks=[call(at(0.0, 1.0, -1.0, 0.5), at(0.0, 0.0, 0.0, 0.0), 2)])
+def huber_loss(self, target, *, reduction=1, delta=1.0):
+    """Half the square within delta, linear outside (and at delta)."""
+    return reduced(_huber(only("huber_cpu", self, "f") - target, delta), reduction)
+
+
+@op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", promote=Promote.RESULT, inplace=False,
+    names=(), nondiff=("target",), saves={"self": ("self", "target")}, samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
+def soft_margin_loss(self, target, *, reduction=1):
+    """log(1 + exp(-target * self)), by that formula."""
+    return reduced(jnp.log1p(jnp.exp(-target * self)), reduction)
+
+
+# Probabilities
+
+_TINY = 1e-12
+
+
+def _match(self, other):
+    if other is not None and other.dtype != self.dtype:
+        raise RuntimeError(f"Found dtype {type_of(other).char_name} but expected {type_of(self).char_name}")
+
+
+@partials(lambda t, out, x, y: t * (x * x - 2 * x * y + y) / ((x + _TINY) ** 2 * (1 - x + _TINY) ** 2),
+          lambda t, out, x, y: -t / jnp.maximum((1 - x) * x, jnp.asarray(_TINY, x.dtype)))
+def _bce_slope(x, y):
+    return (x - y) / jnp.maximum((1 - x) * x, jnp.asarray(_TINY, x.dtype))
+
+
+@partials(lambda t, out, x, y: t * _bce_slope(x, y), lambda t, out, x, y: t * (jnp.log1p(-x) - jnp.log(x)))
+def _bce(x, y):
+    floor = jnp.asarray(-100, x.dtype)
+    return (y - 1) * jnp.maximum(jnp.log1p(-x), floor) - y * jnp.maximum(jnp.log(x), floor)
+
+
+@op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", names=(),
+    opmath=True, nondiff=("weight",), saves=_FULL,
+    samples=[call(real(3, low=0.1, high=0.9), real(3, low=0.0, high=1.0)),
+             call(real(2, 3, low=0.1, high=0.9), real(2, 3, low=0.0, high=1.0), real(2, 3, low=0.0, grad=False), 0)],
+    kinks=[call(at(0.0, 1.0, 0.0, 1.0, 0.5), at(0.0, 1.0, 1.0, 0.0, 0.5))])
+def binary_cross_entropy(self, target, weight, *, reduction=1):
+    """-target log(self) - (1 - target) log(1 - self); logarithms are at least -100, the gradient's denominator at least 1e-12."""
+    # guard: all elements of input should be between 0 and 1
+    _match(self, target)
+    _match(self, weight)
+    loss = _bce(only("binary_cross_entropy", self, "f"), target)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+@partials(lambda t, out, x: t * jax.nn.sigmoid(-x))
+def _log_sigmoid(x):
+    return jnp.minimum(x, jnp.zeros_like(x)) - jnp.log1p(jnp.exp(-jnp.abs(x)))
+
+
+@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor",
+    node="BinaryCrossEntropyWithLogitsBackward0", promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
+    saves={k: ("self", "target", "weight", "pos_weight") for k in ("self", "target")},
+    samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),
+             call(real(2, 3), real(2, 3, low=0.0, high=1.0), real(3, low=0.0, grad=False), None, 0)],
+    kinks=[call(at(0.0, 100.0, -100.0, 800.0, -800.0), at(0.5, 0.0, 1.0, 0.0, 1.0))])
+def binary_cross_entropy_with_logits(self, target, weight, pos_weight, *, reduction=1):
+    """Binary cross entropy of sigmoid(self), without overflow."""
+    log_sigmoid = _log_sigmoid(only("log_sigmoid_cpu", self, "f"))
+    scale = 1 if pos_weight is None else (pos_weight - 1) * target + 1
+    loss = (1 - target) * self - scale * log_sigmoid
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+# Classes
+
+def _check_classes(logp, target, weight):
+    if type_of(target) not in (dtypes.int64, dtypes.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_of(target).char_name}")
+    classes = logp.shape[1 if logp.ndim > 1 else 0]
+    if weight is None:
+        return
+    if weight.ndim != 1 or weight.shape[0] != classes:
+        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}")
+    if weight.dtype != logp.dtype:
+        raise RuntimeError(f"expected scalar type {type_of(logp).char_name} but found {type_of(weight).char_name}")
+
+
+def _along(weight, ndim, axis):
+    """Weights of classes laid along an axis."""
+    return weight.reshape([-1 if i == axis else 1 for i in range(ndim)])
+
+
+def _of_target(logp, target, weight, ignore_index):
+    """(-logp at the targets, weights of the targets), both 0 where ignored; classes along axis 1."""
+    target = jnp.expand_dims(target.astype(jnp.int64), 1)
+    classes = jax.lax.broadcasted_iota(jnp.int64, logp.shape, 1)
+    # guard: IndexError("Target {t} is out of bounds.")
+    chosen = (classes == target) & (target != ignore_index)
+    scale = jnp.ones((1,) * logp.ndim, logp.dtype) if weight is None else _along(weight, logp.ndim, 1)
+    losses = total(jnp.where(chosen, -logp * scale, 0), (1,))
+    weights = total(jnp.where(chosen, jnp.broadcast_to(scale, logp.shape), 0), (1,))
+    return losses, weights
+
+
+def _nll(logp, target, weight, reduction, ignore_index):
+    losses, weights = _of_target(logp, target, weight, ignore_index)
+    whole = total(weights, tuple(range(weights.ndim)))
+    if reduction == _NONE:
+        return losses, whole
+    out = total(losses, tuple(range(losses.ndim)))
+    return (out / whole if reduction == _MEAN else out), whole
+
+
+_TARGET = at(1, 0, 3, dtype="int64", grad=False)
+
+
+@op("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
+    node="NllLossBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
+    samples=[call(real(3, 4), _TARGET, None, 1, -100), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 0, 0)],
+    kinks=[call(real(2, 4), at(-100, -100, dtype="int64", grad=False), None, 1, -100)])
+def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
+    """Minus the entries of the target classes, and the sum of their weights."""
+    _check_classes(self, target, weight)
+    if self.ndim == 2:
+        return _nll(self, target, weight, reduction, ignore_index)
+    out, whole = _nll(self[None], target.reshape(1), weight, reduction, ignore_index)
+    return out.reshape(()), whole
+
+
+@op("nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
+    node="NllLoss2DBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
+    samples=[call(real(1, 4, 1, 3), at([[[1, 0, 3]]], dtype="int64", grad=False), None, 1, -100)], kinks=SMOOTH)
+def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
+    """Minus the entries of the target classes of every pixel, and the sum of their weights."""
+    _check_classes(self, target, weight)
+    return _nll(self, target, weight, reduction, ignore_index)
+
+
+@op("_smoothed_nll(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, float label_smoothing) -> Tensor", node="AddBackward0",
+    names=(), opmath=True, lift=("label_smoothing",), nondiff=("target", "weight"),
+    samples=[call(real(3, 4), _TARGET, None, 1, -100, 0.1), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 2, 0, 0.1)], kinks=SMOOTH)
+def _smoothed_nll(self, target, weight, *, reduction, ignore_index, label_smoothing):
+    """(1 - s) times the loss of the targets plus s times the mean loss over all classes."""
+    _check_classes(self, target, weight)
+    flat = self.ndim == 1
+    logp, target = (self[None], target.reshape(1)) if flat else (self, target)
+    hard, whole = _nll(logp, target, weight, reduction, ignore_index)
+    spread = -total(logp if weight is None else logp * _along(weight, logp.ndim, 1), (1,))
+    spread = jnp.where(target != ignore_index, spread, 0)
+    if reduction != _NONE:
+        spread = total(spread, tuple(range(spread.ndim)))
+    if reduction == _MEAN:
+        spread = spread / whole
+    out = (1 - label_smoothing) * hard + spread * (label_smoothing / logp.shape[1])
+    return out.reshape(()) if flat else out
+
+
+def _rows(x, target, matching):
+    """x as a matrix of samples and classes, with torch's checks."""
+    if x.ndim > 2 or (x.ndim > 0 and x.shape[-1] == 0):
+        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(x.shape)}")
+    rows = x.reshape((1, -1)) if x.ndim < 2 else x
+    matching(rows)
+    return rows
+
+
+def _reduced_rows(losses, reduction, flat):
+    return losses.reshape(()) if flat else reduced(losses, reduction)
+
+
+@op("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor",
+    node="MultiMarginLossBackward0", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
+    samples=[call(real(3, 4), _TARGET), call(real(3, 4), _TARGET, 2, 0.5, real(4, low=0.0, grad=False))],
+    kinks=[call(at([[1.0, 0.0, 0.0], [2.0, 1.0, 3.0]]), at(0, 1, dtype="int64", grad=False))],
+    errors=[fails(call(real(3, 4), _TARGET, 3), RuntimeError, "only p == 1 and p == 2 supported")])
+def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
+    """max(0, margin - x[target] + x[i])^p over the other classes i, divided by the number of classes."""
+    if p not in (1, 2):
+        raise RuntimeError("only p == 1 and p == 2 supported")
+
+    def matching(rows):
+        if target.ndim > 1 or target.size != rows.shape[0]:
+            raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). Expected target size "
+                               f"[{rows.shape[0]}], but got {list(target.shape)}. Input has shape {list(self.shape)}.")
+        if weight is not None and (weight.ndim > 1 or weight.size != rows.shape[1]):
+            raise RuntimeError(f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}")
+
+    rows = _rows(self, target, matching)
+    if type_of(target) is not dtypes.int64:
+        raise RuntimeError(f"expected scalar type Long but found {type_of(target).char_name}")
+    chosen = jax.lax.broadcasted_iota(jnp.int64, rows.shape, 1) == target.reshape((-1, 1))
+    # guard: RuntimeError("target out of range")
+    best = total(jnp.where(chosen, rows, 0), (1,), True)
+    gap = jnp.asarray(margin).astype(rows.dtype) - best + rows
+    gap = jnp.where((gap > 0) & jnp.logical_not(chosen), gap, 0)
+    scale = 1 if weight is None else total(jnp.where(chosen, weight.reshape((1, -1)), 0), (1,), True)
+    losses = total((gap if p == 1 else gap * gap) * scale, (1,)) / rows.shape[1]
+    return _reduced_rows(losses, reduction, self.ndim < 2)
+
+
+@op("multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)", node="MultilabelMarginLossBackward0",
+    names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
+    samples=[call(real(2, 4), at([[3, 0, -1, 1], [1, -1, 0, 0]], dtype="int64", grad=False), 1)],
+    kinks=[call(at([[1.0, 0.0, 0.0, 2.0]]), at([[0, -1, -1, -1]], dtype="int64", grad=False), 1)])
+def multilabel_margin_loss_forward(self, target, *, reduction):
+    """max(0, 1 - x[j] + x[i]) over targets j (up to the first -1) and all other classes i, divided by the number of classes."""
+
+    def matching(rows):
+        if target.shape != self.shape:
+            raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
+
+    rows = _rows(self, target, matching)
+    if type_of(target) is not dtypes.int64:
+        raise RuntimeError(f"expected scalar type Long but found {type_of(target).char_name}")
+    wanted = target.reshape(rows.shape)
+    live = jnp.cumsum((wanted < 0).astype(jnp.int32), axis=1) == 0
+    # guard: RuntimeError("argument #2 'target' is out of range")
+    classes = jnp.arange(rows.shape[1]).reshape((1, 1, -1))
+    hit = (wanted[:, :, None] == classes) & live[:, :, None]
+    is_target = jnp.any(hit, axis=1)
+    best = total(jnp.where(hit, rows[:, None, :], 0), (2,))
+    gap = 1 - best[:, :, None] + rows[:, None, :]
+    counts = live[:, :, None] & jnp.logical_not(is_target)[:, None, :] & (gap > 0)
+    losses = total(jnp.where(counts, gap, 0), (1, 2)) / rows.shape[1]
+    return _reduced_rows(losses, reduction, self.ndim < 2), is_target.reshape(self.shape).astype(self.dtype)
+
+
+# Angles and distances of rows
+
+@op("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", node="SumBackward1", promote=Promote.RESULT, inplace=False, method=False,
+    lift=("eps",), aliases=("nn.functional.cosine_similarity",), out=False,
+    samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3)), call(real(3), real(3), 0, 1.0)],
+    kinks=[call(at([[0.0, 0.0]]), at([[1.0, 2.0]])), call(at([[0.0, 0.0]]), at([[0.0, 0.0]]))])
+def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
+    """The product of x1/|x1| and x2/|x2|, each norm at least eps (which changes no gradient)."""
+    if type_of(x1).category != dtypes.FLOAT:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_of(x1).char_name}")
+    size = jnp.broadcast_shapes(x1.shape, x2.shape)
+    axis = (shapes.wrap_dim(dim, len(size)),) if size else ()
+    parts = []
+    for x in (x1, x2):
+        x = jnp.broadcast_to(x, size)
+        norm = norm_of(x, 2, axis, True)
+        parts.append(x / straight(jnp.maximum(norm, eps), norm))
+    return total(parts[0] * parts[1], axis)
+
+
+@op("_cosine_embedding(Tensor input1, Tensor input2, Tensor target, float margin) -> Tensor", node="AddBackward0", names=(), opmath=True, lift=("margin",),
+    nondiff=("target",), samples=[call(real(3, 4), real(3, 4), at(1, -1, 0, dtype="int64", grad=False), 0.2)],
+    kinks=[call(at([[0.0, 0.0]]), at([[1.0, 2.0]]), at(-1, dtype="int64", grad=False), 0.0)])
+def _cosine_embedding(input1, input2, target, *, margin):
+    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+    shown = f"but found inputs with sizes {list(input1.shape)} and {list(input2.shape)}."
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if target.ndim == 1 and (input1.ndim != 2 or input2.ndim != 2):
+        raise RuntimeError(f"1D target tensor expects 2D input tensors, {shown}")
+    if target.ndim == 0 and (input1.ndim != 1 or input2.ndim != 1):
+        raise RuntimeError(f"0D target tensor expects 1D input tensors, {shown}")
+    shapes.broadcast(input1.shape, input2.shape)
+    axis = (target.ndim,)
+    dots = total(input1 * input2, axis)
+    sizes = [total(x * x, axis) + jnp.asarray(1e-12, x.dtype) for x in (input1, input2)]
+    cosine = dots / jnp.sqrt(sizes[0] * sizes[1])
+    shapes.broadcast(target.shape, cosine.shape)
+    far = cosine - jnp.asarray(margin).astype(cosine.dtype)
+    return jnp.where(target == 1, 1 - cosine, 0) + jnp.where((target == -1) & (far >= 0), far, 0)
+
+
+@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.RESULT,
+    inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",),
+    samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
+    kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])
+def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
+    """The p-norm of x1 - x2 + eps over the last dim."""
+    away = x1 - x2 + eps
+    return norm_of(away, p, (away.ndim - 1,) if away.ndim else (), keepdim)
+
+
+
+
+# Pieces of losses made of several operators
+
+@op("_at_least(Tensor self, float bound) -> Tensor", node="CloneBackward0", names=(), opmath=True, lift=("bound",), samples=[call(real(3), 0.5)],
+    kinks=[call(at(0.0, 0.5, 1.0), 0.5)])
+def _at_least(self, *, bound):
+    """A copy that is raised to a bound without effect on the gradient."""
+    return straight(jnp.where(self < bound, bound.astype(self.dtype), self), self)
+
+
+@op("_div_number(Tensor self, Scalar other) -> Tensor", node="DivBackward1", names=(), opmath=True, lift=("other",), samples=[call(real(3), 2.0)], kinks=SMOOTH)
+def _div_number(self, *, other):
+    """Division by a number."""
+    return self / other.astype(self.dtype)
