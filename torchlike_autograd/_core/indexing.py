@@ -63,9 +63,8 @@ def _cut(t, dim, s, keep_whole):
     if step < 0:
         raise ValueError("step must be greater than zero")
     length = stop - start if step == 1 else (stop - start + step - 1) // step
-    if length <= 0:
-        length = 0
-    elif length == n and not keep_whole:
+    length = max(length, 0)
+    if length == n and start == 0 and not keep_whole:
         return t
     key = (dim, length, step)
     spec = _slices.get(key)
@@ -133,9 +132,7 @@ def _items(index):
 
 def _is_tuple_in_disguise(index):
     """torch 2.13 takes a short sequence that holds sequences, slices, None or ... as a tuple."""
-    if isinstance(index, Tensor) or not _is_sequence(index) or isinstance(index, np.ndarray) and index.ndim == 0:
-        return False
-    if len(index) >= 32:
+    if isinstance(index, (Tensor, np.ndarray)) or not _is_sequence(index) or len(index) >= 32:
         return False
     return any(x is None or x is Ellipsis or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in index)
 
@@ -173,7 +170,7 @@ def _other(t, dim, item, position, found):
             return _truth(t, dim, bool(item.item()), found)
         return _select(t, dim, int(item.item()), position), dim
     found.append((dim, item))
-    return t, dim + 1
+    return t, dim + (item.ndim if item.dtype in (dtypes.bool_, dtypes.uint8) else 1)
 
 
 def _truth(t, dim, value, found):
@@ -209,25 +206,20 @@ def _index_dtype(t):
 
 def _expanded(t, found):
     """(index tensors, their dims): masks become the places where they hold."""
-    indices, dims, at = [], [], 0
-    shape, previous = t._v.aval.shape, -1
-    for dim, item in found:
-        at += dim - previous - 1
-        previous = dim
+    indices, dims, shape, at = [], [], t._v.aval.shape, 0
+    for at, item in found:
         d = item.dtype
         if d is dtypes.int64 or d is dtypes.int32:
             indices.append(item)
             dims.append(at)
-            at += 1
         elif d is dtypes.bool_ or d is dtypes.uint8:
-            for place in places_of(item, shape, at):
+            for k, place in enumerate(places_of(item, shape, at)):
                 indices.append(place)
-                dims.append(at)
-                at += 1
+                dims.append(at + k)
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    if at > len(shape):
-        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {at})")
+    if dims and dims[-1] >= len(shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {dims[-1] + 1})")
     return indices, tuple(dims)
 
 

@@ -5,8 +5,8 @@ Words used everywhere below:
 * `Value`: one immutable array, computed or pending.
 * `Tape`: the record of one thread between two flushes.  Computed values have slots 0, 1, 2, ...; values that come from outside have the
   slots -1, -2, ... in order of first use.
-* a tape ends (is flushed) when somebody looks at a value, when it holds too much work, and when, after a backward pass, a leaf is used for a new
-  graph: one training step is one program, forward, backward and update together.
+* a tape ends (is flushed) when somebody looks at a value, when it holds too much work, and when, after a backward pass, something is recorded with
+  grad mode on: one training step is one program, forward, backward and the update under `no_grad` together.
 * `Prefix`: the structure of a tape so far, a node of a trie.  Recording a call follows one edge, labelled by (what is called, slots, mode): the
   same dictionary lookup that finds the types of the results also extends the structural key, so the key of
   a whole program is one object and costs nothing to compute.  Numbers and start indices are not part of a label: their values are
@@ -289,19 +289,14 @@ def _record_new(th, spec, ins, mode, label, numbers):
         out = _append(tape, nxt or extend(tape, label, spec, ins, mode, key), numbers)
         flush(tape)
         return out
-    if tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or _next_step_begins(tape.prefix, ins, mode)):
-        flush(tape)
+    if tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD)):
+        flush(tape)  # too much work; or the next training step begins (the edge is never added, so that this is asked again)
         tape = th.tape
         label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)
         if nxt is not None:
             return _append(tape, nxt, numbers)
     return _append(tape, extend(tape, label, spec, ins, mode), numbers)
-
-
-def _next_step_begins(prefix, ins, mode):
-    """After a backward pass, a leaf used for a new graph: a training step has ended.  The edge is never added, so that this is asked again."""
-    return prefix.turned and mode & GRAD and any(type(x) is Value and x.needs and x.leaf is not None for x in ins)
 
 
 IMMEDIATE = [config.get("execution") == "immediate"]

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import warnings
 
 import numpy as np
 
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
+from .._core.dispatch import into, run
 from .._core.shapes import broadcast, contiguous_strides, wrap_dim
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
 from .create import placed
-from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, reshaped, view_of, viewed
-
-_cat, _stack = named("cat"), named("stack")
-
+from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, refuse, reshaped, view_of, viewed
 
 # Side by side
+
+def _joiner(name, *paths):
+    op = OPS[name]
+
+    def join(tensors, dim=0, *, axis=None, out=None):
+        if not isinstance(tensors, (list, tuple)):
+            return refuse(name, tensors, dim, method=False)
+        for i, t in enumerate(tensors):
+            if not isinstance(t, Tensor):
+                raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+        spec = spec_of(op, (("dim", operator.index(dim if axis is None else axis)),), (("L", len(tensors)),))
+        if out is None:
+            return run(spec, tensors)
+        if not all(dtypes.can_cast(t.dtype, out.dtype) for t in tensors):
+            raise TypeError(f"torch.{name}(): input types can't be cast to the desired output type {out.dtype.char_name}")
+        return into(name, spec, tensors, out)
+
+    join.__name__ = join.__qualname__ = name
+    join.__doc__ = op.doc
+    return composite(*paths)(join)
+
+
+_cat, _stack = _joiner("cat", "torch.cat", "torch.concat", "torch.concatenate"), _joiner("stack", "torch.stack")
+
 
 @composite("torch.hstack")
 def hstack(tensors, *, out=None):
@@ -365,3 +390,36 @@ def _splitter(name, axis, least):
 hsplit = _splitter("hsplit", lambda ndim: 0 if ndim == 1 else 1, 1)
 vsplit = _splitter("vsplit", lambda ndim: 0, 2)
 dsplit = _splitter("dsplit", lambda ndim: 2, 3)
+
+
+# Powers side by side
+
+@composite("torch.linalg.vander")
+def linalg_vander(x, *, N=None):
+    """The powers 0 to N - 1 of each element, along a new last dim."""
+    n = x.shape[-1] if N is None else N
+    if n <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    return _cat([_ones(x, (*x.shape, 1)), view_of(x, "unsqueeze", dim=-1).expand(*x.shape, n - 1).cumprod(-1)], -1)
+
+
+def _ones(like, shape):
+    from .create import filled
+
+    return filled(shape, 1, like.dtype)
+
+
+@composite("torch.vander")
+def vander(x, N=None, increasing=False):
+    """Rows of powers of each element, the highest first unless `increasing`."""
+    if x.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x.numel() if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    out = _ones(x, (x.numel(), n))
+    if n > 1:
+        out[:, 1:] = view_of(x, "unsqueeze", dim=-1)
+    if n > 2:
+        out[:, 1:] = out[:, 1:].cumprod(1)
+    return out if increasing else out.flip((1,))

@@ -7,9 +7,11 @@ import warnings
 
 from .._core import shapes
 from .._core.composite import composite, named
+from .._core.dtypes import FLOAT
 from .._core.record import thread
 from .._ops import loss as _loss_ops
 from .._tensor import Tensor
+from .create import full_like
 
 _ops = _loss_ops
 _mul, _add, _sub, _div, _neg, _exp, _log = (named(n) for n in ("mul", "add", "sub", "div", "neg", "exp", "log"))
@@ -198,7 +200,7 @@ def _check_weight(weight, classes):
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     """nll_loss of the log-softmax; targets are classes, or probabilities of the input's shape."""
     code = _code(reduction, size_average, reduce)
-    if not 0.0 <= label_smoothing <= 1.0:
+    if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.shape == target.shape:
         if not target.is_floating_point():
@@ -241,6 +243,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     code = _code(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({_shown(target)}) must be the same as input size ({_shown(input)})")
+    if target.dtype.category < FLOAT <= input.dtype.category:
+        raise RuntimeError(f"result type {input.dtype.char_name} can't be cast to the desired output type {target.dtype.char_name}")
     _fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     return named("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, code)
 
@@ -293,8 +297,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = named("_full")(tuple(input.shape), var, dtype=input.dtype)
-    # guard: ValueError("var has negative entry/entries")
+        var = full_like(input, var)
     elif var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = named("unsqueeze")(var, -1)

@@ -10,6 +10,8 @@ import math
 import operator
 import warnings
 
+import numpy as np
+
 from .._core import dtypes, shapes
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
@@ -346,7 +348,7 @@ def _check_multi(tensors):
 
 
 def _cxx(t):
-    return _matmul_ops.cxx_name(t.dtype)
+    return _matmul_ops.cxx_name(np.empty(0, t.dtype.np))
 
 
 @composite("torch.linalg.multi_dot")

@@ -98,7 +98,7 @@ def polygamma(self, n):
     return named("polygamma")(n, self)
 
 
-@composite("torch.abs_", "Tensor.abs_", "torch.absolute_", "Tensor.absolute_")
+@composite("torch.abs_", "Tensor.abs_", "Tensor.absolute_")
 def abs_(self):
     """`abs` in place; the magnitudes of complex numbers are not complex."""
     if self.is_complex():

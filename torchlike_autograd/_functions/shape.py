@@ -92,7 +92,7 @@ def _retyped(t, dtype):
                            if large or t.shape[-1] % (dtype.itemsize // t.dtype.itemsize) == 0 else
                            f"self.size(-1) must be divisible by {dtype.itemsize // t.dtype.itemsize} to view {t.dtype.char_name} as {dtype.char_name} (different "
                            f"element sizes), but got {t.shape[-1]}")
-    out = view_of(t, "view.dtype", dtype=dtype)
+    out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
     out._detached = True  # torch 2.13: shares storage and versions, but is no view for autograd
     return out
 

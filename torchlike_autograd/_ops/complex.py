@@ -7,7 +7,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from .conventions import aligned, char_name, flat, magnitude, partials
+from .conventions import aligned, char_name, flat, magnitude, partials, signum
 from .registry import SMOOTH, Promote, at, call, fails, op, real
 
 _NAN = float("nan")
@@ -109,5 +109,10 @@ def complex(real, imag):  # noqa: A001 - torch's name
 @op("polar(Tensor abs, Tensor angle) -> Tensor", node="PolarBackward0", saves={"abs": ("result",), "angle": ("result",)}, **_PARTS)
 def polar(abs, angle):
     """The number of a given magnitude and angle."""
-    abs, angle = _float_parts(abs, angle, "polar_cpu")
-    return lax.complex(abs * jnp.cos(angle), abs * jnp.sin(angle))
+    return _polar(*_float_parts(abs, angle, "polar_cpu"))
+
+
+@partials(lambda t, out, size, angle: t.astype(out.dtype) * signum(out), lambda t, out, size, angle: t.astype(out.dtype) * (1j * out))
+def _polar(size, angle):
+    """torch 2.13 takes the direction from the result, so that a negative size counts as positive in its gradient."""
+    return lax.complex(size * jnp.cos(angle), size * jnp.sin(angle))

@@ -52,8 +52,6 @@ def _each_in_range(self, indices, *rest, dims, **_):
 
 def several_error(code, shape, *_, dims, **__):
     """The error of `_each_in_range`."""
-    if shape[dims[code % 16]] == 0:
-        return IndexError("index is out of bounds for dimension with size 0")
     return IndexError(f"index {offender(code // 16)} is out of bounds for dimension {code % 16} with size {shape[dims[code % 16]]}")
 
 
@@ -64,7 +62,9 @@ _SEVERAL = {"guard": _each_in_range, "guard_error": several_error}
     **_SEVERAL, samples=[call(real(3, 4), (long(0, 2, 0),), (0,)), call(real(3, 4, 2), (long([[0], [1]]), long(0, 1)), (0, 2))], kinks=SMOOTH)
 def _index(self, indices, *, dims):
     """Elements at index tensors, broadcast together, in the dims given; all of the other dims."""
-    indexed_shape(self.shape, [i.shape for i in indices], dims)
+    shape = indexed_shape(self.shape, [i.shape for i in indices], dims)
+    if 0 not in shape and any(self.shape[d] == 0 for d in dims):
+        raise IndexError("index is out of bounds for dimension with size 0")
     return self.at[_spread(_same_rank(indices), dims, self.ndim)].get(mode="clip")
 
 

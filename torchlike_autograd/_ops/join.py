@@ -134,9 +134,10 @@ def _turn(self, k, dims):
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
+    axes = tuple([wrap_dim(d, self.ndim) for d in dims])
+    if axes[0] == axes[1]:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    return k % 4, [wrap_dim(d, self.ndim) for d in dims]
+    return k % 4, axes
 
 
 @op("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", node="Rot90Backward0", samples=[call(real(2, 3)), call(real(2, 3), 2), call(real(2, 3, 2), -1, (1, 2))],

@@ -58,11 +58,11 @@ def _huber(d, delta):
 
 
 @op("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", node="HuberLossBackward0", promote=Promote.RESULT,
-    inplace=False, names=(), lift=("delta",), saves=_BOTH, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
+    promote_with=("self",), inplace=False, names=(), lift=("delta",), saves=_BOTH, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
     kinks=[call(at(0.0, 1.0, -1.0, 0.5), at(0.0, 0.0, 0.0, 0.0), 2)])
 def huber_loss(self, target, *, reduction=1, delta=1.0):
     """Half the square within delta, linear outside (and at delta)."""
-    return reduced(_huber(only("huber_cpu", self, "f") - target, delta), reduction)
+    return reduced(_huber(only("huber_cpu", self, "f") - target.astype(self.dtype), delta), reduction)
 
 
 @op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", promote=Promote.RESULT, inplace=False,
@@ -98,10 +98,10 @@ def _bce(x, y):
     opmath=True, nondiff=("weight",), saves=_FULL,
     samples=[call(real(3, low=0.1, high=0.9), real(3, low=0.0, high=1.0)),
              call(real(2, 3, low=0.1, high=0.9), real(2, 3, low=0.0, high=1.0), real(2, 3, low=0.0, grad=False), 0)],
-    kinks=[call(at(0.0, 1.0, 0.0, 1.0, 0.5), at(0.0, 1.0, 1.0, 0.0, 0.5))])
+    guard=lambda self, target, weight, *, reduction: jnp.any(jnp.logical_not((self >= 0) & (self <= 1))),
+    guard_error=lambda code, *_, **__: RuntimeError("all elements of input should be between 0 and 1"), kinks=[call(at(0.0, 1.0, 0.0, 1.0, 0.5), at(0.0, 1.0, 1.0, 0.0, 0.5))])
 def binary_cross_entropy(self, target, weight, *, reduction=1):
     """-target log(self) - (1 - target) log(1 - self); logarithms are at least -100, the gradient's denominator at least 1e-12."""
-    # guard: all elements of input should be between 0 and 1
     _match(self, target)
     _match(self, weight)
     loss = _bce(only("binary_cross_entropy", self, "f"), target)
@@ -150,7 +150,6 @@ def _of_target(logp, target, weight, ignore_index):
     """(-logp at the targets, weights of the targets), both 0 where ignored; classes along axis 1."""
     target = jnp.expand_dims(target.astype(jnp.int64), 1)
     classes = jax.lax.broadcasted_iota(jnp.int64, logp.shape, 1)
-    # guard: IndexError("Target {t} is out of bounds.")
     chosen = (classes == target) & (target != ignore_index)
     scale = jnp.ones((1,) * logp.ndim, logp.dtype) if weight is None else _along(weight, logp.ndim, 1)
     losses = total(jnp.where(chosen, -logp * scale, 0), (1,))
@@ -167,13 +166,28 @@ def _nll(logp, target, weight, reduction, ignore_index):
     return (out / whole if reduction == _MEAN else out), whole
 
 
+def _first_bad(target, classes, allowed):
+    """A code for the first target that is no class (0: all are): one more than it, or itself where it is negative."""
+    target = target.reshape(-1).astype(jnp.int64)
+    bad = ((target < 0) | (target >= classes)) & (target != allowed)
+    if not target.size:
+        return 0
+    first = target[jnp.argmax(bad)]
+    return jnp.where(jnp.any(bad), jnp.where(first < 0, first, first + 1), 0)
+
+
+def _targets_exist(self, target, weight, *, ignore_index, **keywords):
+    return _first_bad(target, self.shape[1 if self.ndim > 1 else 0], ignore_index)
+
+
+_TARGETS = {"guard": _targets_exist, "guard_error": lambda code, *_, **__: IndexError(f"Target {code - 1 if code > 0 else code} is out of bounds.")}
 _TARGET = at(1, 0, 3, dtype="int64", grad=False)
 
 
 @op("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
     node="NllLossBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
     samples=[call(real(3, 4), _TARGET, None, 1, -100), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 0, 0)],
-    kinks=[call(real(2, 4), at(-100, -100, dtype="int64", grad=False), None, 1, -100)])
+    **_TARGETS, kinks=[call(real(2, 4), at(-100, -100, dtype="int64", grad=False), None, 1, -100)])
 def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
     """Minus the entries of the target classes, and the sum of their weights."""
     _check_classes(self, target, weight)
@@ -185,7 +199,7 @@ def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
 
 @op("nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
     node="NllLoss2DBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
-    samples=[call(real(1, 4, 1, 3), at([[[1, 0, 3]]], dtype="int64", grad=False), None, 1, -100)], kinks=SMOOTH)
+    samples=[call(real(1, 4, 1, 3), at([[[1, 0, 3]]], dtype="int64", grad=False), None, 1, -100)], **_TARGETS, kinks=SMOOTH)
 def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
     """Minus the entries of the target classes of every pixel, and the sum of their weights."""
     _check_classes(self, target, weight)
@@ -194,7 +208,7 @@ def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
 
 @op("_smoothed_nll(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, float label_smoothing) -> Tensor", node="AddBackward0",
     names=(), opmath=True, lift=("label_smoothing",), nondiff=("target", "weight"),
-    samples=[call(real(3, 4), _TARGET, None, 1, -100, 0.1), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 2, 0, 0.1)], kinks=SMOOTH)
+    samples=[call(real(3, 4), _TARGET, None, 1, -100, 0.1), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 2, 0, 0.1)], **_TARGETS, kinks=SMOOTH)
 def _smoothed_nll(self, target, weight, *, reduction, ignore_index, label_smoothing):
     """(1 - s) times the loss of the targets plus s times the mean loss over all classes."""
     _check_classes(self, target, weight)
@@ -227,7 +241,8 @@ def _reduced_rows(losses, reduction, flat):
 @op("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor",
     node="MultiMarginLossBackward0", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
     samples=[call(real(3, 4), _TARGET), call(real(3, 4), _TARGET, 2, 0.5, real(4, low=0.0, grad=False))],
-    kinks=[call(at([[1.0, 0.0, 0.0], [2.0, 1.0, 3.0]]), at(0, 1, dtype="int64", grad=False))],
+    guard=lambda self, target, weight, **_: _first_bad(target, self.shape[-1] if self.ndim else 1, 0),
+    guard_error=lambda code, *_, **__: RuntimeError("target out of range"), kinks=[call(at([[1.0, 0.0, 0.0], [2.0, 1.0, 3.0]]), at(0, 1, dtype="int64", grad=False))],
     errors=[fails(call(real(3, 4), _TARGET, 3), RuntimeError, "only p == 1 and p == 2 supported")])
 def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
     """max(0, margin - x[target] + x[i])^p over the other classes i, divided by the number of classes."""
@@ -245,11 +260,10 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
     if type_of(target) is not dtypes.int64:
         raise RuntimeError(f"expected scalar type Long but found {type_of(target).char_name}")
     chosen = jax.lax.broadcasted_iota(jnp.int64, rows.shape, 1) == target.reshape((-1, 1))
-    # guard: RuntimeError("target out of range")
+    scale = 1 if weight is None else total(jnp.where(chosen, weight.reshape((1, -1)), 0), (1,), True)
     best = total(jnp.where(chosen, rows, 0), (1,), True)
     gap = jnp.asarray(margin).astype(rows.dtype) - best + rows
     gap = jnp.where((gap > 0) & jnp.logical_not(chosen), gap, 0)
-    scale = 1 if weight is None else total(jnp.where(chosen, weight.reshape((1, -1)), 0), (1,), True)
     losses = total((gap if p == 1 else gap * gap) * scale, (1,)) / rows.shape[1]
     return _reduced_rows(losses, reduction, self.ndim < 2)
 
@@ -257,7 +271,8 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
 @op("multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)", node="MultilabelMarginLossBackward0",
     names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
     samples=[call(real(2, 4), at([[3, 0, -1, 1], [1, -1, 0, 0]], dtype="int64", grad=False), 1)],
-    kinks=[call(at([[1.0, 0.0, 0.0, 2.0]]), at([[0, -1, -1, -1]], dtype="int64", grad=False), 1)])
+    guard=lambda self, target, *, reduction: jnp.any((target < -1) | (target >= (self.shape[-1] if self.ndim else 1))),
+    guard_error=lambda code, *_, **__: RuntimeError("argument #2 'target' is out of range"), kinks=[call(at([[1.0, 0.0, 0.0, 2.0]]), at([[0, -1, -1, -1]], dtype="int64", grad=False), 1)])
 def multilabel_margin_loss_forward(self, target, *, reduction):
     """max(0, 1 - x[j] + x[i]) over targets j (up to the first -1) and all other classes i, divided by the number of classes."""
 
@@ -270,7 +285,6 @@ def multilabel_margin_loss_forward(self, target, *, reduction):
         raise RuntimeError(f"expected scalar type Long but found {type_of(target).char_name}")
     wanted = target.reshape(rows.shape)
     live = jnp.cumsum((wanted < 0).astype(jnp.int32), axis=1) == 0
-    # guard: RuntimeError("argument #2 'target' is out of range")
     classes = jnp.arange(rows.shape[1]).reshape((1, 1, -1))
     hit = (wanted[:, :, None] == classes) & live[:, :, None]
     is_target = jnp.any(hit, axis=1)
@@ -338,7 +352,8 @@ def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
 # Pieces of losses made of several operators
 
 @op("_at_least(Tensor self, float bound) -> Tensor", node="CloneBackward0", names=(), opmath=True, lift=("bound",), samples=[call(real(3), 0.5)],
-    kinks=[call(at(0.0, 0.5, 1.0), 0.5)])
+    guard=lambda self, *, bound: jnp.any(self < 0),
+    guard_error=lambda code, *_, **__: ValueError("var has negative entry/entries"), kinks=[call(at(0.0, 0.5, 1.0), 0.5)])
 def _at_least(self, *, bound):
     """A copy that is raised to a bound without effect on the gradient."""
     return straight(jnp.where(self < bound, bound.astype(self.dtype), self), self)

@@ -12,11 +12,10 @@ from jax.lax import Precision
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
-from .conventions import only
+from .conventions import cxx_name, only
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
-from .spec import _cxx as cxx_name
 
 _BOTH = {"self": ("mat2",), "mat2": ("self",)}
 
@@ -32,7 +31,7 @@ def _words(shape):
 
 def _same(a, b):
     if a.dtype != b.dtype:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {cxx_name(type_of(a))} != {cxx_name(type_of(b))}")
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {cxx_name(a)} != {cxx_name(b)}")
 
 
 def _fit(a, b):
@@ -139,7 +138,7 @@ def _factor(value, x):
     if not hasattr(value, "dtype"):
         return value
     if jnp.iscomplexobj(value) and not jnp.iscomplexobj(x):
-        raise RuntimeError(f"value cannot be converted to type {cxx_name(type_of(x))} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {cxx_name(x)} without overflow")
     return value.astype(x.dtype)
 
 
@@ -234,7 +233,7 @@ def _size(x, dim):
 def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     """beta * self + alpha * batch1 @ batch2, one for each entry of the first dim."""
     base = expand(self, size=(*batch1.shape[:2], _size(batch2, 2)))
-    kinds = [cxx_name(type_of(x)) for x in (self, batch1, batch2)]
+    kinds = [cxx_name(x) for x in (self, batch1, batch2)]
     if len(set(kinds)) > 1:
         raise RuntimeError(f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}")
     _check_bmm(batch1, batch2)

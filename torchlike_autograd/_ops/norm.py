@@ -9,8 +9,8 @@ from jax.lax import Precision
 
 from .._core import dtypes, shapes
 from .._core.shapes import reduce_dims
-from .conventions import fixed_power, magnitude, partials, signum
-from .reduce import total, type_of, wide
+from .conventions import fixed_power, magnitude, partials, signum, wide
+from .reduce import total, type_of
 from .registry import Promote, at, call, fails, op, real
 
 _INF = float("inf")

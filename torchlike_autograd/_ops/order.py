@@ -11,7 +11,7 @@ from .._core import dtypes
 from .._core.shapes import reduce_dims, wrap_dim
 from .compare import maximum, minimum
 from .conventions import only
-from .reduce import total, type_of, wide
+from .reduce import total, type_of
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
 _NAN = float("nan")
@@ -442,7 +442,6 @@ def _at_quantile(rows, q, interpolation, skip_nan):
         rank = jnp.where(jnp.isnan(ranked[..., -1:]), n - 1, q * (n - 1))
     if interpolation in ("lower", "higher", "nearest"):
         rank = {"lower": jnp.floor, "higher": jnp.ceil, "nearest": jnp.round}[interpolation](rank)
-    # guard: quantile() q values must be in the range [0, 1]
     below = jnp.clip(jax.lax.stop_gradient(jnp.floor(rank)).astype(jnp.int64), 0, n - 1)
     low = pick(ranked, below, rows.ndim - 1)
     if interpolation not in ("linear", "midpoint"):
@@ -472,6 +471,8 @@ def _scalar_quantile(x, q, *rest):
     return _quantile(x, jnp.asarray(q).astype(x.dtype), *rest)
 
 
+_IN_RANGE = {"guard": lambda self, q, **_: jnp.any(jnp.logical_not((q >= 0) & (q <= 1))),
+             "guard_error": lambda code, *_, **__: RuntimeError("quantile() q values must be in the range [0, 1]")}
 _OUT_OF_RANGE = {"q": lambda q, flat: not 0 <= q <= 1}
 _QUANTILES = [call(real(3, 4), 0.3), call(real(3, 4), 0.3, 1, True)] + [
     call(real(5), 0.3, interpolation=m) for m in ("lower", "higher", "nearest", "midpoint")]
@@ -481,7 +482,7 @@ _QUANTILE_ERRORS = [fails(call(real(0), 0.5), RuntimeError, "quantile() input te
                     fails(call(real(3), 1.5), RuntimeError, "quantile() q must be in the range [0, 1] but got 1.5")]
 
 
-@op("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", samples=_MANY,
+@op("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE, samples=_MANY,
     kinks=SMOOTH, errors=[fails(call(real(3), real(2, 2)), RuntimeError, "quantile() q must be a scalar or 1D tensor")])
 def quantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles along a dim, one for each q in a new first dim."""
@@ -496,7 +497,7 @@ def quantile_scalar(self, *, q, dim=None, keepdim=False, interpolation="linear")
     return _scalar_quantile(self, q, dim, keepdim, interpolation, False)
 
 
-@op("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", samples=_MANY,
+@op("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE, samples=_MANY,
     kinks=SMOOTH)
 def nanquantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles of what is not NaN."""
@@ -510,5 +511,3 @@ def nanquantile_scalar(self, *, q, dim=None, keepdim=False, interpolation="linea
     """One quantile of what is not NaN."""
     return _scalar_quantile(self, q, dim, keepdim, interpolation, True)
 
-
-__all__ = ["extreme", "nonempty", "order", "pick", "wide"]

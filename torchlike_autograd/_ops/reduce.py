@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core import dtypes
 from .._core.shapes import reduce_dims
-from .conventions import only
+from .conventions import only, wide
 from .pointwise import convert
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -21,11 +21,6 @@ _OUTSIDE = fails(call(real(2, 3), 2), IndexError, "Dimension out of range (expec
 def type_of(x):
     """The dtype object of an array."""
     return dtypes.from_numpy_dtype(x.dtype)
-
-
-def wide(x):
-    """float16 and bfloat16 as float32, the type their sums accumulate in."""
-    return x.astype(jnp.float32) if type_of(x) in (dtypes.float16, dtypes.bfloat16) else x
 
 
 def total(x, axes, keepdims=False):
@@ -44,8 +39,9 @@ def count(shape, axes):
 
 
 def average(x, axes, keepdims=False):
-    """The sum over the count."""
-    return total(x, axes, keepdims) / count(x.shape, axes)
+    """The sum over the count (NaN where there is nothing)."""
+    n = count(x.shape, axes)
+    return total(x, axes, keepdims) / n if n else total(x, axes, keepdims) + float("nan")
 
 
 # Sums

@@ -152,11 +152,23 @@ def _retyped(self, dtype):
     return _from_bytes(_to_bytes(self).reshape(*shape, dtype.itemsize), dtype)
 
 
-@op("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", derivative=NONE, names=("Tensor.view",), write=lambda base, new, *, dtype: _retyped(
-    new, from_numpy_dtype(base.dtype)), samples=[call(real(2, 4, grad=False), "int64"), call(real(2, 4, dtype="float32", grad=False), "float64")], kinks=SMOOTH,
-    errors=[fails(call(real(3, dtype="float32", grad=False), "float64"), RuntimeError, "self.size(-1) must be divisible by 2 to view Float as Double")])
-def view_dtype(self, *, dtype):
-    """The same bytes read as another dtype."""
+def _retyped_layout(shape, strides, offset, *, dtype, itemsize):
+    new = dtype.itemsize
+    if itemsize == new:
+        return shape, strides, offset
+    if itemsize > new:
+        k = itemsize // new
+        return (*shape[:-1], shape[-1] * k), (*[s * k for s in strides[:-1]], 1), offset * k
+    k = new // itemsize
+    return (*shape[:-1], shape[-1] // k), (*[s // k for s in strides[:-1]], 1), offset // k
+
+
+@op("_view_dtype(Tensor(a) self, ScalarType dtype, int itemsize) -> Tensor(a)", derivative=NONE, names=(), layout=_retyped_layout,
+    write=lambda base, new, *, dtype, itemsize: _retyped(new, from_numpy_dtype(base.dtype)),
+    samples=[call(real(2, 4, grad=False), "int64", 8), call(real(2, 4, dtype="float32", grad=False), "float64", 4)], kinks=SMOOTH,
+    errors=[fails(call(real(3, dtype="float32", grad=False), "float64", 4), RuntimeError, "self.size(-1) must be divisible by 2 to view Float as Double")])
+def _view_dtype(self, *, dtype, itemsize):
+    """The same bytes read as another dtype; itemsize is the present one's."""
     return _retyped(self, dtype)
 
 
@@ -301,6 +313,8 @@ def _expanded_shape(shape, size, dtype):
             raise RuntimeError(
                 f"The expanded size of the tensor ({n}) must match the existing size ({have}) at non-singleton dimension {i}.  Target sizes: {list(size)}.  "
                 f"Tensor sizes: {list(shape)}")
+        if n < 0:
+            raise RuntimeError("numel: integer multiplication overflow")
         out.append(n)
     return tuple(out)
 

@@ -65,7 +65,19 @@ def sign(self):
 @op("sgn(Tensor self) -> Tensor", node="SgnBackward0", saves={"self": ("self", "result")}, samples=_ANY, kinks=[call(at(0.0, 1j, 0j, dtype="complex128"))], **_BITS_OF)
 def sgn(self):
     """The sign; of a complex number its direction, 0 at 0."""
-    return signum(only("sign_cpu", self, "bifc"))
+    only("sign_cpu", self, "bifc")
+    return _direction(self) if jnp.iscomplexobj(self) else signum(self)
+
+
+@partials(lambda t, s, z: _direction_tangent(t, s, z))
+def _direction(z):
+    return signum(z)
+
+
+def _direction_tangent(t, s, z):
+    """torch 2.13: 0 at 0, but NaN for the derivative of that."""
+    size = magnitude(z).astype(z.dtype)
+    return jnp.where(size == 0, 0, t - s * jnp.real(jnp.conj(s) * t).astype(z.dtype)) / size
 
 
 _ROUNDED = {"samples": _ANY, "kinks": [call(at(0.0, -0.0, 1.0, -1.5, 2.5, _INF, _NAN))], **_BITS_OF}
@@ -270,7 +282,7 @@ def _log_odds(x):
     return jnp.log(x / (1 - x))
 
 
-@partials(lambda t, out, x, lo, hi: unless((x < lo) | (x > hi), t, 1 / (x * (1 - x))), None, None)
+@partials(lambda t, out, x, lo, hi: unless(~((x >= lo) & (x <= hi)), t, 1 / (x * (1 - x))), None, None)
 def _clamped_log_odds(x, lo, hi):
     x = jnp.where(x < lo, lo, jnp.where(x > hi, hi, x))
     return jnp.log(x / (1 - x))
