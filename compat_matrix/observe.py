@@ -36,19 +36,27 @@ def error(exception):
 
 def raises(fn):
     """The exception that `fn()` raises, or the words "no error"."""
-    try:
-        fn()
-    except Exception as exception:
-        return error(exception)
-    return "no error"
+    found = attempt(fn)
+    return found if isinstance(found, Seen) else "no error"
 
 
 def attempt(fn):
-    """What `fn()` returns, or the exception that it raises."""
+    """What `fn()` returns, or the exception that it raises: at once, or when the result is looked at."""
     try:
-        return fn()
+        found = fn()
+        look(found)
+        return found
     except Exception as exception:
         return error(exception)
+
+
+def look(found):
+    """Read the data of a result: a check that waits for the data raises here at the latest."""
+    if isinstance(found, (tuple, list)):
+        for part in found:
+            look(part)
+    elif hasattr(found, "detach") and hasattr(found, "tolist"):
+        values(found)
 
 
 def warned(fn):
@@ -95,10 +103,7 @@ def container(torch, value):
 
 def tensor(value):
     """dtype, shape, values and requires_grad; the class where it is not plain Tensor."""
-    plain = value.detach()
-    if getattr(plain, "_is_zerotensor", bool)():
-        plain = plain.clone()                    # torch 2.13: only a clone of a ZeroTensor has values
-    flat = flatten(plain.tolist())
+    flat = values(value)
     seen = {
         "dtype": str(value.dtype).removeprefix("torch."),
         "shape": [int(n) for n in value.shape],
@@ -110,9 +115,17 @@ def tensor(value):
     return seen
 
 
-def flatten(values):
+def values(found):
+    """The elements of a tensor as a flat list."""
+    plain = found.detach()
+    if getattr(plain, "_is_zerotensor", bool)():
+        plain = plain.clone()                    # torch 2.13: only a clone of a ZeroTensor has values
+    return flatten(plain.tolist())
+
+
+def flatten(nested):
     """Nested lists, or one number, as a flat list."""
-    return [w for v in values for w in flatten(v)] if isinstance(values, list) else [values]
+    return [w for v in nested for w in flatten(v)] if isinstance(nested, list) else [nested]
 
 
 def number(value):

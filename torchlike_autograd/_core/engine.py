@@ -268,10 +268,9 @@ def _value_at(tape, slot):
     v = tape.kept.get(slot)
     if v is None:
         raise errors.second_time()
-    if slot >= 0 and v.tape is None and slot_table(tape.prefix)[slot][1]:
+    if slot >= 0 and v.tape is None and v.leaf is None and slot_table(tape.prefix)[slot][1]:
         graph = Value(v.aval, True, tape, slot)
-        graph.array = v.array
-        leaf = tape.leaves.get(slot)
+        graph.array, leaf = v.array, tape.leaves.get(slot)
         if leaf is not None:
             graph.tape, graph.leaf = None, leaf
         return graph

@@ -117,6 +117,8 @@ def _keep(tape, program, arrays):
     for slot in program.kept:
         if slot < 0:
             kept[slot] = inputs[-slot - 1]
+        elif tape.values[slot].leaf is not None and tape.values[slot].array is not None:
+            kept[slot] = tape.values[slot]  # the same value that the next step uses: one argument, not two
         else:
             v = Value(table[slot][2], False, None, 0)
             v.array = arrays[slot]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core import config, devices, dtypes, layouts
 from .._core.composite import composite
 from .._core.dispatch import cast_spec, unary
+from .._core.storage import cell_of
 from .._tensor import Tensor
 
 
@@ -140,11 +141,49 @@ def get_device(self):
     return -1 if self._v.aval.device == "cpu" else self.device.index
 
 
+class Storage:
+    """What `Tensor.untyped_storage()` and `storage()` tell: which tensors share memory, and how much there is."""
+
+    def __init__(self, t):
+        self._cell, self._owner = cell_of(t), t
+        base = t if t._view is None else t._view.base
+        self._count, self._itemsize = base.numel(), base.element_size()
+
+    def data_ptr(self):
+        """A number that is equal for tensors that share storage."""
+        return id(self._cell) * 64
+
+    def nbytes(self):
+        """Bytes held."""
+        return self._count * self._itemsize
+
+    def size(self):
+        """Bytes held."""
+        return self.nbytes()
+
+    def __len__(self):
+        return self.nbytes()
+
+    def __eq__(self, other):
+        return isinstance(other, Storage) and self._cell is other._cell
+
+    def __hash__(self):
+        return id(self._cell)
+
+
+@composite("Tensor.untyped_storage")
+def untyped_storage(self):
+    """The storage that this tensor shares with its base and views."""
+    return Storage(self)
+
+
 @composite("Tensor.data_ptr")
 def data_ptr(self):
-    """An address that is equal for tensors that share storage from the same element, and different otherwise."""
-    if self._cell is not None:
-        return id(self._cell) * 16 + self.storage_offset() * self.element_size()
-    return id(self._v) * 16 + self.storage_offset() * self.element_size()
+    """An address that is equal for tensors that start at the same element of one storage."""
+    return Storage(self).data_ptr() + self.storage_offset() * self.element_size()
 
 
+@composite("Tensor.is_set_to")
+def is_set_to(self, tensor):
+    """Whether both show the same elements of one storage."""
+    return data_ptr(self) == data_ptr(tensor) and self.shape == tensor.shape and self.stride() == tensor.stride()

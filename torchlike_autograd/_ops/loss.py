@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._core import dtypes, shapes
 from .conventions import magnitude, only, partials, straight
@@ -74,7 +75,7 @@ def soft_margin_loss(self, target, *, reduction=1):
 
 # Probabilities
 
-_TINY = 1e-12
+_TINY = float(np.float32(1e-12))  # torch 2.13: single precision also for double
 
 
 def _match(self, other):
@@ -330,7 +331,7 @@ def _cosine_embedding(input1, input2, target, *, margin):
     shapes.broadcast(input1.shape, input2.shape)
     axis = (target.ndim,)
     dots = total(input1 * input2, axis)
-    sizes = [total(x * x, axis) + jnp.asarray(1e-12, x.dtype) for x in (input1, input2)]
+    sizes = [total(x * x, axis) + jnp.asarray(_TINY, x.dtype) for x in (input1, input2)]
     cosine = dots / jnp.sqrt(sizes[0] * sizes[1])
     shapes.broadcast(target.shape, cosine.shape)
     far = cosine - jnp.asarray(margin).astype(cosine.dtype)

@@ -156,10 +156,10 @@ each("indexing.dtypes", get_other_dtype,
 def refused(torch, expression):
     given = inputs(torch)
     def go():
-        if "=" in expression.replace("==", ""):
-            exec(expression, {"torch": torch, **given})
-        else:
-            evaluate(torch, expression, **given)
+        if "=" not in expression.replace("==", ""):
+            return evaluate(torch, expression, **given)
+        exec(expression, {"torch": torch, **given})
+        return given["t"]
     yield "error", raises(go)
     yield "kept", given["t"].sum().item()
 

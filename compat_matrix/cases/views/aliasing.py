@@ -52,11 +52,18 @@ def layout(torch, expression):
     yield "value", v.clone()
     yield "strides", tuple(v.stride()), v.storage_offset(), v.is_contiguous()
     yield "view", v._is_view(), v._base is b, v is b
+
+
+def start(torch, expression):
+    b = fresh(torch)
+    v = evaluate(torch, expression, b=b)
     shared = v.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
     yield "start", v.data_ptr() - b.data_ptr() if shared else "elsewhere"
 
 
 each("views.layout", layout, VIEWS)
+each("views.start", start, {name: VIEWS[name] for name in ("select", "step", "view", "permute", "unbind", "detach", "chain")})
+each("views.start", start, {name: COPIES[name] for name in ("advanced", "clone", "reshape_copy")})
 each("views.layout", layout, {"copy_" + name: expression for name, expression in COPIES.items()})
 
 
