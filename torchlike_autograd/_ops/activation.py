@@ -19,7 +19,7 @@ _FAR = at(0.0, -0.0, 800.0, -800.0, _INF, -_INF, _NAN)
 
 
 def _activation(schema, *, node, saves=_SELF, public=None, twin_node=None, twin_of=(), **fields):
-    """An entry of an activation: no promotion, half precision computed in float32, with an in-place twin; some twins save the result, in a node of their own."""
+    """An entry of an activation: no promotion, half precision computed in float32, with a twin; some twins save the result, in a node of their own."""
     fields = {"inplace": twin_node is None, "opmath": True, "samples": _ANY, "kinks": [call(_FAR)], **fields}
 
     def declare(body):
@@ -50,7 +50,8 @@ def relu(self):
     return jnp.where(self <= 0, lax.stop_gradient(jnp.where(self < 0, 0, self)), self)
 
 
-@_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", zero_second=True, twin_node="ThresholdBackward1", twin_of=("torch.threshold",), lift=("threshold", "value"), method=False, opmath=False,
+@_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", zero_second=True, twin_node="ThresholdBackward1",
+             twin_of=("torch.threshold",), lift=("threshold", "value"), method=False, opmath=False,
              samples=[call(real(4), 0.3, 7.0)], kinks=[call(at(0.0, 1.0, 2.0, _NAN), 1.0, 7.0)])
 def threshold(self, *, threshold, value):
     """value where self is not above the threshold."""
@@ -58,7 +59,8 @@ def threshold(self, *, threshold, value):
     return jnp.where(self <= threshold.astype(self.dtype), value.astype(self.dtype), self)
 
 
-@_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", zero_second=True, twin_node="LeakyReluBackward1", lift=("negative_slope",), public=(),
+@_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", zero_second=True, twin_node="LeakyReluBackward1",
+             lift=("negative_slope",), public=(),
              samples=[call(real(4)), call(real(4), 0.3)])
 def leaky_relu(self, *, negative_slope):
     """Negative values by a slope; 0 belongs to them."""
@@ -67,7 +69,8 @@ def leaky_relu(self, *, negative_slope):
 
 
 @_activation("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", node="PreluKernelBackward0", public=(), inplace=False,
-             saves={"self": ("self", "weight"), "weight": ("self", "weight")}, samples=[call(real(2, 3), real(1, 3))], kinks=[call(at(0.0, 1.0, -1.0), at(0.25))])
+             saves={"self": ("self", "weight"), "weight": ("self", "weight")}, samples=[call(real(2, 3), real(1, 3))], kinks=[call(at(0.0, 1.0, -1.0),
+             at(0.25))])
 def _prelu_kernel(self, weight):
     """Negative values by a learned slope."""
     return _prelu(only("prelu_cpu", self, "f"), weight)
@@ -78,7 +81,8 @@ def _prelu(x, w):
     return jnp.where(x > 0, x, w * x)
 
 
-@_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", zero_second=True, lift=("min_val", "max_val"), public=(), opmath=False,
+@_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", zero_second=True, lift=("min_val", "max_val"),
+             public=(), opmath=False,
              samples=[call(real(4)), call(real(4), -0.3, 0.4)], kinks=[call(at(-1.0, 1.0, 0.0, 2.0, _NAN))])
 def hardtanh(self, *, min_val, max_val):
     """self between two bounds; at the bounds the gradient is 0."""
@@ -122,7 +126,8 @@ _SHRINK_KINKS = [call(at(0.5, -0.5, 0.0, 1.0, _NAN))]
 
 
 @_activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="HardshrinkBackward0", zero_second=True, lift=("lambd",), inplace=False, opmath=False,
-             public=("torch.hardshrink", "Tensor.hardshrink", "torch.nn.functional.hardshrink"), samples=[call(real(4)), call(real(4), 0.2)], kinks=_SHRINK_KINKS)
+             public=("torch.hardshrink", "Tensor.hardshrink", "torch.nn.functional.hardshrink"), samples=[call(real(4)), call(real(4), 0.2)],
+             kinks=_SHRINK_KINKS)
 def hardshrink(self, *, lambd):
     """0 within lambd of 0."""
     only("hardshrink_cpu", self, "f")
@@ -130,7 +135,8 @@ def hardshrink(self, *, lambd):
     return jnp.where((self >= -lambd) & (self <= lambd), 0, self)
 
 
-@_activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="SoftshrinkBackward0", zero_second=True, lift=("lambd",), inplace=False, public=_functional("softshrink"),
+@_activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="SoftshrinkBackward0", zero_second=True, lift=("lambd",), inplace=False,
+             public=_functional("softshrink"),
              samples=[call(real(4)), call(real(4), 0.2)], kinks=_SHRINK_KINKS, bake={"lambd": lambda x, flat: not x >= 0}, errors=[
                  fails(call(at(1.0, dtype="float32"), -1), RuntimeError, "lambda must be in range [0, 3.40282e+38] for input dtype Float, but found -1")])
 def softshrink(self, *, lambd):
@@ -144,7 +150,8 @@ def softshrink(self, *, lambd):
 
 # Smooth
 
-@_activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", node="EluBackward0", twin_node="EluBackward1", lift=("alpha", "scale", "input_scale"), public=(),
+@_activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", node="EluBackward0", twin_node="EluBackward1", lift=("alpha",
+             "scale", "input_scale"), public=(),
              samples=[call(real(4)), call(real(4), 0.7, 1.2, 0.9)])
 def elu(self, *, alpha, scale, input_scale):
     """Negative values by an exponential that saturates at -alpha."""
@@ -162,7 +169,8 @@ def _elu_slope(x, low, high, inner):
     return jnp.where(x <= 0, inner * low * jnp.exp(below * inner), high)
 
 
-@_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",), public=("torch.celu",), samples=[call(real(4)), call(real(4), 0.7)],
+@_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",),
+             public=("torch.celu",), samples=[call(real(4)), call(real(4), 0.7)],
              bake={"alpha": lambda x, flat: x == 0}, errors=[fails(call(at(1.0), 0), RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU")])
 def celu(self, *, alpha):
     """`elu` with the slope 1 at 0 whatever alpha."""
@@ -191,7 +199,8 @@ def gelu(self, *, approximate):
 
 
 @_activation("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", node="SoftplusBackward0", lift=("beta", "threshold"), inplace=False,
-             public=_functional("softplus"), samples=[call(real(4)), call(real(4), 2.0, 1.0)], kinks=[call(at(20.0, 21.0, 800.0, -800.0, _NAN)), call(at(0.5, 1.0), 2.0, 1.0)])
+             public=_functional("softplus"), samples=[call(real(4)), call(real(4), 2.0, 1.0)], kinks=[call(at(20.0, 21.0, 800.0, -800.0, _NAN)), call(at(0.5,
+             1.0), 2.0, 1.0)])
 def softplus(self, *, beta, threshold):
     """log(1 + exp(beta x)) / beta; above the threshold the identity, gradient 1."""
     only("softplus_cpu", self, "f")
@@ -248,7 +257,8 @@ def _log_sigmoid(x):
     return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-@_activation("glu(Tensor self, int dim=-1) -> Tensor", node="GluBackward0", public=(), inplace=False, samples=[call(real(4)), call(real(2, 3), 0)], kinks=SMOOTH,
+@_activation("glu(Tensor self, int dim=-1) -> Tensor", node="GluBackward0", public=(), inplace=False, samples=[call(real(4)), call(real(2, 3), 0)],
+             kinks=SMOOTH,
              errors=[fails(call(real(3)), RuntimeError, "Halving dimension must be even, but dimension 0 is size 3")])
 def glu(self, *, dim):
     """The first half of a dim times the sigmoid of the second."""

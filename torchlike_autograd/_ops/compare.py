@@ -7,7 +7,7 @@ from jax import lax
 
 from .._core import config, dtypes
 from .conventions import aligned, char_name, flat, only, partials, wide
-from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
+from .registry import NONE, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
 _TWO = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2))]
@@ -144,7 +144,8 @@ def _allclose(self, other, *, rtol, atol, equal_nan):
     return jnp.all(_near(self, other, rtol, atol, equal_nan))
 
 
-@op("_equal(Tensor self, Tensor other) -> Tensor", promote=Promote.RESULT, derivative=NONE, names=(), opmath=False, inplace=False, samples=[call(real(2), real(2))],
+@op("_equal(Tensor self, Tensor other) -> Tensor", promote=Promote.RESULT, derivative=NONE, names=(), opmath=False, inplace=False, samples=[call(real(2),
+    real(2))],
     kinks=_EQUALS)
 def _equal(self, other):
     """Whether two tensors of one shape have the same elements."""
@@ -324,7 +325,7 @@ _EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of
 
 
 @op("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", node="ClampBackward0", promote=Promote.RESULT, opmath=False,
-    saves={k: ("self", "min", "max") for k in ("self", "min", "max")}, aliases=("clip",),
+    saves=dict.fromkeys(("self", "min", "max"), ("self", "min", "max")), aliases=("clip",),
     samples=[call(real(4), real(4), real(4)), call(real(2, 3), real(3), None), call(real(2, 3), None, real(2, 1)), call(real(2), real(()))],
     kinks=[call(at(1.0, 2.0, 3.0, 2.0), at(2.0, 2.0, 2.0, 3.0), at(2.0, 2.0, 4.0, 1.0)), call(at(_NAN, 1.0, 1.0), at(2.0, _NAN, 0.0), at(3.0, 2.0, _NAN))],
     errors=_EMPTY_CLAMP)
@@ -352,7 +353,8 @@ _AT_BOUND = [call(at(0.0, 1.0, 2.0, _NAN), at(1.0, 1.0, 1.0, 1.0))]
 _AT_NUMBER = [call(at(0.0, 1.0, 2.0, _NAN), 1.0)]
 
 
-@op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", node="ClampMinBackward1", promote=Promote.RESULT, saves={k: ("self", "min") for k in ("self", "min")},
+@op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", node="ClampMinBackward1", promote=Promote.RESULT, saves=dict.fromkeys(("self", "min"), ("self",
+    "min")),
     samples=_TWO, kinks=_AT_BOUND, opmath=False)
 def clamp_min_tensor(self, min):
     """self, at least min; at a tie the gradient goes to self."""
@@ -366,7 +368,8 @@ def clamp_min(self, *, min):
     return _clamp_numbers(self, min, None, "clamp_min_scalar_cpu")
 
 
-@op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", node="ClampMaxBackward1", promote=Promote.RESULT, saves={k: ("self", "max") for k in ("self", "max")},
+@op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", node="ClampMaxBackward1", promote=Promote.RESULT, saves=dict.fromkeys(("self", "max"), ("self",
+    "max")),
     samples=_TWO, kinks=_AT_BOUND, opmath=False)
 def clamp_max_tensor(self, max):
     """self, at most max; at a tie the gradient goes to self."""

@@ -13,7 +13,8 @@ from .registry import SMOOTH, Promote, at, call, fails, op, real
 _NAN = float("nan")
 
 
-@op("angle(Tensor self) -> Tensor", node="AngleBackward0", promote=Promote.FLOAT, saves={"self": ("self",)}, inplace=False, samples=[call(real(3)), call(real(2, 3))],
+@op("angle(Tensor self) -> Tensor", node="AngleBackward0", promote=Promote.FLOAT, saves={"self": ("self",)}, inplace=False, samples=[call(real(3)),
+    call(real(2, 3))],
     kinks=[call(at(0.0, -0.0, -1.0, 1.0, _NAN)), call(at(0j, 1 + 2j, dtype="complex128"))])
 def angle(self):
     """The argument; of a real number pi or 0, with gradient 0."""
@@ -54,7 +55,8 @@ def _pairs_layout(shape, strides, offset):
     return (*shape, 2), (*(2 * s for s in strides), 1), 2 * offset
 
 
-@op("view_as_real(Tensor(a) self) -> Tensor(a)", node="ViewAsRealBackward0", write=lambda base, new: lax.complex(new[..., 0], new[..., 1]), layout=_pairs_layout,
+@op("view_as_real(Tensor(a) self) -> Tensor(a)", node="ViewAsRealBackward0", write=lambda base, new: lax.complex(new[..., 0], new[..., 1]),
+    layout=_pairs_layout,
     method=False, samples=[call(at(1 + 2j, 3j, dtype="complex128"))], kinks=SMOOTH,
     errors=[fails(call(real(2)), RuntimeError, "view_as_real is only supported for complex tensors")])
 def view_as_real(self):
@@ -85,7 +87,8 @@ def view_as_complex(self):
 # From two parts
 
 _PARTS = {"method": False, "inplace": False, "kinks": SMOOTH, "samples": [call(real(3), real(3)), call(real(2, 3), real(3))],
-          "errors": [fails(call(at(1.0), at(1.0, dtype="float32")), RuntimeError, "Expected object of scalar type Double but got scalar type Float for second argument"),
+          "errors": [fails(call(at(1.0), at(1.0, dtype="float32")), RuntimeError,
+          "Expected object of scalar type Double but got scalar type Float for second argument"),
                      fails(call(at(1, dtype="int64", grad=False), at(1, dtype="int64", grad=False)), RuntimeError,
                            "Expected both inputs to be Half, Float or Double tensors but got Long and Long")]}
 
@@ -101,7 +104,7 @@ def _float_parts(first, second, kernel):
 
 
 @op("complex(Tensor real, Tensor imag) -> Tensor", node="ComplexBackward0", saves={"real": ("imag",), "imag": ("real",)}, **_PARTS)
-def complex(real, imag):  # noqa: A001 - torch's name
+def complex(real, imag):
     """real + i imag."""
     return lax.complex(*_float_parts(real, imag, "complex_cpu"))
 

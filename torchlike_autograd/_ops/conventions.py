@@ -62,7 +62,8 @@ def unless(mask, t, slope):
 _KINDS = {"b": (dtypes.bool_,), "i": (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
           "u": (dtypes.uint16, dtypes.uint32, dtypes.uint64), "f": (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64),
           "c": (dtypes.complex64, dtypes.complex128)}
-_ALLOWED = {k: frozenset(d for letter in k for d in _KINDS[letter]) for k in ("f", "bif", "if", "bifc", "bifu", "ifu", "fc", "ifc", "ifuc", "bi", "i", "biu", "bifuc")}
+_ALLOWED = {k: frozenset(d for letter in k for d in _KINDS[letter]) for k in ("f", "bif", "if", "bifc", "bifu", "ifu", "fc", "ifc", "ifuc", "bi", "i", "biu",
+    "bifuc")}
 
 
 def char_name(x):

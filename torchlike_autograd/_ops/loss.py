@@ -266,7 +266,7 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
     gap = jnp.asarray(margin).astype(rows.dtype) - best + rows
     gap = jnp.where((gap > 0) & jnp.logical_not(chosen), gap, 0)
     losses = total((gap if p == 1 else gap * gap) * scale, (1,)) / rows.shape[1]
-    return _reduced_rows(losses, reduction, self.ndim < 2)
+    return losses.reshape(target.shape) if reduction == _NONE else reduced(losses, reduction)
 
 
 @op("multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)", node="MultilabelMarginLossBackward0",

@@ -169,6 +169,8 @@ def _cdist_check(x1, x2, p):
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    if x1.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"cdist\" not implemented for '{type_of(x1).char_name}'")
     if x1.dtype != x2.dtype:
         raise RuntimeError(f"expected scalar type {type_of(x1).char_name} but found {type_of(x2).char_name}")
 

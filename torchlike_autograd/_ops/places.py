@@ -45,7 +45,7 @@ def offence(index, size, lowest, xp=jnp):
         return 0
     wrong = (flat < lowest) | (flat >= size)
     first = flat[xp.argmax(wrong)].astype("int64")
-    return xp.where(xp.any(wrong), first + (first >= 0), 0)
+    return xp.where(xp.any(wrong), xp.where(first >= 0, first + 1, first), 0)
 
 
 def offender(code):

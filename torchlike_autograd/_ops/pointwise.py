@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config
-from .conventions import aligned, char_name, cxx_name, fixed_power, only, partials, power, unless
+from .conventions import aligned, cxx_name, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
@@ -274,7 +274,8 @@ def _same_type(self, name, other):
 
 
 @op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", opmath=True, inplace=True,
-    saves={"self": ("weight",), "end": ("weight",), "weight": ("self", "end", "weight")}, samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3), real(2, 1))],
+    saves={"self": ("weight",), "end": ("weight",), "weight": ("self", "end", "weight")}, samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3),
+    real(2, 1))],
     kinks=SMOOTH, errors=[fails(call(at(1.0), at(1.0, dtype="float32"), at(1.0)), RuntimeError, "expected dtype double for `end` but got dtype float")])
 def lerp_tensor(self, end, weight):
     """self + weight * (end - self)."""
@@ -326,13 +327,15 @@ def _with_sign(x, y):
 _SIGN_OF = {"promote": Promote.FLOAT, "opmath": False, "kinks": [call(at(0.0, -0.0, 1.0, -2.0), at(-1.0, 1.0, -0.0, 0.0))]}
 
 
-@op("copysign.Tensor(Tensor self, Tensor other) -> Tensor", node="CopysignBackward0", samples=_TWO, saves={"self": ("self", "result"), "other": ("result",)}, **_SIGN_OF)
+@op("copysign.Tensor(Tensor self, Tensor other) -> Tensor", node="CopysignBackward0", samples=_TWO, saves={"self": ("self", "result"), "other": ("result",)},
+    **_SIGN_OF)
 def copysign(self, other):
     """The magnitude of self with the sign of other."""
     return _with_sign(only("copysign_cpu", self, "f"), other)
 
 
-@op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", node="CopysignBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",), opmath=False,
+@op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", node="CopysignBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",),
+    opmath=False,
     saves={"self": ("self", "result")}, samples=[call(real(3), -2.0)], kinks=[call(at(0.0, -0.0, 1.0, -2.0), -1.0)])
 def copysign_scalar(self, *, other):
     """The magnitude of self with the sign of a number."""
@@ -373,7 +376,8 @@ def _length(x, y):
     return jnp.hypot(x, y)
 
 
-@op("hypot(Tensor self, Tensor other) -> Tensor", node="HypotBackward0", promote=Promote.RESULT, samples=_TWO, kinks=[call(at(0.0, 0.0, _INF), at(0.0, -2.0, _NAN))],
+@op("hypot(Tensor self, Tensor other) -> Tensor", node="HypotBackward0", promote=Promote.RESULT, samples=_TWO, kinks=[call(at(0.0, 0.0, _INF), at(0.0, -2.0,
+    _NAN))],
     saves={"self": ("self", "result"), "other": ("other", "result")})
 def hypot(self, other):
     """The length of the vector (self, other)."""
@@ -433,14 +437,16 @@ def _x_log_y(x, y):
 _XLOGY_KINKS = [call(at(0.0, 0.0, 0.0, 0.0, 1.0), at(0.0, -1.0, _NAN, _INF, 0.0))]
 
 
-@op("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", node="XlogyBackward0", aliases=("special.xlogy",), samples=_POSITIVE, kinks=_XLOGY_KINKS, **_FLOAT_PAIR)
+@op("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", node="XlogyBackward0", aliases=("special.xlogy",), samples=_POSITIVE, kinks=_XLOGY_KINKS,
+    **_FLOAT_PAIR)
 def xlogy(self, other):
     """self * log(other), 0 where self is 0."""
     return _x_log_y(only("xlogy_cpu", self, "f"), other)
 
 
 @op("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", node="XlogyBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("self",),
-    saves={"other": ("other",)}, aliases=("special.xlogy",), samples=[call(2.0, real(3, low=0.1))], kinks=[call(0.0, at(0.0, -1.0, _NAN))], inplace=False, method=False)
+    saves={"other": ("other",)}, aliases=("special.xlogy",), samples=[call(2.0, real(3, low=0.1))], kinks=[call(0.0, at(0.0, -1.0, _NAN))], inplace=False,
+    method=False)
 def xlogy_of_number(other, *, self):
     """`xlogy` of a number."""
     return _x_log_y(only("xlogy_cpu", self, "f"), other)
@@ -466,5 +472,5 @@ def convert(x, dtype):
     if jnp.iscomplexobj(x) and not dtype.is_complex:
         x = jnp.real(x)
     if dtype.name == "bool":
-        return x != 0
+        return x if x.dtype == bool else x != 0
     return x.astype(dtype.np)

@@ -85,15 +85,15 @@ def _scattered(self, index, src, d, how):
     return how(at_least_1d(self), lattice(at_least_1d(index), d), src).reshape(self.shape)
 
 
-def _setlattice(x, where, src):
+def _set(x, where, src):
     return put_last(x, jnp.broadcast_to(src, where[0].shape if len(where) == 1 else jnp.broadcast_shapes(*[w.shape for w in where])), where, (None,) * len(where))
 
 
-def _addlattice(x, where, src):
+def _add(x, where, src):
     return x.at[where].add(src, mode="clip", wrap_negative_indices=False)
 
 
-def _mullattice(x, where, src):
+def _multiply(x, where, src):
     return x.at[where].multiply(src, mode="clip", wrap_negative_indices=False)
 
 

@@ -42,12 +42,14 @@ def neg(self):
     """-self."""
     if self.dtype == bool:
         raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator "
+            "instead.")
     return -only("neg_cpu", self, "ifc")
 
 
-@op("abs(Tensor self) -> Tensor", node="AbsBackward0", zero_second=True, saves=_SAVES_SELF, aliases=("absolute",), samples=_ANY, kinks=[call(at(0.0, -0.0, -2.0, _NAN))], **_BITS_OF)
-def abs(self):  # noqa: A001 - torch's name
+@op("abs(Tensor self) -> Tensor", node="AbsBackward0", zero_second=True, saves=_SAVES_SELF, aliases=("absolute",), samples=_ANY, kinks=[call(at(0.0, -0.0,
+    -2.0, _NAN))], **_BITS_OF)
+def abs(self):
     """The magnitude; at 0 its gradient is 0."""
     only("abs_cpu", self, "ifc")
     return magnitude(self) if jnp.issubdtype(self.dtype, jnp.inexact) else jnp.abs(self)
@@ -62,7 +64,8 @@ def sign(self):
     return signum(only("sign_cpu", self, "bif"))
 
 
-@op("sgn(Tensor self) -> Tensor", node="SgnBackward0", saves={"self": ("self", "result")}, samples=_ANY, kinks=[call(at(0.0, 1j, 0j, dtype="complex128"))], **_BITS_OF)
+@op("sgn(Tensor self) -> Tensor", node="SgnBackward0", saves={"self": ("self", "result")}, samples=_ANY, kinks=[call(at(0.0, 1j, 0j, dtype="complex128"))],
+    **_BITS_OF)
 def sgn(self):
     """The sign; of a complex number its direction, 0 at 0."""
     only("sign_cpu", self, "bifc")
@@ -112,7 +115,7 @@ def trunc(self):
 
 
 @op("round(Tensor self) -> Tensor", node="RoundBackward0", aliases=("special.round",), **_ROUNDED)
-def round(self):  # noqa: A001 - torch's name
+def round(self):
     """The nearest integer, the even one of two; the gradient is 0."""
     return flat(_whole(lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), only("round_vml_cpu", self, "ifu")), self)
 
@@ -269,8 +272,10 @@ def _log1p(x):
     return jnp.log1p(x)
 
 
-@op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), bake={"eps": lambda x, flat: x < 0}, saves=_SAVES_SELF, aliases=("special.logit",),
-    samples=[call(real(3, low=0.1, high=0.9)), call(real(3, low=-1.0), 0.1)], kinks=[call(at(0.0, 1.0, -1.0, 2.0, _NAN)), call(at(0.0, 0.25, 0.75, 1.0, _NAN), 0.25)])
+@op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), bake={"eps": lambda x,
+    flat: x < 0}, saves=_SAVES_SELF, aliases=("special.logit",),
+    samples=[call(real(3, low=0.1, high=0.9)), call(real(3, low=-1.0), 0.1)], kinks=[call(at(0.0, 1.0, -1.0, 2.0, _NAN)), call(at(0.0, 0.25, 0.75, 1.0, _NAN),
+    0.25)])
 def logit(self, *, eps=None):
     """log(self / (1 - self)), self first clamped to [eps, 1 - eps]; clamped, the gradient is 0."""
     only("logit_cpu", self, "f")
@@ -503,7 +508,8 @@ def _digamma(x):
     return jnp.where(x == 0, jnp.copysign(_INF, -x), lax.digamma(x))
 
 
-@op("polygamma(int n, Tensor self) -> Tensor", node="PolygammaBackward0", promote=Promote.FLOAT, saves=_SAVES_SELF, aliases=("special.polygamma",), method=False,
+@op("polygamma(int n, Tensor self) -> Tensor", node="PolygammaBackward0", promote=Promote.FLOAT, saves=_SAVES_SELF, aliases=("special.polygamma",),
+    method=False,
     samples=[call(n, real(3, low=0.5)) for n in (0, 1, 2)], kinks=SMOOTH, inplace=False,
     errors=[fails(call(-1, real(2)), RuntimeError, "polygamma(n, x) does not support negative n.")])
 def polygamma(self, *, n):
@@ -513,7 +519,8 @@ def polygamma(self, *, n):
     return _polygamma(only("digamma" if n == 0 else "trigamma" if n == 1 else "polygamma", self, "f"), n)
 
 
-@op("polygamma.twin(Tensor self, int n) -> Tensor", node="PolygammaBackward1", promote=Promote.FLOAT, saves=_SAVES_SELF, names=("Tensor.polygamma",), inplace=True,
+@op("polygamma.twin(Tensor self, int n) -> Tensor", node="PolygammaBackward1", promote=Promote.FLOAT, saves=_SAVES_SELF, names=("Tensor.polygamma",),
+    inplace=True,
     out=False, samples=[call(real(3, low=0.5), 1)], kinks=SMOOTH)
 def polygamma_twin(self, *, n):
     """`polygamma` written over self."""

@@ -1,0 +1,119 @@
+"""What must hold of a pass whatever the operators are: depth, errors, freedom from leaks, one meaning in every mode of execution."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import torchlike_autograd as torch
+from torchlike_autograd._core import config, execute, record
+
+
+def test_long_chain():
+    x = torch.ones(3, requires_grad=True)
+    y = x
+    for _ in range(100_000):
+        y = y * 1.0
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_error_in_a_hook_leaves_the_next_pass_right():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    handle = y.register_hook(lambda g: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        (y * y).sum().backward()
+    assert x.grad is None and torch.is_grad_enabled()
+    handle.remove()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_error_in_a_function_leaves_the_next_pass_right():
+    class Broken(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            raise ValueError("mine")
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(ValueError, match="mine"):
+        Broken.apply(x).sum().backward()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_wrong_call_records_nothing():
+    x = torch.ones(2, requires_grad=True)
+    record.flush()
+    y, wrong = x * 2, torch.ones(3)
+    before = record.thread.state.tape.prefix
+    with pytest.raises(RuntimeError, match="must match the size"):
+        y + wrong
+    assert record.thread.state.tape.prefix.size == before.size
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def program():
+    """A little of everything; returns plain values."""
+    rng = np.random.default_rng(3)
+    w = torch.tensor(rng.standard_normal((3, 3)), requires_grad=True)
+    x = torch.tensor(rng.standard_normal((4, 3)))
+    seen = []
+    for i in range(3):
+        h = torch.tanh(x @ w) * 1.5
+        h[1:3] *= 2.0
+        h[0, 0] = 5.0
+        loss = (h**2).mean() + w.abs().sum() * 0.1
+        if i == 1:
+            seen.append(loss.item())
+        (g,) = torch.autograd.grad(loss, w, create_graph=True)
+        (loss + (g * g).sum()).backward()
+        with torch.no_grad():
+            w -= 0.1 * w.grad
+            w.grad.zero_()
+    return seen, w.tolist()
+
+
+def test_deferred_fused_op_by_op_and_immediate_agree():
+    credit = execute._credit[0]
+    try:
+        execute._credit[0] = 10**6
+        fused = program()
+        execute._credit[0] = -(10**6)
+        execute.clear_caches()
+        one_by_one = program()
+    finally:
+        execute._credit[0] = credit
+    old = config.set("execution", "immediate")
+    immediate = program()
+    config.set("execution", old)
+    for other in (one_by_one, immediate):
+        np.testing.assert_allclose(fused[1], other[1], rtol=1e-12)
+        np.testing.assert_allclose(fused[0], other[0], rtol=1e-12)
+
+
+def test_steps_leave_nothing_behind():
+    w = torch.ones(4, requires_grad=True)
+
+    def step():
+        (w * w).sum().backward()
+        with torch.no_grad():
+            w.sub_(w.grad, alpha=0.01)
+            w.grad = None
+
+    for _ in range(20):
+        step()
+    torch.stats()
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(300):
+        step()
+    torch.stats()
+    gc.collect()
+    assert len(gc.get_objects()) - before < 50

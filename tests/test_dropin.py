@@ -1,0 +1,88 @@
+"""`import torch` resolved to us: the command line, tracebacks, exit codes, and undoing."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import torchlike_autograd
+from torchlike_autograd import install_as_torch, uninstall_as_torch
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def run(*args, cwd=None):
+    """A fresh interpreter with the package on its path."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run([sys.executable, "-m", "torchlike_autograd", *args], capture_output=True, text=True, env=env, cwd=cwd, timeout=120)
+
+
+def test_script_sees_its_own_arguments_and_folder(tmp_path):
+    (tmp_path / "helper.py").write_text("VALUE = 7\n")
+    script = tmp_path / "program.py"
+    script.write_text("import sys, torch, helper\nfrom torch.autograd import grad\nprint(sys.argv[1:], __name__, helper.VALUE, torch.ones(2).sum().item())\n"
+                      "sys.exit(3)\n")
+    done = run(str(script), "a", "-b")
+    assert (done.returncode, done.stdout) == (3, "['a', '-b'] __main__ 7 2.0\n"), done.stderr
+
+
+def test_code_and_module(tmp_path):
+    assert run("-c", "import sys, torch; print(torch.tensor([1, 2]), sys.argv)", "x").stdout == "tensor([1, 2]) ['-c', 'x']\n"
+    (tmp_path / "mod.py").write_text("import torch.nn.functional as F, sys\nprint(F.__name__.endswith('functional'), sys.argv[1:])\n")
+    assert run("-m", "mod", "y", cwd=tmp_path).stdout == "True ['y']\n"
+
+
+def test_traceback_is_the_programs(tmp_path):
+    script = tmp_path / "fails.py"
+    script.write_text("import torch\n\ndef f():\n    raise KeyError('mine')\n\nf()\n")
+    done = run(str(script))
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(tmp_path / "stub")}, timeout=60)
+    assert done.returncode == 1
+    assert "__main__.py" not in done.stderr and done.stderr.splitlines()[0] == "Traceback (most recent call last):"
+    assert done.stderr.splitlines()[-1] == "KeyError: 'mine'" and plain.returncode == 1
+
+
+def test_missing_script():
+    done = run("no_such_file.py")
+    assert done.returncode == 2 and "can't open file" in done.stderr
+
+
+def test_install_and_undo():
+    before, finders = set(sys.modules), list(sys.meta_path)
+    with install_as_torch():
+        import torch
+        import torch.autograd.function
+        import torch.nn.functional as F
+
+        assert torch is torchlike_autograd and F is torchlike_autograd.nn.functional
+        assert torch.autograd.function.Function is torchlike_autograd.autograd.Function
+        with pytest.raises(ModuleNotFoundError, match=r"torch\.no_such_module"):
+            import torch.no_such_module  # noqa: F401
+        with pytest.raises(RuntimeError, match="already in force"):
+            install_as_torch()
+    assert sys.meta_path == finders
+    assert not [k for k in set(sys.modules) - before if k == "torch" or k.startswith("torch.")]
+    uninstall_as_torch()
+
+
+def test_refuses_beside_real_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", type(sys)("torch"))
+    with pytest.raises(RuntimeError, match="already imported"):
+        install_as_torch()
+
+
+def test_scoped_to_a_package(tmp_path, monkeypatch):
+    (tmp_path / "wants_torch.py").write_text("import torch\nVALUE = torch.ones(3).sum().item()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with install_as_torch(packages=["wants_torch"]):
+        import wants_torch
+
+        assert wants_torch.VALUE == 3.0 and "torch" not in sys.modules
+    del sys.modules["wants_torch"]
+
+
+def test_missing_names_say_so():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        torchlike_autograd.no_such_name  # noqa: B018
