@@ -320,9 +320,9 @@ class Recipes:
         return spec, flat
 
     def _learn(self, kind, every, spec, flat):
-        chosen, used = [], set()
+        chosen, used, numeric = [], set(), _numeric(spec.op, kind, len(every))
         for x in flat:
-            i = next((i for i, y in enumerate(every) if y is x and i not in used), None)
+            i = next((i for i, y in enumerate(every) if y is x and i not in used and (isinstance(x, Tensor) or i in numeric)), None)
             if i is None:
                 return  # converted on the way in, or part of a list
             used.add(i)
@@ -337,6 +337,13 @@ class Recipes:
         if len(known[1]) > 256:
             known[1].clear()
         known[1][values] = (spec, tuple(chosen))
+
+
+def _numeric(op, kind, n):
+    """Places among the arguments of a call where a number is a runtime number."""
+    names = kind[n:]
+    given = [p.name for p in op.params][: n - len(names)] + [_ALIASES.get(k, k) if all(p.name != k for p in op.params) else k for k in names]
+    return {i for i, name in enumerate(given) if name in op.lift or name in op.scalars}
 
 
 def _plain(x):

@@ -111,14 +111,15 @@ def take_along_dim(input, indices, dim=None, *, out=None):
 
 
 def _gather(t, dim, index, out=None):
-    index = index if known(index) is None or not index.numel() else from_array(_wrapped(known(index), t.shape[dim]), dtypes.int64)
+    n = t.shape[dim] if t.ndim else 1
+    a = known(index)
+    if a is None:
+        index = index.remainder(n)
+    elif a.size and n and (a.min() < 0 or a.max() >= n):
+        index = from_array(a % n, dtypes.int64)
     from .._core.composite import COMPOSITES
 
     return COMPOSITES["torch.gather"](t, dim, index, out=out)
-
-
-def _wrapped(a, n):
-    return np.where(a < 0, a + n, a)
 
 
 # Masks

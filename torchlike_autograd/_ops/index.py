@@ -227,14 +227,6 @@ def _filled_entries(self, index, value, dim):
     return jnp.where(chosen, convert(value, from_numpy_dtype(self.dtype)), x).reshape(self.shape)
 
 
-@op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", node="IndexFillBackward0", saves={"self": ("index",)}, lift=("value",),
-    inplace=True, **_ENTRIES, samples=[call(real(3, 4), 0, long(0, 2), 1.5), call(real(()), 0, long(0), 2.0)], kinks=SMOOTH,
-    errors=[fails(call(real(3), 0, long(3), 1.0), IndexError, "index 3 is out of bounds for dimension 0 with size 3")])
-def index_fill(self, index, *, dim, value):
-    """One number written to the entries of a dim that `index` names."""
-    return _filled_entries(self, index, value, dim)
-
-
 @op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", node="IndexFillBackward1", saves={"self": ("index",), "value": ("index",)},
     inplace=True, **_ENTRIES, samples=[call(real(3, 4), 0, long(0, 2), real(()))], kinks=[call(real(3), 0, long(0, 0), real(()))],
     errors=[fails(call(real(3), 0, long(0), real(2)), RuntimeError, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 dimension(s).")])
@@ -242,6 +234,14 @@ def index_fill_tensor(self, index, value, *, dim):
     """A 0-dim tensor written to the entries of a dim that `index` names."""
     if value.ndim:
         raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
+    return _filled_entries(self, index, value, dim)
+
+
+@op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", node="IndexFillBackward0", saves={"self": ("index",)}, lift=("value",),
+    inplace=True, **_ENTRIES, samples=[call(real(3, 4), 0, long(0, 2), 1.5), call(real(()), 0, long(0), 2.0)], kinks=SMOOTH,
+    errors=[fails(call(real(3), 0, long(3), 1.0), IndexError, "index 3 is out of bounds for dimension 0 with size 3")])
+def index_fill(self, index, *, dim, value):
+    """One number written to the entries of a dim that `index` names."""
     return _filled_entries(self, index, value, dim)
 
 

@@ -200,17 +200,17 @@ def diag_embed(self, *, offset=0, dim1=-2, dim2=-1):
 
 # Filling and copying in place (the twins have nodes of their own)
 
-@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lift=("value",), samples=[call(real(2, 3), 1.5)], kinks=SMOOTH, method=False)
-def fill_scalar(self, *, value):
-    """One number everywhere."""
-    return _filled(self, value)
-
-
 @op("fill.Tensor(Tensor self, Tensor value) -> Tensor", node="FillBackward1", samples=[call(real(2, 3), real(()))], kinks=SMOOTH, method=False,
     errors=[fails(call(real(2, 3), real(2)), RuntimeError, "fill only supports 0-dimension value tensor but got tensor with 1 dimensions")])
 def fill_tensor(self, value):
     """The element of a 0-dim tensor everywhere."""
     return _filled(self, value, "fill")
+
+
+@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lift=("value",), samples=[call(real(2, 3), 1.5)], kinks=SMOOTH, method=False)
+def fill_scalar(self, *, value):
+    """One number everywhere."""
+    return _filled(self, value)
 
 
 @op("_fill_(Tensor self, Scalar value) -> Tensor", node="FillBackward2", names=(), lift=("value",), samples=[call(real(2, 3), 1.5)], kinks=SMOOTH)

@@ -26,14 +26,6 @@ def _masked(self, mask, value):
     return jnp.where(jnp.broadcast_to(mask, shape), convert(value, from_numpy_dtype(self.dtype)), jnp.broadcast_to(self, shape))
 
 
-@op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", node="MaskedFillBackward0", saves={"self": ("mask",)}, lift=("value",), inplace=True,
-    samples=[call(real(2, 3), truth([True, False, True]), 1.5), call(real(3), truth([[True, False, True], [False] * 3]), 2)], kinks=SMOOTH,
-    errors=[fails(call(real(2), long(0, 1), 1.0), RuntimeError, "masked_fill_ only supports boolean masks, but got mask with dtype long int")])
-def masked_fill(self, mask, *, value):
-    """One number where the mask is true."""
-    return _masked(self, mask, value)
-
-
 @op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", node="MaskedFillBackward1", saves={"self": ("mask",), "value": ("mask",)}, inplace=True,
     samples=[call(real(2, 3), truth([True, False, True]), real(()))], kinks=SMOOTH,
     errors=[fails(call(real(2), truth([True, False]), real(2)), RuntimeError, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 dimension(s).")])
@@ -41,6 +33,14 @@ def masked_fill_tensor(self, mask, value):
     """A 0-dim tensor where the mask is true."""
     if value.ndim:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
+    return _masked(self, mask, value)
+
+
+@op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", node="MaskedFillBackward0", saves={"self": ("mask",)}, lift=("value",), inplace=True,
+    samples=[call(real(2, 3), truth([True, False, True]), 1.5), call(real(3), truth([[True, False, True], [False] * 3]), 2)], kinks=SMOOTH,
+    errors=[fails(call(real(2), long(0, 1), 1.0), RuntimeError, "masked_fill_ only supports boolean masks, but got mask with dtype long int")])
+def masked_fill(self, mask, *, value):
+    """One number where the mask is true."""
     return _masked(self, mask, value)
 
 

@@ -84,6 +84,7 @@ def _lowest(dtype, greatest):
     return jnp.asarray(-jnp.inf if greatest else jnp.inf, dtype)
 
 
+_ALSO = {"max": "amax", "min": "amin"}  # torch 2.13 takes these in the forward pass
 _REDUCTIONS = {"sum": _total, "mean": _average, "prod": _product, "amax": _extreme(True), "amin": _extreme(False)}
 
 
@@ -105,6 +106,7 @@ _EVERYTHING = {"self": ("self", "index", "src", "result"), "src": ("self", "inde
 def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
     """Elements of `src` reduced into the places that `index` names."""
     d = scatter_dim(self, index, dim, src)
+    reduce = _ALSO.get(reduce, reduce)
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     return _reduced(self, index, part(src, index), d, reduce, include_self)
