@@ -253,7 +253,7 @@ def setitem(t, index, value):
             raise _no_dims()
         write_to(_select(t, 0, index, 0), value)
     elif kind is slice and t._v.aval.shape:
-        write_to(_cut(t, 0, index, True), value)
+        write_to(_cut(t, 0, index, False), value)
     elif index is Ellipsis:
         write_to(t, value)
     elif index is None or index is True:
@@ -300,7 +300,9 @@ def check_number(value, dtype):
 def write_to(target, value):
     """An assignment to a whole tensor: equal shapes copy, one element fills, others are expanded."""
     if not isinstance(value, Tensor):
-        fill(target, value)
+        check_number(value, target.dtype)
+        target = _unrepeated(target)
+        inplace((_ASSIGNS if target._v.aval.shape else _COPIES)[number_kind(value)], (target, value), target)
         return
     want, have = target._v.aval.shape, value._v.aval.shape
     if want == have:
@@ -308,7 +310,8 @@ def write_to(target, value):
     elif not have:
         fill(target, value)
     else:
-        copy_into(target, _plain_view(_stripped(value), "expand", size=want, implicit=False))
+        value = _stripped(value)
+        copy_into(target, value if value._v.aval.shape == want else _plain_view(value, "expand", size=want, implicit=False))
 
 
 def _stripped(value):
@@ -321,6 +324,8 @@ def _stripped(value):
 _ZERO = spec_of(OPS["_zero_"], (), ("T",))
 _FILL_TENSOR = spec_of(OPS["_fill_.Tensor"], (), ("T", "T"))
 _COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
+_ASSIGNS = {k: spec_of(OPS["_fill_.Tensor"], (), ("T", k)) for k in "fibc"}
+_COPIES = {k: spec_of(OPS["_copy_"], (), ("T", k)) for k in "fibc"}
 _FILLS = {k: spec_of(OPS["_fill_"], (), ("T", k)) for k in "fibc"}
 
 

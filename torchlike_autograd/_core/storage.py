@@ -127,7 +127,7 @@ def write(t, new):
     view = t._view
     old = cell.value
     if view is not None and view.chain:
-        new = _put(view.chain, cell.value, new, view.base)
+        new = _put(view.chain, cell.value, new, t._detached)
     if new.needs:
         _follow(t if view is None else view.base, old, new, counter)
     cell.value = new
@@ -150,13 +150,13 @@ def _follow(t, old, new, counter):
             observed(new.tape, step.first, True).retain[new.slot] = ref
 
 
-def _put(chain, base_value, new, base):
+def _put(chain, base_value, new, detached):
     leaf = base_value.leaf if base_value.needs else None
     mode = thread.state.grad
     if leaf is not None:
         mode = LEAF if not new.needs or not mode else GRAD
     elif base_value.needs or new.needs:
-        mode = GRAD if mode else NOGRAD
+        mode = GRAD if mode and not detached else NOGRAD
     out = record_one(_put_spec(chain), (base_value, new, *_numbers(chain)), mode)
     if mode == LEAF:
         out.leaf = leaf
@@ -281,7 +281,13 @@ class PickSpec:
         return out
 
 
+_REPEATING = ("expand", "unfold", "_as_strided")  # views that may show one element several times
+
+
 def _writer(links):
+    if any(spec.op.name in _REPEATING for spec, _ in links):
+        return _mapped_writer(links)
+
     def body(base, src, *numbers):
         steps, x, k = [], base, 0
         for spec, n in links:
@@ -295,6 +301,29 @@ def _writer(links):
         return new
 
     return body
+
+
+def _mapped_writer(links):
+    """Through views that may repeat elements: one write by the index map of the whole chain."""
+    reader = _reader(links)
+
+    def body(base, src, *numbers):
+        _refuse_repeats(links, base.shape)
+        where = reader(jnp.arange(shapes.numel(base.shape)).reshape(base.shape), *numbers)
+        return base.reshape(-1).at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True).reshape(base.shape)
+
+    return body
+
+
+def _refuse_repeats(links, shape):
+    """torch's error for a write to a tensor that shows one element several times."""
+    strides, offset = shapes.contiguous_strides(shape), 0
+    for spec, _ in links:
+        out = spec.op.layout(shape, strides, offset, **spec.statics, **dict.fromkeys(spec.op.lift, 0))
+        shape, strides, offset = _pick(spec, out)
+    if any(s == 0 and n > 1 for n, s in zip(shape, strides)):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
+                           "before performing the operation.")
 
 
 def _put_link(spec, x, new, numbers):

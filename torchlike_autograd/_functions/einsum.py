@@ -72,8 +72,8 @@ def _check_ranks(terms, sizes):
     for i, (term, size) in enumerate(zip(terms, sizes)):
         n = len(term.labels)
         if term.ellipsis is None and n != len(size):
-            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({n}) does not match the number of dimensions ({len(size)}) for operand {i} "
-                               "and no ellipsis was given")
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({n}) does not match the number of dimensions ({len(size)}) "
+                               f"for operand {i} and no ellipsis was given")
         if n > len(size):
             raise RuntimeError(f"einsum(): the number of subscripts in the equation ({n}) is more than the number of dimensions ({len(size)}) for operand {i}")
         if term.ellipsis is not None:

@@ -53,7 +53,7 @@ def copy_(self, src, non_blocking=False):
     if not isinstance(src, Tensor):
         if not isinstance(src, (int, float, complex, np.number, np.bool_)):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-        return fill_(self, src)
+        src = filled((), src.item() if isinstance(src, np.generic) else src, self.dtype)
     copy_into(self, src)
     return self
 

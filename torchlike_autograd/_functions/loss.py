@@ -15,18 +15,18 @@ from .create import full_like
 
 _ops = _loss_ops
 _mul, _add, _sub, _div, _neg, _exp, _log = (named(n) for n in ("mul", "add", "sub", "div", "neg", "exp", "log"))
-_sum, _mean, _where, _masked_fill, _clamp_min = (named(n) for n in ("sum", "mean", "where", "masked_fill", "clamp_min"))
-_CODES = {"none": 0, "mean": 1, "sum": 2}
+_sum, _mean, _masked_fill = named("sum"), named("mean"), named("masked_fill")
+CODES = {"none": 0, "mean": 1, "sum": 2}
 
 
-def _code(reduction, size_average=None, reduce=None):
+def code_of(reduction, size_average=None, reduce=None):
     """The number of a reduction; the legacy flags, if given, decide."""
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
     if reduction == "elementwise_mean":
         warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
         return 1
-    code = _CODES.get(reduction) if isinstance(reduction, str) else None
+    code = CODES.get(reduction) if isinstance(reduction, str) else None
     if code is None:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return code
@@ -42,7 +42,8 @@ def legacy_reduction(size_average, reduce, emit_warning=True):
     return name
 
 
-def _reduce(loss, code):
+def reduce_by(loss, code):
+    """The loss itself, its mean or its sum, by number."""
     return loss if code == 0 else _mean(loss) if code == 1 else _sum(loss)
 
 
@@ -51,10 +52,12 @@ def _fixed(function, **inputs):
     if thread.state.grad:
         for name, x in inputs.items():
             if isinstance(x, Tensor) and x.requires_grad:
-                raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad True.")
+                raise RuntimeError(
+                    f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad True.")
 
 
-def _shown(t):
+def shown(t):
+    """A shape as torch prints it."""
     return f"torch.Size({list(t.shape)})"
 
 
@@ -62,7 +65,7 @@ def _broadcast_pair(input, target):
     """Both with their common shape; warns where they differ."""
     if input.shape == target.shape:
         return input, target
-    warnings.warn(f"Using a target size ({_shown(target)}) that is different to the input size ({_shown(input)}). This will likely lead to incorrect results "
+    warnings.warn(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}). This will likely lead to incorrect results "
                   "due to broadcasting. Please ensure they have the same size.", stacklevel=4)
     size = shapes.broadcast(tuple(input.shape), tuple(target.shape))
     return tuple(t if t.shape == size else named("expand")(t, size) for t in (input, target))
@@ -73,7 +76,7 @@ def _weighted(loss, weight, input, code, by_weight=True):
         raise ValueError("Weights and input must have the same size.")
     loss = _mul(loss, weight)
     if code != 1:
-        return _reduce(loss, code)
+        return reduce_by(loss, code)
     return _div(_sum(loss), _sum(weight)) if by_weight else _mean(loss)
 
 
@@ -82,7 +85,7 @@ def _weighted(loss, weight, input, code, by_weight=True):
 @composite("torch.nn.functional.mse_loss")
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The squared difference."""
-    code = _code(reduction, size_average, reduce)
+    code = code_of(reduction, size_average, reduce)
     a, b = _broadcast_pair(input, target)
     if weight is not None:
         return _weighted(named("pow")(_sub(a, b), 2), weight, input, code)
@@ -90,13 +93,13 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 
 
 def _l1(a, b, code):
-    return _reduce(named("abs")(_sub(a, b)), code)
+    return reduce_by(named("abs")(_sub(a, b)), code)
 
 
 @composite("torch.nn.functional.l1_loss")
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The absolute difference."""
-    code = _code(reduction, size_average, reduce)
+    code = code_of(reduction, size_average, reduce)
     a, b = _broadcast_pair(input, target)
     if weight is not None:
         return _weighted(_l1(a, b, 0), weight, input, code)
@@ -106,7 +109,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 @composite("torch.nn.functional.smooth_l1_loss")
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Quadratic for differences below beta, linear above."""
-    code = _code(reduction, size_average, reduce)
+    code = code_of(reduction, size_average, reduce)
     a, b = _broadcast_pair(input, target)
     if beta == 0.0:
         return _l1(a, b, code)
@@ -118,7 +121,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 @composite("torch.nn.functional.huber_loss")
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Half the square for differences below delta, linear above."""
-    code = _code(reduction)
+    code = code_of(reduction)
     a, b = _broadcast_pair(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -130,7 +133,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 @composite("torch.nn.functional.soft_margin_loss")
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-target * input))."""
-    code = _code(reduction, size_average, reduce)
+    code = code_of(reduction, size_average, reduce)
     _fixed("soft_margin_loss", target=target)
     return named("soft_margin_loss")(input, target, code)
 
@@ -170,7 +173,7 @@ def _check_flat(input, target):
 @composite("torch.nn.functional.nll_loss")
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Minus the log-probabilities of the targets."""
-    return _nll(input, target, weight, _code(reduction, size_average, reduce), ignore_index)
+    return _nll(input, target, weight, code_of(reduction, size_average, reduce), ignore_index)
 
 
 def _of_probabilities(input, target, weight, code, smoothing):
@@ -199,7 +202,7 @@ def _check_weight(weight, classes):
 @composite("torch.nn.functional.cross_entropy")
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     """nll_loss of the log-softmax; targets are classes, or probabilities of the input's shape."""
-    code = _code(reduction, size_average, reduce)
+    code = code_of(reduction, size_average, reduce)
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.shape == target.shape:
@@ -227,9 +230,9 @@ def _smoothed(logp, target, weight, code, ignore_index, smoothing):
 @composite("torch.nn.functional.binary_cross_entropy")
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """The binary cross entropy of probabilities."""
-    code = _code(reduction, size_average, reduce)
+    code = code_of(reduction, size_average, reduce)
     if target.shape != input.shape:
-        raise ValueError(f"Using a target size ({_shown(target)}) that is different to the input size ({_shown(input)}) is deprecated. "
+        raise ValueError(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}) is deprecated. "
                          "Please ensure they have the same size.")
     _fixed("binary_cross_entropy", weight=weight)
     if weight is not None and weight.shape != target.shape:
@@ -240,9 +243,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
 @composite("torch.nn.functional.binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
     """The binary cross entropy of sigmoid(input)."""
-    code = _code(reduction, size_average, reduce)
+    code = code_of(reduction, size_average, reduce)
     if target.shape != input.shape:
-        raise ValueError(f"Target size ({_shown(target)}) must be the same as input size ({_shown(input)})")
+        raise ValueError(f"Target size ({shown(target)}) must be the same as input size ({shown(input)})")
     if target.dtype.category < FLOAT <= input.dtype.category:
         raise RuntimeError(f"result type {input.dtype.char_name} can't be cast to the desired output type {target.dtype.char_name}")
     _fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
@@ -255,8 +258,8 @@ def kl_div_(input, target, reduction=1, *, log_target=False):
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if log_target:
-        return _reduce(_mul(_exp(target), _sub(target, input)), reduction)
-    return _reduce(_sub(named("xlogy")(target, target), _mul(target, input)), reduction)
+        return reduce_by(_mul(_exp(target), _sub(target, input)), reduction)
+    return reduce_by(_sub(named("xlogy")(target, target), _mul(target, input)), reduction)
 
 
 @composite("torch.nn.functional.kl_div")
@@ -264,12 +267,13 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     """The Kullback-Leibler divergence; "batchmean" divides by the batch size only."""
     if size_average is None and reduce is None:
         if reduction == "mean":
-            warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the batch size, and "
-                          "aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next major release.", stacklevel=2)
+            warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the "
+                          "batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next "
+                          "major release.", stacklevel=2)
         if reduction == "batchmean":
             loss = kl_div_(input, target, 2, log_target=log_target)
             return _div(loss, input.shape[0]) if input.ndim else loss
-    return kl_div_(input, target, _code(reduction, size_average, reduce), log_target=log_target)
+    return kl_div_(input, target, code_of(reduction, size_average, reduce), log_target=log_target)
 
 
 @composite("torch.poisson_nll_loss")
@@ -279,16 +283,16 @@ def poisson_nll_loss_(input, target, log_input, full, eps, reduction):
     if full:
         stirling = _add(_sub(_mul(target, _log(target)), target), _mul(_log(_mul(target, 2 * math.pi)), 0.5))
         loss = _add(loss, _masked_fill(stirling, named("le")(target, 1), 0))
-    return _reduce(loss, reduction)
+    return reduce_by(loss, reduction)
 
 
 @composite("torch.nn.functional.poisson_nll_loss")
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"):
     """The negative log-likelihood of a Poisson distribution."""
-    if size_average is None and reduce is None and reduction not in _CODES:
-        input + target  # noqa: B018 - shapes are checked first
+    if size_average is None and reduce is None and reduction not in CODES:
+        input + target
         raise ValueError(f"{reduction} is not a valid value for reduction")
-    return poisson_nll_loss_(input, target, log_input, full, eps, _code(reduction, size_average, reduce))
+    return poisson_nll_loss_(input, target, log_input, full, eps, code_of(reduction, size_average, reduce))
 
 
 @composite("torch.nn.functional.gaussian_nll_loss")
@@ -304,127 +308,10 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         elif not (input.shape[:-1] == var.shape[:-1] and var.shape[-1] == 1) and not (input.ndim == var.ndim and all(
                 a == b or b == 1 for a, b in zip(input.shape, var.shape))):
             raise ValueError("var is of incorrect size")
-    if reduction not in _CODES:
+    if reduction not in CODES:
         raise ValueError(f"{reduction} is not valid")
     bounded = named("_at_least")(var, float(eps))
     loss = _mul(_add(_log(bounded), _div(named("pow")(_sub(input, target), 2), bounded)), 0.5)
     if full:
         loss = _add(loss, 0.5 * math.log(2 * math.pi))
-    return _reduce(loss, _CODES[reduction])
-
-
-# Margins
-
-@composite("torch.hinge_embedding_loss")
-def hinge_embedding_loss_(input, target, margin=1.0, reduction=1):
-    """input where the target is 1, max(0, margin - input) where it is -1."""
-    zero = 0.0
-    far = _where(named("ne")(target, 1), _clamp_min(named("rsub")(input, margin), 0), zero)
-    return _reduce(_add(far, _where(named("ne")(target, -1), input, zero)), reduction)
-
-
-@composite("torch.nn.functional.hinge_embedding_loss")
-def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-    """input where the target is 1, max(0, margin - input) where it is -1."""
-    return hinge_embedding_loss_(input, target, margin, _code(reduction, size_average, reduce))
-
-
-@composite("torch.margin_ranking_loss")
-def margin_ranking_loss_(input1, input2, target, margin=0.0, reduction=1):
-    """max(0, -target * (input1 - input2) + margin)."""
-    return _reduce(_clamp_min(_add(_mul(_neg(target), _sub(input1, input2)), margin), 0), reduction)
-
-
-@composite("torch.nn.functional.margin_ranking_loss")
-def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-    """max(0, -target * (input1 - input2) + margin)."""
-    code = _code(reduction, size_average, reduce)
-    if input1.ndim != input2.ndim or input1.ndim != target.ndim:
-        raise RuntimeError(f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {_shown(input1)}, "
-                           f"input2: {_shown(input2)}, target: {_shown(target)} ")
-    return margin_ranking_loss_(input1, input2, target, margin, code)
-
-
-@composite("torch.cosine_embedding_loss")
-def cosine_embedding_loss_(input1, input2, target, margin=0.0, reduction=1):
-    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
-    return _reduce(named("_cosine_embedding")(input1, input2, target, float(margin)), reduction)
-
-
-@composite("torch.nn.functional.cosine_embedding_loss")
-def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction="mean"):
-    """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
-    return cosine_embedding_loss_(input1, input2, target, margin, _code(reduction, size_average, reduce))
-
-
-@composite("torch.triplet_margin_loss")
-def triplet_margin_loss_(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1):
-    """max(0, |a - p| - |a - n| + margin); with `swap` the nearer of |a - n| and |p - n|."""
-    if not anchor.ndim == positive.ndim == negative.ndim:
-        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-                           f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs")
-    distance = named("pairwise_distance")
-    near, far = distance(anchor, positive, p, eps), distance(anchor, negative, p, eps)
-    if swap:
-        far = named("minimum")(far, distance(positive, negative, p, eps))
-    return _reduce(_clamp_min(_sub(_add(near, margin), far), 0), reduction)
-
-
-def _check_margin(margin):
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-
-
-@composite("torch.nn.functional.triplet_margin_loss")
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"):
-    """max(0, |anchor - positive| - |anchor - negative| + margin)."""
-    code = _code(reduction, size_average, reduce)
-    _check_margin(margin)
-    return triplet_margin_loss_(anchor, positive, negative, margin, float(p), eps, swap, code)
-
-
-@composite("torch.nn.functional.triplet_margin_with_distance_loss")
-def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"):
-    """The triplet loss of any distance."""
-    _check_margin(margin)
-    distance = distance_function or named("pairwise_distance")
-    if not anchor.ndim == positive.ndim == negative.ndim:
-        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-                           f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs")
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    if swap:
-        far = named("minimum")(far, distance(positive, negative))
-    return _reduce(_clamp_min(_sub(_add(near, margin), far), 0), _code(reduction))
-
-
-@composite("torch.nn.functional.multi_margin_loss")
-def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """max(0, margin - x[target] + x[i])^p over the other classes."""
-    code = _code(reduction, size_average, reduce)
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None and weight.ndim != 1:
-        raise ValueError("weight must be one-dimensional")
-    return named("multi_margin_loss")(input, target, p, margin, weight, code)
-
-
-@composite("torch.nn.functional.multilabel_margin_loss")
-def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    """Margins between the target classes and all others."""
-    return named("multilabel_margin_loss_forward")(input, target, _code(reduction, size_average, reduce))[0]
-
-
-@composite("torch.nn.functional.multilabel_soft_margin_loss")
-def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """The binary cross entropy of every class, averaged over the classes."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
-    log_sigmoid = named("log_sigmoid")
-    loss = _neg(_add(_mul(target, log_sigmoid(input)), _mul(named("rsub")(target, 1), log_sigmoid(_neg(input)))))
-    if weight is not None:
-        loss = _mul(loss, weight)
-    axis = input.ndim - 1
-    loss = _div(_sum(loss, axis), input.shape[axis])
-    if reduction not in _CODES:
-        raise ValueError(f"{reduction} is not valid")
-    return _reduce(loss, _CODES[reduction])
+    return reduce_by(loss, CODES[reduction])

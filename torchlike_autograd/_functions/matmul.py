@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import warnings
+from itertools import pairwise
 
 import numpy as np
 
@@ -246,7 +247,7 @@ def linear(input, weight, bias=None):
         return product(input, named("t")(weight))
     if a.ndim == 2:
         return follow(_LINEAR, values_of((input, weight, bias)))
-    if not a.ndim or w.ndim != 2 or not bias._v.aval.ndim or _geometry_key(input) is not None and not input.is_contiguous():
+    if not a.ndim or w.ndim != 2 or not bias._v.aval.ndim or (_geometry_key(input) is not None and not input.is_contiguous()):
         return named("add")(product(input, named("t")(weight)), bias)
     key = ("linear", a, w, bias._v.aval)
     plan = _plans.get(key)
@@ -302,7 +303,8 @@ def vecdot(x, y, *, dim=-1, out=None):
 def cross(input, other, dim=None, *, out=None):
     """The vector product; without `dim` along the first dim of size 3."""
     if dim is None:
-        warnings.warn("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim explicitly or simply use torch.linalg.cross.\n"
+        warnings.warn("Using torch.cross without specifying the dim arg is deprecated.\n"
+                      "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
                       "The default value of dim will change to agree with that of linalg.cross in a future release.", stacklevel=2)
         dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
@@ -362,7 +364,7 @@ def multi_dot(tensors, *, out=None):
         matrices[0] = named("unsqueeze")(matrices[0], 0)
     if matrices[-1].ndim == 1:
         matrices[-1] = named("unsqueeze")(matrices[-1], -1)
-    for i, (a, b) in enumerate(zip(matrices, matrices[1:])):
+    for i, (a, b) in enumerate(pairwise(matrices)):
         if a.shape[1] != b.shape[0]:
             raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
     sizes = [m.shape[0] for m in matrices] + [matrices[-1].shape[1]]

@@ -32,8 +32,8 @@ def _places(t):
 def _listed(t):
     rows, _ = _places(t)
     out = from_array(np.ascontiguousarray(rows), dtypes.int64)
-    if rows.shape[1] > 1:
-        out._layout_ = ((1, max(rows.shape[0], 1)), 0) if rows.shape[1] == 2 else (tuple([1] + [max(rows.shape[0], 1)] * (rows.ndim - 1)), 0)
+    if rows.shape[1] > 1 or not rows.size:
+        out._layout_ = ((1, rows.shape[0]), 0)
     return out
 
 

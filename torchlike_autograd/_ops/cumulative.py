@@ -101,15 +101,15 @@ def _cumulative_extreme(name, x, dim, better):
 _TIES = [call(at(1.0, 1.0, 0.0, 2.0, 2.0), 0), call(at(1.0, _NAN, 2.0, _NAN, 3.0), 0)]
 
 
-@op("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CummaxBackward0", fields=("values", "indices"), saves={"self": ("self", "result1")},
-    samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
+@op("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CummaxBackward0", fields=("values", "indices"),
+    saves={"self": ("self", "result1")}, samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
 def cummax(self, *, dim):
     """The greatest so far and its last index."""
     return _cumulative_extreme("cummax", self, dim, lambda b, a: b >= a)
 
 
-@op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CumminBackward0", fields=("values", "indices"), saves={"self": ("self", "result1")},
-    samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
+@op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CumminBackward0", fields=("values", "indices"),
+    saves={"self": ("self", "result1")}, samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
 def cummin(self, *, dim):
     """The smallest so far and its last index."""
     return _cumulative_extreme("cummin", self, dim, lambda b, a: b <= a)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
-from .conventions import straight
 from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, offence, offender, out_of_bounds, put_last, truth
 from .pointwise import convert
 from .registry import NONE, SMOOTH, at, call, fails, op, real
@@ -166,9 +167,11 @@ def index_add(self, index, source, *, dim, alpha=1):
     """alpha * source added to the entries of a dim that `index` names."""
     d = wrap_dim(dim, self.ndim)
     _added_source(self, index, source, d)
-    x = at_least_1d(self)
-    added = at_least_1d(source) * convert(alpha, from_numpy_dtype(self.dtype)) if self.dtype != bool else at_least_1d(source)
-    return x.at[along(x.ndim, d, _vector(index))].add(added, mode="clip", wrap_negative_indices=False).reshape(self.shape)
+    x, added = at_least_1d(self), at_least_1d(source)
+    places = x.at[along(x.ndim, d, _vector(index))]
+    if self.dtype == bool:
+        return places.max(added & convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
+    return places.add(added * convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
 
 
 def _copied_source(self, index, source, d):
@@ -303,13 +306,47 @@ def embedding(weight, indices, *, padding_idx=-1, scale_grad_by_freq=False, spar
     if indices.dtype not in LONGS:
         raise RuntimeError(f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.{char(indices)}Tensor "
                            "instead (while checking arguments for embedding)")
-    rows = weight.at[indices].get(mode="clip", wrap_negative_indices=False)
     if scale_grad_by_freq:
-        counts = jnp.zeros(weight.shape[0], jnp.int64).at[indices.reshape(-1)].add(1, mode="clip")
-        rows = straight(rows, rows / counts[indices][..., None].astype(weight.dtype))
+        return _rows_by_frequency(weight, indices, padding_idx)
+    return _rows(weight, indices, padding_idx)
+
+
+def _rows(weight, indices, padding_idx):
+    rows = weight.at[indices].get(mode="clip", wrap_negative_indices=False)
     if padding_idx >= 0:
         rows = jnp.where((indices == padding_idx)[..., None], jax.lax.stop_gradient(rows), rows)
     return rows
+
+
+# torch 2.13: the gradient is divided by how often a row occurs, but the derivative of that gradient is not
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _rows_by_frequency(weight, indices, padding_idx):
+    return _rows(weight, indices, padding_idx)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
+def _table_gradient(g, indices, size, padding_idx):
+    counts = jnp.zeros(size, jnp.int64).at[indices.reshape(-1)].add(1, mode="clip")
+    g = g / counts[indices][..., None].astype(g.dtype)
+    if padding_idx >= 0:
+        g = jnp.where((indices == padding_idx)[..., None], jnp.zeros((), g.dtype), g)
+    return jnp.zeros((size, g.shape[-1]), g.dtype).at[indices].add(g, mode="clip", wrap_negative_indices=False)
+
+
+def _no_tangent(indices):
+    return np.zeros(indices.shape, jax.dtypes.float0)
+
+
+_rows_by_frequency.defvjp(lambda weight, indices, padding_idx: (_rows(weight, indices, padding_idx), (indices, weight.shape[0])),
+                          lambda padding_idx, kept, g: (_table_gradient(g, kept[0], kept[1], padding_idx), _no_tangent(kept[0])))
+_table_gradient.defvjp(lambda g, indices, size, padding_idx: (_table_gradient(g, indices, size, padding_idx), indices),
+                       lambda size, padding_idx, indices, t: (_masked_rows(t, indices, padding_idx), _no_tangent(indices)))
+
+
+def _masked_rows(t, indices, padding_idx):
+    rows = t.at[indices].get(mode="clip", wrap_negative_indices=False)
+    return rows if padding_idx < 0 else jnp.where((indices == padding_idx)[..., None], jnp.zeros((), rows.dtype), rows)
 
 
 @op("_renormed(Tensor self, Tensor indices, *, float max_norm, float norm_type) -> Tensor", derivative=NONE, names=(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype, promote_types
-from .._core.shapes import wrap_dim, wrap_dims
+from .._core.shapes import broadcast, wrap_dim, wrap_dims
 from .pointwise import convert
 from .registry import SMOOTH, call, fails, op, real
 from .views import diagonal_of
@@ -219,7 +219,7 @@ def _fill_inplace(self, *, value):
     return _filled(self, value)
 
 
-@op("_fill_.Tensor(Tensor self, Tensor value) -> Tensor", node="FillBackward3", names=(), samples=[call(real(2, 3), real(()))], kinks=SMOOTH)
+@op("_fill_.Tensor(Tensor self, Tensor value) -> Tensor", node="FillBackward3", names=(), scalars=("value",), samples=[call(real(2, 3), real(()))], kinks=SMOOTH)
 def _fill_inplace_tensor(self, value):
     """What `fill_` writes for a 0-dim tensor."""
     return _filled(self, value, "fill_")
@@ -237,7 +237,8 @@ def _filled(self, value, name=None):
     return jnp.broadcast_to(convert(value, from_numpy_dtype(self.dtype)), self.shape)
 
 
-@op("_copy_(Tensor self, Tensor src) -> Tensor", node="torch::autograd::CopyBackwards", names=(), samples=[call(real(2, 3), real(3))], kinks=SMOOTH)
+@op("_copy_(Tensor self, Tensor src) -> Tensor", node="torch::autograd::CopyBackwards", names=(), scalars=("src",), samples=[call(real(2, 3), real(3))], kinks=SMOOTH)
 def _copy_inplace(self, src):
     """What `copy_` writes: `src` broadcast and converted."""
+    broadcast(self.shape, src.shape)
     return jnp.broadcast_to(convert(src, from_numpy_dtype(self.dtype)), self.shape)

@@ -15,7 +15,7 @@ from .registry import SMOOTH, Promote, at, call, fails, op, real
 _NONE, _MEAN = 0, 1
 _PAIR = [call(real(3), real(3)), call(real(2, 3), real(2, 3), 2), call(real(3), real(3), 0), call(real(0), real(0), 2)]
 _BOTH = {"self": ("self", "target"), "target": ("self", "target")}
-_FULL = {k: ("self", "target", "weight") for k in ("self", "target")}
+_FULL = dict.fromkeys(("self", "target"), ("self", "target", "weight"))
 
 
 def reduced(loss, reduction):
@@ -100,7 +100,8 @@ def _bce(x, y):
     samples=[call(real(3, low=0.1, high=0.9), real(3, low=0.0, high=1.0)),
              call(real(2, 3, low=0.1, high=0.9), real(2, 3, low=0.0, high=1.0), real(2, 3, low=0.0, grad=False), 0)],
     guard=lambda self, target, weight, *, reduction: jnp.any(jnp.logical_not((self >= 0) & (self <= 1))),
-    guard_error=lambda code, *_, **__: RuntimeError("all elements of input should be between 0 and 1"), kinks=[call(at(0.0, 1.0, 0.0, 1.0, 0.5), at(0.0, 1.0, 1.0, 0.0, 0.5))])
+    guard_error=lambda code, *_, **__: RuntimeError("all elements of input should be between 0 and 1"),
+    kinks=[call(at(0.0, 1.0, 0.0, 1.0, 0.5), at(0.0, 1.0, 1.0, 0.0, 0.5))])
 def binary_cross_entropy(self, target, weight, *, reduction=1):
     """-target log(self) - (1 - target) log(1 - self); logarithms are at least -100, the gradient's denominator at least 1e-12."""
     _match(self, target)
@@ -116,7 +117,7 @@ def _log_sigmoid(x):
 
 @op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor",
     node="BinaryCrossEntropyWithLogitsBackward0", promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
-    saves={k: ("self", "target", "weight", "pos_weight") for k in ("self", "target")},
+    saves=dict.fromkeys(("self", "target"), ("self", "target", "weight", "pos_weight")),
     samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),
              call(real(2, 3), real(2, 3, low=0.0, high=1.0), real(3, low=0.0, grad=False), None, 0)],
     kinks=[call(at(0.0, 100.0, -100.0, 800.0, -800.0), at(0.5, 0.0, 1.0, 0.0, 1.0))])
@@ -137,7 +138,8 @@ def _check_classes(logp, target, weight):
     if weight is None:
         return
     if weight.ndim != 1 or weight.shape[0] != classes:
-        raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}")
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}")
     if weight.dtype != logp.dtype:
         raise RuntimeError(f"expected scalar type {type_of(logp).char_name} but found {type_of(weight).char_name}")
 
@@ -243,7 +245,8 @@ def _reduced_rows(losses, reduction, flat):
     node="MultiMarginLossBackward0", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
     samples=[call(real(3, 4), _TARGET), call(real(3, 4), _TARGET, 2, 0.5, real(4, low=0.0, grad=False))],
     guard=lambda self, target, weight, **_: _first_bad(target, self.shape[-1] if self.ndim else 1, 0),
-    guard_error=lambda code, *_, **__: RuntimeError("target out of range"), kinks=[call(at([[1.0, 0.0, 0.0], [2.0, 1.0, 3.0]]), at(0, 1, dtype="int64", grad=False))],
+    guard_error=lambda code, *_, **__: RuntimeError("target out of range"),
+    kinks=[call(at([[1.0, 0.0, 0.0], [2.0, 1.0, 3.0]]), at(0, 1, dtype="int64", grad=False))],
     errors=[fails(call(real(3, 4), _TARGET, 3), RuntimeError, "only p == 1 and p == 2 supported")])
 def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
     """max(0, margin - x[target] + x[i])^p over the other classes i, divided by the number of classes."""
@@ -252,8 +255,8 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
 
     def matching(rows):
         if target.ndim > 1 or target.size != rows.shape[0]:
-            raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). Expected target size "
-                               f"[{rows.shape[0]}], but got {list(target.shape)}. Input has shape {list(self.shape)}.")
+            raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+                               f"Expected target size [{rows.shape[0]}], but got {list(target.shape)}. Input has shape {list(self.shape)}.")
         if weight is not None and (weight.ndim > 1 or weight.size != rows.shape[1]):
             raise RuntimeError(f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}")
 
@@ -273,7 +276,8 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
     names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
     samples=[call(real(2, 4), at([[3, 0, -1, 1], [1, -1, 0, 0]], dtype="int64", grad=False), 1)],
     guard=lambda self, target, *, reduction: jnp.any((target < -1) | (target >= (self.shape[-1] if self.ndim else 1))),
-    guard_error=lambda code, *_, **__: RuntimeError("argument #2 'target' is out of range"), kinks=[call(at([[1.0, 0.0, 0.0, 2.0]]), at([[0, -1, -1, -1]], dtype="int64", grad=False), 1)])
+    guard_error=lambda code, *_, **__: RuntimeError("argument #2 'target' is out of range"),
+    kinks=[call(at([[1.0, 0.0, 0.0, 2.0]]), at([[0, -1, -1, -1]], dtype="int64", grad=False), 1)])
 def multilabel_margin_loss_forward(self, target, *, reduction):
     """max(0, 1 - x[j] + x[i]) over targets j (up to the first -1) and all other classes i, divided by the number of classes."""
 

@@ -6,6 +6,7 @@ float32 products run at full precision on every device; half precision is accumu
 from __future__ import annotations
 
 import string
+from itertools import pairwise
 
 import jax.numpy as jnp
 from jax.lax import Precision
@@ -164,8 +165,10 @@ def _check_addmm(self, mat1, mat2):
 
 @op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmmBackward0", lift=("beta", "alpha"), bake=_SCALES,
     inplace=True, saves={"mat1": ("mat2",), "mat2": ("mat1",)},
-    samples=[call(real(2, 4), real(2, 3), real(3, 4)), call(real(4), real(2, 3), real(3, 4), beta=0.5, alpha=2.5), call(real(2, 4), real(2, 3), real(3, 4), beta=0)],
-    kinks=SMOOTH, errors=[fails(call(real(3, 4), real(2, 3), real(3, 4)), RuntimeError, "The expanded size of the tensor (2) must match the existing size (3)")])
+    samples=[call(real(2, 4), real(2, 3), real(3, 4)), call(real(4), real(2, 3), real(3, 4), beta=0.5, alpha=2.5),
+             call(real(2, 4), real(2, 3), real(3, 4), beta=0)],
+    kinks=SMOOTH, errors=[fails(call(real(3, 4), real(2, 3), real(3, 4)), RuntimeError,
+                                "The expanded size of the tensor (2) must match the existing size (3)")])
 def addmm(self, mat1, mat2, *, beta=1, alpha=1):
     """beta * self + alpha * mat1 @ mat2."""
     _check_addmm(self, mat1, mat2)
@@ -395,7 +398,7 @@ _EINSUMS = [call((real(2, 3), real(3, 4)), "ab,bc->ac")]
 def _einsum_view(tensors, *, equation):
     """Sums of products of several tensors."""
     only("bmm", tensors[0], "ifuc")
-    for a, b in zip(tensors, tensors[1:]):
+    for a, b in pairwise(tensors):
         _expect_same(a, b)
     return _contract(tensors, equation)
 
@@ -424,7 +427,8 @@ def _einsum_permute(tensors, *, equation):
 
 
 @op("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", node="SumBackward1", names=(), opmath=True,
-    samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3)), call(real(2, 3, dtype="complex128"), real(2, 3, dtype="complex128"), dim=0)], kinks=SMOOTH,
+    samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3)), call(real(2, 3, dtype="complex128"), real(2, 3, dtype="complex128"), dim=0)],
+    kinks=SMOOTH,
     errors=[fails(call(at(1, 2, dtype="int64", grad=False), at(1, 2, dtype="int64", grad=False)), RuntimeError,
                   "linalg.vecdot: Expected a floating point or complex tensor as input. Got Long")])
 def linalg_vecdot(x, y, *, dim=-1):

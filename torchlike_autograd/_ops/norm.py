@@ -103,7 +103,8 @@ def check_norm_type(name, own, dtype):
         word = "complex" if own.is_complex else "real"
         raise RuntimeError(f"{name}: dtype should be {word} for {word} inputs, but got {dtype.char_name}")
     if dtypes.promote_types(own, dtype) is not dtype:
-        raise RuntimeError(f"{name}: the dtype of the input ({own.char_name}) should be convertible without narrowing to the specified dtype ({dtype.char_name})")
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({own.char_name}) should be convertible without narrowing to the specified dtype ({dtype.char_name})")
 
 
 @op("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
@@ -176,7 +177,8 @@ def _cdist_check(x1, x2, p):
 
 
 @op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", node="CdistBackward0", names=(),
-    saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")}, samples=[call(real(3, 2), real(4, 2), 2.0, None), call(real(2, 3, 2), real(4, 2), 1.0, None)],
+    saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")},
+    samples=[call(real(3, 2), real(4, 2), 2.0, None), call(real(2, 3, 2), real(4, 2), 1.0, None)],
     kinks=[call(at([[1.0, 2.0], [3.0, 4.0]]), at([[1.0, 2.0], [4.0, 5.0]]), p, None) for p in (0.5, 1.0, 2.0, 3.0, _INF)],
     errors=[fails(call(real(3, 2), real(4, 3), 2.0, None), RuntimeError, "X1 and X2 must have the same number of columns. X1: 2 X2: 3")])
 def _cdist_forward(x1, x2, *, p, compute_mode):

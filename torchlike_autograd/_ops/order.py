@@ -125,7 +125,7 @@ _EMPTY_DIM = [_OUTSIDE, fails(call(real(0, 3), 0), IndexError, "Expected reducti
 
 @op("max(Tensor self) -> Tensor", node="MaxBackward1", saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(()))], kinks=_TIES,
     errors=_NO_DIM)
-def max(self):  # noqa: A001 - torch's name
+def max(self):
     """The greatest element; equals share the gradient."""
     return _extreme_of_all("max", self, True)
 
@@ -146,7 +146,7 @@ def max_dim(self, *, dim, keepdim=False):
 
 @op("min(Tensor self) -> Tensor", node="MinBackward1", saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(()))], kinks=_TIES,
     errors=_NO_DIM)
-def min(self):  # noqa: A001 - torch's name
+def min(self):
     """The smallest element; equals share the gradient."""
     return _extreme_of_all("min", self, False)
 
@@ -482,7 +482,8 @@ _QUANTILE_ERRORS = [fails(call(real(0), 0.5), RuntimeError, "quantile() input te
                     fails(call(real(3), 1.5), RuntimeError, "quantile() q must be in the range [0, 1] but got 1.5")]
 
 
-@op("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE, samples=_MANY,
+@op("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE,
+    samples=_MANY,
     kinks=SMOOTH, errors=[fails(call(real(3), real(2, 2)), RuntimeError, "quantile() q must be a scalar or 1D tensor")])
 def quantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles along a dim, one for each q in a new first dim."""
@@ -497,7 +498,8 @@ def quantile_scalar(self, *, q, dim=None, keepdim=False, interpolation="linear")
     return _scalar_quantile(self, q, dim, keepdim, interpolation, False)
 
 
-@op("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE, samples=_MANY,
+@op("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE,
+    samples=_MANY,
     kinks=SMOOTH)
 def nanquantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles of what is not NaN."""

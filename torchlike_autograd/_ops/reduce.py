@@ -48,7 +48,7 @@ def average(x, axes, keepdims=False):
 
 @op("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="SumBackward0", promote=Promote.SUM, opmath=True, out=False,
     samples=[call(real(2, 3)), call(real(())), call(real(0)), call(at(200, 100, dtype="uint8", grad=False))], kinks=SMOOTH)
-def sum(self, *, dtype=None):  # noqa: A001 - torch's name
+def sum(self, *, dtype=None):
     """The sum of all elements."""
     return total(self, None)
 
@@ -133,8 +133,8 @@ def _product(x, axes, keepdims=False):
     return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
 
 
-@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", promote=Promote.SUM, opmath=True, out=False, saves={"self": ("self", "result")},
-    samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=_ZEROS)
+@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", promote=Promote.SUM, opmath=True, out=False,
+    saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=_ZEROS)
 def prod(self, *, dtype=None):
     """The product of all elements; exact derivatives where some are zero."""
     return _product(self, None)
@@ -353,7 +353,7 @@ def _listed(dim, ndim):
 
 
 @op("all(Tensor self) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(at(1, 2, dtype="uint8", grad=False))], kinks=[call(at(0.0, float("nan")))])
-def all(self):  # noqa: A001 - torch's name
+def all(self):
     """Whether no element is zero."""
     return _holds(jnp.all, self, None, False)
 
@@ -373,7 +373,7 @@ def all_dims(self, *, dim=None, keepdim=False):
 
 
 @op("any(Tensor self) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(at(0, 2, dtype="uint8", grad=False))], kinks=[call(at(0.0, float("nan")))])
-def any(self):  # noqa: A001 - torch's name
+def any(self):
     """Whether some element is not zero."""
     return _holds(jnp.any, self, None, False)
 

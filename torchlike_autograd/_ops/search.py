@@ -101,7 +101,7 @@ _CLASS_WORDS = {1: "Class values must be non-negative.", 2: "Class values must b
     guard_error=lambda code, *_, **__: RuntimeError(_CLASS_WORDS[code]), samples=[call(long(0, 2), num_classes=3)], kinks=SMOOTH)
 def _one_hot(self, *, num_classes):
     """Ones at the class numbers (checked by the caller) along a new last dim."""
-    return (self[..., None] == jnp.arange(num_classes, dtype=self.dtype)).astype(jnp.int64)
+    return (self[..., None] == jnp.arange(num_classes, dtype=self.dtype).reshape((1,) * self.ndim + (-1,))).astype(jnp.int64)
 
 
 @op("_bincount(Tensor self, *, int size) -> Tensor", derivative=NONE, names=(), samples=[call(long(0, 2, 2), size=4)], kinks=SMOOTH)
@@ -110,7 +110,7 @@ def _bincount(self, *, size):
     return jnp.zeros(size, jnp.int64).at[self.astype(jnp.int64)].add(1)
 
 
-@op("bincount(Tensor self, Tensor weights, *, int size) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, names=(),
+@op("bincount(Tensor self, Tensor weights, *, int size) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, names=(), nondiff=("self",),
     samples=[call(long(0, 2, 2), real(3, grad=False), size=4)], kinks=SMOOTH)
 def _bincount_weighted(self, weights, *, size):
     """The sum of the weights of each number below `size`."""

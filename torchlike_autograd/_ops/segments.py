@@ -95,6 +95,18 @@ def _reduced(self, index, src, d, reduce, include_self):
     return _REDUCTIONS[reduce](x.reshape(-1), _places(index, d, x.shape), src.reshape(-1), include_self).reshape(self.shape)
 
 
+def _without_gradient(x, reduce):
+    @jax.custom_jvp
+    def same(x):
+        return x
+
+    @same.defjvp
+    def _(primals, tangents):
+        raise RuntimeError(f"Expected 'reduce' to be one of 'sum', 'prod', 'mean', 'amax', 'amin' but got {reduce}.")
+
+    return same(x)
+
+
 _EVERYTHING = {"self": ("self", "index", "src", "result"), "src": ("self", "index", "src", "result")}
 
 
@@ -106,7 +118,8 @@ _EVERYTHING = {"self": ("self", "index", "src", "result"), "src": ("self", "inde
 def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
     """Elements of `src` reduced into the places that `index` names."""
     d = scatter_dim(self, index, dim, src)
-    reduce = _ALSO.get(reduce, reduce)
+    if reduce in _ALSO:
+        self, reduce = _without_gradient(self, reduce), _ALSO[reduce]
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     return _reduced(self, index, part(src, index), d, reduce, include_self)
