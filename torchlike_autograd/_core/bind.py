@@ -197,7 +197,7 @@ def _bind_number(op, p, x, pattern, flat, statics):
     x = _int(x) if p.kind == "int" else _float(x) if p.kind == "float" else number(x)
     bake = op.bake.get(p.name)
     if bake is not None and bake(x, flat):
-        pattern.append("N")
+        pattern.append("N" + number_kind(x))  # 1, 1.0 and True are equal as keys
         statics.append((p.name, x))
         return
     pattern.append(number_kind(x))

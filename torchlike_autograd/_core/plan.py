@@ -143,7 +143,8 @@ def _build(prefix, roots, targets, cuts):
             ins, outs = step.form.kept(wanted, inplace)
             if ins or outs or (inplace and step.form.kept(wanted)[0]):
                 saving.add(step.first)
-                kept.update(s for s in (step.ins[i] for i in ins) if type(s) is not tuple)
+                if step.form.checked:
+                    kept.update(s for s in (step.ins[i] for i in ins) if type(s) is not tuple)
                 results.update(step.first + i for i in outs)
         if visible:
             builder.event(("node", step, wanted, given))

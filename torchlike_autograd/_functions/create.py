@@ -286,7 +286,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
             t = t.to(_dtype(dtype))
         return placed(t, device, requires_grad)
     kind = type(data)
-    if kind in (float, int, bool, complex) and device is None:
+    if kind in (float, int, bool, complex) and device is None and not (kind is float and 0 < abs(data) < 3e-38):  # XLA flushes subnormals
         _fits(data)
         t = filled((), data, _dtype(dtype, _dtype_of_number(data)))
         return placed(t, None, requires_grad)

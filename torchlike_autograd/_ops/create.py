@@ -29,7 +29,7 @@ def _ones(*, size, dtype):
     samples=[call(0, 1, length=3, dtype="int64")], kinks=SMOOTH)
 def _arange(*, start, step, length, dtype):
     """start, start + step, ..."""
-    work = jnp.result_type(start, step)
+    work = jnp.float64 if jnp.issubdtype(start.dtype, jnp.inexact) or jnp.issubdtype(step.dtype, jnp.inexact) else jnp.int64
     i = jnp.arange(length, dtype=work)
     return convert(start.astype(work) + i * step.astype(work), dtype)
 

@@ -185,8 +185,9 @@ def _root(v):
 @_root.defjvp
 def _(primals, tangents):
     out = _root(primals[0])
-    slope = tangents[0] / (2 * out)
-    return out, jnp.where(out == 0, jnp.zeros_like(slope), slope)
+    flat = out == 0
+    slope = tangents[0] / (2 * jnp.where(flat, jnp.ones_like(out), out))
+    return out, jnp.where(flat, jnp.zeros_like(slope), slope)
 
 
 def _var(x, dim, keepdim, correction, name="std and var"):

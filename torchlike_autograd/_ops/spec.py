@@ -97,7 +97,7 @@ class Layout:
         self.slots = []  # (param, token, first flat index or None)
         flat = 0
         for param, token in zip((p for p in op.params if p.kind.startswith("Tensor") or p.name in op.lift), pattern):
-            if token == "N":
+            if token[0] == "N":
                 self.slots.append((param, token, None))
             elif isinstance(token, tuple):
                 self.slots.append((param, token, flat))
@@ -119,7 +119,7 @@ class Layout:
         """(positional, keywords) for the body."""
         args, kwargs = [], {}
         for param, token, first in self.slots:
-            if token == "N":
+            if token[0] == "N":
                 value = None
             elif isinstance(token, tuple):
                 value = tuple(None if x is None else x for x in flat[first:first + token[1]])
@@ -139,6 +139,8 @@ class Form:
     """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
     __slots__ = ("_host", "call", "closed", "_jit", "_pullbacks", "avals", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
+
+    checked = True  # whether later writes to what it saved are errors
 
     def __init__(self, spec, avals):
         self.spec, self.avals, self.op = spec, avals, spec.op
@@ -252,6 +254,7 @@ class Pullback(Form):
 
     __slots__ = ("given", "inner", "keep", "wanted")
     weight = 1
+    checked = False  # what it reads was checked when it was recorded
 
     def __init__(self, form, wanted, given):
         self.inner, self.wanted, self.given = form, wanted, given
