@@ -64,7 +64,7 @@ def _cut(t, dim, s, keep_whole):
         raise ValueError("step must be greater than zero")
     length = stop - start if step == 1 else (stop - start + step - 1) // step
     length = max(length, 0)
-    if length == n and start == 0 and not keep_whole:
+    if length == n and not keep_whole and (s.start is None or operator.index(s.start) == 0):
         return t
     key = (dim, length, step)
     spec = _slices.get(key)
@@ -105,7 +105,7 @@ def _taken(t, index):
     items = _items(index)
     own = _consumed(items)
     if own > t.ndim:
-        raise _no_dims() if not t.ndim and len(items) == 1 and _is_integer(items[0]) else IndexError(f"too many indices for tensor of dimension {t.ndim}")
+        raise _too_many(t, index)
     out, dim, found, whole = t, 0, [], t.ndim
     for position, item in enumerate(items):
         kind = type(item)
@@ -122,6 +122,14 @@ def _taken(t, index):
         else:
             out, dim = _other(out, dim, item, position, found)
     return out, found
+
+
+def _too_many(t, index):
+    if not t.ndim and _is_integer(index):
+        return _no_dims()
+    if not t.ndim and isinstance(index, slice):
+        return IndexError("slice() cannot be applied to a 0-dim tensor.")
+    return IndexError(f"too many indices for tensor of dimension {t.ndim}")
 
 
 def _items(index):
@@ -406,9 +414,11 @@ def _put(t, found, value):
 
 def put_plan(t, found, value, accumulate):
     """(spec, flat) of a write by index tensors; one value under one mask needs no data."""
-    if len(found) == 1 and not accumulate and found[0][1].dtype is dtypes.bool_ and (not isinstance(value, Tensor) or value.numel() == 1):
+    if len(found) == 1 and not accumulate and found[0][1].dtype in (dtypes.bool_, dtypes.uint8) and (not isinstance(value, Tensor) or value.numel() == 1):
         dim, mask = found[0]
         check_mask(mask, t._v.aval.shape, dim)
+        if mask.dtype is dtypes.uint8:
+            raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
         return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)
     indices, dims = _expanded(t, found)
     if not isinstance(value, Tensor):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import bind, dtypes
-from .._core.composite import composite, named
+from .._core.composite import COMPOSITES, composite
 from .._core.dispatch import inplace, into, run
 from .._core.indexing import check_number, put_plan
 from .._core.ranges import known, settle, unguarded
@@ -16,8 +16,9 @@ from .._ops import segments as _segment_ops
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
-from ..autograd.grad_mode import no_grad
-from .shape import broadcasted, refuse, reshaped, view_of, viewed
+from ..autograd.grad_mode import is_grad_enabled, no_grad
+from .shape import broadcasted, view_of, viewed
+from .typed import published
 
 _ops = (_index_ops, _mask_ops, _scatter_ops, _segment_ops)
 
@@ -64,8 +65,21 @@ def _settle_number(spec, flat):
 
 for _name in ("gather", "index_select", "take"):
     _checked(_name, False, settle)
-for _name in ("scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill", "index_reduce", "put"):
+for _name in ("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_reduce", "put"):
     _checked(_name, True, _settle_number)
+
+
+def _settle_real(spec, flat):
+    """`_settle_number` for an operator that torch does not differentiate for complex numbers."""
+    out = _settle_number(spec, flat)
+    refuse_complex(spec.op.name, flat)
+    return out
+
+
+def refuse_complex(name, flat):
+    """torch's error where a complex result would need a gradient."""
+    if flat[0].dtype.is_complex and is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in flat):
+        raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
 def _settle_mask(spec, flat):
@@ -74,6 +88,7 @@ def _settle_mask(spec, flat):
     return spec
 
 
+_checked("scatter_reduce", True, _settle_real)
 _checked("masked_fill", True, _settle_mask)
 
 
@@ -90,7 +105,7 @@ def _settle_source(spec, flat):
 _checked("masked_scatter", True, _settle_source)
 
 
-@composite("torch.take_along_dim", "Tensor.take_along_dim")
+@published("take_along_dim(Tensor self, Tensor indices, int? dim=None)")
 def take_along_dim(input, indices, dim=None, *, out=None):
     """`gather` with broadcasting, or from the flattened tensor."""
     if indices.dtype is not dtypes.int64:
@@ -117,18 +132,14 @@ def _gather(t, dim, index, out=None):
         index = index.remainder(n)
     elif a.size and n and (a.min() < 0 or a.max() >= n):
         index = from_array(a % n, dtypes.int64)
-    from .._core.composite import COMPOSITES
-
     return COMPOSITES["torch.gather"](t, dim, index, out=out)
 
 
 # Masks
 
-@composite("torch.masked_select", "Tensor.masked_select")
+@published("masked_select(Tensor self, Tensor mask)")
 def masked_select(input, mask, *, out=None):
     """The elements where the mask is true; the mask's values are needed at once."""
-    if not isinstance(mask, Tensor):
-        raise TypeError(f"masked_select(): argument 'mask' (position {1 if out is None else 2}) must be Tensor, not {type(mask).__name__}")
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     from .._core.shapes import broadcast
@@ -170,16 +181,12 @@ def index_put_(input, indices, values, accumulate=False):
 
 # Rows of a table
 
-_embedding = named("embedding")
-
-
-@composite("torch.embedding")
+@published("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False)", paths=("torch.embedding",))
 def embedding_rows(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """Rows of `weight`."""
-    if not isinstance(weight, Tensor) or not isinstance(indices, Tensor):
-        return refuse("embedding", weight, indices, method=False)
     statics = (("padding_idx", int(padding_idx)), ("scale_grad_by_freq", bool(scale_grad_by_freq)), ("sparse", bool(sparse)))
     flat = (weight, indices)
+    refuse_complex("embedding", flat)
     return run(settle(spec_of(OPS["embedding"], statics, ("T", "T")), flat), flat)
 
 
@@ -231,4 +238,4 @@ def one_hot(tensor, num_classes=-1):
     return run(spec, (tensor,))
 
 
-__all__ = ["embedding", "index_put", "masked_select", "one_hot", "reshaped", "take_along_dim"]
+__all__ = ["embedding", "index_put", "masked_select", "one_hot", "take_along_dim"]

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 
-from .._core.composite import composite
+from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import record_op
@@ -18,7 +18,14 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
 from .create import filled
 from .join import _cat
-from .shape import _narrow_plan, as_strided, copied, refuse, sliced
+from .shape import _narrow_plan, as_strided, copied, sliced, strided_plan
+
+
+@composite("Tensor.__delitem__")
+def __delitem__(self, index):
+    """Elements cannot be deleted."""
+    raise TypeError("Tensor does not support deleting items")
+
 
 # Filling and copying
 
@@ -32,12 +39,15 @@ def fill_(self, value):
     return self
 
 
+_fill = named("fill")
+
+
 @composite("torch.fill")
 def filled_like(input, value):
     """A copy with one value everywhere."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
-    return refuse("fill", input, value, method=False)
+    return _fill(input, value)
 
 
 @composite("Tensor.zero_", "torch.zero_")
@@ -80,24 +90,57 @@ def fill_diagonal_(self, fill_value, wrap=False):
 @composite("torch.select_scatter", "Tensor.select_scatter")
 def select_scatter(input, src, dim, index):
     """A copy with one index of a dim replaced."""
+    d, i = _entry(input, dim, index)
+    return run(spec_of(OPS["_select_scatter"], (("dim", d),), ("T", "T", "i")), (input, src, i))
+
+
+def _entry(input, dim, index):
+    """(dim, index) counted from the start; torch's error for an index out of range."""
     shape = input._v.aval.shape
     d, i = wrap_dim(dim, len(shape), scalar_ok=False), operator.index(index)
     if not -shape[d] <= i < shape[d]:
         raise IndexError(f"select(): index {i} out of range for tensor of size {list(shape)} at dimension {d}")
-    return run(spec_of(OPS["_select_scatter"], (("dim", d),), ("T", "T", "i")), (input, src, i + shape[d] if i < 0 else i))
+    return d, i + shape[d] if i < 0 else i
 
 
 @composite("torch.slice_scatter", "Tensor.slice_scatter")
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     """A copy with a range of a dim replaced."""
+    d, first, length = _range(input, dim, start, end, step)
+    spec = spec_of(OPS["_slice_scatter"], (("dim", d), ("length", length), ("step", step)), ("T", "T", "i"))
+    return run(spec, (input, src, first))
+
+
+def _range(input, dim, start, end, step):
+    """(dim, first index, length) of a slice."""
     shape = input._v.aval.shape
     d = wrap_dim(dim, len(shape), scalar_ok=False)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     first, last, _ = slice(start, end).indices(shape[d])
-    length = max(-(-(last - first) // step), 0)
-    spec = spec_of(OPS["_slice_scatter"], (("dim", d), ("length", length), ("step", step)), ("T", "T", "i"))
-    return run(spec, (input, src, first))
+    return d, first, max(-(-(last - first) // step), 0)
+
+
+@composite("torch.select_copy")
+def select_copy(input, dim, index):
+    """A copy of one index of a dim."""
+    d, i = _entry(input, dim, index)
+    return run(spec_of(OPS["_select_copy"], (("dim", d),), ("T", "i")), (input, i))
+
+
+@composite("torch.slice_copy")
+def slice_copy(input, dim=0, start=None, end=None, step=1):
+    """A copy of a range of a dim."""
+    d, first, length = _range(input, dim, start, end, step)
+    return run(spec_of(OPS["_slice_copy"], (("dim", d), ("length", length), ("step", step)), ("T", "i")), (input, first))
+
+
+@composite("torch.as_strided_copy")
+def as_strided_copy(input, size, stride, storage_offset=None):
+    """A copy of a view with chosen strides."""
+    source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
+    statics = (("size", size), ("stride", stride), ("offset", offset), ("own", own))
+    return run(spec_of(OPS["_as_strided_copy"], statics, ("T",)), (source,))
 
 
 @composite("torch.narrow_copy", "Tensor.narrow_copy")
@@ -166,6 +209,16 @@ _renamed("unsqueeze_", _always("unsqueeze"), _always("_unsqueeze_"), lambda dim:
 _renamed("squeeze_", _squeeze_kind, lambda dim=None: "_" + _squeeze_kind(dim).replace("squeeze", "squeeze_"), _squeeze_statics)
 
 
+@composite("Tensor.as_strided_", "torch.as_strided_")
+def as_strided_(self, size, stride, storage_offset=None):
+    """`as_strided` of the tensor itself."""
+    source, size, stride, offset, own = strided_plan(self, size, stride, storage_offset)
+    if source is not self:
+        raise NotImplementedError("as_strided_ beyond the elements that a view shows")
+    link = spec_of(OPS["_as_strided"], (("size", size), ("stride", stride), ("offset", offset), ("own", own)), ("T",))
+    return _rearranged(self, link, "_as_strided_")
+
+
 # Storage
 
 @composite("Tensor.resize_")
@@ -195,7 +248,7 @@ def resize_(self, *sizes, memory_format=None):
     return self
 
 
-@composite("Tensor.resize_as_")
+@composite("Tensor.resize_as_", "torch.resize_as_")
 def resize_as_(self, the_template, memory_format=None):
     """`resize_` to the sizes of another tensor."""
     return resize_(self, the_template._v.aval.shape)

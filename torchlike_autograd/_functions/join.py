@@ -16,7 +16,8 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
 from .create import placed
-from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, refuse, reshaped, view_of, viewed
+from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, reshaped, view_of, viewed
+from .typed import published
 
 # Side by side
 
@@ -25,7 +26,7 @@ def _joiner(name, *paths):
 
     def join(tensors, dim=0, *, axis=None, out=None):
         if not isinstance(tensors, (list, tuple)):
-            return refuse(name, tensors, dim, method=False)
+            raise TypeError(f"{name}() takes a sequence of tensors")
         for i, t in enumerate(tensors):
             if not isinstance(t, Tensor):
                 raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
@@ -38,32 +39,32 @@ def _joiner(name, *paths):
 
     join.__name__ = join.__qualname__ = name
     join.__doc__ = op.doc
-    return composite(*paths)(join)
+    return published(f"{name}(Tensor[] tensors, int dim=0)", paths=paths)(join)
 
 
 _cat, _stack = _joiner("cat", "torch.cat", "torch.concat", "torch.concatenate"), _joiner("stack", "torch.stack")
 
 
-@composite("torch.hstack")
+@published("hstack(Tensor[] tensors)", paths=("torch.hstack",))
 def hstack(tensors, *, out=None):
     """Along the second dim, vectors along their only one."""
     tensors = _nonempty("hstack", atleast_1d(_sequence(tensors)))
     return _cat(tensors, 0 if tensors[0].ndim == 1 else 1, out=out)
 
 
-@composite("torch.vstack", "torch.row_stack")
+@published("vstack(Tensor[] tensors)", paths=("torch.vstack", "torch.row_stack"))
 def vstack(tensors, *, out=None):
     """Along the first dim, vectors as rows."""
     return _cat(_nonempty("vstack", atleast_2d(_sequence(tensors))), 0, out=out)
 
 
-@composite("torch.dstack")
+@published("dstack(Tensor[] tensors)", paths=("torch.dstack",))
 def dstack(tensors, *, out=None):
     """Along the third dim."""
     return _cat(_nonempty("dstack", atleast_3d(_sequence(tensors))), 2, out=out)
 
 
-@composite("torch.column_stack")
+@published("column_stack(Tensor[] tensors)", paths=("torch.column_stack",))
 def column_stack(tensors, *, out=None):
     """Along the second dim, vectors as columns."""
     columns = [reshaped(t, (t.numel(), 1)) if t.ndim <= 1 else t for t in _nonempty("column_stack", _sequence(tensors))]
@@ -226,7 +227,7 @@ def combinations(input, r=2, with_replacement=False):
 _rot90 = named("rot90")
 
 
-@composite("torch.rot90", "Tensor.rot90")
+@published("rot90(Tensor self, int k=1, int[] dims=[0, 1])")
 def rot90(input, k=1, dims=(0, 1)):
     """Quarter turns in the plane of two dims."""
     out = _rot90(input, k, dims)
@@ -238,7 +239,7 @@ def rot90(input, k=1, dims=(0, 1)):
     return out
 
 
-@composite("torch.fliplr", "Tensor.fliplr")
+@published("fliplr(Tensor self)")
 def fliplr(input):
     """The second dim reversed."""
     if input.ndim < 2:
@@ -246,7 +247,7 @@ def fliplr(input):
     return input.flip((1,))
 
 
-@composite("torch.flipud", "Tensor.flipud")
+@published("flipud(Tensor self)")
 def flipud(input):
     """The first dim reversed."""
     if input.ndim < 1:
@@ -254,7 +255,7 @@ def flipud(input):
     return input.flip((0,))
 
 
-@composite("torch.diag", "Tensor.diag")
+@published("diag(Tensor self, int diagonal=0)")
 def diag(input, diagonal=0, *, out=None):
     """The diagonal of a matrix as a copy, or a matrix with a vector on its diagonal."""
     if input.ndim not in (1, 2):
@@ -264,7 +265,7 @@ def diag(input, diagonal=0, *, out=None):
     return named("diagonal_copy")(input, diagonal, out=out)
 
 
-@composite("torch.diagflat", "Tensor.diagflat")
+@published("diagflat(Tensor self, int offset=0)")
 def diagflat(input, offset=0):
     """A matrix with all elements on a diagonal."""
     return named("diag_embed")(viewed(contiguous(input), (-1,)), offset)
@@ -300,6 +301,8 @@ def split(tensor, split_size_or_sections, dim=0):
 def _split(t, size, dim):
     if isinstance(size, (list, tuple)):
         return view_of(t, "split_with_sizes", split_sizes=ints(size), dim=dim)
+    if not hasattr(size, "__index__"):
+        raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type(size).__name__}")
     return view_of(t, "split.Tensor", split_size=size.__index__(), dim=dim)
 
 
@@ -321,14 +324,14 @@ def _chunk_size(name, t, chunks, dim):
     return n, -(-n // chunks)
 
 
-@composite("torch.chunk", "Tensor.chunk")
+@published("chunk(Tensor self, int chunks, int dim=0)")
 def chunk(input, chunks, dim=0):
     """At most `chunks` pieces of one size."""
     n, size = _chunk_size("chunk", input, chunks, dim)
     return _split(input, [0] * chunks, dim) if n == 0 else _split(input, size, dim)
 
 
-@composite("torch.unsafe_chunk", "Tensor.unsafe_chunk")
+@published("unsafe_chunk(Tensor self, int chunks, int dim=0)")
 def unsafe_chunk(input, chunks, dim=0):
     """`chunk` whose pieces are not views."""
     n, size = _chunk_size("chunk", input, chunks, dim)

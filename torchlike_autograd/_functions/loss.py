@@ -7,13 +7,17 @@ import warnings
 
 from .._core import shapes
 from .._core.composite import composite, named
+from .._core.dispatch import run
 from .._core.dtypes import FLOAT
 from .._core.record import thread
+from .._ops import activation as _activation_ops
 from .._ops import loss as _loss_ops
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
 from .._tensor import Tensor
 from .create import full_like
 
-_ops = _loss_ops
+_ops = _activation_ops, _loss_ops
 _mul, _add, _sub, _div, _neg, _exp, _log = (named(n) for n in ("mul", "add", "sub", "div", "neg", "exp", "log"))
 _sum, _mean, _masked_fill = named("sum"), named("mean"), named("masked_fill")
 CODES = {"none": 0, "mean": 1, "sum": 2}
@@ -150,7 +154,7 @@ def _nll(input, target, weight, code, ignore_index):
     _fixed("nll_loss_forward" if rank <= 2 else "nll_loss2d_forward", weight=weight)
     if rank <= 2:
         _check_flat(input, target)
-        return named("nll_loss_forward")(input, target, weight, code, ignore_index)[0]
+        return _of_classes("nll_loss_forward", input, target, weight, code, ignore_index)
     size = (input.shape[0], *input.shape[2:])
     if target.shape[1:] != size[1:]:
         raise RuntimeError(f"Expected target size {list(size)}, got {list(target.shape)}")
@@ -159,8 +163,18 @@ def _nll(input, target, weight, code, ignore_index):
         rest = math.prod(size[1:])
         input = named("view")(input, (n, c, 1, rest)) if input.is_contiguous() else named("_unsafe_view")(named("clone")(input), (n, c, 1, rest))
         target = named("_unsafe_view")(target, (n, 1, rest))
-    out = named("nll_loss2d_forward")(input, target, weight, code, ignore_index)[0]
+    out = _of_classes("nll_loss2d_forward", input, target, weight, code, ignore_index)
     return named("view")(out, size) if code == 0 and rank != 4 else out
+
+
+def _of_classes(key, input, target, weight, code, ignore_index):
+    flat = (input, target) if weight is None else (input, target, weight)
+    statics = (("reduction", code), ("ignore_index", ignore_index))
+    return run(spec_of(OPS[key], statics, ("T", "T", "N" if weight is None else "T")), flat)[0]
+
+
+def _log_softmax(input, axis):
+    return run(spec_of(OPS["_log_softmax"], (("dim", axis),), ("T",)), (input,))
 
 
 def _check_flat(input, target):
@@ -181,7 +195,7 @@ def _of_probabilities(input, target, weight, code, smoothing):
     classes = input.shape[axis]
     if weight is not None:
         _check_weight(weight, classes)
-    logp = named("_log_softmax")(input, axis)
+    logp = _log_softmax(input, axis)
     if smoothing > 0:
         target = _add(_mul(target, 1 - smoothing), smoothing / classes)
     loss = _mul(logp, target)
@@ -212,7 +226,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _of_probabilities(input, target, weight, code, label_smoothing)
     axis = 0 if input.ndim == 1 else 1
-    logp = named("_log_softmax")(input, axis)
+    logp = _log_softmax(input, axis)
     if label_smoothing > 0.0:
         return _smoothed(logp, target, weight, code, ignore_index, label_smoothing)
     return _nll(logp, target, weight, code, ignore_index)

@@ -129,6 +129,6 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         if not isinstance(x, Tensor):
             raise TypeError(f"cdist(): argument '{label}' must be Tensor, not {type(x).__name__}")
     rows = max(x1.shape[-2] if x1.ndim > 1 else 0, x2.shape[-2] if x2.ndim > 1 else 0)
-    if p == 2 and (mode == 1 or (mode is None and rows > 25)):
+    if p == 2 and x1.numel() and x2.numel() and (mode == 1 or (mode is None and rows > 25)):
         return named("_euclidean_dist")(x1, x2)
     return named("_cdist_forward")(x1, x2, p, mode)

@@ -7,7 +7,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.composite import composite
 from .._core.dispatch import run
-from .._core.shapes import wrap_dim
+from .._core.shapes import contiguous_strides, wrap_dim
 from .._ops import search as _search_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -125,6 +125,37 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     inverse = group.reshape(a.shape) if d is None else group
     counts = np.bincount(group) if len(rows) else np.zeros(0, np.int64)
     return _answer(_chosen("unique_consecutive", input, np.flatnonzero(new), d), inverse, counts, return_inverse, return_counts)
+
+
+@composite("torch.unravel_index")
+def unravel_index(indices, shape):
+    """The coordinates in `shape` of flat indices, one tensor for each dim."""
+    if indices.dtype.category >= dtypes.FLOAT or indices.dtype is dtypes.bool_:
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    steps = contiguous_strides(shape)
+    a = indices._numpy()
+    found = np.stack([a // s % n for s, n in zip(steps, shape)], -1) if shape else np.zeros((*a.shape, 0), np.int64)
+    return _long(found).unbind(-1)
+
+
+@composite("torch.is_nonzero", "Tensor.is_nonzero")
+def is_nonzero(input):
+    """Whether the one element is not zero."""
+    return bool(input)
+
+
+@composite("torch.is_same_size", "Tensor.is_same_size")
+def is_same_size(input, other):
+    """Whether two tensors have one shape."""
+    return input.shape == other.shape
+
+
+@composite("Tensor.dim_order")
+def dim_order(self, *, ambiguity_check=False):
+    """The dims from the outermost to the innermost in memory."""
+    strides = self.stride()
+    return tuple(sorted(range(self.ndim), key=lambda d: -strides[d]))
 
 
 # Counting

@@ -16,6 +16,7 @@ from .._ops import views as _view_ops
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
+from .typed import complaint, published, signature
 
 _ops = (_join_ops, _shape_ops, _view_ops)
 
@@ -72,6 +73,9 @@ def viewed(t, size):
     return view_of(t, "view", size=size)
 
 
+_VIEWS = [signature("view(Tensor self, ScalarType dtype)"), signature("view(Tensor self, int[] size)")]
+
+
 @composite("Tensor.view")
 def view(self, *size, **kwargs):
     """A view with other sizes, or of the same bytes as another dtype."""
@@ -82,7 +86,7 @@ def view(self, *size, **kwargs):
         return viewed(self, dims)
     if size is not None and len(size) == 1 and isinstance(size[0], dtypes.dtype):
         return _retyped(self, size[0])
-    return refuse("view", self, *(size or ()), **kwargs)
+    raise complaint("view", _VIEWS, (self, *(size or ())), kwargs, True)
 
 
 def _retyped(t, dtype):
@@ -109,35 +113,30 @@ def reshaped(t, size):
     return view_of(t, "_reshape_alias", size=new, stride=strides)
 
 
-def _reshape(name):
-    def reshape(input, *shape, **kwargs):
-        if kwargs and not shape and set(kwargs) == {"shape"}:
-            shape = (kwargs["shape"],)
-        dims = sizes_of(shape) if shape else None
-        if dims is None or not isinstance(input, Tensor):
-            return refuse(name, input, *shape, method=False)
-        return reshaped(input, dims)
-
-    return reshape
-
-
-reshape = composite("torch.reshape", "Tensor.reshape")(_reshape("view"))
-reshape.__doc__ = "Other sizes: a view where strides permit, a copy otherwise."
+@published("reshape(Tensor self, int[] shape)")
+def reshape(input, *shape, **kwargs):
+    """Other sizes: a view where strides permit, a copy otherwise."""
+    if kwargs and not shape and set(kwargs) == {"shape"}:
+        shape = (kwargs["shape"],)
+    dims = sizes_of(shape) if shape else None
+    if dims is None:
+        raise TypeError("reshape() takes sizes")
+    return reshaped(input, dims)
 
 
-@composite("Tensor.view_as")
+@published("view_as(Tensor self, Tensor other)", paths=("Tensor.view_as",))
 def view_as(self, other):
     """A view with the sizes of another tensor."""
     return viewed(self, other._v.aval.shape)
 
 
-@composite("Tensor.reshape_as")
+@published("reshape_as(Tensor self, Tensor other)", paths=("Tensor.reshape_as",))
 def reshape_as(self, other):
     """`reshape` to the sizes of another tensor."""
     return reshaped(self, other._v.aval.shape)
 
 
-@composite("torch.flatten", "Tensor.flatten")
+@published("flatten(Tensor self, int start_dim=0, int end_dim=-1)")
 def flatten(input, start_dim=0, end_dim=-1):
     """A range of dims as one."""
     shape = input._v.aval.shape
@@ -151,7 +150,7 @@ def flatten(input, start_dim=0, end_dim=-1):
     return reshaped(input, (*shape[:a], shapes.numel(shape[a:b + 1]), *shape[b + 1:]))
 
 
-@composite("torch.unflatten", "Tensor.unflatten")
+@published("unflatten(Tensor self, int dim, int[] sizes)")
 def unflatten(input, dim, sizes):
     """One dim as several."""
     shape = input._v.aval.shape
@@ -168,7 +167,7 @@ def unflatten(input, dim, sizes):
     return viewed(input, (*shape[:d], *inferred, *shape[d + 1:]))
 
 
-@composite("torch.ravel", "Tensor.ravel")
+@published("ravel(Tensor self)")
 def ravel(input):
     """All elements along one dim."""
     return viewed(contiguous(input), (-1,))
@@ -184,11 +183,9 @@ def copied(t):
     return unary(_CLONE, t)
 
 
-@composite("torch.clone", "Tensor.clone")
+@published("clone(Tensor self, *, MemoryFormat? memory_format=None)")
 def clone(input, *, memory_format=None):
     """A copy; it keeps the order of dims in memory unless another format is asked for."""
-    if not isinstance(input, Tensor):
-        return refuse("clone", input, method=False)
     out = unary(_CLONE, input)
     if memory_format is None or memory_format.__repr__() == "torch.preserve_format":
         keep_order(out, input)
@@ -280,19 +277,19 @@ composite("Tensor.mT")(property(lambda self: _transposed(self, "mT"), doc="The l
 composite("Tensor.mH")(property(lambda self: _adjoint(self, "mH"), doc="The last two dims swapped, conjugated."))
 
 
-@composite("torch.adjoint", "Tensor.adjoint")
+@published("adjoint(Tensor self)")
 def adjoint(input):
     """The last two dims swapped, conjugated."""
     return _adjoint(input, "adjoint()")
 
 
-@composite("torch.swapaxes", "Tensor.swapaxes")
+@published("swapaxes(Tensor self, int axis0, int axis1)")
 def swapaxes(input, axis0, axis1):
     """Two dims swapped."""
     return view_of(input, "transpose.int", dim0=operator.index(axis0), dim1=operator.index(axis1))
 
 
-@composite("torch.swapdims", "Tensor.swapdims")
+@published("swapdims(Tensor self, int dim0, int dim1)")
 def swapdims(input, dim0, dim1):
     """Two dims swapped."""
     return view_of(input, "transpose.int", dim0=operator.index(dim0), dim1=operator.index(dim1))
@@ -326,7 +323,7 @@ def sliced(t, dim, start, length, step=1):
     return view_of(t, "_slice", start, dim=dim, length=length, step=step)
 
 
-@composite("torch.select", "Tensor.select")
+@published("select(Tensor self, int dim, int index)")
 def select(input, dim, index):
     """One index of a dim."""
     shape = input._v.aval.shape
@@ -354,7 +351,7 @@ def _narrow_plan(input, dim, start, length):
     return d, start
 
 
-@composite("torch.narrow", "Tensor.narrow")
+@published("narrow(Tensor self, int dim, Tensor start, int length)", "narrow(Tensor self, int dim, int start, int length)")
 def narrow(input, dim, start, length):
     """A range of a dim."""
     d, start = _narrow_plan(input, dim, start, length)
@@ -363,7 +360,7 @@ def narrow(input, dim, start, length):
 
 # Repetition without copies
 
-@composite("Tensor.expand_as")
+@published("expand_as(Tensor self, Tensor other)", paths=("Tensor.expand_as",))
 def expand_as(self, other):
     """`expand` to the sizes of another tensor."""
     return view_of(self, "expand", size=other._v.aval.shape, implicit=False)
@@ -382,9 +379,15 @@ def broadcasted(t, shape):
 
 # Any strides
 
-@composite("torch.as_strided", "Tensor.as_strided")
+@published("as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None)")
 def as_strided(input, size, stride, storage_offset=None):
     """A view of the storage with chosen sizes, strides and offset."""
+    source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
+    return view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own)
+
+
+def strided_plan(input, size, stride, storage_offset):
+    """(tensor to read, size, stride, offset from its first element, its strides) of `as_strided`; torch's errors."""
     size, stride = ints(size), ints(stride)
     own, at = input._geometry()
     offset = at if storage_offset is None else storage_offset
@@ -396,7 +399,7 @@ def as_strided(input, size, stride, storage_offset=None):
     _check_storage(base, size, stride, offset)
     if _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
         input, (own, at) = base, base._geometry()
-    return view_of(input, "_as_strided", size=size, stride=stride, offset=offset - at, own=own)
+    return input, size, stride, offset - at, own
 
 
 def _check_storage(base, size, stride, offset):

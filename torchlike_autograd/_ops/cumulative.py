@@ -39,10 +39,10 @@ def cumprod(self, *, dim, dtype=None):
 
 def _log_add(a, b):
     """log(exp(a) + exp(b)) without overflow; equal infinities stay."""
-    if jnp.iscomplexobj(a):
-        top = jnp.where(jnp.real(a) > jnp.real(b), jnp.real(a), jnp.real(b))
-        top = jnp.where(jnp.isinf(top), jnp.zeros_like(top), top).astype(a.dtype)
-        return top + jnp.log(jnp.exp(a - top) + jnp.exp(b - top))
+    if jnp.iscomplexobj(a):  # the imaginary part is not wrapped: it stays beside that of the greater
+        larger, smaller = jnp.where(jnp.real(a) > jnp.real(b), a, b), jnp.where(jnp.real(a) > jnp.real(b), b, a)
+        same = jnp.isinf(jnp.real(larger)) & (jnp.real(larger) == jnp.real(smaller))
+        return jnp.where(same, larger, larger + jnp.log1p(jnp.exp(jnp.where(same, -jnp.inf, smaller - larger))))
     return jnp.logaddexp(a, b)
 
 

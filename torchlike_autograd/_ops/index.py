@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
+from .conventions import straight
 from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, offence, offender, out_of_bounds, put_last, truth
 from .pointwise import convert
 from .registry import NONE, SMOOTH, at, call, fails, op, real
@@ -59,7 +60,7 @@ def several_error(code, shape, *_, dims, **__):
 _SEVERAL = {"guard": _each_in_range, "guard_error": several_error}
 
 
-@op("_index(Tensor self, Tensor[] indices, int[] dims) -> Tensor", node="IndexBackward0", names=(), saves={"self": ("indices",)},
+@op("_index(Tensor self, Tensor[] indices, int[] dims) -> Tensor", node="IndexBackward0", names=(), zero_second=True, saves={"self": ("indices",)},
     **_SEVERAL, samples=[call(real(3, 4), (long(0, 2, 0),), (0,)), call(real(3, 4, 2), (long([[0], [1]]), long(0, 1)), (0, 2))], kinks=SMOOTH)
 def _index(self, indices, *, dims):
     """Elements at index tensors, broadcast together, in the dims given; all of the other dims."""
@@ -75,8 +76,8 @@ def _index(self, indices, *, dims):
 def _index_put(self, indices, values, *, dims, accumulate):
     """`values` written (or added) at the places that `_index` reads."""
     shape = indexed_shape(self.shape, [i.shape for i in indices], dims)
-    check_put_dtype(self, values)
     values = broadcast_values(values, shape)
+    check_put_dtype(self, values)
     full = _spread(_same_rank(indices), dims, self.ndim)
     if accumulate:
         return self.at[full].add(values, mode="clip")
@@ -124,7 +125,7 @@ def _vector(index):
     return index.reshape(-1).astype(jnp.int64)
 
 
-@op("index_select(Tensor self, int dim, Tensor index) -> Tensor", node="IndexSelectBackward0", saves={"self": ("index",)},
+@op("index_select(Tensor self, int dim, Tensor index) -> Tensor", node="IndexSelectBackward0", zero_second=True, saves={"self": ("index",)},
     **_OUT_OF_RANGE, samples=[call(real(3, 4), 0, long(0, 2, 0)), call(real(3, 4), -1, long(3)), call(real(()), 0, long(0))], kinks=SMOOTH,
     errors=[fails(call(real(3, 4), 0, long(3)), IndexError, "index out of range in self"),
             fails(call(real(3, 4), 0, long([[0]])), IndexError, "index_select(): Index is supposed to be a vector"),
@@ -171,7 +172,10 @@ def index_add(self, index, source, *, dim, alpha=1):
     places = x.at[along(x.ndim, d, _vector(index))]
     if self.dtype == bool:
         return places.max(added & convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
-    return places.add(added * convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
+    alpha = convert(alpha, from_numpy_dtype(self.dtype))
+    # torch 2.13: a complex alpha enters the gradient as it is, not conjugated
+    added = straight(added * alpha, added * jnp.conj(alpha)) if jnp.iscomplexobj(alpha) else added * alpha
+    return places.add(added, mode="clip", wrap_negative_indices=False).reshape(self.shape)
 
 
 def _copied_source(self, index, source, d):
@@ -264,7 +268,7 @@ def _flat_places(name, index, size):
     return jnp.where(flat < 0, flat + size, flat)
 
 
-@op("take(Tensor self, Tensor index) -> Tensor", node="TakeBackward0", saves={"self": ("self", "index")}, **_FLAT, samples=[call(real(3, 4), long(0, -1, 5)),
+@op("take(Tensor self, Tensor index) -> Tensor", node="TakeBackward0", zero_second=True, saves={"self": ("self", "index")}, **_FLAT, samples=[call(real(3, 4), long(0, -1, 5)),
     call(real(3, 4), long([[0, 1], [2, 2]]))], kinks=SMOOTH,
     errors=[fails(call(real(3, 4), long(12)), IndexError, "out of range: tried to access index 12 on a tensor of 12 elements."),
             fails(call(real(3), at(0.0, grad=False)), RuntimeError, "take(): Expected a long tensor for index, but got Double")])
@@ -295,7 +299,7 @@ def put(self, index, source, *, accumulate=False):
 
 # Rows of a table
 
-@op("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor", node="EmbeddingBackward0",
+@op("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor", node="EmbeddingBackward0", zero_second=True,
     method=False, saves={"weight": ("indices",)}, **in_range(lambda shape, **_: (shape[0], 0), _out_of_range), samples=[call(real(4, 3), long([[0, 2], [2, 1]])), call(real(4, 3), long(0, 2, 0), 0), call(real(4, 3),
     long(0, 2, 0), -1, True)], kinks=SMOOTH,
     errors=[fails(call(real(4, 3), long(4)), IndexError, "index out of range in self"), fails(call(real(3), long(0)), RuntimeError, "'weight' must be 2-D")])

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._core import dtypes, shapes
+from .._core.config import default_dtype
 from .conventions import magnitude, only, partials, straight
 from .norm import norm_of
 from .reduce import average, total, type_of
@@ -66,8 +67,8 @@ def huber_loss(self, target, *, reduction=1, delta=1.0):
     return reduced(_huber(only("huber_cpu", self, "f") - target.astype(self.dtype), delta), reduction)
 
 
-@op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", promote=Promote.RESULT, inplace=False,
-    names=(), nondiff=("target",), saves={"self": ("self", "target")}, samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
+@op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", promote=Promote.RESULT,
+    inplace=False, opmath=False, names=(), nondiff=("target",), saves={"self": ("self", "target")}, samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
 def soft_margin_loss(self, target, *, reduction=1):
     """log(1 + exp(-target * self)), by that formula."""
     return reduced(jnp.log1p(jnp.exp(-target * self)), reduction)
@@ -333,6 +334,8 @@ def _cosine_embedding(input1, input2, target, *, margin):
     if target.ndim == 0 and (input1.ndim != 1 or input2.ndim != 1):
         raise RuntimeError(f"0D target tensor expects 1D input tensors, {shown}")
     shapes.broadcast(input1.shape, input2.shape)
+    if type_of(input1).category < dtypes.FLOAT:
+        input1, input2 = (x.astype(default_dtype().np) for x in (input1, input2))
     axis = (target.ndim,)
     dots = total(input1 * input2, axis)
     sizes = [total(x * x, axis) + jnp.asarray(_TINY, x.dtype) for x in (input1, input2)]
@@ -342,7 +345,7 @@ def _cosine_embedding(input1, input2, target, *, margin):
     return jnp.where(target == 1, 1 - cosine, 0) + jnp.where((target == -1) & (far >= 0), far, 0)
 
 
-@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.RESULT,
+@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.FLOAT,
     inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",),
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])

@@ -44,7 +44,7 @@ def masked_fill(self, mask, *, value):
     return _masked(self, mask, value)
 
 
-@op("_masked_select(Tensor self, Tensor mask, Tensor places) -> Tensor", node="MaskedSelectBackward0", names=(), saves={"self": ("self", "mask")}, nondiff=("places",),
+@op("_masked_select(Tensor self, Tensor mask, Tensor places) -> Tensor", node="MaskedSelectBackward0", names=(), zero_second=True, saves={"self": ("self", "mask")}, nondiff=("places",),
     samples=[call(real(3), truth([True, False, True]), long(0, 2))], kinks=SMOOTH)
 def _masked_select(self, mask, places):
     """Elements at flat `places` (the true ones of `mask`) of `self` broadcast with the mask."""

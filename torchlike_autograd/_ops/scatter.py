@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype
@@ -32,7 +33,7 @@ def _need_long(name, index):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
 
 
-@op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", node="GatherBackward0", saves={"self": ("self", "index")},
+@op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", node="GatherBackward0", zero_second=True, saves={"self": ("self", "index")},
     **_RANGE, samples=[call(real(3, 4), 1, long([[0, 3], [1, 1]])), call(real(3), -1, long(2, 2, 0)), call(real(()), 0, long(0))], kinks=SMOOTH,
     errors=[fails(call(real(3, 4), 1, long([[0, 4]])), RuntimeError, "index 4 is out of bounds for dimension 1 with size 4"),
             fails(call(real(3, 4), 1, long(0)), RuntimeError, "Index tensor must have the same number of dimensions as input tensor"),
@@ -73,9 +74,23 @@ def _scatter_src_rank(index, src):
     raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
 
 
-def part(src, index):
-    """The part of `src` that `index` covers."""
-    return at_least_1d(src)[tuple([slice(0, n) for n in at_least_1d(index).shape])]
+def part(src, index, node):
+    """The part of `src` that `index` covers; as in torch 2.13 there is no gradient for a larger `src`."""
+    if at_least_1d(src).shape == at_least_1d(index).shape:
+        return at_least_1d(src)
+    return at_least_1d(_covered(src, index.shape, node))[tuple([slice(0, n) for n in at_least_1d(index).shape])]
+
+
+def _covered(src, shape, node):
+    @jax.custom_jvp
+    def same(x):
+        return x
+
+    @same.defjvp
+    def _(primals, tangents):
+        raise RuntimeError(f"Function {node} returned an invalid gradient at index 1 - got {list(shape)} but expected shape compatible with {list(src.shape)}")
+
+    return same(src)
 
 
 def _scattered(self, index, src, d, how):
@@ -90,6 +105,8 @@ def _set(x, where, src):
 
 
 def _add(x, where, src):
+    if x.dtype == bool:
+        return x.at[where].max(src, mode="clip", wrap_negative_indices=False)
     return x.at[where].add(src, mode="clip", wrap_negative_indices=False)
 
 
@@ -106,15 +123,7 @@ def _multiply(x, where, src):
 def scatter(self, index, src, *, dim):
     """Elements of `src` written where `index` says."""
     d = scatter_dim(self, index, dim, src)
-    return _scattered(self, index, part(src, index), d, _set)
-
-
-@op("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", node="ScatterBackward1", saves={"self": ("index",)}, lift=("value",), inplace=True,
-    **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0]]), 1.5)], kinks=SMOOTH)
-def scatter_value(self, index, *, dim, value):
-    """One number written where `index` says."""
-    d = scatter_dim(self, index, dim)
-    return _scattered(self, index, convert(value, from_numpy_dtype(self.dtype)), d, _set)
+    return _scattered(self, index, part(src, index, "ScatterBackward0"), d, _set)
 
 
 def _reduction(reduce):
@@ -128,7 +137,15 @@ def _reduction(reduce):
 def scatter_reduced(self, index, src, *, dim, reduce):
     """Elements of `src` added or multiplied in."""
     d = scatter_dim(self, index, dim, src)
-    return _scattered(self, index, part(src, index), d, _reduction(reduce))
+    return _scattered(self, index, part(src, index, "ScatterBackward0"), d, _reduction(reduce))
+
+
+@op("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", node="ScatterBackward1", saves={"self": ("index",)}, lift=("value",), inplace=True,
+    **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0]]), 1.5)], kinks=SMOOTH)
+def scatter_value(self, index, *, dim, value):
+    """One number written where `index` says."""
+    d = scatter_dim(self, index, dim)
+    return _scattered(self, index, convert(value, from_numpy_dtype(self.dtype)), d, _set)
 
 
 @op("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor", node="torch::autograd::NotImplemented",
@@ -145,6 +162,6 @@ def scatter_value_reduced(self, index, *, dim, value, reduce):
 def scatter_add(self, index, src, *, dim):
     """Elements of `src` added where `index` says."""
     d = scatter_dim(self, index, dim, src)
-    return _scattered(self, index, part(src, index), d, _add)
+    return _scattered(self, index, part(src, index, "ScatterAddBackward0"), d, _add)
 
 

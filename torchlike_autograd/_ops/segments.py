@@ -118,11 +118,13 @@ _EVERYTHING = {"self": ("self", "index", "src", "result"), "src": ("self", "inde
 def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
     """Elements of `src` reduced into the places that `index` names."""
     d = scatter_dim(self, index, dim, src)
+    if reduce in ("amax", "amin") and jnp.iscomplexobj(self):
+        raise NotImplementedError(f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{from_numpy_dtype(self.dtype).char_name}'")
     if reduce in _ALSO:
         self, reduce = _without_gradient(self, reduce), _ALSO[reduce]
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    return _reduced(self, index, part(src, index), d, reduce, include_self)
+    return _reduced(self, index, part(src, index, "ScatterReduceBackward0"), d, reduce, include_self)
 
 
 _EVERY_SOURCE = {"self": ("self", "index", "source", "result"), "source": ("self", "index", "source", "result")}

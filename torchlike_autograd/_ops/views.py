@@ -291,6 +291,8 @@ def _renamed(schema, node, body, sample):
 _renamed("_t_(Tensor self) -> Tensor", "TBackward1", lambda self: shape.t(self), call(real(2, 3)))
 _renamed("_transpose_(Tensor self, int dim0, int dim1) -> Tensor", "TransposeBackward1",
          lambda self, *, dim0, dim1: shape.transpose(self, dim0=dim0, dim1=dim1), call(real(2, 3), 0, 1))
+_renamed("_as_strided_(Tensor self, int[] size, int[] stride, int offset, int[] own) -> Tensor", "AsStridedBackward1",
+         lambda self, *, size, stride, offset, own: _as_strided(self, size=size, stride=stride, offset=offset, own=own), call(real(6), (2,), (2,), 1, (1,)))
 _renamed("_unsqueeze_(Tensor self, int dim) -> Tensor", "UnsqueezeBackward1", lambda self, *, dim: shape.unsqueeze(self, dim=dim), call(real(2), 0))
 _renamed("_squeeze_(Tensor self) -> Tensor", "SqueezeBackward3", lambda self: shape.squeeze(self), call(real(2, 1)))
 _renamed("_squeeze_.dim(Tensor self, int dim) -> Tensor", "SqueezeBackward4", lambda self, *, dim: shape.squeeze_dim(self, dim=dim), call(real(2, 1), 1))
