@@ -15,7 +15,8 @@ from .._ops.schema import REQUIRED
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import devices, dtypes
-from .dispatch import binary, inplace, into, run, unary, with_number
+from .dispatch import inplace, into, run
+from .hot import PLAIN, binary, twin, unary, view, with_number
 from .record import number_kind
 
 NUMBERS = (float, int, bool, complex)
@@ -295,7 +296,7 @@ class Recipes:
 
     def __init__(self, name, ops, method):
         self.name, self.ops, self.method = name, ops, method
-        self.kinds = {}  # (types, names, types of keywords) -> (indices of structure, {values: (spec, indices of flat)})
+        self.kinds = {}  # (types, names, types of keywords) -> (picker of structure, {values: (spec, picker of flat)}, places of structure)
 
     def find(self, args, kwargs):
         """(spec, flat) of a call."""
@@ -307,14 +308,14 @@ class Recipes:
             kind = (*map(type, args),)
         known = self.kinds.get(kind)
         if known is not None:
-            fixed, table = known
+            pick, table, _ = known
             try:
-                found = table.get(tuple([every[i] for i in fixed]))
+                found = table.get(pick(every))
             except TypeError:  # a list
-                found = table.get(tuple([tuple(every[i]) if type(every[i]) is list else every[i] for i in fixed]))
+                found = table.get(pick([tuple(x) if type(x) is list else x for x in every]))
             if found is not None:
                 spec, chosen = found
-                return spec, [every[i] for i in chosen]
+                return spec, chosen(every)
         spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
         self._learn(kind, every, spec, flat)
         return spec, flat
@@ -328,15 +329,23 @@ class Recipes:
             used.add(i)
             chosen.append(i)
         fixed = tuple(i for i, x in enumerate(every) if i not in used or (spec.op.bake and not isinstance(x, Tensor)))
-        values = tuple([tuple(every[i]) if type(every[i]) is list else every[i] for i in fixed])
-        if not all(_plain(v) for v in values):
+        values = [tuple(x) if type(x) is list else x for x in every]
+        if not all(_plain(values[i]) for i in fixed):
             return
         known = self.kinds.get(kind)
-        if known is None or known[0] != fixed:
-            known = self.kinds[kind] = (fixed, {})
+        if known is None or known[2] != fixed:
+            known = self.kinds[kind] = (_picker(fixed), {}, fixed)
         if len(known[1]) > 256:
             known[1].clear()
-        known[1][values] = (spec, tuple(chosen))
+        known[1][known[0](values)] = (spec, _picker(chosen))
+
+
+def _picker(places):
+    """f(sequence) -> the tuple of what stands at these places."""
+    if len(places) == 1:
+        i = places[0]
+        return lambda every: (every[i],)
+    return operator.itemgetter(*places) if places else lambda every: ()
 
 
 def _numeric(op, kind, n):
@@ -355,60 +364,92 @@ def _plain(x):
 # Making the public functions
 
 def make_function(name, ops, method=False):
-    """The function (or method) `name` over its overloads."""
-    bare, two, recipes = [None], {}, Recipes(name, ops, method)
-    plain = Tensor
+    """The function (or method) `name` over its overloads.
+
+    `known` holds calls that need no binding: by the type of the one further argument where that is a tensor or a runtime number, or by the further
+    arguments themselves (with their types: 1, 1.0 and True are equal) where they are structure.
+    """
+    known, recipes = {}, Recipes(name, ops, method)
 
     def function(*args, **kwargs):
-        if not kwargs and args and type(args[0]) is plain:
+        if not kwargs:
             n = len(args)
-            if n == 1:
-                spec = bare[0]
-                if spec is not None:
-                    return unary(spec, args[0])
-            elif n == 2:
+            if n == 2:
                 x, y = args
-                kind = type(y)
-                spec = two.get(kind)
-                if spec is not None:
-                    return binary(spec, x, y) if kind is plain else with_number(spec, x, y)
+                if type(x) in PLAIN:
+                    kind = type(y)
+                    spec = known.get(kind)
+                    if spec is not None:
+                        return binary(spec, x, y) if kind in PLAIN else with_number(spec, x, y)
+                    if kind is int:
+                        spec = known.get((kind, y))
+                        if spec is not None:
+                            return view(spec, x) if spec.op.is_view else unary(spec, x)
+            elif n == 1:
+                x = args[0]
+                if type(x) in PLAIN:
+                    spec = known.get(None)
+                    if spec is not None:
+                        return unary(spec, x)
         out = kwargs.pop("out", None) if kwargs else None
         spec, flat = recipes.find(args, kwargs)
         if out is not None:
             return into(name, spec, flat, out)
-        if spec.hot:
-            if len(flat) == 1:
-                if len(args) == 1 and not kwargs:
-                    bare[0] = spec
+        if len(flat) == 1:
+            if spec.single_view:
+                if not kwargs:
+                    _remember(known, spec, args, flat)
+                return view(spec, flat[0])
+            if spec.hot:
+                if not kwargs:
+                    _remember(known, spec, args, flat)
                 return unary(spec, flat[0])
-            if len(args) == 2 == len(flat) and not kwargs and type(args[0]) is plain and flat[0] is args[0] and flat[1] is args[1] and (
-                    type(flat[1]) is plain or (type(flat[1]) in NUMBERS and not spec.op.bake)):
-                two[type(flat[1])] = spec
+        elif spec.hot and not kwargs and len(flat) == 2 == len(args):
+            _remember(known, spec, args, flat)
         return run(spec, flat)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc
-    function.ops = ops
+    function.ops, function.known = ops, known
     return function
+
+
+def _remember(known, spec, args, flat):
+    """Note a call of the kinds that `known` holds."""
+    x = args[0]
+    if type(x) not in PLAIN or flat[0] is not x:
+        return
+    if len(args) == 1:
+        if spec.hot:
+            known[None] = spec
+    elif len(args) == 2:
+        y, kind = args[1], type(args[1])
+        if len(flat) == 2:
+            if flat[1] is y and (kind in PLAIN or (kind in NUMBERS and not spec.op.bake)):
+                known[kind] = spec
+        elif kind is int and len(known) < 256:
+            known[kind, y] = spec
 
 
 def make_inplace(name, ops):
     """The ``name_`` twin."""
     ops = [o for o in ops if o.inplace]
-    recipes, two = Recipes(name + "_", ops, True), {}
+    recipes, known = Recipes(name + "_", ops, True), {}
 
     def function(self, *args, **kwargs):
         if len(args) == 1 and not kwargs:
-            spec = two.get(type(args[0]))
+            y = args[0]
+            spec = known.get(type(y))
             if spec is not None:
-                return inplace(spec, (self, args[0]), self)
+                return twin(spec, self, y, inplace)
         spec, flat = recipes.find((self, *args), kwargs)
-        if len(args) == 1 and not kwargs and len(flat) == 2 and flat[0] is self and flat[1] is args[0] and not spec.op.bake:
-            two[type(args[0])] = spec
+        if len(args) == 1 and not kwargs and len(flat) == 2 and flat[0] is self and flat[1] is args[0] and spec.hot and not spec.op.bake:
+            if type(args[0]) in PLAIN or type(args[0]) in NUMBERS:
+                known[type(args[0])] = spec
         return inplace(spec, flat, self)
 
     function.__name__ = function.__qualname__ = name + "_"
-    function.ops = ops
+    function.ops, function.known = ops, known
     return function
 
 

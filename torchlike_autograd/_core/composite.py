@@ -27,13 +27,19 @@ def composite(*paths):
 
 
 def named(name):
-    """The function over all overloads of an operator name, made once."""
+    """The function over all overloads of an operator name, made once (when it is first called, if its family is not loaded yet)."""
+    if name in BY_NAME:
+        return _function(name)
 
     def function(*args, **kwargs):
-        f = _functions.get(name)
-        if f is None:
-            f = _functions[name] = bind.make_function(name, BY_NAME[name])
-        return f(*args, **kwargs)
+        return _function(name)(*args, **kwargs)
 
     function.__name__ = name
     return function
+
+
+def _function(name):
+    f = _functions.get(name)
+    if f is None:
+        f = _functions[name] = bind.make_function(name, BY_NAME[name])
+    return f

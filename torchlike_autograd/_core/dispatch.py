@@ -11,12 +11,12 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, record
+from .hot import make_view
 from .lines import user_line
 from .record import GRAD, INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
-from .storage import PickSpec, View, _GRAFT, cell_of, read, write
+from .storage import _GRAFT, PickSpec, read, write
 
 _new = object.__new__
-_acquire, _release = LOCK.acquire, LOCK.release
 
 
 def values_of(flat):
@@ -64,78 +64,6 @@ def _named_repr(self):
     return f"torch.return_types.{type(self).__name__}(\n{fields})"
 
 
-def unary(spec, x):
-    """`run` for one tensor and nothing else (hot)."""
-    v = x._v if x._cell is None else read(x)
-    th = thread.state
-    _acquire()
-    try:
-        tape = th.tape
-        i = v.slot if v.tape is tape else tape.enter(v)
-        nxt = tape.prefix.next.get((spec, th.grad, i))
-        if nxt is not None:
-            tape.prefix = nxt
-            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
-            tape.values.append(out)
-        else:
-            out = record_op(spec, (v,))[0]
-    finally:
-        _release()
-    t = _new(Tensor)
-    t._v = out
-    return t
-
-
-def binary(spec, x, y):
-    """`run` for two tensors (hot)."""
-    a = x._v if x._cell is None else read(x)
-    b = y._v if y._cell is None else read(y)
-    th = thread.state
-    _acquire()
-    try:
-        tape = th.tape
-        i = a.slot if a.tape is tape else tape.enter(a)
-        j = b.slot if b.tape is tape else tape.enter(b)
-        nxt = tape.prefix.next.get((spec, th.grad, i, j))
-        if nxt is not None:
-            tape.prefix = nxt
-            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
-            tape.values.append(out)
-        else:
-            out = record_op(spec, (a, b))[0]
-    finally:
-        _release()
-    t = _new(Tensor)
-    t._v = out
-    return t
-
-
-def with_number(spec, x, number):
-    """`run` for a tensor and a Python float or int, in either order by the spec's pattern (hot)."""
-    v = x._v if x._cell is None else read(x)
-    th = thread.state
-    _acquire()
-    try:
-        tape = th.tape
-        i = v.slot if v.tape is tape else tape.enter(v)
-        nxt = tape.prefix.next.get((spec, th.grad, i))
-        if nxt is not None:
-            if type(number) is float:
-                tape.floats.append(number)
-            else:
-                record.push_numbers(tape, (number,))
-            tape.prefix = nxt
-            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
-            tape.values.append(out)
-        else:
-            out = record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
-    finally:
-        _release()
-    t = _new(Tensor)
-    t._v = out
-    return t
-
-
 # Views
 
 def _wrap_views(spec, flat, values):
@@ -145,27 +73,6 @@ def _wrap_views(spec, flat, values):
         return make_view(base, spec, numbers, values[0], None)
     creation = "multi" if spec.op.multi_view else None
     return tuple([make_view(base, PickSpec(spec, i), numbers, v, creation) for i, v in enumerate(values)])
-
-
-def make_view(source, link, numbers, v, creation):
-    """A Tensor showing `v`, a view of `source` by one more link."""
-    cell = cell_of(source)
-    old = source._view
-    th = thread.state
-    if creation is None:
-        creation = old.creation if old is not None and old.creation != "default" else "default" if th.grad else "no_grad"
-    chain = ((link, numbers),) if old is None else (*old.chain, (link, numbers))
-    base = source if old is None else old.base
-    t = _new(Tensor)
-    t._v = v
-    t._cell, t._at, t._counter = cell, cell.n, source._counter
-    v.seen = seen = (source._counter, source._counter.n)
-    if v.tape is not None:
-        v.tape.seen[v.slot] = seen
-    t._view = View(base, chain, creation, getattr(link, "op", None))
-    if source._detached:
-        t._detached = True
-    return t
 
 
 # In place
@@ -324,4 +231,4 @@ def write_result(out, v):
     write(out, v)
 
 
-__all__ = ["binary", "cast_spec", "check_inplace", "inplace", "into", "keep_history", "make_view", "pack", "run", "unary", "with_number"]
+__all__ = ["cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]

@@ -137,7 +137,7 @@ def _learn_simple(tape, v):
     if plan.saving:
         release = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
         prefix = new_prefix(prefix, release, 0, 0, 0, 0)
-        prefix.memo["frees"] = plan.saving
+        prefix.frees |= plan.saving
     run = Step("backward", stage, (start.size,), NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
     out = Simple()
     out.prefix = new_prefix(prefix, run, len(stage.avals), 0, 0, 0, len(stage.visits))
@@ -257,7 +257,7 @@ def _free_structure(tape, plan):
     if nxt is None:
         step = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
         nxt = prefix.next[label] = new_prefix(prefix, step, 0, 0, 0, 0)
-        nxt.memo["frees"] = plan.saving
+        nxt.frees |= plan.saving
     tape.prefix = nxt
 
 

@@ -22,7 +22,9 @@ from .record import LOCK, ROOT, Tape, Value, thread
 _IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value that only a list holds
 _LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
 
-CREDIT_START, CREDIT_MAX, SIGHTINGS = 12, 24, 3
+# Compiling at first sight costs COMPILE of the credit, a run of a compiled program earns 1: a loop that repeats may afford it, one whose structure never does
+# may not.  Without credit a structure is compiled when it is seen for the SIGHTINGS-th time.
+COMPILE, CREDIT_START, CREDIT_MAX, SIGHTINGS = 32, 12 * 32, 24 * 32, 8
 
 
 class Stats(dict):
@@ -83,8 +85,7 @@ def _run(tape, mask):
         _remember(program)
     inputs = tape.inputs
     if program.outs:
-        arrays = _execute(program, tape.floats, tape.ints, [
-            a if (a := inputs[i].array) is not None and type(a) is not np.ndarray else _device_array(inputs[i]) for i in program.argument_indices])
+        arrays = _execute(program, tape.floats, tape.ints, [inputs[i] for i in program.argument_indices])
     else:
         arrays = ()
     _deliver(tape, program, arrays)
@@ -126,19 +127,23 @@ def _keep(tape, program, arrays):
     tape.kept = kept
 
 
+def _any_array(v):
+    """The value's array, JAX's or NumPy's."""
+    if v.array is None:
+        v.tape.resolve(v)
+    return v.array
+
+
 def _device_array(v):
     """The value's array, moved to JAX once if it is still NumPy's."""
-    a = v.array
-    if a is None:
-        v.tape.resolve(v)
-        a = v.array
+    a = _any_array(v)
     if type(a) is np.ndarray:
         with jax.enable_x64(True):
             a = v.array = jax.device_put(a)
     return a
 
 
-def _execute(program, floats, ints, arrays):
+def _execute(program, floats, ints, values):
     program.runs += 1
     program.prefix.used += 1
     compiled = program.compiled
@@ -146,12 +151,13 @@ def _execute(program, floats, ints, arrays):
         stats["hits"] += 1
         if _credit[0] < CREDIT_MAX:
             _credit[0] += 1
-        return compiled(*_numbers(program, floats, ints), *arrays)
+        return compiled(*_numbers(program, floats, ints), *[
+            a if (a := v.array) is not None and type(a) is not np.ndarray else _device_array(v) for v in values])
     with jax.enable_x64(True):
-        if config.get("execution") == "immediate" or (_credit[0] <= 0 and program.runs < SIGHTINGS):
+        if config.get("execution") == "immediate" or (_credit[0] < COMPILE and program.runs < SIGHTINGS):
             stats["op_by_op"] += 1
-            return op_by_op(program, np.array(floats, np.float64), _int_vector(ints), arrays)
-        return _compile(program, floats, ints, arrays)
+            return op_by_op(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(v) for v in values])
+        return _compile(program, floats, ints, [_device_array(v) for v in values])
 
 
 def _numbers(program, floats, ints):
@@ -176,7 +182,7 @@ def _wrap(i):
 
 def _compile(program, floats, ints, arrays):
     start = time.perf_counter()
-    _credit[0] -= 1
+    _credit[0] = max(_credit[0] - COMPILE, 0)
     body = program.function()
 
     def from_words(floats, ints, *arrays):
@@ -201,22 +207,34 @@ def _cpu():
 
 def op_by_op(program, floats, ints, arrays):
     """Run each step by itself: on the host where arrays are small, otherwise from its own compiled function."""
-    on_host = _cpu()
     env = dict(zip(program.arguments, arrays))
-
-    def call(form, ins):
-        run = form.host(host_function) if on_host else None
-        if run is None:
-            return form.jit()(*ins)
-        return run(*[a if isinstance(a, (np.ndarray, np.generic)) else np.asarray(a) for a in ins])
-
-    def call_pullback(form, gs, ins):
-        return call(form, [*gs, *ins])
-
+    if not _cpu():
+        for step in program.steps:
+            run_step(step, env, floats, ints, _call_compiled, _pull_compiled)
+        return program.results(env, floats, ints)
+    env = {slot: np.asarray(a) for slot, a in env.items()}
     with np.errstate(all="ignore"):
         for step in program.steps:
-            run_step(step, env, floats, ints, call, call_pullback)
+            run_step(step, env, floats, ints, _call_on_host, _pull_on_host)
     return program.results(env, floats, ints)
+
+
+def _call_compiled(form, ins):
+    return form.jit()(*ins)
+
+
+def _pull_compiled(form, gs, ins):
+    return form.jit()(*gs, *ins)
+
+
+def _call_on_host(form, ins):
+    run = form.host(host_function)
+    return run(*ins) if run is not None else [np.asarray(a) for a in form.jit()(*ins)]
+
+
+def _pull_on_host(form, gs, ins):
+    run = form.host(host_function)
+    return run(*gs, *ins) if run is not None else [np.asarray(a) for a in form.jit()(*gs, *ins)]
 
 
 def _remember(program):

@@ -28,67 +28,75 @@ def host_function(closed):
 
 
 def _compile(jaxpr, consts):
-    numbers: dict = {}
-    start = []
+    """The program as one Python function: a line for each primitive, a local variable for each value."""
+    writer = _Writer()
+    arguments = [f"a{i}" for i in range(len(jaxpr.invars))]
+    outs = writer.inline(jaxpr, consts, arguments)
+    results = [f"_as_array({name}, {writer.constant(np.dtype(v.aval.dtype))})" for name, v in zip(outs, jaxpr.outvars)]
+    source = "\n".join([f"def run({', '.join(arguments)}):", *writer.lines, f"    return [{', '.join(results)}]"])
+    exec(source, writer.scope)
+    return writer.scope["run"]
 
-    def index(v):
-        if isinstance(v, Literal):
-            start.append(np.asarray(v.val, v.aval.dtype)[()])
-            return len(start) - 1
-        if v not in numbers:
-            numbers[v] = len(start)
-            start.append(None)
-        return numbers[v]
 
-    ins = [index(v) for v in jaxpr.invars]
-    for v, c in zip(jaxpr.constvars, consts):
-        start[index(v)] = np.asarray(c)
-    body = []
-    for eqn in jaxpr.eqns:
-        for v in eqn.outvars:
-            if math.prod(getattr(v.aval, "shape", ())) > LARGEST:
+class _Writer:
+    """Lines of Python, and the functions and constants that they name."""
+
+    def __init__(self):
+        self.lines, self.scope, self.made = [], {"_as_array": _as_array}, 0
+
+    def constant(self, x):
+        name = f"c{len(self.scope)}"
+        self.scope[name] = x
+        return name
+
+    def inline(self, jaxpr, consts, arguments):
+        """Write the lines of a jaxpr whose inputs have these names; returns the names of its outputs."""
+        names = dict(zip(jaxpr.invars, arguments))
+        names.update((v, self.constant(np.asarray(c))) for v, c in zip(jaxpr.constvars, consts))
+
+        def name_of(v):
+            return self.constant(np.asarray(v.val, v.aval.dtype)[()]) if isinstance(v, Literal) else names[v]
+
+        for eqn in jaxpr.eqns:
+            ins = [name_of(v) for v in eqn.invars]
+            inner = _inner(eqn)
+            if inner is not None:
+                names.update(zip(eqn.outvars, self.inline(inner.jaxpr, inner.consts, ins)))
+                continue
+            if any(math.prod(getattr(v.aval, "shape", ())) > LARGEST for v in eqn.outvars):
                 raise Unsupported
-        f, many = _primitive(eqn)
-        body.append((f, tuple(index(v) for v in eqn.invars), tuple(index(v) for v in eqn.outvars) if many else index(eqn.outvars[0]), many))
-    outs = [(index(v), np.dtype(v.aval.dtype)) for v in jaxpr.outvars]
+            f, many = _primitive(eqn)
+            for v in eqn.outvars:
+                self.made += 1
+                names[v] = f"x{self.made}"
+            self.lines.append(f"    {', '.join(names[v] for v in eqn.outvars)}{',' if many else ''} = {self.constant(f)}({', '.join(ins)})")
+        return [name_of(v) for v in jaxpr.outvars]
 
-    def run(*arrays):
-        env = start.copy()
-        for i, a in zip(ins, arrays):
-            env[i] = a
-        for f, args, out, many in body:
-            result = f(*[env[i] for i in args])
-            if many:
-                for i, r in zip(out, result):
-                    env[i] = r
-            else:
-                env[out] = result
-        return [_as_array(env[i], d) for i, d in outs]
 
-    return run
+def _inner(eqn):
+    """The program that an equation calls, if it does nothing else."""
+    name = eqn.primitive.name
+    if name in ("jit", "pjit", "closed_call", "core_call"):
+        return eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
+    return eqn.params["call_jaxpr"] if name == "custom_jvp_call" else None
 
 
 def _as_array(x, dtype):
-    x = np.asarray(x)
+    if type(x) is not np.ndarray:
+        x = np.asarray(x)
     return x if x.dtype == dtype else x.astype(dtype)
 
 
 def _primitive(eqn):
     """(function of arrays, whether it returns several)."""
     name = eqn.primitive.name
-    if name in ("jit", "pjit", "closed_call", "core_call"):
-        inner = eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
-        return _compile(inner.jaxpr, inner.consts), True
-    if name == "custom_jvp_call":
-        inner = eqn.params["call_jaxpr"]
-        return _compile(inner.jaxpr, inner.consts), True
     if name in SIMPLE:
         f = SIMPLE[name]
         if f in _LOGICAL and eqn.invars[0].aval.dtype != bool:
             f = _BITWISE[f]
         return f, False
     if name in MADE:
-        return MADE[name](eqn.params, eqn), False
+        return MADE[name](eqn.params, eqn), eqn.primitive.multiple_results
     raise Unsupported(name)
 
 
@@ -177,11 +185,16 @@ def _broadcast_in_dim(params, eqn):
     if any(type(n) is not int for n in shape):
         raise Unsupported
 
+    own = [1] * len(shape)
+    for i, d in enumerate(dims):
+        own[d] = eqn.invars[0].aval.shape[i]
+    if math.prod(own) == math.prod(shape):
+        return lambda x: np.reshape(x, shape)
+
     def run(x):
-        own = [1] * len(shape)
-        for i, d in enumerate(dims):
-            own[d] = x.shape[i]
-        return np.broadcast_to(np.reshape(x, own), shape)
+        out = np.empty(shape, x.dtype)
+        out[...] = np.reshape(x, own)
+        return out
 
     return run
 
@@ -212,9 +225,7 @@ def _dot_general(params, eqn):
     if dtype.name == "bfloat16" or dtype == np.float16:
         raise Unsupported
     if not lb:
-        def run(a, b):
-            return np.tensordot(a, b, (lc, rc)).astype(dtype)
-        return run
+        return _product(tuple(lc), tuple(rc), *(len(v.aval.shape) for v in eqn.invars), dtype)
     nl, nr = len(eqn.invars[0].aval.shape), len(eqn.invars[1].aval.shape)
     left = [*lb, *(i for i in range(nl) if i not in lb and i not in lc), *lc]
     right = [*rb, *rc, *(i for i in range(nr) if i not in rb and i not in rc)]
@@ -230,6 +241,16 @@ def _dot_general(params, eqn):
         return np.matmul(a, b).reshape(shape)
 
     return run
+
+
+def _product(lc, rc, nl, nr, dtype):
+    """A contraction without batch dims."""
+    if nl > 2 or nr > 2 or len(lc) > 1:
+        return lambda a, b: np.tensordot(a, b, (lc, rc)).astype(dtype, copy=False)
+    if not lc:
+        return lambda a, b: np.multiply.outer(a, b).astype(dtype, copy=False)
+    turn_left, turn_right = lc[0] != nl - 1, rc[0] != 0
+    return lambda a, b: np.dot(a.T if turn_left else a, b.T if turn_right else b).astype(dtype, copy=False)
 
 
 def _slice(params, eqn):
@@ -276,6 +297,11 @@ def _concatenate(params, eqn):
     return lambda *xs: np.concatenate(xs, axis=axis)
 
 
+def _split(params, eqn):
+    axis, ends = params["axis"], np.cumsum(params["sizes"])[:-1]
+    return lambda x: np.split(x, ends, axis)
+
+
 def _iota(params, eqn):
     shape, d, dtype = params["shape"], params["dimension"], np.dtype(params["dtype"])
     own = [1] * len(shape)
@@ -310,7 +336,7 @@ def _integer_pow(params, eqn):
 
 
 def _reshape(params, eqn):
-    if params.get("dimensions") is not None:
+    if eqn.primitive.name == "reshape" and params.get("dimensions") is not None:
         raise Unsupported
     shape = tuple(eqn.outvars[0].aval.shape)
     return lambda x: np.reshape(x, shape)
@@ -320,7 +346,7 @@ MADE = {
     "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.sum), "reduce_prod": _reduce(np.prod),
     "reduce_max": _reduce_order(np.max), "reduce_min": _reduce_order(np.min), "reduce_and": _reduce(np.all), "reduce_or": _reduce(np.any),
     "dot_general": _dot_general, "slice": _slice, "dynamic_slice": _dynamic_slice, "dynamic_update_slice": _dynamic_update_slice, "pad": _pad,
-    "concatenate": _concatenate, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
+    "concatenate": _concatenate, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
     "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate), "argmax": _argreduce(np.argmax),
     "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow, "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
     "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): np.transpose(x, perm)),

@@ -15,7 +15,8 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
 from . import dtypes
-from .dispatch import inplace, make_view, run
+from .dispatch import inplace, run
+from .hot import view
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .storage import read
@@ -26,12 +27,6 @@ _slices: dict = {}  # (dim, length, step) -> Spec
 
 
 # Views
-
-def _viewed(t, spec, number):
-    """A view by an operator with one number."""
-    v = t._v if t._cell is None else read(t)
-    return make_view(t, spec, (number,), record_op(spec, (v, number))[0], None)
-
 
 def _plain_view(t, key, **statics):
     return run(spec_of(OPS[key], tuple(statics.items()), ("T",)), (t,))
@@ -45,7 +40,7 @@ def _select(t, dim, i, position):
             raise _bad_index(i - n, position, n)
     elif i >= n:
         raise _bad_index(i, position, n)
-    return _viewed(t, _SELECT_FIRST if dim == 0 else spec_of(_SELECT, (("dim", dim),), ("T", "i")), i)
+    return view(_SELECT_FIRST if dim == 0 else spec_of(_SELECT, (("dim", dim),), ("T", "i")), t, i)
 
 
 def _bad_index(i, position, n):
@@ -72,7 +67,7 @@ def _cut(t, dim, s, keep_whole):
         if len(_slices) > 4096:
             _slices.clear()
         spec = _slices[key] = spec_of(_SLICE, (("dim", dim), ("length", length), ("step", step)), ("T", "i"))
-    return _viewed(t, spec, start)
+    return view(spec, t, start)
 
 
 # Reading

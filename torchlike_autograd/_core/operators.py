@@ -7,6 +7,8 @@ import numpy as np
 from .._tensor import Tensor
 from . import publish
 from .bind import NUMBERS
+from .dispatch import inplace
+from .hot import PLAIN, binary, twin, with_number
 
 
 def _ok(x):
@@ -14,12 +16,16 @@ def _ok(x):
 
 
 def _forward(f, name):
+    known = getattr(f, "known", {})
+
     def dunder(self, other):
+        kind = type(other)
+        spec = known.get(kind)
+        if spec is not None and type(self) in PLAIN:
+            return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
             return f(self, other)
-        if isinstance(other, (list, tuple, np.ndarray)) and isinstance(other, np.ndarray):
-            return f(self, _tensor(other))
-        return NotImplemented
+        return f(self, _tensor(other)) if isinstance(other, np.ndarray) else NotImplemented
 
     dunder.__name__ = name
     return dunder
@@ -40,7 +46,12 @@ def _swapped(f, name):
 
 
 def _inplace(f, name):
+    known = getattr(f, "known", {})
+
     def dunder(self, other):
+        spec = known.get(type(other))
+        if spec is not None:
+            return twin(spec, self, other, inplace)
         return f(self, other) if _ok(other) else NotImplemented
 
     dunder.__name__ = name
@@ -79,13 +90,17 @@ def attach():
 
 
 def _comparison(f, dunder):
+    known = getattr(f, "known", {})
+
     def compare(self, other):
+        kind = type(other)
+        spec = known.get(kind)
+        if spec is not None and type(self) in PLAIN:
+            return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
             return f(self, other)
-        if dunder == "eq":
-            return NotImplemented if other is not None else False
-        if dunder == "ne":
-            return NotImplemented if other is not None else True
+        if other is None and dunder in ("eq", "ne"):
+            return dunder == "ne"
         return NotImplemented
 
     return compare

@@ -10,6 +10,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from .._ops.spec import NUMBERS
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
@@ -95,9 +96,9 @@ def wanted_of(step, needs, useful=None):
     if step.kind == "function":
         own = step.ins[: len(step.ins) - len(step.out_avals)]
         return tuple(i for i, s in enumerate(own) if needs(s) and (useful is None or s in useful))
-    if step.kind != "op":
-        return ()
-    return tuple(i for i in step.form.diff_in if type(step.ins[i]) is not tuple and needs(step.ins[i]) and (useful is None or step.ins[i] in useful))
+    if step.kind != "op" or useful is None:
+        return step.wanted
+    return tuple([i for i in step.wanted if step.ins[i] in useful])
 
 
 def useful_slots(prefix, targets: frozenset) -> frozenset:
@@ -134,41 +135,58 @@ def _build(prefix, roots, targets, cuts):
         builder.event(("leaf", slot))
     saving, kept, results = set(), set(), set()
     for step, wanted, given in order:
-        visible = step.kind == "function" or any(step.first + i in cuts for i in range(len(step.out_avals)))
-        only_captured = not wanted
-        if only_captured and not visible:
+        first, ins = step.first, step.ins
+        visible = step.kind == "function" or (cuts and any(first + i in cuts for i in range(len(step.out_avals))))
+        if not wanted and not visible:
             continue
-        if not only_captured and step.kind == "op":
-            inplace = step.mode == INPLACE
-            ins, outs = step.form.kept(wanted, inplace)
-            if ins or outs or (inplace and step.form.kept(wanted)[0]):
-                saving.add(step.first)
-                if step.form.checked:
-                    kept.update(s for s in (step.ins[i] for i in ins) if type(s) is not tuple)
-                results.update(step.first + i for i in outs)
+        if wanted and step.kind == "op":
+            used, own, checked, saves = _saved(step.form, wanted, step.mode == INPLACE)
+            if saves:
+                saving.add(first)
+                for i in used if checked else ():
+                    if type(ins[i]) is not tuple:
+                        kept.add(ins[i])
+                for i in own:
+                    results.add(first + i)
         if visible:
             builder.event(("node", step, wanted, given))
         else:
             builder.visit(Visit(step, wanted, given))
-        for slot in ends.get(step.first, ()):
+        for slot in ends.get(first, ()):
             builder.event(("leaf", slot))
-    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple(s.first for s, w, _ in order if w))
+    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]))
+
+
+def _saved(form, wanted, inplace):
+    """(inputs and outputs that a node keeps, whether their versions are checked, whether the node has anything to release)."""
+    ins, outs = form.kept(wanted, inplace)
+    return ins, outs, form.checked, bool(ins or outs or (inplace and form.kept(wanted)[0]))
+
+
+_ONLY = (0,)
 
 
 def _visits(prefix, roots, needs, useful):
     """[(step, wanted, given outputs)] latest first."""
     have = set(roots)
     out = []
-    steps = prefix.steps()[0]
-    for step in reversed(steps):
-        given = tuple(i for i in range(len(step.out_avals)) if step.first + i in have)
-        if not given or step.mode == LEAF or step.kind in ("leaf", "detach"):
+    for step in reversed(prefix.steps()[0]):
+        if step.mode == LEAF or True not in step.needs or step.kind in ("leaf", "detach"):
             continue
-        if not any(step.needs):
-            continue
-        wanted = wanted_of(step, needs, useful)
+        first = step.first
+        if len(step.needs) == 1:
+            if first not in have:
+                continue
+            given = _ONLY
+        else:
+            given = tuple([i for i in range(len(step.needs)) if first + i in have])
+            if not given:
+                continue
+        wanted = step.wanted if useful is None and step.kind == "op" else wanted_of(step, needs, useful)
         out.append((step, wanted, given))
-        have.update(step.ins[i] for i in wanted)
+        ins = step.ins
+        for i in wanted:
+            have.add(ins[i])
     return out
 
 
@@ -206,15 +224,13 @@ class _Stages:
         self._consume(v.step, v.given, v.wanted)
 
     def _consume(self, step, given, wanted):
+        alive, targets = self.alive, self.wanted_targets
         for i in given:
             slot = step.first + i
-            if not self._is_target(slot):
-                self.alive.pop(slot, None)
+            if targets is None or slot not in targets:
+                alive.pop(slot, None)
         for i in wanted:
-            self.alive[step.ins[i]] = None
-
-    def _is_target(self, slot):
-        return self.wanted_targets is not None and slot in self.wanted_targets
+            alive[step.ins[i]] = None
 
     def event(self, item):
         self.close()
@@ -359,7 +375,7 @@ def number_of(token, floats, ints):
 
 def _entry(vector, k):
     """One number of a vector: concrete, or a plain slice of a traced one."""
-    if isinstance(vector, jax.core.Tracer):
+    if isinstance(vector, Tracer):
         return jax.lax.squeeze(jax.lax.slice_in_dim(vector, k, k + 1), (0,))
     return vector[k]
 

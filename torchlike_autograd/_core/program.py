@@ -105,25 +105,12 @@ def _needed(prefix, outs, table):
     return chosen, need
 
 
-def freed_by(prefix):
-    """First slots of the nodes released by backward passes recorded in this prefix (structure: retain_graph is part of the label)."""
-    out = prefix.memo.get("freed")
-    if out is None:
-        out = set()
-        node = prefix
-        while node is not None:
-            out |= node.memo.get("frees", frozenset())
-            node = node.parent
-        prefix.memo["freed"] = out
-    return out
-
-
 def _graph(prefix, shown, table):
     """Whether live values need grad, and which slots their nodes' pullbacks read."""
     live = {s for s in shown if table[s][1] and table[s][0].mode != LEAF}
     if not live:
         return False, set()
-    needs, freed, kept = needs_of(prefix), freed_by(prefix), set()
+    needs, freed, kept = needs_of(prefix), prefix.frees, set()
     for step in reversed(prefix.steps()[0]):
         if not any(step.first + i in live for i in range(len(step.out_avals))) or step.mode == LEAF:
             continue

@@ -70,14 +70,16 @@ def data(array, dtype, needs=False, device="cpu") -> Value:
 
 
 class Step:
-    """One recorded call: structure only."""
+    """One recorded call: structure only.
 
-    __slots__ = ("first", "float_at", "form", "ins", "int_at", "kind", "mode", "needs", "out_avals")
-    # kind: "op" | "leaf" | "detach" | "function" | "backward"
+    kind: "op" | "leaf" | "detach" | "function" | "backward"; wanted: flat inputs of an "op" through which gradient flows.
+    """
 
-    def __init__(self, kind, form, ins, mode, out_avals, needs, first):
+    __slots__ = ("first", "form", "ins", "kind", "mode", "needs", "out_avals", "wanted")
+
+    def __init__(self, kind, form, ins, mode, out_avals, needs, first, wanted=()):
         self.kind, self.form, self.ins, self.mode = kind, form, ins, mode
-        self.out_avals, self.needs, self.first = out_avals, needs, first
+        self.out_avals, self.needs, self.first, self.wanted = out_avals, needs, first, wanted
 
     def __repr__(self):
         outs = ", ".join(f"%{self.first + i}: {a}{' grad' if n else ''}" for i, (a, n) in enumerate(zip(self.out_avals, self.needs)))
@@ -85,20 +87,35 @@ class Step:
 
 
 class Prefix:
-    """A node of the trie; `step` leads here from `parent`."""
+    """A node of the trie; `step` leads here from `parent`.
 
-    __slots__ = ("aval", "first", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "turned", "used", "weight")
+    size, inputs, numbers: counts of computed slots, outside slots and (floats, ints); weight: operators that the program would hold; turned: whether a
+    backward pass is recorded; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges;
+    memo, programs: dictionaries made when first used, as most nodes need none.
+    """
+
+    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "turned", "used", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
-        self.parent, self.step, self.weight = parent, step, weight  # weight: operators that the program would hold
-        self.turned = parent is not None and parent.turned or (type(step) is Step and step.kind == "backward")  # a backward pass is recorded here
-        self.size, self.inputs, self.numbers = size, inputs, numbers  # counts: computed slots, outside slots, (floats, ints)
+        self.parent, self.step, self.weight = parent, step, weight
+        self.size, self.inputs, self.numbers = size, inputs, numbers
         self.next = {}
-        self.programs = {}
-        self.memo = {}
         self.used = 0
-        if step is not None and len(step.out_avals) == 1:
-            self.aval, self.needs, self.first = step.out_avals[0], step.needs[0], step.first
+        if parent is None:
+            self.turned, self.frees = False, frozenset()
+            return
+        self.turned, self.frees = parent.turned, parent.frees
+        if type(step) is Step:
+            if step.kind == "backward":
+                self.turned = True
+            if len(step.out_avals) == 1:
+                self.aval, self.needs, self.first = step.out_avals[0], step.needs[0], step.first
+
+    def __getattr__(self, name):
+        if name not in ("memo", "programs"):
+            raise AttributeError(name)
+        setattr(self, name, {})
+        return getattr(self, name)
 
     def steps(self):
         """All steps from the root, and the avals/needs of the outside slots (cached)."""
@@ -122,8 +139,10 @@ ROOT_NODES = [0]  # nodes made since the trie was last cleared
 def new_prefix(parent, step, n_out, n_in, floats, ints, weight=0):
     """Extend the trie by one edge."""
     ROOT_NODES[0] += 1
-    nf, ni = parent.numbers
-    return Prefix(parent, step, parent.size + n_out, parent.inputs + n_in, (nf + floats, ni + ints), parent.weight + weight)
+    numbers = parent.numbers
+    if floats or ints:
+        numbers = (numbers[0] + floats, numbers[1] + ints)
+    return Prefix(parent, step, parent.size + n_out, parent.inputs + n_in, numbers, parent.weight + weight)
 
 
 class Outside:
@@ -345,8 +364,9 @@ def extend(tape, label, spec, ins, mode, key=None):
 
     avals = tuple(x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins)
     form = spec.form(avals)
-    needing = any(type(ins[i]) is Value and ins[i].needs for i in form.diff_in)
-    needs = tuple(bool((mode == LEAF or (mode & GRAD and needing)) and i in form.diff_out) for i in range(len(form.out_avals)))
+    wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
+    needing = mode == LEAF or (mode & GRAD and wanted)
+    needs = tuple([bool(needing and i in form.diff_out) for i in range(len(form.out_avals))])
     slots, it, floats, ints = [], iter(label[2:]), 0, 0
     nf, ni = tape.prefix.numbers
     for x in ins:
@@ -360,7 +380,7 @@ def extend(tape, label, spec, ins, mode, key=None):
             else:
                 slots.append((kind, nf + floats))
                 floats += 1 if kind == "f" else 2
-    step = Step("op", form, tuple(slots), mode, form.out_avals, needs, tape.prefix.size)
+    step = Step("op", form, tuple(slots), mode, form.out_avals, needs, tape.prefix.size, wanted)
     nxt = tape.prefix.next[key or label] = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints, spec.weight)
     return nxt
 

@@ -16,7 +16,7 @@ A reader that took the old Value keeps it; the version check finds out.  All fun
 
 from __future__ import annotations
 
-import weakref
+from weakref import ref
 
 import jax
 import jax.numpy as jnp
@@ -121,15 +121,15 @@ def write(t, new):
         counter.n += 1
         mark_seen(new, counter)
         t._v = new
-        if old.needs and new.needs:
-            _follow(t, old, new, counter)
+        if new.needs and old.needs:
+            _follow(old, new, counter)
         return
     view = t._view
     old = cell.value
     if view is not None and view.chain:
         new = _put(view.chain, cell.value, new, t._detached)
     if new.needs:
-        _follow(t if view is None else view.base, old, new, counter)
+        _follow(old, new, counter)
     cell.value = new
     cell.n += 1
     counter.n += 1
@@ -138,16 +138,16 @@ def write(t, new):
         mark_seen(new, counter)
 
 
-def _follow(t, old, new, counter):
+def _follow(old, new, counter):
     """A tensor that retains its gradient goes on doing so with its new value; messages name the last writer."""
-    counter.writer = weakref.ref(new)
+    counter.writer = ref(new)
     if old.tape is None or not old.tape.extra or new.leaf is not None:
         return
     for first, seen in list(old.tape.extra.items()):
         if type(first) is int and old.slot in seen.retain:
-            ref = seen.retain.pop(old.slot)
+            holder = seen.retain.pop(old.slot)
             step = slot_table(new.tape.prefix)[new.slot][0]
-            observed(new.tape, step.first, True).retain[new.slot] = ref
+            observed(new.tape, step.first, True).retain[new.slot] = holder
 
 
 def _put(chain, base_value, new, detached):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .._core import config, devices, dtypes, layouts
 from .._core.composite import composite
-from .._core.dispatch import cast_spec, unary
+from .._core.dispatch import cast_spec
+from .._core.hot import unary
 from .._core.storage import cell_of
 from .._tensor import Tensor
 

@@ -203,7 +203,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     if max_norm is not None:
         with no_grad():
             _renorm(weight, input, float(max_norm), float(norm_type))
-    return embedding_rows(weight, input, padding_idx, scale_grad_by_freq, sparse)
+    return COMPOSITES["torch.embedding"](weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
 def _renorm(weight, indices, max_norm, norm_type):

@@ -16,6 +16,7 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
+from .._core.hot import binary
 from .._core.record import record_op
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
@@ -25,6 +26,7 @@ from .norm import into
 
 _ops = _matmul_ops
 _mm, _mv, _bmm, _dot = named("mm"), named("mv"), named("bmm"), named("dot")
+_MM = spec_of(OPS["mm"], (), ("T", "T"))
 _plans: dict = {}
 
 
@@ -194,7 +196,7 @@ def product(x, y):
     """The matrix product of two Tensors of any rank."""
     a, b = x._v.aval, y._v.aval
     if a.ndim == 2 and b.ndim == 2:
-        return _mm(x, y)
+        return binary(_MM, x, y)
     if b.ndim == 1 and a.ndim == 2:
         return _mv(x, y)
     if a.ndim == 1 and b.ndim == 1:
@@ -220,9 +222,11 @@ def _check(name, position, label, x):
 @composite("torch.matmul", "torch.linalg.matmul", "Tensor.matmul")
 def matmul(input, other, *, out=None):
     """The matrix product; vectors, matrices and broadcast stacks of matrices."""
-    _check("matmul", 1, "input", input)
-    _check("matmul", 2, "other", other)
-    return into("matmul", out, product(input, other), input, other)
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        _check("matmul", 1, "input", input)
+        _check("matmul", 2, "other", other)
+    result = product(input, other)
+    return result if out is None else into("matmul", out, result, input, other)
 
 
 # Layers

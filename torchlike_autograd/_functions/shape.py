@@ -7,7 +7,8 @@ import warnings
 
 from .._core import bind, dtypes, shapes
 from .._core.composite import composite
-from .._core.dispatch import run, unary
+from .._core.dispatch import run
+from .._core.hot import unary, view as follow_view
 from .._core.record import number_kind
 from .._core.shapes import wrap_dim
 from .._ops import join as _join_ops
@@ -23,7 +24,26 @@ _ops = (_join_ops, _shape_ops, _view_ops)
 
 def view_of(t, key, *numbers, **statics):
     """Call a view operator of one tensor: `numbers` are its lifted arguments, `statics` the others, in schema order."""
-    return run(spec_of(OPS[key], tuple(statics.items()), ("T", *map(number_kind, numbers))), (t, *numbers))
+    spec = spec_of(OPS[key], tuple(statics.items()), ("T", *map(number_kind, numbers)))
+    return follow_view(spec, t) if not numbers and spec.single_view else run(spec, (t, *numbers))
+
+
+_row_major: dict = {}  # sizes as they were given, with their types -> spec of that view of a tensor that lies row by row
+
+
+def _known_size(t, size):
+    try:
+        spec = _row_major.get((size, *map(type, size)))
+    except TypeError:  # a list
+        return None
+    return spec if spec is not None and plain(t) else None
+
+
+def _remember_size(given, dims):
+    if all(type(n) is int or (type(n) is tuple and all(type(i) is int for i in n)) for n in given):
+        if len(_row_major) > 4096:
+            _row_major.clear()
+        _row_major[(given, *map(type, given))] = spec_of(OPS["view"], (("size", dims),), ("T",))
 
 
 _methods: dict = {}
@@ -79,10 +99,14 @@ _VIEWS = [signature("view(Tensor self, ScalarType dtype)"), signature("view(Tens
 @composite("Tensor.view")
 def view(self, *size, **kwargs):
     """A view with other sizes, or of the same bytes as another dtype."""
+    spec = None if kwargs else _known_size(self, size)
+    if spec is not None:
+        return follow_view(spec, self)
     if kwargs:
         size = (*size, *kwargs.values()) if set(kwargs) <= {"size", "dtype"} and not size else None
     dims = sizes_of(size) if size else None
     if dims is not None:
+        _remember_size(size, dims)
         return viewed(self, dims)
     if size is not None and len(size) == 1 and isinstance(size[0], dtypes.dtype):
         return _retyped(self, size[0])
@@ -116,11 +140,15 @@ def reshaped(t, size):
 @published("reshape(Tensor self, int[] shape)")
 def reshape(input, *shape, **kwargs):
     """Other sizes: a view where strides permit, a copy otherwise."""
+    spec = None if kwargs else _known_size(input, shape)
+    if spec is not None:
+        return follow_view(spec, input)
     if kwargs and not shape and set(kwargs) == {"shape"}:
         shape = (kwargs["shape"],)
     dims = sizes_of(shape) if shape else None
     if dims is None:
         raise TypeError("reshape() takes sizes")
+    _remember_size(shape, dims)
     return reshaped(input, dims)
 
 
@@ -245,8 +273,13 @@ def _warn_T(ndim):
 _warned = []
 
 
+_T = spec_of(OPS["permute"], (("dims", (1, 0)),), ("T",))
+
+
 def _numpy_T(self):
     n = self.ndim
+    if n == 2:
+        return follow_view(_T, self)
     if n not in (0, 2) and not _warned:
         _warned.append(True)
         _warn_T(n)

@@ -19,7 +19,7 @@ def _select_layout(shape, strides, offset, *, dim, index):
 
 def _select_write(base, new, *, dim, index):
     d = wrap_dim(dim, base.ndim)
-    return jax.lax.dynamic_update_index_in_dim(base, jnp.expand_dims(new, d), _wrapped(index, base.shape[d]), d)
+    return jax.lax.dynamic_update_index_in_dim(base, jnp.expand_dims(new, d), _wrapped(index, base.shape[d]), d, allow_negative_indices=False)
 
 
 def _wrapped(index, size):
@@ -36,7 +36,7 @@ def select(self, *, dim, index):
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, self.ndim)
-    return jax.lax.dynamic_index_in_dim(self, _wrapped(index, self.shape[d]), d, keepdims=False)
+    return jax.lax.dynamic_index_in_dim(self, _wrapped(index, self.shape[d]), d, keepdims=False, allow_negative_indices=False)
 
 
 def _slice_layout(shape, strides, offset, *, dim, start, length, step):
@@ -47,7 +47,7 @@ def _slice_write(base, new, *, dim, start, length, step):
     if length == 0:
         return base
     if step == 1:
-        return jax.lax.dynamic_update_slice_in_dim(base, new, start, dim)
+        return jax.lax.dynamic_update_slice_in_dim(base, new, start, dim, allow_negative_indices=False)
     where = start + jnp.arange(length, dtype=jnp.int64) * step
     return base.at[(slice(None),) * dim + (where,)].set(new, unique_indices=True, indices_are_sorted=True, mode="promise_in_bounds")
 
@@ -58,7 +58,7 @@ def _slice(self, *, dim, start, length, step=1):
     """`length` entries from `start` on (both checked by the caller), `step` apart."""
     if length == 0:
         return self[(slice(None),) * dim + (slice(0, 0),)]
-    out = jax.lax.dynamic_slice_in_dim(self, start, (length - 1) * step + 1, dim)
+    out = jax.lax.dynamic_slice_in_dim(self, start, (length - 1) * step + 1, dim, allow_negative_indices=False)
     return out if step == 1 else jax.lax.slice_in_dim(out, 0, None, step, dim)
 
 

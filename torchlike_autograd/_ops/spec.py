@@ -55,12 +55,13 @@ def _is_number(a):
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("forms", "hot", "op", "pattern", "statics")
+    __slots__ = ("forms", "hot", "op", "pattern", "single_view", "statics")
     weight = 1
 
     def __init__(self, op, statics, pattern):
         self.op, self.statics, self.pattern = op, statics, pattern
         self.hot = not (op.is_view or op.multi or op.host or op.guard) and all(type(t) is not tuple for t in pattern)  # one plain result
+        self.single_view = op.is_view and not (op.multi or op.host or op.guard)
         self.forms = {}
 
     def form(self, avals) -> Form:
@@ -219,6 +220,12 @@ class Form:
 
         inplace: the operator writes to its own input, of which torch keeps a copy.
         """
+        out = self._pullbacks.get(("kept", wanted, inplace))
+        if out is None:
+            out = self._pullbacks["kept", wanted, inplace] = self._kept(wanted, inplace)
+        return out
+
+    def _kept(self, wanted, inplace):
         ins, outs = set(), set()
         for i in wanted:
             for name in self.saves.get(self.owners[i], ()):

@@ -279,7 +279,7 @@ def as_strided_scatter(self, src, *, size, stride, storage_offset=None):
     samples=[call(real(3, 4), 0, 1, length=2)], kinks=SMOOTH)
 def _narrow_copy(self, *, dim, start, length):
     """A copy of a range of a dim."""
-    return jax.lax.dynamic_slice_in_dim(self, start, length, dim)
+    return jax.lax.dynamic_slice_in_dim(self, start, length, dim, allow_negative_indices=False)
 
 
 # The same functions under the nodes that torch gives to their in-place forms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._core.hot import PLAIN
 from .._tensor import Tensor, _new
 
 __all__ = ["Parameter"]
@@ -26,3 +27,6 @@ class Parameter(Tensor):
 
     def __init__(self, data=None, requires_grad=True):
         pass
+
+
+PLAIN.add(Parameter)

@@ -1,0 +1,163 @@
+"""Calls that were recorded before (layer 6): the remembered edge of the trie is followed with as little Python as there can be.
+
+Nothing here decides anything: each function follows an edge that the general way (`dispatch.run`, `dispatch.inplace`) has made, and goes the
+general way where there is none.  They differ in how many tensors a call has, because generic code over argument lists costs more than the call.
+"""
+
+from __future__ import annotations
+
+from .._tensor import Tensor
+from . import record
+from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .storage import View, cell_of, read, write
+
+PLAIN = {Tensor}  # exact types of tensors that may go these ways
+
+_new = object.__new__
+_acquire, _release = LOCK.acquire, LOCK.release
+
+
+def unary(spec, x):
+    """A call with one tensor and no numbers."""
+    v = x._v if x._cell is None else read(x)
+    th = thread.state
+    _acquire()
+    try:
+        tape = th.tape
+        nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
+        if nxt is not None:
+            tape.prefix = nxt
+            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+            tape.values.append(out)
+        else:
+            out = record_op(spec, (v,))[0]
+    finally:
+        _release()
+    t = _new(Tensor)
+    t._v = out
+    return t
+
+
+def binary(spec, x, y):
+    """A call with two tensors."""
+    a = x._v if x._cell is None else read(x)
+    b = y._v if y._cell is None else read(y)
+    th = thread.state
+    _acquire()
+    try:
+        tape = th.tape
+        i = a.slot if a.tape is tape else tape.enter(a)
+        nxt = tape.prefix.next.get((spec, th.grad, i, b.slot if b.tape is tape else tape.enter(b)))
+        if nxt is not None:
+            tape.prefix = nxt
+            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+            tape.values.append(out)
+        else:
+            out = record_op(spec, (a, b))[0]
+    finally:
+        _release()
+    t = _new(Tensor)
+    t._v = out
+    return t
+
+
+def with_number(spec, x, number):
+    """A call with a tensor and a Python number, in either order by the spec's pattern."""
+    v = x._v if x._cell is None else read(x)
+    t = _new(Tensor)
+    t._v = _numbered(spec, v, number)
+    return t
+
+
+def _numbered(spec, v, number):
+    th = thread.state
+    _acquire()
+    try:
+        tape = th.tape
+        nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
+        if nxt is None:
+            return record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
+        kind = type(number)
+        if kind is float:
+            tape.floats.append(number)
+        elif kind is int:
+            tape.ints.append(number)
+        else:
+            record.push_numbers(tape, (number,))
+        tape.prefix = nxt
+        out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+        tape.values.append(out)
+        return out
+    finally:
+        _release()
+
+
+def view(spec, source, number=None):
+    """A view by an operator with one result, with one number at most."""
+    v = source._v if source._cell is None else read(source)
+    if number is None:
+        return make_view(source, spec, (), record_op(spec, (v,))[0], None)
+    return make_view(source, spec, (number,), _numbered(spec, v, number), None)
+
+
+def make_view(source, link, numbers, v, creation):
+    """A Tensor showing `v`, a view of `source` by one more link."""
+    cell = source._cell
+    if cell is None:
+        cell = cell_of(source)
+    counter, old = source._counter, source._view
+    if old is None:
+        base, chain = source, ((link, numbers),)
+        if creation is None:
+            creation = "default" if thread.state.grad else "no_grad"
+    else:
+        base, chain = old.base, (*old.chain, (link, numbers))
+        if creation is None:
+            creation = old.creation if old.creation != "default" else "default" if thread.state.grad else "no_grad"
+    t = _new(Tensor)
+    t._v = v
+    t._cell, t._at, t._counter = cell, cell.n, counter
+    v.seen = seen = (counter, counter.n)
+    if v.tape is not None:
+        v.tape.seen[v.slot] = seen
+    t._view = View(base, chain, creation, getattr(link, "op", None))
+    if source._detached:
+        t._detached = True
+    return t
+
+
+def twin(spec, t, y, general):
+    """`t.op_(y)` for a tensor that is no view; anything unusual goes to `general(spec, (t, y), t)`."""
+    cell = t._cell
+    old = t._v if cell is None else read(t)
+    th = thread.state
+    grad = th.grad
+    leaf = old.leaf if old.needs else None
+    if t._view is not None or t._detached or (old.needs and (leaf is None) is not grad):
+        return general(spec, (t, y), t)
+    _acquire()
+    try:
+        tape = th.tape
+        mode = LEAF if leaf is not None else INPLACE if grad else NOGRAD
+        i = old.slot if old.tape is tape else tape.enter(old)
+        if isinstance(y, Tensor):
+            w = y._v if y._cell is None else read(y)
+            nxt = tape.prefix.next.get((spec, mode, i, w.slot if w.tape is tape else tape.enter(w)))
+        else:
+            nxt = tape.prefix.next.get((spec, mode, i))
+        if nxt is None or nxt.aval is not old.aval or (old.needs and not nxt.needs):
+            return general(spec, (t, y), t)
+        if not isinstance(y, Tensor):
+            record.push_numbers(tape, (y,))
+        tape.prefix = nxt
+        new = Value(nxt.aval, nxt.needs, tape, nxt.first)
+        tape.values.append(new)
+        if leaf is not None:
+            new.leaf = tape.leaves[new.slot] = leaf
+    finally:
+        _release()
+    write(t, new)
+    return t
+
+
+__all__ = ["PLAIN", "binary", "make_view", "twin", "unary", "view", "with_number"]
