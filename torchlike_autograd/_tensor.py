@@ -209,6 +209,8 @@ class Tensor(metaclass=TensorMeta):
             return self
         if bool(requires_grad) == v.needs:
             return self
+        if self._leaf is not None:
+            self._leaf.off = not requires_grad
         if requires_grad:
             if v.aval.dtype.category < dtypes.FLOAT:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
@@ -397,6 +399,8 @@ class Tensor(metaclass=TensorMeta):
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
         self._set_value(as_detached(self._value()))
+        if self._leaf is not None:
+            self._leaf.off = True
         return self
 
     @property

@@ -437,15 +437,17 @@ def make_inplace(name, ops):
     recipes, known = Recipes(name + "_", ops, True), {}
 
     def function(self, *args, **kwargs):
-        if len(args) == 1 and not kwargs:
-            y = args[0]
+        if not kwargs and len(args) < 2:
+            y = args[0] if args else None
             spec = known.get(type(y))
-            if spec is not None:
+            if spec is not None and (y is not None or not args):
                 return twin(spec, self, y, inplace)
         spec, flat = recipes.find((self, *args), kwargs)
         if len(args) == 1 and not kwargs and len(flat) == 2 and flat[0] is self and flat[1] is args[0] and spec.hot and not spec.op.bake:
             if type(args[0]) in PLAIN or type(args[0]) in NUMBERS:
                 known[type(args[0])] = spec
+        elif not args and not kwargs and len(flat) == 1 and spec.hot:
+            known[type(None)] = spec
         return inplace(spec, flat, self)
 
     function.__name__ = function.__qualname__ = name + "_"

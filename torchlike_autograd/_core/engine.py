@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Tensor, _new, wrap
-from . import dtypes, errors, record
+from .._tensor import Tensor, wrap
+from . import errors, record
 from .nodes import Leaf, edge_indices, node_at, observed
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
@@ -78,78 +78,6 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     return p.captured
 
 
-class Simple:
-    """The commonest pass, remembered at a prefix: one scalar root on the open tape, nobody watching, the graph released.
-
-    prefix: where the tape stands afterwards; first: slot of the first gradient; arrivals: for each, (slot of its leaf, type); kept, results:
-    slots for the version check; saving: nodes released.
-    """
-
-    __slots__ = ("arrivals", "first", "kept", "prefix", "results", "saving")
-
-
-def run_simple(v):
-    """backward() of one real scalar without options, if it is the common case: True when done."""
-    tape = v.tape
-    state = thread.state
-    if tape is not state.tape or tape.extra or tape.freed or Leaf.watched[0] or record.IMMEDIATE[0] or tape.contexts:
-        return False
-    known = tape.prefix.next.get(("simple", v.slot))
-    if known is None:
-        known = tape.prefix.next[("simple", v.slot)] = _learn_simple(tape, v) or False
-    if known is False:
-        return False
-    with LOCK:
-        inputs, leaves = tape.inputs, []
-        for slot, _ in known.arrivals:
-            leaf = inputs[-slot - 1].leaf if slot < 0 else tape.leaves[slot]
-            if leaf is None:
-                return False
-            leaves.append(leaf)
-        _check(tape, known)
-        tape.prefix = known.prefix
-        slot, made = known.first, []
-        for _, a in known.arrivals:
-            made.append(Value(a, False, tape, slot))
-            slot += 1
-        tape.values.append(Value(v.aval, False, tape, slot - len(made) - 1))  # the ones that the pass starts from
-        tape.values += made
-        tape.freed |= known.saving
-    for leaf, g in zip(leaves, made):
-        if leaf.grad is None:
-            leaf.grad = t = _new(Tensor)
-            t._v = g
-        else:
-            _accumulate(leaf, g, _SIMPLE_PASS)
-    return True
-
-
-def _learn_simple(tape, v):
-    """Record the pass once the general way on a copy of the tape's structure, to learn where it leads."""
-    plan = plan_for(tape.prefix, (v.slot,), None, _NOTHING)
-    if len(plan.items) != 1 or type(plan.items[0]) is not Stage or v.aval.dtype.category != dtypes.FLOAT:
-        return None
-    stage = plan.items[0]
-    start = tape.prefix
-    ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ()).form(())
-    step = Step("op", ones, (), NOGRAD, ones.out_avals, (False,), start.size)
-    prefix = new_prefix(start, step, 1, 0, 0, 0, 1)
-    if plan.saving:
-        release = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
-        prefix = new_prefix(prefix, release, 0, 0, 0, 0)
-        prefix.frees |= plan.saving
-    run = Step("backward", stage, (start.size,), NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
-    out = Simple()
-    out.prefix = new_prefix(prefix, run, len(stage.avals), 0, 0, 0, len(stage.visits))
-    out.first = prefix.size
-    out.arrivals = tuple(zip(stage.outs, stage.avals))
-    out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving
-    return out
-
-
-_SIMPLE_PASS = Pass(False, False, None, True)
-
-
 def _youngest(p):
     best = None
     for k in p.frontier:
@@ -165,14 +93,14 @@ def run_tape(p, tape, grads):
     targets = _targets_on(p, tape)
     cuts = _cuts(tape)
     plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts)
-    _check(tape, plan)
+    check(tape, plan)
     if not p.keep_graph:
         _free_structure(tape, plan)
     walk(p, tape, plan, grads, targets, cuts)
     if not p.keep_graph:
         tape.freed |= plan.saving
         if not tape.open:
-            _release_kept(tape)
+            release_kept(tape)
     for slot, g in grads.items():
         _arrive(p, tape, slot, g)
 
@@ -224,11 +152,11 @@ def _captured_here(p, tape, slot):
 def run_stage(p, tape, stage, cots):
     """The gradients that leave a stage, as Values."""
     if p.create_graph:
-        return stage.run(lambda s: _value_at(tape, s), lambda t: _number_at(tape, t), cots, _record_pull, p.add)
+        return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, _record_pull, p.add)
     if tape.open:
         return _record_stage(tape, stage, cots)
     form, reads, numbers = stage_form(stage, tape)
-    return record_op(form, [*cots, *[_value_at(tape, s) for s in reads], *[_number_at(tape, t) for t in numbers]], NOGRAD)
+    return record_op(form, [*cots, *[value_at(tape, s) for s in reads], *[number_at(tape, t) for t in numbers]], NOGRAD)
 
 
 def _record_stage(tape, stage, cots):
@@ -261,7 +189,7 @@ def _free_structure(tape, plan):
     tape.prefix = nxt
 
 
-def _value_at(tape, slot):
+def value_at(tape, slot):
     """The Value of a forward slot, with its place in the graph."""
     if tape.open:
         return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
@@ -277,7 +205,7 @@ def _value_at(tape, slot):
     return v
 
 
-def _number_at(tape, token):
+def number_at(tape, token):
     kind, k = token
     if kind == "f":
         return tape.floats[k]
@@ -331,7 +259,7 @@ def _run_pull(p, tape, step, wanted, outs):
     ins = []
     for i in pull.keep:
         s = step.ins[i]
-        ins.append(_number_at(tape, s) if type(s) is tuple else _value_at(tape, s))
+        ins.append(number_at(tape, s) if type(s) is tuple else value_at(tape, s))
     return record_op(pull, [*[outs[i] for i in given], *ins], GRAD if p.create_graph else NOGRAD)
 
 
@@ -415,7 +343,7 @@ def _retain(t, g, p):
     if leaf.grad is None:
         leaf.grad = wrap(g)
     else:
-        _accumulate(leaf, g, p)
+        accumulate(leaf, g, p)
 
 
 # Arrivals
@@ -459,7 +387,7 @@ def finish_leaf(p, leaf, g):
     t = leaf.tensor()
     if t is not None and not t.requires_grad:
         return
-    _accumulate(leaf, g, p)
+    accumulate(leaf, g, p)
     if leaf.post:
         for f in list(leaf.post.values()):
             f(t)
@@ -468,7 +396,7 @@ def finish_leaf(p, leaf, g):
             f((), (wrap(g),))
 
 
-def _accumulate(leaf, g, p):
+def accumulate(leaf, g, p):
     old = leaf.grad
     if old is None:
         leaf.grad = wrap(g)
@@ -557,7 +485,7 @@ def _targets_on(p, tape):
     return p.useful[tape][0]
 
 
-def _check(tape, plan):
+def check(tape, plan):
     """The freed-graph and version checks, before anything runs."""
     if tape.freed and not tape.freed.isdisjoint(plan.saving):
         raise errors.second_time()
@@ -591,7 +519,7 @@ def short_name(node):
     return node.name().removesuffix("Backward0").replace("Backward", "")
 
 
-def _release_kept(tape):
+def release_kept(tape):
     """Drop the arrays that no unreleased node reads."""
     key = ("still", tape.program, frozenset(tape.freed))
     still = tape.prefix.memo.get(key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from array import array
 from sys import getrefcount
 
 import jax
@@ -95,9 +96,9 @@ def _deliver(tape, program, arrays):
     values = tape.values
     if program.guarded:
         guards.pending.append((arrays[-1], [(s.form.guard_error, tape.lines.get(s.first)) for s in program.guarded]))
-    for slot, array in zip(program.shown, arrays):
+    for slot, a in zip(program.shown, arrays):
         v = values[slot]
-        v.array = array
+        v.array = a
         if not v.needs or v.leaf is not None:
             v.tape = None
     tape.program = program
@@ -151,7 +152,7 @@ def _execute(program, floats, ints, values):
         stats["hits"] += 1
         if _credit[0] < CREDIT_MAX:
             _credit[0] += 1
-        return compiled(*_numbers(program, floats, ints), *[
+        return compiled(_numbers(program, floats, ints), *[
             a if (a := v.array) is not None and type(a) is not np.ndarray else _device_array(v) for v in values])
     with jax.enable_x64(True):
         if config.get("execution") == "immediate" or (_credit[0] < COMPILE and program.runs < SIGHTINGS):
@@ -161,11 +162,28 @@ def _execute(program, floats, ints, values):
 
 
 def _numbers(program, floats, ints):
-    """The runtime numbers as arguments: 64-bit values as pairs of 32-bit words, so that a call needs no 64-bit mode around it."""
+    """The runtime numbers as one argument: 64-bit values as pairs of 32-bit words, so that a call needs no 64-bit mode around it.
+
+    Numbers that stay as they are from run to run are moved to the device once.
+    """
     if not program.numbers:
-        return None, None
-    return (np.array(floats, np.float64).view(np.uint32).reshape(-1, 2) if floats else None,
-            _int_vector(ints).view(np.uint32).reshape(-1, 2) if ints else None)
+        return None
+    try:
+        raw = array("d", floats).tobytes() + array("q", ints).tobytes()
+    except OverflowError:
+        raw = array("d", floats).tobytes() + _int_vector(ints).tobytes()
+    last, sent = program.sent
+    if raw == last:
+        if sent is None:
+            sent = jax.device_put(_words(raw))
+            program.sent = raw, sent
+        return sent
+    program.sent = raw, None
+    return _words(raw)
+
+
+def _words(raw):
+    return np.frombuffer(raw, np.uint32).reshape(-1, 2)
 
 
 def _int_vector(ints):
@@ -185,10 +203,14 @@ def _compile(program, floats, ints, arrays):
     _credit[0] = max(_credit[0] - COMPILE, 0)
     body = program.function()
 
-    def from_words(floats, ints, *arrays):
-        return body(_joined(floats, np.float64), _joined(ints, np.int64), *arrays)
+    n = len(floats)
 
-    arguments = (*_numbers(program, floats, ints), *arrays)
+    def from_words(words, *arrays):
+        if words is None:
+            return body(None, None, *arrays)
+        return body(_joined(words[:n], np.float64), _joined(words[n:], np.int64), *arrays)
+
+    arguments = (_numbers(program, floats, ints), *arrays)
     program.compiled = jax.jit(from_words).lower(*arguments).compile(_options if _cpu() else None)
     out = program.compiled(*arguments)
     stats["compiles"] += 1
@@ -198,7 +220,7 @@ def _compile(program, floats, ints, arrays):
 
 
 def _joined(words, dtype):
-    return None if words is None else jax.lax.bitcast_convert_type(words, dtype)
+    return jax.lax.bitcast_convert_type(words, dtype)
 
 
 def _cpu():

@@ -127,14 +127,14 @@ def make_view(source, link, numbers, v, creation):
 
 
 def twin(spec, t, y, general):
-    """`t.op_(y)` for a tensor that is no view; anything unusual goes to `general(spec, (t, y), t)`."""
+    """`t.op_(y)`, or `t.op_()` for None, where `t` is no view; anything unusual goes to `general(spec, (t, y), t)`."""
     cell = t._cell
     old = t._v if cell is None else read(t)
     th = thread.state
     grad = th.grad
     leaf = old.leaf if old.needs else None
     if t._view is not None or t._detached or (old.needs and (leaf is None) is not grad):
-        return general(spec, (t, y), t)
+        return general(spec, (t,) if y is None else (t, y), t)
     _acquire()
     try:
         tape = th.tape
@@ -146,8 +146,8 @@ def twin(spec, t, y, general):
         else:
             nxt = tape.prefix.next.get((spec, mode, i))
         if nxt is None or nxt.aval is not old.aval or (old.needs and not nxt.needs):
-            return general(spec, (t, y), t)
-        if not isinstance(y, Tensor):
+            return general(spec, (t,) if y is None else (t, y), t)
+        if y is not None and not isinstance(y, Tensor):
             record.push_numbers(tape, (y,))
         tape.prefix = nxt
         new = Value(nxt.aval, nxt.needs, tape, nxt.first)

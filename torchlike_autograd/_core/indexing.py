@@ -16,7 +16,7 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
 from . import dtypes
 from .dispatch import inplace, run
-from .hot import view
+from .hot import twin, view
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .storage import read
@@ -343,8 +343,7 @@ def fill(t, value):
 
 def zero(t):
     """t.zero_()."""
-    t = _unrepeated(t)
-    return inplace(_ZERO, (t,), t)
+    return twin(_ZERO, t if t._view is None else _unrepeated(t), None, inplace)
 
 
 def _unrepeated(t):

@@ -18,7 +18,7 @@ class Program:
     graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "kept", "mask", "numbers", "outs", "prefix", "runs", "shown", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -33,6 +33,7 @@ class Program:
         self.numbers = any(_has_numbers(s) for s in self.steps)
         self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
         self.compiled = None
+        self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
         self.runs = 0
 
     def function(self):

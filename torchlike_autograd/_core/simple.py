@@ -1,0 +1,118 @@
+"""The commonest backward pass, remembered (layer 6): one real scalar root, no options, nobody watching, every gradient of this tape for a leaf.
+
+What such a pass does depends on structure only, so it is learned once from the general plan and then repeated: on the open tape it is one
+edge of the trie, on a tape that has run it is one recorded stage.  Anything else goes the general way, `engine.run_backward`.
+"""
+
+from __future__ import annotations
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor
+from . import dtypes, record
+from .engine import Pass, accumulate, check, number_at, release_kept, value_at
+from .nodes import Leaf
+from .plan import Stage, plan_for, stage_form
+from .record import LOCK, NOGRAD, Step, Value, new_prefix, record_op, thread
+
+_new = object.__new__
+_NOTHING = frozenset()
+_PASS = Pass(False, False, None, True)
+
+
+class Simple:
+    """What is known of a pass: `arrivals`, for each gradient (slot of its leaf, type); `kept`, `results`: slots for the version check; `saving`: nodes released.
+
+    On an open tape: `prefix`, where it stands afterwards, and `first`, the slot of the first gradient.  On a closed one: `ones`, the spec of the gradient
+    that the pass starts from, and `form`, `reads`, `numbers`: the stage and what it takes.
+    """
+
+    __slots__ = ("arrivals", "first", "form", "kept", "numbers", "ones", "prefix", "reads", "results", "saving")
+
+
+def run_simple(v):
+    """backward() of one real scalar without options, if it is the common case: True when done."""
+    tape = v.tape
+    if tape.extra or tape.freed or Leaf.watched[0] or record.IMMEDIATE[0] or tape.contexts:
+        return False
+    open_here = tape is thread.state.tape
+    if tape.open and not open_here:
+        return False
+    prefix = tape.prefix
+    known = prefix.next.get(("simple", v.slot)) if open_here else prefix.memo.get(("simple", v.slot))
+    if known is None:
+        known = _learn(tape, v, open_here) or False
+        if open_here:
+            prefix.next["simple", v.slot] = known
+        else:
+            prefix.memo["simple", v.slot] = known
+    if known is False:
+        return False
+    leaves = []
+    for slot, _ in known.arrivals:
+        leaf = tape.leaves.get(slot) if slot >= 0 else tape.inputs[-slot - 1].leaf if open_here else tape.edges[-slot - 1]
+        if type(leaf) is not Leaf or leaf.off:
+            return False
+        leaves.append(leaf)
+    check(tape, known)
+    made = _on_open(tape, v, known) if open_here else _on_closed(tape, known)
+    for leaf, g in zip(leaves, made):
+        if leaf.grad is None:
+            leaf.grad = t = _new(Tensor)
+            t._v = g
+        else:
+            accumulate(leaf, g, _PASS)
+    return True
+
+
+def _on_open(tape, v, known):
+    with LOCK:
+        tape.prefix = known.prefix
+        slot, made = known.first, []
+        for _, a in known.arrivals:
+            made.append(Value(a, False, tape, slot))
+            slot += 1
+        tape.values.append(Value(v.aval, False, tape, known.first - 1))  # the one that the pass starts from
+        tape.values += made
+        tape.freed |= known.saving
+    return made
+
+
+def _on_closed(tape, known):
+    one = record_op(known.ones, (), NOGRAD)[0]
+    made = record_op(known.form, [one, *[value_at(tape, s) for s in known.reads], *[number_at(tape, t) for t in known.numbers]], NOGRAD)
+    tape.freed |= known.saving
+    release_kept(tape)
+    return made
+
+
+def _learn(tape, v, open_here):
+    """What the general plan says about this pass; None where the pass is not of the common kind."""
+    plan = plan_for(tape.prefix, (v.slot,), None, _NOTHING)
+    if len(plan.items) != 1 or type(plan.items[0]) is not Stage or v.aval.dtype.category != dtypes.FLOAT:
+        return None
+    stage = plan.items[0]
+    out = Simple()
+    out.arrivals = tuple(zip(stage.outs, stage.avals))
+    out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving
+    out.ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ())
+    if open_here:
+        _extend(out, tape.prefix, stage, plan.saving)
+    else:
+        out.form, out.reads, out.numbers = stage_form(stage, tape)
+    return out
+
+
+def _extend(out, start, stage, saving):
+    """Append the pass to the trie: the gradient it starts from, the release, the stage."""
+    ones = out.ones.form(())
+    prefix = new_prefix(start, Step("op", ones, (), NOGRAD, ones.out_avals, (False,), start.size), 1, 0, 0, 0, 1)
+    if saving:
+        prefix = new_prefix(prefix, Step("leaf", None, (), NOGRAD, (), (), prefix.size), 0, 0, 0, 0)
+        prefix.frees |= saving
+    run = Step("backward", stage, (start.size,), NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
+    out.prefix = new_prefix(prefix, run, len(stage.avals), 0, 0, 0, len(stage.visits))
+    out.first = prefix.size
+
+
+__all__ = ["run_simple"]
