@@ -460,22 +460,32 @@ class Tensor(metaclass=TensorMeta):
         return bool(self.item())
 
     def __float__(self):
-        self._warn_scalar()
-        return float(self.item())
+        return float(self._scalar("double"))
 
     def __int__(self):
-        self._warn_scalar()
-        return int(self.item())
+        return int(self._scalar("int64_t"))
 
     def __complex__(self):
+        return complex(self._scalar())
+
+    def _scalar(self, real=None):
+        """The number in a tensor of one element, for a conversion to a real C++ type or to complex."""
         self._warn_scalar()
-        return complex(self.item())
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        x = self.item()
+        if real is not None and type(x) is complex:
+            if x.imag:
+                raise RuntimeError(f"value cannot be converted to type {real} without overflow")
+            return x.real
+        return x
 
     def _warn_scalar(self):
-        if self.requires_grad and self.numel() == 1:
+        if self.requires_grad and not _told:
+            _told.append(True)
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
-                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=3)
+                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=4)
 
     def __index__(self):
         if self.dtype.category > dtypes.INT or self.numel() != 1:
@@ -557,6 +567,7 @@ class Tensor(metaclass=TensorMeta):
         return out
 
 
+_told: list = []  # what torch says once in a process was said
 _OWN = {"_v", "_cell", "_at", "_view", "_detached", "_counter", "_leaf", "_layout_", "_hooks_dict"}
 
 

@@ -92,7 +92,7 @@ def _comparison(f, dunder):
 
 
 def _rest(table):
-    for dunder, name in {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__invert__": "bitwise_not"}.items():
+    for dunder, name in {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs"}.items():
         if f"torch.{name}" in table:
             f = table[f"torch.{name}"]
             setattr(Tensor, dunder, lambda self, f=f: f(self))
