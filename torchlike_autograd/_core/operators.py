@@ -17,9 +17,7 @@ def _forward(f, name):
     def dunder(self, other):
         if _ok(other):
             return f(self, other)
-        if isinstance(other, (list, tuple, np.ndarray)) and isinstance(other, np.ndarray):
-            return f(self, _tensor(other))
-        return NotImplemented
+        return NotImplemented  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
 
     dunder.__name__ = name
     return dunder
@@ -82,6 +80,8 @@ def _comparison(f, dunder):
     def compare(self, other):
         if _ok(other):
             return f(self, other)
+        if isinstance(other, np.ndarray) and dunder in ("eq", "ne"):
+            return f(self, _tensor(other))
         if dunder == "eq":
             return NotImplemented if other is not None else False
         if dunder == "ne":

@@ -24,15 +24,16 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             dtype, device = a.dtype, a.device
         elif isinstance(a, (str, devices.device)) or (isinstance(a, int) and not isinstance(a, bool)):
             device = a
-        elif a is None or isinstance(a, bool):
+        elif a is None or (isinstance(a, bool) and a is not args[0]):
             continue
         elif isinstance(a, type) and a in (float, int, bool, complex):
             dtype = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}[a]
+        elif isinstance(a, (bool, float, complex)):  # torch takes it for a tensor to be like
+            dtype = dtypes.of_scalar(a)
         elif not isinstance(a, layouts.memory_format):
-            raise TypeError(f"to() received an invalid combination of arguments - got ({type(a).__name__}), but expected one of:\n"
-                            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, torch.memory_format "
-                            "memory_format = None)\n * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
-                            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n")
+            raise _refused(self, args, {})
+    if sum(isinstance(a, dtypes.dtype) for a in args) > 1 or not (dtype is None or isinstance(dtype, (dtypes.dtype, type))):
+        raise _refused(self, args, {} if dtype is None or dtype in args else {"dtype": dtype})
     if other is not None:
         dtype, device = other.dtype, other.device
     if isinstance(dtype, type):
@@ -41,6 +42,12 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if device is not None:
         out = _move(out, devices.key_of(device))
     return out.clone() if copy and out is self else out
+
+
+def _refused(t, args, kwargs):
+    from .._core import words
+
+    return words.explained("Tensor.to", (t, *args), kwargs) or TypeError("to() received an invalid combination of arguments")
 
 
 def _move(t, key):

@@ -90,6 +90,8 @@ def _swapped_sub(self, other):
 
 @composite("Tensor.__rtruediv__", "Tensor.__rdiv__")
 def _swapped_div(self, other):
+    if isinstance(other, np.ndarray):
+        return _reciprocal(self) * other
     return _mul(_reciprocal(self), other) if _operand(other) else NotImplemented
 
 
