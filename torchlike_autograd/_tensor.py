@@ -36,6 +36,11 @@ class Tensor(metaclass=TensorMeta):
     _layout_ = None  # (strides, storage offset) when not row-major from 0
     _hooks_dict = None
 
+    def __new__(cls, *args, **kwargs):
+        from ._functions.legacy import construct
+
+        return construct(cls, args, kwargs)
+
     def __init__(self, *args, **kwargs):
         pass
 
@@ -427,7 +432,7 @@ class Tensor(metaclass=TensorMeta):
         return a if dtype is None else a.astype(dtype, copy=False)
 
     def __array_wrap__(self, array, context=None, return_scalar=False):
-        from ._functions.create import from_numpy
+        from ._functions.data import from_numpy
 
         array = np.asarray(array)
         return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)

@@ -24,7 +24,7 @@ def _forward(f, name):
 
 
 def _tensor(array):
-    from .._functions.create import from_numpy
+    from .._functions.data import from_numpy
 
     return from_numpy(array)
 

@@ -147,7 +147,7 @@ def refusal(name, sig, args, kwargs):
             place = len(args)
             continue
         if not _fits(p, x, name):
-            return _wrong(name, p, x, place if given else None)
+            return _too_many(name, sig, args) if spread and given and len(args) > 1 else _wrong(name, p, x, place if given else None)
         if given:
             place += 1
         else:

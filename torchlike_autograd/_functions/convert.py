@@ -5,13 +5,17 @@ from __future__ import annotations
 from .._core import config, devices, dtypes, layouts
 from .._core.composite import composite
 from .._core.dispatch import cast_spec, unary
+from .._core.numeric import warn_imaginary
 from .._core.storage import cell_of
 from .._tensor import Tensor
 
 
 def cast(t, dtype):
     """`t` in another dtype, itself where nothing changes."""
-    return t if t._v.aval.dtype is dtype else unary(cast_spec(dtype), t)
+    own = t._v.aval.dtype
+    if own.is_complex and not (dtype.is_complex or dtype is dtypes.bool_ or 0 in t._v.aval.shape):
+        warn_imaginary()
+    return t if own is dtype else unary(cast_spec(dtype), t)
 
 
 @composite("Tensor.to")

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors
 from .._core.composite import composite
+from .._core.numeric import check_number
 from .._core.record import number_kind, record_op
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -58,7 +59,7 @@ def _dtype(dtype, default=None):
     if dtype is None:
         return default or config.default_dtype()
     if isinstance(dtype, type):
-        found = {float: config.default_dtype(), int: dtypes.int64, bool: dtypes.bool_, complex: config.default_dtype().to_complex()}.get(dtype)
+        found = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}.get(dtype)
         if found is not None:
             return found
     if not isinstance(dtype, dtypes.dtype):
@@ -107,11 +108,21 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     """A tensor of one value; the dtype follows the value."""
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
-    shape = sizes("full", (size,) if isinstance(size, (tuple, list)) else (size,))
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    shape = sizes("full", (size,))
     _nonnegative("full", shape)
     if out is not None:
         return _fill_out(out, shape, fill_value)
-    return placed(filled(shape, _python(fill_value), _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
+    return placed(_full(shape, fill_value, _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
+
+
+def _full(shape, value, dtype):
+    value = _python(value)
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    check_number(value, dtype)
+    return filled(shape, value, dtype)
 
 
 def _python(x):
@@ -148,7 +159,7 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     a = input._v.aval
-    return placed(filled(a.shape, _python(fill_value), _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
+    return placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
 
 def _new(name, value):
@@ -157,7 +168,7 @@ def _new(name, value):
             size = (kw.pop("size"),)
         a = self._v.aval
         shape = sizes(name, size)
-        _nonnegative(name.removeprefix("new_"), shape)
+        _nonnegative(name, shape)
         return placed(filled(shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
     method.__name__ = name
@@ -175,14 +186,7 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
     a = self._v.aval
-    return placed(filled(sizes("new_full", (size,)), _python(fill_value), _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
-
-
-@composite("Tensor.new_tensor")
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
-    """A tensor from data with this one's dtype and device."""
-    a = self._v.aval
-    return tensor(data, dtype=dtype or a.dtype, device=device if device is not None else a.device, requires_grad=requires_grad)
+    return placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
 
 # Ranges
@@ -270,142 +274,6 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
 def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False, pin_memory=False):
     """A 0-dim tensor of the default dtype."""
     return placed(filled((), _number(s), _dtype(dtype)), device, requires_grad)
-
-
-# From data
-
-@composite("torch.tensor")
-def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor with a copy of `data` (numbers, sequences, arrays, tensors)."""
-    if isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", UserWarning, stacklevel=2)
-        t = data.detach().clone()
-        if dtype is not None:
-            t = t.to(_dtype(dtype))
-        return placed(t, device, requires_grad)
-    kind = type(data)
-    if kind in (float, int, bool, complex) and device is None and not (kind is float and 0 < abs(data) < 3e-38):  # XLA flushes subnormals
-        _fits(data)
-        t = filled((), data, _dtype(dtype, _dtype_of_number(data)))
-        return placed(t, None, requires_grad)
-    return placed(from_data(data, dtype, copy=True), device, requires_grad)
-
-
-def _fits(x):
-    if type(x) is int and not -(1 << 63) <= x < (1 << 64):
-        raise ValueError("Overflow when unpacking long long")
-
-
-def from_data(data, dtype, copy) -> Tensor:
-    """A Tensor over the values of any nested data."""
-    dtype = None if dtype is None else _dtype(dtype)
-    if isinstance(data, np.ndarray | np.generic):
-        found = dtypes.from_numpy_dtype(data.dtype)
-        a = np.array(data, dtype=(dtype or found).np) if copy or dtype is not None else np.asarray(data)
-        return from_array(a, dtype or found)
-    a, natural = _nested(data)
-    dtype = dtype or natural
-    return from_array(_cast(a, dtype), dtype)
-
-
-def _cast(a, dtype):
-    with np.errstate(all="ignore"):
-        if a.dtype.kind == "c" and not dtype.is_complex:
-            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-        return np.ascontiguousarray(a.astype(dtype.np, copy=False)).reshape(a.shape)
-
-
-def _nested(data):
-    """(array, natural dtype) of nested Python data, checked as torch checks it."""
-    _shape(data)
-    flat: list = []
-    shape = _walk(data, flat)
-    if not flat:
-        return np.empty(shape), config.default_dtype()
-    kinds = {dtypes.of_scalar(x) if not isinstance(x, Tensor) else x.dtype for x in flat}
-    natural = _natural(kinds)
-    values = [x.item() if isinstance(x, Tensor) else x for x in flat]
-    for x in values:
-        _fits(x)
-    wide = np.complex128 if natural.is_complex else np.float64 if natural.is_floating_point else natural.np
-    return np.array(values, dtype=wide).reshape(shape), natural
-
-
-def _natural(kinds):
-    top = max(k.category for k in kinds)
-    if top == dtypes.FLOAT:
-        floats = [k for k in kinds if k.category == dtypes.FLOAT]
-        return config.default_dtype() if dtypes.float64 in floats or len(floats) != 1 else floats[0]
-    if top == dtypes.COMPLEX:
-        return config.default_dtype().to_complex()
-    return dtypes.int64 if top == dtypes.INT else dtypes.bool_
-
-
-def _is_sequence(x):
-    return isinstance(x, (list, tuple, range)) or (isinstance(x, np.ndarray) and x.ndim > 0) or (isinstance(x, Tensor) and x.ndim > 0) or (
-        hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, np.generic, np.ndarray, Tensor)))
-
-
-def _shape(data):
-    if isinstance(data, str):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    out, x = [], data
-    while _is_sequence(x):
-        out.append(len(x))
-        if len(x) == 0:
-            break
-        x = x[0]
-    return out
-
-
-def _walk(data, flat):
-    shape = _shape(data)
-
-    def visit(x, depth):
-        if depth == len(shape):
-            if isinstance(x, str):
-                raise ValueError("too many dimensions 'str'")
-            if isinstance(x, np.ndarray | np.generic):
-                x = x.item()
-            if not isinstance(x, (bool, int, float, complex, Tensor)):
-                if hasattr(x, "__float__") and not _is_sequence(x):
-                    x = float(x)
-                elif x is None or not _is_sequence(x):
-                    raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
-                else:
-                    raise ValueError("only one element tensors can be converted to Python scalars")
-            flat.append(x)
-            return
-        if not _is_sequence(x):
-            raise TypeError("not a sequence")
-        if len(x) != shape[depth]:
-            raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})")
-        for y in (x.unbind(0) if isinstance(x, Tensor) else x):
-            visit(y, depth + 1)
-
-    visit(data, 0)
-    return tuple(shape)
-
-
-@composite("torch.as_tensor", "torch.asarray")
-def as_tensor(data, dtype=None, device=None, **kw):
-    """`data` itself where it already is such a tensor, otherwise a tensor of its values."""
-    if isinstance(data, Tensor):
-        t = data
-        if dtype is not None or device is not None:
-            t = t.to(device if device is not None else t.device, dtype or t.dtype)
-        return t
-    return placed(from_data(data, dtype, copy=False), device, kw.get("requires_grad", False))
-
-
-@composite("torch.from_numpy")
-def from_numpy(ndarray):
-    """A tensor with the values of an array (a copy: arrays are immutable here; writes do not reach the NumPy array)."""
-    if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return from_array(np.array(ndarray), dtypes.from_numpy_dtype(ndarray.dtype))
 
 
 @composite("torch.is_tensor")

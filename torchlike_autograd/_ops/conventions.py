@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
+from .._core.numeric import cannot_hold
 
 __all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "only", "partials", "power", "signum", "straight", "unless", "wide"]
 
@@ -92,7 +93,7 @@ def only(kernel, x, kinds):
 def check_number(number, dtype):
     """Refuse a complex Python number where its real value is wanted (types only)."""
     if number is not None and number.dtype.is_complex and not dtype.is_complex:
-        raise RuntimeError(f"value cannot be converted to type {_CXX.get(dtype.name, dtype.name)} without overflow")
+        raise cannot_hold(dtype, opmath=True)
 
 
 def check_scale(types, result, name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from .._core import config
+from .._core import config, dtypes
 from .conventions import aligned, check_number, check_scale, cxx_name, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
@@ -491,4 +491,23 @@ def convert(x, dtype):
         x = jnp.real(x)
     if dtype.name == "bool":
         return x if x.dtype == bool else x != 0
+    if jnp.issubdtype(x.dtype, jnp.floating) and dtype.category == dtypes.INT:
+        return _truncated(x, dtype)
     return x.astype(dtype.np)
+
+
+def _truncated(x, dtype):
+    """A float as an integer: what no integer holds becomes the least one of 32 or 64 bits, and narrower types keep its low bits."""
+    wide = jnp.int32 if dtype.itemsize < 4 or dtype is dtypes.int32 else jnp.int64
+    out = _whole_number(x, wide)
+    if dtype is dtypes.uint64:
+        half = jnp.asarray(2.0**63, jnp.float32 if x.dtype.itemsize < 4 else x.dtype)
+        out = jnp.where(x >= half, _whole_number(x - half, wide) ^ jnp.iinfo(wide).min, out)
+    return out.astype(dtype.np)
+
+
+def _whole_number(x, wide):
+    x = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
+    least = jnp.iinfo(wide).min
+    fits = (x > least - 1.0) & (x < -float(least)) if wide == jnp.int32 else (x >= float(least)) & (x < -float(least))
+    return jnp.where(fits, jnp.where(fits, x, 0).astype(wide), least)
