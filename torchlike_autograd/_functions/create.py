@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors
 from .._core.composite import composite
-from .._core.numeric import check_number
+from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -35,16 +35,27 @@ def placed(t, device, requires_grad):
 
 def sizes(name, size):
     """A shape from varargs or one sequence; torch's errors."""
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+    if not size:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    listed = len(size) == 1 and isinstance(size[0], (tuple, list))
+    if listed:
         size = size[0]
     out = []
     for i, n in enumerate(size):
-        if isinstance(n, (str, float)) or n is None:
-            if i == 0 and len(size) == 1:
-                raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
-            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element of type {type(n).__name__} at pos {i}")
-        out.append(n if type(n) is int else n.__index__())
+        if type(n) is not int:
+            if isinstance(n, bool) or not hasattr(n, "__index__"):
+                raise _bad_size(name, i, n, listed)
+            n = n.__index__()
+        out.append(n)
     return tuple(out)
+
+
+def _bad_size(name, i, n, listed):
+    if i:
+        return TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must be tuple of ints,but got "
+                         f"{type(n).__name__}\"")
+    found = f"but found element of type {type(n).__name__} at pos 0" if listed else f"not {type(n).__name__}"
+    return TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}")
 
 
 def _nonnegative(name, size):
@@ -106,8 +117,7 @@ empty = composite("torch.empty")(_filler("empty", 0))
 @composite("torch.full")
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of one value; the dtype follows the value."""
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
+    fill_value = _item(fill_value)
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     shape = sizes("full", (size,))
@@ -115,6 +125,11 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     if out is not None:
         return _fill_out(out, shape, fill_value)
     return placed(_full(shape, fill_value, _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
+
+
+def _item(x):
+    """The number in a 0-dim tensor without history; anything else as it is."""
+    return x.item() if isinstance(x, Tensor) and not x.ndim and not x.requires_grad else x
 
 
 def _full(shape, value, dtype):
@@ -156,8 +171,7 @@ empty_like = composite("torch.empty_like")(_like("empty_like", 0))
 @composite("torch.full_like")
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """A tensor of one value with the shape and dtype of `input`."""
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
+    fill_value = _item(fill_value)
     a = input._v.aval
     return placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
@@ -183,9 +197,10 @@ new_empty = composite("Tensor.new_empty")(_new("new_empty", 0))
 @composite("Tensor.new_full")
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """A filled tensor with this one's dtype and device."""
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
+    fill_value = _item(fill_value)
     a = self._v.aval
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     return placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
 
@@ -194,20 +209,35 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
 @composite("torch.arange")
 def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, **kw):
     """start, start + step, ... below end."""
-    names = ("end",) if len(args) == 1 else ("start", "end", "step")
+    names = ("end",) if len(args) == 1 and "end" not in kw else ("start", "end", "step")
     given = dict(zip(names, args), **kw)
+    if len(args) > 3:
+        raise TypeError("arange() takes at most 3 numbers")
     start, end, step = (_number(given.pop(k, d)) for k, d in (("start", 0), ("end", None), ("step", 1)))
     if given:
         raise TypeError(f"arange() got an unexpected keyword argument '{next(iter(given))}'")
+    if not all(isinstance(x, (int, float, complex)) for x in (start, end, step)):
+        raise TypeError("arange() takes numbers")
+    if any(isinstance(x, complex) for x in (start, end, step)):
+        raise cannot_hold(dtypes.float64)
     if dtype is None:
         dtype = config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
+    dtype = _dtype(dtype)
+    if dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.char_name}'")
+    if dtype.category == dtypes.INT and step and int(step) == 0:
+        raise ValueError("step must be nonzero")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if any(math.isinf(x) or math.isnan(x) for x in (start, end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is dtypes.int64:
+        start, end, step = int(start), int(end), int(step)
     length = math.ceil((end - start) / step) if isinstance(end - start, float) or isinstance(step, float) else -((start - end) // step)
+    if dtype.category == dtypes.INT:
+        start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
     return _out_or(t, out, device, requires_grad)
@@ -240,7 +270,12 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
 @composite("torch.linspace")
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """`steps` numbers evenly spaced from start to end, both included."""
+    for name, x in (("start", start), ("end", end)):
+        if isinstance(x, Tensor) and x.ndim:
+            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {name} with {x.ndim} dimension(s).")
     start, end = _number(start), _number(end)
+    if isinstance(steps, (bool, float)) or not isinstance(start, (int, float, complex)) or not isinstance(end, (int, float, complex)):
+        raise TypeError("linspace() takes two numbers and an int")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if dtype is None:
@@ -262,6 +297,8 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Ones on the diagonal."""
     m = n if m is None else m
+    if isinstance(n, bool) or isinstance(m, bool):
+        raise TypeError("eye() takes ints")
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
@@ -312,9 +349,19 @@ def result_type(tensor1, tensor2):
 @composite("torch.broadcast_shapes")
 def broadcast_shapes(*shapes):
     """The shape that operands of these shapes broadcast to."""
-    from .._core.shapes import broadcast
-
-    try:
-        return Size(broadcast(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
-    except RuntimeError:
-        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
+    rank = max((1 if isinstance(s, int) else len(s) for s in shapes), default=0)
+    out = [1] * rank
+    for i, s in enumerate(shapes):
+        s = (s,) if isinstance(s, int) else s
+        for j in range(-1, -1 - len(s), -1):
+            if isinstance(s[j], float):
+                raise TypeError(f"torch.Size() takes an iterable of 'int' (item {j + len(s)} is 'float')")
+            if s[j] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if s[j] == 1 or s[j] == out[j]:
+                continue
+            if out[j] != 1:
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {s[j]} at {j}! Mismatching argument at index {i} had {tuple(s)}; but expected "
+                                   f"shape should be broadcastable to {out}")
+            out[j] = s[j]
+    return Size(out)

@@ -235,16 +235,21 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return placed(from_data(obj, dtype, copy=True), device, requires_grad)
 
 
-_READ_ONLY = ("The given {0} is not writable, and PyTorch does not support non-writable tensors. This means {1}")
-
-
 @composite("torch.from_numpy")
-def from_numpy(ndarray, /):
+def from_numpy(*args):
     """A tensor with the values of an array (a copy: arrays are immutable here; writes do not reach the NumPy array)."""
+    if len(args) != 1:
+        raise TypeError(f"torch._VariableFunctionsClass.from_numpy() takes exactly one argument ({len(args)} given)")
+    ndarray = args[0]
     if not isinstance(ndarray, np.ndarray):
         kind = type(ndarray)
         raise TypeError(f"expected np.ndarray (got {f'numpy.{kind.__name__}' if kind.__module__ == 'numpy' else kind.__name__})")
     return _fixed_strides(_from_numpy(ndarray), ndarray)
+
+
+_READ_ONLY = ("The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly "
+              "non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. "
+              "This type of warning will be suppressed for the rest of this program. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:1556.)")
 
 
 @composite("torch.frombuffer")
@@ -255,6 +260,8 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     except TypeError:
         raise ValueError("object does not implement Python buffer protocol.") from None
     size, item = raw.size, dtype.itemsize
+    if not raw.flags.writeable:
+        say_once(_READ_ONLY)
     if size == 0 or count == 0:
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
     if not 0 <= offset < size:

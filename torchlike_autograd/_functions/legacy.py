@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
+
 from .._core import config, dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.errors import expected_options
@@ -18,12 +20,15 @@ _alias = named("alias")
 
 def _new(dtype, args, kwargs, only=None):
     """A tensor of `dtype` from sizes, data or another tensor (whose dtype must be `only` where that is given)."""
-    unknown = [k for k in kwargs if k not in ("size", "data", "other", "device")]
+    kwargs = {k: v for k, v in kwargs.items() if k != "device"}
+    if "size" in kwargs:
+        return filled(_sizes(kwargs["size"]), 0, dtype)
+    unknown = [k for k in kwargs if k not in ("data", "other")]
     if unknown or len(args) + len(kwargs) > 1 and not all(_is_size(a) for a in args):
         return _refuse(args, kwargs)
-    if not args and not kwargs.keys() - {"device"}:
+    if not args and not kwargs:
         return filled((0,), 0, dtype)
-    x = args[0] if args else next(v for k, v in kwargs.items() if k != "device")
+    x = args[0] if args else next(iter(kwargs.values()))
     if isinstance(x, Tensor):
         if only is not None and x.dtype is not only:
             raise expected_options(only, x.dtype)
@@ -44,7 +49,7 @@ def _from_data(x, dtype):
 
 
 def _is_size(x):
-    return hasattr(type(x), "__index__") and not isinstance(x, (bool, Tensor))
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
 def _sizes(args):
