@@ -202,7 +202,9 @@ def cast_spec(dtype):
 
 def into(name, spec, flat, out):
     """Write the result(s) of a call into `out`."""
-    outs = (out,) if isinstance(out, Tensor) else tuple(out)
+    from .words import outs_of
+
+    outs = outs_of(name, spec.op, out)
     if thread.state.grad and (any(o.requires_grad for o in outs) or any(isinstance(x, Tensor) and x.requires_grad for x in flat)):
         raise errors.out_requires_grad(name)
     results = record_op(spec, values_of(flat))

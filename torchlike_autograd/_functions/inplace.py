@@ -35,6 +35,8 @@ def fill_(self, value):
     """One value everywhere."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    if not isinstance(value, (Tensor, int, float, complex, np.generic)):
+        raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
     fill(self, value.item() if isinstance(value, np.generic) else value)
     return self
 
