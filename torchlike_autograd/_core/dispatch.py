@@ -10,7 +10,7 @@ import warnings
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import dtypes, errors, record
+from . import dtypes, errors, guards, record
 from .hot import make_view
 from .lines import user_line
 from .record import GRAD, INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
@@ -29,7 +29,10 @@ def run(spec, flat):
     op = spec.op
     values = record_op(spec, values_of(flat))
     if op.guard is not None:
-        values[0].tape.lines[values[0].slot] = user_line()
+        if values[0].tape is None:  # it ran at once
+            guards.check()
+        else:
+            values[0].tape.lines[values[0].slot] = user_line()
     if op.is_view:
         return _wrap_views(spec, flat, values)
     if not op.multi:
