@@ -11,7 +11,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import errors, record
-from .nodes import Leaf, edge_indices, node_at, observed
+from .nodes import Leaf, Nowhere, edge_indices, node_at, observed, short_name
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
 from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
@@ -46,6 +46,8 @@ class Pass:
 
     def leaf(self, leaf, g):
         """A gradient contribution of a leaf (summed until the end of the pass)."""
+        if type(leaf) is Nowhere:
+            return
         slots = self.frontier.setdefault(leaf, {})
         slots[0] = g if 0 not in slots else self.add(slots[0], g)
 
@@ -133,7 +135,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
 
 def _leaf_event(p, tape, slot, grads):
     leaf = _leaf_at(tape, slot)
-    if isinstance(leaf, Leaf) and slot in grads and leaf not in p.frontier:
+    if type(leaf) is Leaf and slot in grads and leaf not in p.frontier:
         finish_leaf(p, leaf, grads.pop(slot))
     return True
 
@@ -512,11 +514,6 @@ def _modified(tape, slot, counter, at, a, own=False):
         node, nr = node_at(tape, slot)
     producer = None if node is None else f"output {nr} of {short_name(node)}"
     return errors.modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, counter.n, at)
-
-
-def short_name(node):
-    """A node's name as messages give it: without its ending."""
-    return node.name().removesuffix("Backward0").replace("Backward", "")
 
 
 def release_kept(tape):

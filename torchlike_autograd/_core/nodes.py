@@ -36,6 +36,12 @@ class Leaf:
         return self.hooks or self.post or self.prehooks or self.posthooks
 
 
+class Nowhere(Leaf):
+    """Where the gradient of a tensor goes that requires grad without an edge: a view made under no_grad of a tensor that requires grad."""
+
+    __slots__ = ()
+
+
 class Observed:
     """What is attached to one step of a tape."""
 
@@ -153,6 +159,11 @@ class Node:
 
     def __repr__(self):
         return f"<{self.name()} object at {hex(id(self))}>"
+
+
+def short_name(node):
+    """A node's name as messages give it: without its ending."""
+    return node.name().removesuffix("Backward0").replace("Backward", "")
 
 
 class InputMetadata:
@@ -277,6 +288,8 @@ class AccumulateGrad(Node):
 
 def accumulate_node(leaf) -> AccumulateGrad:
     """The leaf's AccumulateGrad, the same while it is held."""
+    if isinstance(leaf, Nowhere):
+        return None
     node = leaf.node() if leaf.node is not None else None
     if node is None:
         node = AccumulateGrad()

@@ -164,20 +164,13 @@ def _rearranged(t, link, key):
         write(t, new)
         t._layout_ = (strides, offset)
         return t
-    base, chain, creation = (t._view.base, t._view.chain, t._view.creation) if t._view is not None else (_stand_in(t), (), "default")
-    t._view = View(base, (*chain, (link, ())), creation, link.op)
+    view = t._view
+    t._view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
     t._layout_ = None
     t._counter.n += 1
     t._v, t._at = new, t._cell.n
     mark_seen(new, t._counter)
     return t
-
-
-def _stand_in(t):
-    """A tensor that holds the place of `t` as the base of its views."""
-    out = wrap(read(t))
-    out._cell, out._at, out._counter, out._layout_ = t._cell, t._cell.n, t._counter, t._layout_
-    return out
 
 
 def _renamed(name, key, node_key, arguments):
