@@ -12,7 +12,7 @@ from collections import OrderedDict
 import numpy as np
 
 from ._core import devices, dtypes, errors, shapes
-from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, step_of
+from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import Counter, Value, data
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read
 
@@ -251,7 +251,7 @@ class Tensor(metaclass=TensorMeta):
         v = peek(self)
         if not v.needs or v.leaf is not None:
             return 0
-        return v.slot - step_of(v.tape, v.slot).first
+        return node_at(v.tape, v.slot)[1]
 
     @property
     def grad(self):
@@ -319,8 +319,9 @@ class Tensor(metaclass=TensorMeta):
         v = peek(self)
         if not v.needs or v.leaf is not None:
             return False
-        seen = observed(v.tape, step_of(v.tape, v.slot).first)
-        return seen is not None and v.slot in seen.retain
+        tape, slot = place_of(v)
+        seen = observed(tape, step_of(tape, slot).first)
+        return seen is not None and slot in seen.retain
 
     def retain_grad(self):
         """Keep this non-leaf's gradient in `.grad` during backward."""
@@ -331,7 +332,8 @@ class Tensor(metaclass=TensorMeta):
             import weakref
 
             self._leaf_point()
-            observed(v.tape, step_of(v.tape, v.slot).first, True).retain[v.slot] = weakref.ref(self)
+            tape, slot = place_of(v)
+            observed(tape, step_of(tape, slot).first, True).retain[slot] = weakref.ref(self)
 
     def register_hook(self, hook):
         """Call hook(grad) when the gradient is known; a returned tensor replaces it."""
@@ -343,8 +345,9 @@ class Tensor(metaclass=TensorMeta):
             if v.leaf.hooks is None:
                 v.leaf.hooks = OrderedDict()
             return add_hook(v.leaf.hooks, hook)
-        hooks = observed(v.tape, step_of(v.tape, v.slot).first, True).hooks
-        return add_hook(hooks.setdefault(v.slot, OrderedDict()), hook)
+        tape, slot = place_of(v)
+        hooks = observed(tape, step_of(tape, slot).first, True).hooks
+        return add_hook(hooks.setdefault(slot, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(tensor) after its gradient was accumulated; leaves only."""
@@ -365,8 +368,9 @@ class Tensor(metaclass=TensorMeta):
             return v.leaf.hooks
         if not v.needs:
             return None
-        seen = observed(v.tape, step_of(v.tape, v.slot).first)
-        return seen.hooks.get(v.slot) if seen is not None else None
+        tape, slot = place_of(v)
+        seen = observed(tape, step_of(tape, slot).first)
+        return seen.hooks.get(slot) if seen is not None else None
 
     @property
     def _post_accumulate_grad_hooks(self):

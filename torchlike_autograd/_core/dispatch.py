@@ -14,7 +14,7 @@ from . import dtypes, errors, record
 from .hot import make_view
 from .lines import user_line
 from .record import GRAD, INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
-from .storage import PickSpec, peek, read, view_error, with_history, write
+from .storage import PickSpec, peek, read, untrack, view_error, with_history, write
 
 _new = object.__new__
 
@@ -71,8 +71,12 @@ def _wrap_views(spec, flat, values):
     numbers = tuple(x for x in flat if not isinstance(x, Tensor))
     if not spec.op.multi:
         return make_view(base, spec, numbers, values[0], None)
-    creation = "multi" if spec.op.multi_view else None
-    return tuple([make_view(base, PickSpec(spec, i), numbers, v, creation) for i, v in enumerate(values)])
+    creation = "multi" if spec.op.multi_view and thread.state.grad else None
+    out = tuple([make_view(base, PickSpec(spec, i), numbers, v, creation) for i, v in enumerate(values)])
+    if spec.op.untracked:
+        for t in out:
+            untrack(t)
+    return out
 
 
 # In place
@@ -130,15 +134,15 @@ def _inplace_value(spec, values, old, target):
         return new
     new = record_op(spec, values, INPLACE if grad else NOGRAD)[0]
     if not exact:
-        new = record_op(cast_spec(old.aval.dtype), (new,))[0]
+        new = record_op(spec_of(OPS["_cast_back"], (("dtype", old.aval.dtype),), ("T",)), (new,))[0]
     return keep_history(new, old, target)
 
 
 def keep_history(new, old, target):
-    """The value to write: under no_grad a leaf stays a leaf, and history stays the old one's."""
+    """The value to write: where the write is not recorded, or has no derivative, history stays the old one's and a leaf a leaf."""
     if not old.needs or new.needs or target._view is not None and target._view.base is not None:
         return new
-    return new if thread.state.grad and old.leaf is None else with_history(new, old)
+    return with_history(new, old)
 
 
 def _aval_of(x):

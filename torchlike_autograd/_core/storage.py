@@ -26,7 +26,7 @@ from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.spec import Form, Layout, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, short_name
-from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record_one, slot_table, thread
+from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record_one, record_op, slot_table, thread
 
 
 class Cell:
@@ -96,7 +96,7 @@ def _read_again(t, strict):
         elif not b.needs:
             v = with_history(replayed_from(view, base, b, NOGRAD), old) if not isinstance(old.leaf, Nowhere) else replayed_from(view, base, b, NOGRAD)
         elif view.creation == "default":
-            v = replayed_from(view, base, b, GRAD)
+            v = replayed_from(view, base, b, GRAD) if not thread.state.extra.get("view replay") else _link_by_link(view, base, b)
         elif strict:
             raise view_error(t, True)
         else:
@@ -144,6 +144,13 @@ def lead_nowhere(t):
     t._v.seen = seen
 
 
+def untrack(t):
+    """Make a fresh view share memory and nothing else: history and versions are its own."""
+    t._view = View(None, t._view.chain, "default")
+    t._counter = Counter()
+    mark_seen(t._v, t._counter)
+
+
 def replayed(chain, value, mode):
     """`value` through a chain of view operators."""
     return record_one(_replay_spec(chain), (value, *_numbers(chain)), mode) if chain else as_detached(value) if mode == NOGRAD else value
@@ -154,6 +161,16 @@ def replayed_from(view, base, b, mode):
     if base._view is view.under:
         return replayed(view.chain if view.under is None else view.chain[len(view.under.chain):], b, mode)
     return replayed(view.chain, _whole(base, b), mode)
+
+
+def _link_by_link(view, base, b):
+    """`replayed_from` with a node for each link of the chain."""
+    whole = base._view is not view.under
+    b = _whole(base, b) if whole else b
+    for spec, numbers in view.chain if whole or view.under is None else view.chain[len(view.under.chain):]:
+        outs = record_op(spec.spec if isinstance(spec, PickSpec) else spec, (b, *numbers), GRAD)
+        b = _pick(spec, outs) if isinstance(spec, PickSpec) else outs[0]
+    return b
 
 
 def _whole(base, b):

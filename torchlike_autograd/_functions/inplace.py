@@ -71,6 +71,8 @@ def copy_(self, src, non_blocking=False):
 @composite("Tensor.fill_diagonal_")
 def fill_diagonal_(self, fill_value, wrap=False):
     """One number on the main diagonal; with `wrap` it goes on below it in a tall matrix."""
+    if isinstance(fill_value, Tensor) and fill_value.requires_grad:
+        raise TypeError("fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not Tensor")
     shape, strides = self._v.aval.shape, self.stride()
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
