@@ -1,6 +1,6 @@
 """The Tensor facade: state and properties (layer 5); operators are attached from the op table by `_core/bind.py`.
 
-A Tensor is a mutable name for a Value: `_v` is the Value read last; `_cell`, `_at`, `_view`, `_detached`, `_counter` say which storage it shares
+A Tensor is a mutable name for a Value: `_v` is the Value read last; `_cell`, `_at`, `_view`, `_counter` say which storage it shares
 (see `_core/storage.py`); `_leaf` is its accumulation point.  Class attributes are the defaults, so that a fresh tensor sets one attribute.
 """
 
@@ -12,10 +12,10 @@ from collections import OrderedDict
 import numpy as np
 
 from ._core import devices, dtypes, errors, shapes
-from ._core.nodes import Leaf, add_hook, node_at, observed, step_of
+from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import Counter, Value, data, thread
 from ._core.size import Size
-from ._core.storage import View, as_detached, as_leaf, cell_of, read
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read
 
 _new = object.__new__
 
@@ -30,7 +30,6 @@ class Tensor(metaclass=TensorMeta):
     _cell = None
     _at = 0
     _view = None
-    _detached = False
     _counter = None
     _leaf = None
     _layout_ = None  # (strides, storage offset) when not row-major from 0
@@ -51,7 +50,7 @@ class Tensor(metaclass=TensorMeta):
 
     def _array(self):
         """The concrete array (JAX or NumPy); runs what is pending."""
-        v = self._v if self._cell is None else read(self)
+        v = self._v if self._cell is None else peek(self)
         if v.array is None:
             v.tape.resolve(v)
         return v.array
@@ -143,7 +142,7 @@ class Tensor(metaclass=TensorMeta):
             if view.geometry is None:
                 from ._core.layouts import chain_geometry
 
-                view.geometry = chain_geometry(view)
+                view.geometry = chain_geometry(self._cell, view.chain)
             return view.geometry
         return shapes.contiguous_strides(self._v.aval.shape), 0
 
@@ -164,8 +163,7 @@ class Tensor(metaclass=TensorMeta):
 
     @property
     def requires_grad(self):
-        v = self._v if self._cell is None else read(self)
-        return v.needs
+        return (self._v if self._cell is None else peek(self)).needs
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -179,14 +177,14 @@ class Tensor(metaclass=TensorMeta):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
             raise _refused("Tensor.requires_grad_", self, requires_grad)
-        v = self._value()
+        v = history(self)
         if v.needs and v.leaf is None:
             if not requires_grad:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
                     "require differentiation use var_no_grad = var.detach().")
             return self
-        if bool(requires_grad) == v.needs:
+        if bool(requires_grad) == (v.needs and type(v.leaf) is not Nowhere):
             return self
         if self._leaf is not None:
             self._leaf.off = not requires_grad
@@ -204,8 +202,9 @@ class Tensor(metaclass=TensorMeta):
         v.seen = self._v.seen
         self._v = v
         if self._cell is not None:
-            if self._view is None and not self._detached:
+            if self._view is None:
                 self._cell.value = v
+                self._cell.n += 1  # views read again: they require grad with their base
             self._at = self._cell.n
 
     def _leaf_point(self) -> Leaf:
@@ -216,22 +215,22 @@ class Tensor(metaclass=TensorMeta):
 
     @property
     def is_leaf(self):
-        v = self._value()
+        v = history(self)
         return not v.needs or v.leaf is not None
 
     @property
     def grad_fn(self):
-        v = self._value()
+        v = history(self)
         if not v.needs or v.leaf is not None:
             return None
         return node_at(v.tape, v.slot)[0]
 
     @property
     def output_nr(self):
-        v = self._value()
+        v = peek(self)
         if not v.needs or v.leaf is not None:
             return 0
-        return v.slot - step_of(v.tape, v.slot).first
+        return node_at(v.tape, v.slot)[1]
 
     @property
     def grad(self):
@@ -289,33 +288,35 @@ class Tensor(metaclass=TensorMeta):
     @property
     def _base(self):
         view = self._view
-        return view.base if view is not None and not self._detached else None
+        return None if view is None else view.base
 
     def _is_view(self):
         return self._base is not None
 
     @property
     def retains_grad(self):
-        v = self._value()
+        v = peek(self)
         if not v.needs or v.leaf is not None:
             return False
-        seen = observed(v.tape, step_of(v.tape, v.slot).first)
-        return seen is not None and v.slot in seen.retain
+        tape, slot = place_of(v)
+        seen = observed(tape, step_of(tape, slot).first)
+        return seen is not None and slot in seen.retain
 
     def retain_grad(self):
         """Keep this non-leaf's gradient in `.grad` during backward."""
-        v = self._value()
+        v = self._v if type(self._v.leaf) is Nowhere else history(self)
         if not v.needs:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if v.leaf is None:
             import weakref
 
             self._leaf_point()
-            observed(v.tape, step_of(v.tape, v.slot).first, True).retain[v.slot] = weakref.ref(self)
+            tape, slot = place_of(v)
+            observed(tape, step_of(tape, slot).first, True).retain[slot] = weakref.ref(self)
 
     def register_hook(self, hook):
         """Call hook(grad) when the gradient is known; a returned tensor replaces it."""
-        v = self._value()
+        v = history(self)
         if not v.needs:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if v.leaf is not None:
@@ -323,12 +324,13 @@ class Tensor(metaclass=TensorMeta):
             if v.leaf.hooks is None:
                 v.leaf.hooks = OrderedDict()
             return add_hook(v.leaf.hooks, hook)
-        hooks = observed(v.tape, step_of(v.tape, v.slot).first, True).hooks
-        return add_hook(hooks.setdefault(v.slot, OrderedDict()), hook)
+        tape, slot = place_of(v)
+        hooks = observed(tape, step_of(tape, slot).first, True).hooks
+        return add_hook(hooks.setdefault(slot, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(tensor) after its gradient was accumulated; leaves only."""
-        v = self._value()
+        v = history(self)
         if not v.needs:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if v.leaf is None:
@@ -345,8 +347,9 @@ class Tensor(metaclass=TensorMeta):
             return v.leaf.hooks
         if not v.needs:
             return None
-        seen = observed(v.tape, step_of(v.tape, v.slot).first)
-        return seen.hooks.get(v.slot) if seen is not None else None
+        tape, slot = place_of(v)
+        seen = observed(tape, step_of(tape, slot).first)
+        return seen.hooks.get(slot) if seen is not None else None
 
     @property
     def _post_accumulate_grad_hooks(self):
@@ -362,13 +365,13 @@ class Tensor(metaclass=TensorMeta):
     def detach(self):
         """A tensor without history that shares this one's storage."""
         cell = cell_of(self)
-        v = self._value()
-        out = _new(type(self) if type(self) is Tensor else Tensor)
-        out._v = d = as_detached(v)
-        if d.seen is None:
-            d.seen = v.seen
-        out._cell, out._at, out._counter, out._detached = cell, cell.n, self._counter, True
-        out._view, out._layout_ = self._view, self._layout_
+        out = _new(Tensor)
+        out._v = v = as_detached(peek(self))
+        if v.seen is None:
+            v.seen = (self._counter, self._counter.n)
+        out._cell, out._at, out._counter, out._layout_ = cell, cell.n, self._counter, self._layout_
+        if self._view is not None:
+            out._view = View(None, self._view.chain, "default")
         return out
 
     def detach_(self):
@@ -386,6 +389,8 @@ class Tensor(metaclass=TensorMeta):
     def data(self):
         out = self.detach()
         out._counter = Counter()
+        out._v = another(out._v)
+        out._v.seen = (out._counter, 0)
         return out
 
     @data.setter
@@ -396,15 +401,15 @@ class Tensor(metaclass=TensorMeta):
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         cell = cell_of(new)
-        v = as_detached(new._value())
+        v = as_detached(peek(new))
         if self._counter is None:
             self._counter = Counter()
-        self._cell, self._at, self._detached = cell, cell.n, False
+        self._cell, self._at = cell, cell.n
         self._layout_ = new._layout_
         if old.needs and old.leaf is not None:
             v = as_leaf(v, old.leaf)
         self._v = v
-        self._view = View(new, new._view.chain, "default") if new._view is not None else None
+        self._view = None if new._view is None else View(None, new._view.chain, "default")
 
     # Conversion to Python
 
@@ -554,13 +559,12 @@ class Tensor(metaclass=TensorMeta):
         out._v, out._cell, out._at, out._counter = self._v, self._cell, self._at, self._counter
         if self.requires_grad and self.is_leaf:
             out._v = as_detached(out._v)
-            out._detached = True
             out.requires_grad_()
         return out
 
 
 _told: list = []  # said once in a process
-_OWN = {"_v", "_cell", "_at", "_view", "_detached", "_counter", "_leaf", "_layout_", "_hooks_dict"}
+_OWN = {"_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hooks_dict"}
 
 
 def _int_dim(name, dim):

@@ -14,7 +14,7 @@ from . import dtypes, errors, guards, record
 from .hot import make_view
 from .lines import user_line
 from .record import GRAD, INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
-from .storage import _GRAFT, PickSpec, read, write
+from .storage import PickSpec, peek, read, untrack, view_error, with_history, write
 
 _new = object.__new__
 
@@ -74,8 +74,12 @@ def _wrap_views(spec, flat, values):
     numbers = tuple(x for x in flat if not isinstance(x, Tensor))
     if not spec.op.multi:
         return make_view(base, spec, numbers, values[0], None)
-    creation = "multi" if spec.op.multi_view else None
-    return tuple([make_view(base, PickSpec(spec, i), numbers, v, creation) for i, v in enumerate(values)])
+    creation = "multi" if spec.op.multi_view and thread.state.grad else None
+    out = tuple([make_view(base, PickSpec(spec, i), numbers, v, creation) for i, v in enumerate(values)])
+    if spec.op.untracked:
+        for t in out:
+            untrack(t)
+    return out
 
 
 # In place
@@ -84,10 +88,10 @@ def inplace(spec, flat, target):
     """The ``_`` twin: run, cast to the target's dtype, write."""
     grad = thread.state.grad
     if grad:
-        check_inplace(target)
+        check_inplace(target, flat)
     old = target._v if target._cell is None else read(target)
     values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
-    leaf = old.leaf if old.needs and not grad and target._view is None and not target._detached else None
+    leaf = old.leaf if old.needs and not grad and (target._view is None or target._view.base is None) else None
     if not old.needs or leaf is not None or grad:
         new = _known(spec, LEAF if leaf is not None else INPLACE if grad else NOGRAD, values, old.aval)
         if new is not None and (new.needs or not old.needs):
@@ -126,28 +130,22 @@ def _inplace_value(spec, values, old, target):
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype
-    if leaf is not None and not grad and exact and target._view is None and not target._detached and form.diff_out:
+    if leaf is not None and not grad and exact and (target._view is None or target._view.base is None) and form.diff_out:
         new = record_op(spec, values, LEAF)[0]
         new.leaf = leaf
         new.tape.leaves[new.slot] = leaf
         return new
     new = record_op(spec, values, INPLACE if grad else NOGRAD)[0]
     if not exact:
-        new = record_op(cast_spec(old.aval.dtype), (new,))[0]
+        new = record_op(spec_of(OPS["_cast_back"], (("dtype", old.aval.dtype),), ("T",)), (new,))[0]
     return keep_history(new, old, target)
 
 
 def keep_history(new, old, target):
-    """The value to write: under no_grad a leaf stays a leaf, and history stays the old one's."""
-    from .storage import as_leaf
-
-    if not old.needs or new.needs or target._view is not None and target._view.chain:
+    """The value to write: where the write is not recorded, or has no derivative, history stays the old one's and a leaf a leaf."""
+    if not old.needs or new.needs or target._view is not None and target._view.base is not None:
         return new
-    if old.leaf is not None:
-        return as_leaf(new, old.leaf)
-    if thread.state.grad:
-        return new
-    return record_op(_GRAFT, (new, old), GRAD)[0]
+    return with_history(new, old)
 
 
 def _aval_of(x):
@@ -161,39 +159,21 @@ def record_number_aval(x):
     return NUMBERS[record.number_kind(x)]
 
 
-def check_inplace(t):
-    """torch's rules for writing to `t` in the current mode."""
+def check_inplace(t, flat=()):
+    """torch's rules for writing to `t` in the current mode, where `flat` are the arguments of the write."""
     if not thread.state.grad:
         return
-    v = t._value()
-    view = t._view
-    if v.needs and v.leaf is not None and (view is None or t._detached):
+    v, view = peek(t), t._view
+    base = None if view is None else view.base
+    if base is not None:
+        if view.creation != "default" and (v.needs or any(isinstance(x, Tensor) and peek(x).needs for x in flat)):
+            raise view_error(t, False)
+        if v.needs:
+            b = peek(base)
+            if not b.needs or b.leaf is not None:
+                raise errors.leaf_view_inplace()
+    if v.needs and v.leaf is not None:
         raise errors.leaf_inplace()
-    if view is None or t._detached or not (view.chain or view.creation == "function"):
-        return
-    base_value = view.base._value()
-    if view.creation in ("multi", "no_grad", "function") and (base_value.needs or v.needs):
-        raise _view_error(t, view)
-    if base_value.needs and base_value.leaf is not None:
-        raise errors.leaf_view_inplace()
-
-
-def _view_error(t, view):
-    number = getattr(view.chain[-1][0], "output", 0) if view.chain else 0
-    name = "" if t.grad_fn is None else t.grad_fn.name().removesuffix("Backward0").replace("Backward", "")
-    if view.creation == "multi":
-        return RuntimeError(
-            f"Output {number} of {name} is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such "
-            "functions do not allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.")
-    if view.creation == "function":
-        return RuntimeError(
-            f"Output {number} of {name} is a view and is being modified inplace. This view was created inside a custom Function (or because an input was "
-            "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
-            "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function.")
-    return RuntimeError(
-        "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, it is "
-        "forbidden. You can clarify your code by moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
-        "to be tracked) or both outside (if you want the inplace to be tracked).")
 
 
 def cast_spec(dtype):

@@ -11,7 +11,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import errors, record
-from .nodes import Leaf, edge_indices, node_at, observed
+from .nodes import Leaf, Nowhere, edge_indices, node_at, observed, short_name, step_of
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
 from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
@@ -46,6 +46,8 @@ class Pass:
 
     def leaf(self, leaf, g):
         """A gradient contribution of a leaf (summed until the end of the pass)."""
+        if type(leaf) is Nowhere:
+            return
         slots = self.frontier.setdefault(leaf, {})
         slots[0] = g if 0 not in slots else self.add(slots[0], g)
 
@@ -134,7 +136,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
 def _leaf_event(p, tape, slot, grads, plan):
     """A watched leaf has all of its gradient from this tape: finish it here, unless other places still add to it."""
     leaf = _leaf_at(tape, slot)
-    if isinstance(leaf, Leaf) and slot in grads and not _still_coming(p, tape, slot, leaf, plan):
+    if type(leaf) is Leaf and slot in grads and not _still_coming(p, tape, slot, leaf, plan):
         g = grads.pop(slot)
         finish_leaf(p, leaf, g if leaf not in p.frontier else p.add(p.frontier.pop(leaf)[0], g))
     return True
@@ -521,20 +523,37 @@ def check(tape, plan):
 
 
 def _modified(tape, slot, counter, at, a, own=False):
-    """The version error; it names the node that wrote last, or the one that made the value (`own`: and kept it)."""
+    """The version error; it names the node that wrote last, or the one that made the value (`own`: and kept it); a view would be read again."""
     v = counter.writer() if counter.writer is not None and not own else None
-    node = None
-    if v is not None and v.tape is not None and v.leaf is None:
-        node, nr = node_at(v.tape, v.slot)
-    elif slot >= 0 and slot_table(tape.prefix)[slot][1] and slot not in tape.leaves:
-        node, nr = node_at(tape, slot)
-    producer = None if node is None else f"output {nr} of {short_name(node)}"
+    place = _place_at(tape, slot)
+    producer = None
+    if place is not None and _shows_base(*place):
+        producer = "output 0 of AsStrided"
+    else:
+        if v is not None and v.tape is not None and v.leaf is None:
+            place = v.tape, v.slot
+        elif slot < 0:
+            place = None
+        if place is not None:
+            node, nr = node_at(*place)
+            producer = f"output {nr} of {short_name(node)}"
     return errors.modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, counter.n, at)
 
 
-def short_name(node):
-    """A node's name as messages give it: without its ending."""
-    return node.name().removesuffix("Backward0").replace("Backward", "")
+def _place_at(tape, slot):
+    """(tape, slot) of the node that gives a slot; None for leaves and values without history."""
+    if slot >= 0:
+        return (tape, slot) if slot_table(tape.prefix)[slot][1] and slot not in tape.leaves else None
+    if not tape.open:
+        edge = tape.edges[-slot - 1]
+        return edge if type(edge) is tuple else None
+    v = tape.inputs[-slot - 1]
+    return (v.tape, v.slot) if v.needs and v.leaf is None and v.tape is not None else None
+
+
+def _shows_base(tape, slot):
+    step = step_of(tape, slot)
+    return step.kind == "op" and (step.form.op.is_view or step.form.node == "AsStridedBackward0")
 
 
 def release_kept(tape):

@@ -29,6 +29,31 @@ def leaf_view_inplace():
     return RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 
 
+_VIEW_REASONS = {
+    "multi": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
+             "the inplace operation by an out-of-place one.",
+    "function": " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the "
+                "custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of "
+                "the custom Function."}
+_VIEW_MODES = {"no_grad": ("no_grad mode", "with grad mode enabled", "no_grad"), "inference": ("inference mode", "in normal mode", "inference_mode")}
+
+
+def view_written(creation, node, number, indirect):
+    """A view that may not be written (or whose base may not), by how it was made; node: the short name of its node, None where it has none."""
+    made, when, block = _VIEW_MODES["no_grad" if creation not in _VIEW_MODES else creation]
+    what = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    reason = _VIEW_REASONS.get(creation)
+    if node is None:
+        subject = f"A view was created in {made} and {what} {when}."
+    elif reason is None:
+        subject = f"Output {number} of {node} is a view of a view which was created in {made} and {what} {when}."
+    else:
+        subject = f"Output {number} of {node} is a view and {what}."
+    return RuntimeError(subject + (reason or (
+        " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
+        f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")))
+
+
 def second_time():
     return RuntimeError(
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .._tensor import Tensor
 from . import record
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
-from .storage import View, cell_of, read, write
+from .storage import View, cell_of, lead_nowhere, read, write
 
 PLAIN = {Tensor}  # exact types of tensors that may go these ways
 
@@ -106,23 +106,27 @@ def make_view(source, link, numbers, v, creation):
     if cell is None:
         cell = cell_of(source)
     counter, old = source._counter, source._view
+    if creation is None:
+        creation = "default" if thread.state.grad else "no_grad"
     if old is None:
-        base, chain = source, ((link, numbers),)
-        if creation is None:
-            creation = "default" if thread.state.grad else "no_grad"
+        base, chain, under = source, ((link, numbers),), None
     else:
-        base, chain = old.base, (*old.chain, (link, numbers))
-        if creation is None:
-            creation = old.creation if old.creation != "default" else "default" if thread.state.grad else "no_grad"
+        chain, base = (*old.chain, (link, numbers)), old.base
+        if base is None:
+            base, under = source, old
+        else:
+            under = old.under
+            if creation == "default":
+                creation = old.creation
     t = _new(Tensor)
     t._v = v
     t._cell, t._at, t._counter = cell, cell.n, counter
     v.seen = seen = (counter, counter.n)
     if v.tape is not None:
         v.tape.seen[v.slot] = seen
-    t._view = View(base, chain, creation, getattr(link, "op", None))
-    if source._detached:
-        t._detached = True
+    t._view = View(base, chain, creation, under)
+    if not v.needs and source._v.needs and not thread.state.grad:
+        lead_nowhere(t)
     return t
 
 
@@ -133,7 +137,7 @@ def twin(spec, t, y, general):
     th = thread.state
     grad = th.grad
     leaf = old.leaf if old.needs else None
-    if t._view is not None or t._detached or (old.needs and (leaf is None) is not grad):
+    if t._view is not None or (old.needs and (leaf is None) is not grad):
         return general(spec, (t,) if y is None else (t, y), t)
     _acquire()
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from . import shapes
+
 
 class layout:
     """A memory layout; only strided tensors exist here."""
@@ -25,11 +27,11 @@ channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 
 
-def chain_geometry(view):
-    """(strides, offset) of a view, by walking its chain from the base."""
-    shape = view.base._v.aval.shape
-    strides, offset = view.base._geometry()
-    for spec, numbers in view.chain:
+def chain_geometry(cell, chain):
+    """(strides, offset) of what a chain of views shows of a cell."""
+    shape = cell.value.aval.shape
+    strides, offset = cell.layout or (shapes.contiguous_strides(shape), 0)
+    for spec, numbers in chain:
         shape, strides, offset = _link(spec, numbers, shape, strides, offset)
     return tuple(strides), offset
 

@@ -36,6 +36,12 @@ class Leaf:
         return self.hooks or self.post or self.prehooks or self.posthooks
 
 
+class Nowhere(Leaf):
+    """Where the gradient of a tensor goes that requires grad without an edge: a view made under no_grad of a tensor that requires grad."""
+
+    __slots__ = ()
+
+
 class Observed:
     """What is attached to one step of a tape."""
 
@@ -119,6 +125,8 @@ class Node:
     def next_functions(self):
         """((node or None, output number), ...), one entry for each differentiable argument."""
         step = self._step()
+        if step.kind == "op" and step.form.node == "torch::autograd::CopySlices":
+            return (_edge(self._tape, step.ins[0]), *_others(self._tape, step.ins[1]))
         return tuple(_edge(self._tape, step.ins[i]) for i in edge_indices(step))
 
     @property
@@ -155,6 +163,11 @@ class Node:
         return f"<{self.name()} object at {hex(id(self))}>"
 
 
+def short_name(node):
+    """A node's name as messages give it: without its ending."""
+    return node.name().removesuffix("Backward0").replace("Backward", "")
+
+
 class InputMetadata:
     """Shape, dtype and device of a gradient that a node takes."""
 
@@ -187,6 +200,12 @@ def edge_indices(step):
 _NEVER_DIFFERENTIABLE = {"index", "indices", "condition", "mask", "target", "offsets"}
 
 
+def _others(tape, slot):
+    """The edges of the node that wrote to a view, but for the view's own."""
+    node = _edge(tape, slot)[0]
+    return () if node is None or isinstance(node, AccumulateGrad) else node.next_functions[1:]
+
+
 def _edge(tape, slot):
     if type(slot) is tuple:
         return (None, 0)
@@ -206,11 +225,30 @@ def _edge(tape, slot):
     return (accumulate_node(edge), 0) if isinstance(edge, Leaf) else node_at(*edge)
 
 
+HIDDEN = {"_graft": 1, "_cast_back": 0}  # steps without a node, and which input they pass on: a write without history keeps the history of the old value
+
+
+def place_of(v):
+    """(tape, slot) where the node of a value that is no leaf gives it."""
+    tape, slot = v.tape, v.slot
+    while True:
+        step = step_of(tape, slot)
+        if step.kind != "op" or step.form.op.name not in HIDDEN:
+            return tape, slot
+        slot = step.ins[HIDDEN[step.form.op.name]]
+        if slot < 0:
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                tape, slot = v.tape, v.slot
+            else:
+                tape, slot = tape.edges[-slot - 1]
+
+
 def node_at(tape, slot):
     """(Node, output number) of a computed slot that requires grad."""
     step = step_of(tape, slot)
-    if step.kind == "op" and step.form.op.name == "_graft":  # a write without history keeps the history of the old value
-        return _edge(tape, step.ins[1])
+    if step.kind == "op" and step.form.op.name in HIDDEN:
+        return _edge(tape, step.ins[HIDDEN[step.form.op.name]])
     if step.kind == "leaf" or step.mode == LEAF:
         return (accumulate_node(tape.leaves[slot]), 0)
     first = step.first
@@ -277,6 +315,8 @@ class AccumulateGrad(Node):
 
 def accumulate_node(leaf) -> AccumulateGrad:
     """The leaf's AccumulateGrad, the same while it is held."""
+    if isinstance(leaf, Nowhere):
+        return None
     node = leaf.node() if leaf.node is not None else None
     if node is None:
         node = AccumulateGrad()

@@ -6,14 +6,17 @@ import numpy as np
 
 from .. import _tensor_str
 from . import config
+from .storage import peek
 
 
 def tensor_text(t):
     """The text that torch prints for this tensor."""
-    v = t._value()
-    fn = None
-    if v.needs and v.leaf is None:
-        fn = t.grad_fn.name()
+    v, fn = peek(t), None
+    if v.needs:
+        try:
+            fn = None if t.is_leaf else t.grad_fn.name()
+        except RuntimeError:  # a view whose history torch refuses to give
+            fn = "Invalid"
     default = config.default_dtype()
     from .._tensor import Tensor
 

@@ -1,17 +1,18 @@
 """Storage cells, versions and views (layer 4).
 
-Arrays are immutable; a write makes a new Value and moves the cell.  Three kinds of tensor:
+Arrays are immutable; a write makes a new Value and moves the cell.  Data belong to the cell, history belongs to a tensor:
 
 * alone: no cell.  The tensor holds its Value; a write replaces it.
-* base or alias (detach, .data): shares a `Cell` with others; reads the cell's Value.
-* view: shares the base's cell and reads it through a chain of view operators.  A write through a view puts the new view value back into the
-  base ("CopySlices") and everybody else reads again when asked:
+* of its own history: a base, an alias (detach, .data), a view that torch does not track (a view of those kinds, the results of unsafe_split).  It shares a
+  `Cell` with others and reads the cell's contents, through a chain of view operators if it has one, under the history that it had.
+* tracked view: has a base, whose history is its history.  A write through it puts the new view value back into the base ("CopySlices") and everybody
+  else reads again when asked:
 
       base ---- cell {value, n} ---- view (chain: select 1, narrow 0:2)
-      view.mul_(10):  new = view * 10;  cell.value = put(chain, cell.value, new);  n += 1
+      view.mul_(10):  new = view * 10;  base = put(chain, base, new);  cell.value = base;  n += 1
 
 A reader that took the old Value keeps it; the version check finds out.  All functions take Tensors by duck type: `_v` (Value last read),
-`_cell`, `_at` (the cell's n at that time), `_view`, `_detached`.
+`_cell`, `_at` (the cell's n at that time), `_view`.
 """
 
 from __future__ import annotations
@@ -23,28 +24,31 @@ import jax.numpy as jnp
 
 from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.spec import Form, Layout, Spec, spec_of
-from . import shapes
-from .nodes import observed
-from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record_one, slot_table, thread
+from . import errors, shapes
+from .nodes import Nowhere, node_at, observed, short_name
+from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record_one, record_op, slot_table, thread
 
 
 class Cell:
-    """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version."""
+    """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version, layout their (strides, offset) if not row-major."""
 
-    __slots__ = ("counter", "n", "value")
+    __slots__ = ("counter", "layout", "n", "value")
 
-    def __init__(self, value, counter):
-        self.value, self.counter, self.n = value, counter, 0
+    def __init__(self, value, counter, layout=None):
+        self.value, self.counter, self.layout, self.n = value, counter, layout, 0
 
 
 class View:
-    """How a view is read from its base: chain of (spec, numbers), and how it was made."""
+    """How a tensor is read from its cell: chain of (spec, numbers); the base whose history it shows (None: its own), and in which mode it was made.
 
-    __slots__ = ("base", "chain", "creation", "geometry", "producer")
+    under: the View that the base had then.
+    """
+
+    __slots__ = ("base", "chain", "creation", "geometry", "under")
     # creation: "default" | "no_grad" | "inference" | "multi" | "function"
 
-    def __init__(self, base, chain, creation, producer=None):
-        self.base, self.chain, self.creation, self.producer = base, chain, creation, producer
+    def __init__(self, base, chain, creation, under=None):
+        self.base, self.chain, self.creation, self.under = base, chain, creation, under
         self.geometry = None
 
 
@@ -55,7 +59,7 @@ def cell_of(t) -> Cell:
         counter = t._counter
         if counter is None:
             counter = t._counter = Counter()
-        cell = t._cell = Cell(t._v, counter)
+        cell = t._cell = Cell(t._v, counter, t._layout_)
         if t._v.seen is None:
             mark_seen(t._v, counter)
         t._at = 0
@@ -64,25 +68,124 @@ def cell_of(t) -> Cell:
 
 def read(t):
     """The current Value of a tensor that has a cell."""
-    cell = t._cell
-    if t._at == cell.n:
+    if t._at == t._cell.n:
         return t._v
-    old, view = t._v, t._view
-    if view is None:
-        v = cell.value
-    elif len(view.chain) == 0:
-        v = cell.value
+    return _read_again(t, thread.state.grad)
+
+
+def peek(t):
+    """`read` for those who do not use the history, so that a view whose history torch refuses to give is no error."""
+    return t._v if t._cell is None or t._at == t._cell.n else _read_again(t, False)
+
+
+def history(t):
+    """`read` for those who use the history in any mode."""
+    return t._v if t._cell is None or t._at == t._cell.n else _read_again(t, True)
+
+
+def _read_again(t, strict):
+    """What `t` shows after its cell was written; strict: torch's error where it would not give the history."""
+    cell, view, old = t._cell, t._view, t._v
+    base = None if view is None else view.base
+    if base is None or base._cell is not cell:
+        v = with_history(cell.value if view is None else replayed(view.chain, cell.value, NOGRAD), old)
     else:
-        v = record_one(_replay_spec(view.chain), (cell.value, *_numbers(view.chain)), GRAD)
-    if t._detached:
-        v = as_detached(v)
-    elif old.leaf is not None and old.needs and v.leaf is not old.leaf:
-        v = as_leaf(v, old.leaf)
-    elif old.needs and not v.needs:
-        v = record_one(_GRAFT, (v, old), GRAD)
-    t._v, t._at = v, cell.n
-    mark_seen(v, t._counter)
-    return v
+        b = base._v if base._at == cell.n else _read_again(base, strict)
+        if old.seen is not None and old.seen[1] == t._counter.n:  # written behind the version's back
+            v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)
+        elif not b.needs:
+            v = with_history(replayed_from(view, base, b, NOGRAD), old) if not isinstance(old.leaf, Nowhere) else replayed_from(view, base, b, NOGRAD)
+        elif view.creation == "default":
+            v = replayed_from(view, base, b, GRAD) if not thread.state.extra.get("view replay") else _link_by_link(view, base, b)
+        elif strict:
+            raise view_error(t, True)
+        else:
+            return as_leaf(replayed_from(view, base, b, NOGRAD), Nowhere(t))
+    t._v, t._at = _own(v, t._counter), cell.n
+    mark_seen(t._v, t._counter)
+    return t._v
+
+
+def _own(v, counter):
+    """`v`, or another Value with its contents where `v` belongs to a tensor that counts versions elsewhere."""
+    return v if v.seen is None or v.seen[0] is counter else another(v)
+
+
+def another(v):
+    """A Value of its own with the contents of `v`, without history."""
+    if v.array is None:
+        return record_alias(v, "detach")
+    out = type(v)(v.aval, False, None, 0)
+    out.array = v.array
+    return out
+
+
+def with_history(v, old):
+    """The contents of `v` under the history of `old`."""
+    if not old.needs:
+        return as_detached(v)
+    if old.leaf is not None:
+        return v if v.leaf is old.leaf else as_leaf(v, old.leaf)
+    return record_one(_GRAFT, (v, old), GRAD)
+
+
+def _same_history(t, v, b):
+    """A view's new contents where its history stays; one that had none requires grad with its base, leading nowhere."""
+    old = t._v
+    if old.needs and (b.needs or not isinstance(old.leaf, Nowhere)):
+        return with_history(v, old)
+    return as_leaf(v, Nowhere(t)) if b.needs else as_detached(v)
+
+
+def lead_nowhere(t):
+    """Make a view of what requires grad, made under no_grad, require grad without an edge, as torch has it."""
+    seen = t._v.seen
+    t._v = as_leaf(t._v, Nowhere(t))
+    t._v.seen = seen
+
+
+def untrack(t):
+    """Make a fresh view share memory and nothing else: history and versions are its own."""
+    t._view = View(None, t._view.chain, "default")
+    t._counter = Counter()
+    mark_seen(t._v, t._counter)
+
+
+def replayed(chain, value, mode):
+    """`value` through a chain of view operators."""
+    return record_one(_replay_spec(chain), (value, *_numbers(chain)), mode) if chain else as_detached(value) if mode == NOGRAD else value
+
+
+def replayed_from(view, base, b, mode):
+    """The view of a base whose Value is `b`."""
+    if base._view is view.under:
+        return replayed(view.chain if view.under is None else view.chain[len(view.under.chain):], b, mode)
+    return replayed(view.chain, _whole(base, b), mode)
+
+
+def _link_by_link(view, base, b):
+    """`replayed_from` with a node for each link of the chain."""
+    whole = base._view is not view.under
+    b = _whole(base, b) if whole else b
+    for spec, numbers in view.chain if whole or view.under is None else view.chain[len(view.under.chain):]:
+        outs = record_op(spec.spec if isinstance(spec, PickSpec) else spec, (b, *numbers), GRAD)
+        b = _pick(spec, outs) if isinstance(spec, PickSpec) else outs[0]
+    return b
+
+
+def _whole(base, b):
+    """The contents of the cell with the history of a base that shows them through a chain (one that was transposed in place, say)."""
+    if base._view is None:
+        return b
+    return record_one(_put_spec(base._view.chain), (as_detached(base._cell.value), b, *_numbers(base._view.chain)), GRAD if b.needs else NOGRAD)
+
+
+def view_error(t, indirect):
+    """torch's error for a write to a view (or to what it shows) that cannot be differentiated; names come from the history that the view had."""
+    v, node, number = t._v, None, 0
+    if v.needs and v.leaf is None:
+        node, number = node_at(v.tape, v.slot)
+    return errors.view_written(t._view.creation, None if node is None else short_name(node), number, indirect)
 
 
 def as_leaf(v, leaf):
@@ -125,17 +228,20 @@ def write(t, new):
             _follow(old, new, counter)
         return
     view = t._view
-    old = cell.value
-    if view is not None and view.chain:
-        new = _put(view.chain, cell.value, new, t._detached)
+    base = None if view is None else view.base
+    if base is not None and base._cell is cell:
+        old = base._v if base._at == cell.n else _read_again(base, False)
+        new = _put(view, base, old, new)
+        t = base
+    else:
+        old = t._v
     if new.needs:
         _follow(old, new, counter)
-    cell.value = new
+    cell.value = new if t._view is None or not t._view.chain else _put_data(t._view.chain, cell.value, new)
     cell.n += 1
     counter.n += 1
-    if view is None or not view.chain:
-        t._v, t._at = new, cell.n
-        mark_seen(new, counter)
+    t._v, t._at = new, cell.n
+    mark_seen(new, counter)
 
 
 def _follow(old, new, counter):
@@ -150,17 +256,29 @@ def _follow(old, new, counter):
             observed(new.tape, step.first, True).retain[new.slot] = holder
 
 
-def _put(chain, base_value, new, detached):
-    leaf = base_value.leaf if base_value.needs else None
-    mode = thread.state.grad
-    if leaf is not None:
-        mode = LEAF if not new.needs or not mode else GRAD
-    elif base_value.needs or new.needs:
-        mode = GRAD if mode and not detached else NOGRAD
-    out = record_one(_put_spec(chain), (base_value, new, *_numbers(chain)), mode)
-    if mode == LEAF:
-        out.leaf = leaf
-        out.tape.leaves[out.slot] = leaf
+def _put_data(chain, value, new):
+    return record_one(_put_spec(chain), (value, new, *_numbers(chain)), NOGRAD)
+
+
+def _put(view, base, old, new):
+    """The base's next Value where `new` was written through a view of it; under no_grad its history stays."""
+    if base._view is not view.under:
+        return replayed(base._view.chain, _put_into(view.chain, _whole(base, old), new), GRAD)
+    return _put_into(view.chain if view.under is None else view.chain[len(view.under.chain):], old, new)
+
+
+def _put_into(chain, old, new):
+    recorded = thread.state.grad and (new.needs or old.leaf is None)
+    if not chain:
+        return new if recorded or not old.needs else with_history(new, old)
+    if not old.needs and not new.needs:
+        return _put_data(chain, old, new)
+    if recorded:
+        return record_one(_put_spec(chain), (old, new, *_numbers(chain)), GRAD)
+    if old.leaf is None:
+        return with_history(_put_data(chain, old, new), old) if old.needs else _put_data(chain, old, new)
+    out = record_one(_put_spec(chain), (old, new, *_numbers(chain)), LEAF)
+    out.leaf = out.tape.leaves[out.slot] = old.leaf
     return out
 
 

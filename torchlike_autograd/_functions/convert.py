@@ -7,6 +7,7 @@ from .._core.composite import composite
 from .._core.dispatch import cast_spec
 from .._core.hot import unary
 from .._core.numeric import warn_imaginary
+from .._core.shapes import numel
 from .._core.storage import cell_of
 from .._tensor import Tensor
 
@@ -158,8 +159,8 @@ class Storage:
 
     def __init__(self, t):
         self._cell, self._owner = cell_of(t), t
-        base = t if t._view is None else t._view.base
-        self._count, self._itemsize = base.numel(), base.element_size()
+        a = self._cell.value.aval
+        self._count, self._itemsize = numel(a.shape), a.dtype.itemsize
 
     def data_ptr(self):
         """A number that is equal for tensors that share storage."""

@@ -15,7 +15,7 @@ from .._core.shapes import contiguous_strides, numel, wrap_dim
 from .._core.storage import View, mark_seen, read, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Tensor, from_array, wrap
+from .._tensor import Tensor, from_array
 from .create import filled
 from .join import _cat
 from .shape import _narrow_plan, as_strided, copied, sliced, strided_plan
@@ -73,6 +73,8 @@ def copy_(self, src, non_blocking=False):
 @composite("Tensor.fill_diagonal_")
 def fill_diagonal_(self, fill_value, wrap=False):
     """One number on the main diagonal; with `wrap` it goes on below it in a tall matrix."""
+    if isinstance(fill_value, Tensor) and fill_value.requires_grad:
+        raise TypeError("fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not Tensor")
     shape, strides = self._v.aval.shape, self.stride()
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
@@ -166,20 +168,13 @@ def _rearranged(t, link, key):
         write(t, new)
         t._layout_ = (strides, offset)
         return t
-    base, chain, creation = (t._view.base, t._view.chain, t._view.creation) if t._view is not None else (_stand_in(t), (), "default")
-    t._view = View(base, (*chain, (link, ())), creation, link.op)
+    view = t._view
+    t._view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
     t._layout_ = None
     t._counter.n += 1
     t._v, t._at = new, t._cell.n
     mark_seen(new, t._counter)
     return t
-
-
-def _stand_in(t):
-    """A tensor that holds the place of `t` as the base of its views."""
-    out = wrap(read(t))
-    out._cell, out._at, out._counter, out._layout_ = t._cell, t._cell.n, t._counter, t._layout_
-    return out
 
 
 def _renamed(name, key, node_key, arguments):

@@ -6,10 +6,12 @@ import numpy as np
 
 from .._core import config, dtypes, rng, rng_choices, rng_draws, rng_integers
 from .._core.composite import composite
-from .._core.dispatch import check_inplace, keep_history
-from .._core.record import data
+from .._core.dispatch import check_inplace, inplace, keep_history
+from .._core.record import data, thread
 from .._core.storage import write
-from .._tensor import Tensor, _new
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, _new, wrap
 from .create import _dtype, _nonnegative, placed, sizes
 
 
@@ -186,19 +188,21 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 # In place
 
-def _fill(t, array):
-    """Write fresh numbers into `t`: history is cut as torch's random fills cut it."""
+def _fill(t, array, node):
+    """Write fresh numbers into `t` under a node that sends zeros back."""
     check_inplace(t)
     old = t._value()
     new = data(np.ascontiguousarray(array).reshape(old.aval.shape), old.aval.dtype)
+    if old.needs and thread.state.grad:
+        return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T", "T")), (t, wrap(new)), t)
     write(t, keep_history(new, old, t))
     return t
 
 
-def _filler(name, draw):
+def _filler(name, draw, node=None):
     def method(self, *args, generator=None, **kw):
         a = self._v.aval
-        return _fill(self, draw(_gen(generator), a.shape, a.dtype.np, *args, **kw))
+        return _fill(self, draw(_gen(generator), a.shape, a.dtype.np, *args, **kw), node(*args, **kw) if callable(node) else node or f"{name[:-1].title().replace('_', '')}0")
 
     method.__name__ = name
     method.__doc__ = f"Tensor.{name}: fill with random numbers."
@@ -224,8 +228,8 @@ def _bernoulli(gen, shape, dtype, p=0.5):
 
 uniform_ = _filler("uniform_", _uniform)
 normal_ = _filler("normal_", lambda gen, shape, dtype, mean=0.0, std=1.0: rng_draws.normal(gen, shape, dtype, float(mean), float(std)))
-random_ = _filler("random_", _random)
-bernoulli_ = _filler("bernoulli_", _bernoulli)
+random_ = _filler("random_", _random, lambda *bounds, **kw: f"Random{2 - len(bounds) - len(kw)}")
+bernoulli_ = _filler("bernoulli_", _bernoulli, lambda p=0.5: "Bernoulli1" if isinstance(p, Tensor) else "Bernoulli2")
 exponential_ = _filler("exponential_", lambda gen, shape, dtype, lambd=1.0: rng_draws.exponential(gen, shape, dtype, lambd))
 cauchy_ = _filler("cauchy_", lambda gen, shape, dtype, median=0.0, sigma=1.0: rng_draws.cauchy(gen, shape, dtype, median, sigma))
 log_normal_ = _filler("log_normal_", lambda gen, shape, dtype, mean=1.0, std=2.0: rng_draws.log_normal(gen, shape, dtype, mean, std))

@@ -121,7 +121,7 @@ def _retyped(t, dtype):
                            f"self.size(-1) must be divisible by {dtype.itemsize // t.dtype.itemsize} to view {t.dtype.char_name} as {dtype.char_name} (different "
                            f"element sizes), but got {t.shape[-1]}")
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
-    out._detached = True  # torch 2.13: shares storage and versions, but is no view for autograd
+    out._view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
     return out
 
 
@@ -428,7 +428,7 @@ def strided_plan(input, size, stride, storage_offset):
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    base = input._view.base if input._view is not None and input._view.chain else input
+    base = input._view.base if input._view is not None and input._view.base is not None else input
     _check_storage(base, size, stride, offset)
     if _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
         input, (own, at) = base, base._geometry()

@@ -231,6 +231,16 @@ def _zero_inplace(self):
     return jnp.zeros(self.shape, self.dtype)
 
 
+def _drawn(self, fresh):
+    """What a random fill writes."""
+    return fresh
+
+
+for _name in ("Normal0", "Uniform0", "Random0", "Random1", "Random2", "Bernoulli1", "Bernoulli2", "Exponential0", "LogNormal0", "Geometric0", "Cauchy0"):
+    op(f"_drawn.{_name}(Tensor self, Tensor fresh) -> Tensor", node=f"{_name[:-1]}Backward{_name[-1]}", names=(), nondiff=("fresh",),
+       samples=[call(real(2, 3), real(2, 3, grad=False))], kinks=SMOOTH)(_drawn)
+
+
 def _filled(self, value, name=None):
     if value.ndim:
         raise RuntimeError(f"{name} only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions")

@@ -485,6 +485,12 @@ def _to_copy(self, *, dtype):
     return convert(self, dtype)
 
 
+@op("_cast_back(Tensor self, *, ScalarType dtype) -> Tensor", node="CastBackBackward0", names=(), samples=[call(real(2), dtype="float32")], kinks=SMOOTH)
+def _cast_back(self, *, dtype):
+    """Conversion of what an in-place operator computed to the dtype of its tensor; torch shows no node for it."""
+    return convert(self, dtype)
+
+
 def convert(x, dtype):
     """astype as torch casts: complex to real drops the imaginary part, float to bool tests for nonzero."""
     if jnp.iscomplexobj(x) and not dtype.is_complex:

@@ -147,14 +147,15 @@ def split_with_sizes(self, *, split_sizes, dim=0):
     return _cut(self, *_given_sizes(self.shape, split_sizes, dim))
 
 
-@op("unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", node="UnsafeSplitBackward0", samples=[call(real(5, 2), 2)], kinks=SMOOTH, out=False)
+@op("unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", node="UnsafeSplitBackward0", samples=[call(real(5, 2), 2)], kinks=SMOOTH, out=False,
+    untracked=True, layout=_split_layout)
 def unsafe_split(self, *, split_size, dim=0):
     """`split` whose pieces are not views."""
     return _cut(self, *split_sizes(self.shape, split_size, dim))
 
 
 @op("unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", node="UnsafeSplitWithSizesBackward0", samples=[call(real(5), (2, 3))],
-    kinks=SMOOTH, out=False)
+    kinks=SMOOTH, out=False, untracked=True, layout=_split_with_sizes_layout)
 def unsafe_split_with_sizes(self, *, split_sizes, dim=0):
     """`split_with_sizes` whose pieces are not views."""
     return _cut(self, *_given_sizes(self.shape, split_sizes, dim))

@@ -4,7 +4,7 @@ from .. import _tensor
 from . import grad_mode, graph
 from ._run import backward, grad
 from .function import Function
-from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .grad_mode import _force_original_view_tracking, enable_grad, inference_mode, is_view_replay_enabled, no_grad, set_grad_enabled
 
 Variable = _tensor.Tensor
 

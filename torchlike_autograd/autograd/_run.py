@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from .._core import engine
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
-from .._core.nodes import AccumulateGrad
+from .._core.nodes import AccumulateGrad, Nowhere, place_of
 from .._core.record import record_op
+from .._core.storage import history
 from .._core.simple import run_simple
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -205,7 +206,7 @@ def _roots(roots, grads):
         grads = grads[: len(roots)]
     out = []
     for i, (root, g) in enumerate(zip(roots, grads)):
-        if isinstance(root, Tensor) and not root.requires_grad:
+        if isinstance(root, Tensor) and (not root.requires_grad or type(history(root).leaf) is Nowhere):
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         if g is None:
             continue
@@ -223,8 +224,8 @@ def _place(t):
         if isinstance(t.node, AccumulateGrad):
             return t.node._leaf
         return (t.node._tape, t.node._first + t.output_nr)
-    v = t._value()
-    return v.leaf if v.leaf is not None else (v.tape, v.slot)
+    v = history(t)
+    return v.leaf if v.leaf is not None else place_of(v)
 
 
 _warned = [False]

@@ -11,8 +11,7 @@ import inspect
 import warnings
 
 from .._core.composite import named
-from .._core.engine import short_name
-from .._core.nodes import Node
+from .._core.nodes import Node, short_name
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.storage import View, cell_of, write
 from .._tensor import Tensor, _new, wrap
@@ -386,7 +385,7 @@ def _output(ctx, o, v, args, non_diff):
     if o._view is not None and o._view.chain:
         out = _new(Tensor)
         out._v, out._cell, out._at, out._counter = v, o._cell, o._at, o._counter
-        out._view = View(o._view.base, o._view.chain, "function")
+        out._view = View(o._view.base, o._view.chain, "function", o._view.under) if o._view.base is not None else View(o, o._view.chain, "function", o._view)
         v.seen = (o._counter, o._counter.n)
         return out
     o._set_value(v)
@@ -399,7 +398,11 @@ def _alias(o, v):
     out = _new(Tensor)
     out._v, out._cell, out._at, out._counter = v, cell, cell.n, o._counter
     v.seen = (o._counter, o._counter.n)
-    out._view = View(o if o._view is None else o._view.base, o._view.chain if o._view is not None else (), "function")
+    old = o._view
+    if old is None:
+        out._view = View(o, (), "function")
+    else:
+        out._view = View(o, old.chain, "function", old) if old.base is None else View(old.base, old.chain, "function", old.under)
     return out
 
 

@@ -124,6 +124,35 @@ class set_grad_enabled(_Mode):
     __repr__ = __str__
 
 
+def is_view_replay_enabled() -> bool:
+    """Whether a view read again after a write shows a node for each operator that made it."""
+    return thread.state.extra.get("view replay", False)
+
+
+class _force_original_view_tracking(_Mode):
+    """Set at once whether views are replayed; as a context manager restore it after; as a decorator only inside the function."""
+
+    def __init__(self, mode):
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_view_replay_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+        self.mode = mode
+        self.prev = is_view_replay_enabled()
+        thread.state.extra["view replay"] = mode
+
+    def __call__(self, f):
+        thread.state.extra["view replay"] = self.prev
+        return super().__call__(f)
+
+    def __enter__(self):
+        thread.state.extra["view replay"] = self.mode
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        thread.state.extra["view replay"] = self.prev
+
+    def clone(self):
+        return type(self)(self.mode)
+
+
 class inference_mode(_Mode):
     """Like no_grad; inference tensors of their own are not there yet."""
 
