@@ -346,12 +346,11 @@ def make_function(name, ops, method=False):
                 spec = two.get(kind)
                 if spec is not None:
                     return binary(spec, x, y) if kind is plain else with_number(spec, x, y)
-        out = kwargs.pop("out", None) if kwargs and not method else None
+        if kwargs and not method and "out" in kwargs:
+            if kwargs["out"] is not None:
+                return with_out(args, **kwargs)
+            del kwargs["out"]
         spec, flat = recipes.find(args, kwargs)
-        if out is not None:
-            if not spec.op.out:
-                raise no_match(name, ops, args, {**kwargs, "out": out}, method)
-            return into(name, spec, flat, out)
         if spec.hot:
             if len(flat) == 1:
                 if len(args) == 1 and not kwargs:
@@ -361,6 +360,15 @@ def make_function(name, ops, method=False):
                     type(flat[1]) is plain or (type(flat[1]) in NUMBERS and not spec.op.bake)):
                 two[type(flat[1])] = spec
         return run(spec, flat)
+
+    def with_out(args, out, **kwargs):
+        try:
+            spec, flat = recipes.find(args, kwargs)
+        except TypeError:
+            raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
+        if not spec.op.out:
+            raise no_match(name, ops, args, {**kwargs, "out": out}, method)
+        return into(name, spec, flat, out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc

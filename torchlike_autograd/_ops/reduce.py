@@ -250,42 +250,42 @@ def _with_mean(spread, x, dim, keepdim, correction, name):
     return spread(x, dim, keepdim, correction, name), average(x, reduce_dims(dim, x.ndim), keepdim)
 
 
-@op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
+@op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", out=False, node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
     samples=_MOMENTS, kinks=_FLAT)
 def var_mean(self, *, unbiased=True):
     """Variance and mean of all elements."""
     return _with_mean(_var, self, None, False, int(unbiased), "var_mean")
 
 
-@op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", node="VarMeanBackward0", opmath=True, method=False,
+@op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", out=False, node="VarMeanBackward0", opmath=True, method=False,
     saves={"self": ("self",)}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Variance and mean over dims."""
     return _with_mean(_var, self, dim, keepdim, int(unbiased), "var_mean")
 
 
-@op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", node="VarMeanBackward0",
+@op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", out=False, node="VarMeanBackward0",
     opmath=True, method=False, lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Variance with a correction, and mean, over dims."""
     return _with_mean(_var, self, dim, keepdim, correction, "var_mean")
 
 
-@op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", node="StdMeanBackward0", opmath=True, method=False,
+@op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", out=False, node="StdMeanBackward0", opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS, kinks=_FLAT)
 def std_mean(self, *, unbiased=True):
     """Standard deviation and mean of all elements."""
     return _with_mean(_std, self, None, False, int(unbiased), "std_mean")
 
 
-@op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", node="StdMeanBackward0", opmath=True, method=False,
+@op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", out=False, node="StdMeanBackward0", opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Standard deviation and mean over dims."""
     return _with_mean(_std, self, dim, keepdim, int(unbiased), "std_mean")
 
 
-@op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", node="StdMeanBackward0",
+@op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", out=False, node="StdMeanBackward0",
     opmath=True, method=False, lift=("correction",), saves={"self": ("self", "result0")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Standard deviation with a correction, and mean, over dims."""
@@ -329,14 +329,14 @@ def _true(x):
     return x if x.dtype == bool else x != 0
 
 
-@op("count_nonzero(Tensor self, int? dim=None) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(real(2, 3), 1)],
+@op("count_nonzero(Tensor self, int? dim=None) -> Tensor", out=False, derivative=NONE, samples=[call(real(2, 3)), call(real(2, 3), 1)],
     kinks=[call(at(0.0, -0.0, float("nan"), 1.0))])
 def count_nonzero(self, *, dim=None):
     """How many elements are not zero."""
     return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
 
 
-@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
+@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", out=False, derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
 def count_nonzero_dims(self, *, dim):
     """How many elements over dims are not zero."""
     return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
@@ -393,7 +393,7 @@ def any_dims(self, *, dim=None, keepdim=False):
     return _holds(jnp.any, self, _listed(dim, self.ndim), keepdim)
 
 
-@op("trace(Tensor self) -> Tensor", node="TraceBackward0", opmath=True, samples=[call(real(3, 3)), call(real(2, 4)), call(real(0, 3))],
+@op("trace(Tensor self) -> Tensor", out=False, node="TraceBackward0", opmath=True, samples=[call(real(3, 3)), call(real(2, 4)), call(real(0, 3))],
     kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "trace: expected a matrix, but got tensor with dim 1")])
 def trace(self):
     """The sum of the diagonal."""
