@@ -53,16 +53,30 @@ def heaviside(self, values):
     return jnp.where(x == 0, v, (x > 0).astype(x.dtype))
 
 
-@partials(lambda t, out, x, y: t, lambda t, out, x, y: jnp.zeros_like(t))
+@partials(None, lambda t, out, value, x, y: t, lambda t, out, value, x, y: jnp.zeros_like(t))
+def _following(value, x, y):
+    return value
+
+
 def _next(x, y):
-    return jnp.nextafter(*jnp.broadcast_arrays(x, y))
+    x, y = jnp.broadcast_arrays(x, y)
+    return jnp.nextafter(x, y) if x.dtype.itemsize > 2 else _next_narrow(x, y)
+
+
+def _next_narrow(x, y):
+    """By the bits of 16-bit floats."""
+    bits = lax.bitcast_convert_type(x, jnp.int16)
+    least = lax.bitcast_convert_type(jnp.where(y < 0, jnp.int16(-0x7FFF), jnp.int16(1)), x.dtype)
+    moved = lax.bitcast_convert_type(jnp.where((x < y) == (x > 0), bits + jnp.int16(1), bits - jnp.int16(1)), x.dtype)
+    return jnp.where(jnp.isnan(x) | jnp.isnan(y), jnp.asarray(_NAN, x.dtype), jnp.where(x == y, y, jnp.where(x == 0, least, moved)))
 
 
 @op("nextafter(Tensor self, Tensor other) -> Tensor", node="NextafterBackward0", promote=Promote.RESULT, opmath=False, samples=_PAIR,
     saves={"self": ("self", "other"), "other": ("self", "other")}, kinks=[call(at(0.0, 1.0, 1.0, _NAN), at(1.0, 1.0, -_INF, 1.0))])
 def nextafter(self, other):
     """The next number after self towards other."""
-    return _next(only("nextafter_cpu", self, "f"), other)
+    value = _next(lax.stop_gradient(only("nextafter_cpu", self, "f")), lax.stop_gradient(other))
+    return _following(value, *jnp.broadcast_arrays(self, other))
 
 
 @partials(lambda t, out, x: t * jnp.exp2(-_exponent(x).astype(t.dtype)))

@@ -32,7 +32,7 @@ def _function(name, *, node, saves, kernel, samples=None, kinks=(), names=None, 
     return declare
 
 
-@_function("i0", node="I0Backward0", saves=_SELF, kernel="i0_cpu", names=("torch.i0", "Tensor.i0", "torch.special.i0"), inplace=True)
+@_function("i0", node="I0Backward0", saves=_SELF, kernel="i0_vml_cpu", names=("torch.i0", "Tensor.i0", "torch.special.i0"), inplace=True)
 @partials(lambda t, out, x: t * _i1(x))
 def _i0(x):
     """The modified Bessel function of order 0."""
