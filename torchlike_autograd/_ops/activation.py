@@ -322,8 +322,8 @@ def _rrelu(x, noise, lower, upper, training):
 
 
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
-    node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=("torch._C._nn.rrelu_with_noise_twin",),
-    public=("torch._C._nn.rrelu_with_noise",), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False,
+    node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
+    public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False,
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])
 def rrelu_with_noise(self, noise, *, lower=0.125, upper=0.3333333333333333, training=False):
     """self where positive; elsewhere times the noise in training, times the mean slope otherwise."""

@@ -53,7 +53,7 @@ def heaviside(self, values):
     return jnp.where(x == 0, v, (x > 0).astype(x.dtype))
 
 
-@partials(None, lambda t, out, value, x, y: t, lambda t, out, value, x, y: jnp.zeros_like(t))
+@partials(None, lambda t, out, value, x, y: jnp.where(x == y, 0, t), lambda t, out, value, x, y: jnp.zeros_like(t))
 def _following(value, x, y):
     return value
 

@@ -79,7 +79,7 @@ def _family(n):
     padding = (1, 2) + (1, 0) * (n - 1)
     fields = {"method": False, "saves": {"self": ("self",)}, "kinks": SMOOTH, "out": False}
 
-    @op(f"reflection_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReflectionPad{n}DBackward0", names=(f"torch._C._nn.reflection_pad{n}d",),
+    @op(f"reflection_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReflectionPad{n}DBackward0", names=(),
         samples=[call(real(*shape), padding)], **fields)
     def reflection(self, *, padding):
         """Elements beyond an end are those before it, mirrored."""
@@ -87,7 +87,7 @@ def _family(n):
         _check_reflection(self, padding, n)
         return _indexed(only(f"reflection_pad{n}d", self, "bifc"), padding, n, _reflected)
 
-    @op(f"replication_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReplicationPad{n}DBackward0", names=(f"torch._C._nn.replication_pad{n}d",),
+    @op(f"replication_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReplicationPad{n}DBackward0", names=(),
         samples=[call(real(*shape), padding)], **fields)
     def replication(self, *, padding):
         """Elements beyond an end are the last one."""
