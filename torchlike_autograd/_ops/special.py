@@ -39,17 +39,14 @@ def _i0(x):
     return js.i0(x)
 
 
-def _apart(x):
-    """Where x is far enough from 0 to divide by (which NaN is not)."""
-    return jnp.abs(x) > jnp.finfo(x.dtype).eps
-
-
-def _over(value, x):
-    return jnp.where(_apart(x), value / jnp.where(_apart(x), x, 1), 0)
+def _slope(x, formula):
+    """The derivative where x is far enough from 0 to divide by (which NaN is not), 1/2 elsewhere."""
+    apart = jnp.abs(x) > jnp.finfo(x.dtype).eps
+    return jnp.where(apart, formula(jnp.where(apart, x, 1)), 0.5)
 
 
 @_function("special_i1", node="SpecialI1Backward0", saves=_BOTH, kernel="i1_cpu")
-@partials(lambda t, out, x: t * jnp.where(_apart(x), _i0(x) - _over(_i1(x), x), 0.5))
+@partials(lambda t, out, x: t * _slope(x, lambda x: _i0(x) - _i1(x) / x))
 def _i1(x):
     """The modified Bessel function of order 1."""
     return js.i1(x)
@@ -63,7 +60,7 @@ def _i0e(x):
 
 
 @_function("special_i1e", node="SpecialI1EBackward0", saves=_BOTH, kernel="i1e_cpu")
-@partials(lambda t, out, x: t * jnp.where(_apart(x), _i0e(x) - signum(x) * _i1e(x) - _over(_i1e(x), x), 0.5))
+@partials(lambda t, out, x: t * _slope(x, lambda x: _i0e(x) - _i1e(x) * (signum(x) + 1 / x)))
 def _i1e(x):
     """exp(-|x|) i1(x)."""
     return js.i1e(x)
