@@ -458,7 +458,8 @@ class Tensor(metaclass=TensorMeta):
 
     def _scalar(self, real=None):
         """The number in a tensor of one element, for a conversion to a real C++ type or to complex."""
-        self._warn_scalar()
+        if real != "int64_t":
+            self._warn_scalar()
         if self.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         x = self.item()
@@ -469,8 +470,7 @@ class Tensor(metaclass=TensorMeta):
         return x
 
     def _warn_scalar(self):
-        if self.requires_grad and not _told:
-            _told.append(True)
+        if self.requires_grad:
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
                 "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=4)
@@ -555,7 +555,6 @@ class Tensor(metaclass=TensorMeta):
         return out
 
 
-_told: list = []  # said once in a process
 _OWN = {"_v", "_cell", "_at", "_view", "_detached", "_counter", "_leaf", "_layout_", "_hooks_dict"}
 
 
