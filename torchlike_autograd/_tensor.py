@@ -74,7 +74,7 @@ class Tensor(metaclass=TensorMeta):
         if dim is None:
             return tuple.__new__(Size, self._v.aval.shape)
         if type(dim) is not int:
-            dim = _int_dim("size", dim)
+            dim = _words().int_dim("size", dim)
         shape = self._v.aval.shape
         return shape[shapes.wrap_dim(dim, len(shape), scalar_ok=False)]
 
@@ -150,7 +150,7 @@ class Tensor(metaclass=TensorMeta):
     def stride(self, dim=None):
         """Strides in elements, or one of them."""
         strides = self._geometry()[0]
-        return strides if dim is None else strides[shapes.wrap_dim(_int_dim("stride", dim), self.ndim, scalar_ok=False)]
+        return strides if dim is None else strides[shapes.wrap_dim(_words().int_dim("stride", dim), self.ndim, scalar_ok=False)]
 
     def storage_offset(self):
         return self._geometry()[1]
@@ -178,7 +178,7 @@ class Tensor(metaclass=TensorMeta):
     def requires_grad_(self, requires_grad=True):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
-            raise _refused("Tensor.requires_grad_", self, requires_grad)
+            raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
         v = self._value()
         if v.needs and v.leaf is None:
             if not requires_grad:
@@ -262,6 +262,8 @@ class Tensor(metaclass=TensorMeta):
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.dtype is not self.dtype:
+            from ._ops.spec import _cxx as _cxx_name
+
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{self.dtype.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
@@ -558,16 +560,10 @@ class Tensor(metaclass=TensorMeta):
 _OWN = {"_v", "_cell", "_at", "_view", "_detached", "_counter", "_leaf", "_layout_", "_hooks_dict"}
 
 
-def _int_dim(name, dim):
-    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
-        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
-    return dim.__index__()
-
-
-def _refused(path, *args):
+def _words():
     from ._core import words
 
-    return words.explained(path, args, {})
+    return words
 
 
 def _same(v):
@@ -587,11 +583,6 @@ def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
         out.requires_grad_()
     out.__dict__.update(extra)
     return out
-
-
-def _cxx_name(d):
-    return {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}.get(
-        d.name, d.name)
 
 
 def wrap(v: Value) -> Tensor:

@@ -251,6 +251,13 @@ def explaining(path, f):
     return function
 
 
+def int_dim(name, dim):
+    """A dim of `size` or `stride` as an int."""
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    return dim.__index__()
+
+
 def outs_of(name, op, out):
     """The tensors given as ``out=``, one for each result."""
     n = len(op.schema.returns)
@@ -281,4 +288,4 @@ def explained(path, args, kwargs):
     return complaint(*found, args, kwargs)
 
 
-__all__ = ["complaint", "explained", "explaining", "known", "outs_of", "refusal", "signature", "type_name"]
+__all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "signature", "type_name"]

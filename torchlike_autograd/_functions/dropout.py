@@ -94,7 +94,8 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
     _check_probability(p)
     n = input.dim()
     if n not in (2, 3):
-        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {n}D input. Note that dropout1d exists to provide channel-wise dropout on inputs "
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {n}D input. Note that dropout1d exists to provide channel-wise "
+                           f"dropout on inputs "
                            "with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs).")
     x = input if n == 3 else input.unsqueeze_(0) if inplace else input.unsqueeze(0)
     out = _dropped("feature_dropout", x, p, training, True, inplace=inplace)
@@ -107,13 +108,17 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     _check_probability(p)
     n = input.dim()
     if n not in (3, 4):
-        warnings.warn(f"dropout2d: Received a {n}-D input to dropout2d, which is deprecated and will result in an error in a future release. To retain the behavior "
-                      "and silence this warning, please use dropout instead. Note that dropout2d exists to provide channel-wise dropout on inputs with 2 spatial "
+        warnings.warn(f"dropout2d: Received a {n}-D input to dropout2d, which is deprecated and will result in an error in a future release. To "
+                      f"retain the behavior "
+                      "and silence this warning, please use dropout instead. Note that dropout2d exists to provide channel-wise dropout on inputs "
+                      "with 2 spatial "
                       "dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).", stacklevel=2)
     if n == 3:
-        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is interpreted as shape "
+        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+                      "interpreted as shape "
                       "(N, C, L), where C is the channel dim. This behavior will change in a future release to interpret the input as one without a batch "
-                      "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.", stacklevel=2)
+                      "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
+                      stacklevel=2)
     return _dropped("feature_dropout", input, p, training, True, inplace=inplace)
 
 
@@ -123,8 +128,10 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     _check_probability(p)
     n = input.dim()
     if n not in (4, 5):
-        warnings.warn(f"dropout3d: Received a {n}-D input to dropout3d, which is deprecated and will result in an error in a future release. To retain the behavior "
-                      "and silence this warning, please use dropout instead. Note that dropout3d exists to provide channel-wise dropout on inputs with 3 spatial "
+        warnings.warn(f"dropout3d: Received a {n}-D input to dropout3d, which is deprecated and will result in an error in a future release. To "
+                      f"retain the behavior "
+                      "and silence this warning, please use dropout instead. Note that dropout3d exists to provide channel-wise dropout on inputs "
+                      "with 3 spatial "
                       "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).", stacklevel=2)
     x = input if n != 4 else input.unsqueeze_(0) if inplace else input.unsqueeze(0)
     out = _dropped("feature_dropout", x, p, training, True, inplace=inplace)

@@ -105,7 +105,8 @@ def _widths(y, x, dim):
 
 def _bool_refused(name, *tensors):
     if any(isinstance(t, Tensor) and t.dtype is dtypes.bool_ for t in tensors):
-        raise RuntimeError(f"{name}: received a bool input for `{'x' if len(tensors) > 1 and tensors[1].dtype is dtypes.bool_ else 'y'}`, but bool is not supported")
+        raise RuntimeError(f"{name}: received a bool input for `{'x' if len(tensors) > 1 and tensors[1].dtype is dtypes.bool_ else 'y'}`, but bool is "
+                           "not supported")
 
 
 @composite("torch.trapezoid", "torch.trapz")

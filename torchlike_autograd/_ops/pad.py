@@ -30,7 +30,8 @@ def _check_constant(shape, pad):
         if short and (cropping or shape[k] + before + after >= 0):
             raise RuntimeError("narrow(): length must be non-negative.")
         if shape[k] + before + after < 0:
-            raise RuntimeError(f"The input size {shape[k]}, plus negative padding {before} and {after} resulted in a negative output size, which is invalid. Check "
+            raise RuntimeError(f"The input size {shape[k]}, plus negative padding {before} and {after} resulted in a negative output size, which is "
+                               f"invalid. Check "
                                f"dimension {k} of your input.")
 
 
@@ -70,7 +71,8 @@ def _check_reflection(x, padding, n):
     for k in range(n):
         dim, before, after = x.ndim - 1 - k, padding[2 * k], padding[2 * k + 1]
         if before >= x.shape[dim] or after >= x.shape[dim]:
-            raise RuntimeError(f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input dimension, but got: padding ({before}, {after}) at "
+            raise RuntimeError(f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input dimension, but got: padding "
+                               f"({before}, {after}) at "
                                f"dimension {dim} of input {list(x.shape)}")
 
 

@@ -236,28 +236,32 @@ def _std(x, dim, keepdim, correction, name="std and var"):
     return _root(_var(x, dim, keepdim, correction, name))
 
 
-@op("var(Tensor self, bool unbiased=True) -> Tensor", check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
+@op("var(Tensor self, bool unbiased=True) -> Tensor",
+    check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def var(self, *, unbiased=True):
     """The variance of all elements."""
     return _var(self, None, False, int(unbiased))
 
 
-@op("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)},
+@op("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)},
     samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
 def var_dim(self, *, dim, unbiased=True, keepdim=False):
     """The variance over dims."""
     return _var(self, dim, keepdim, int(unbiased))
 
 
-@op("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", check=_check_freedom("var"), bake={"correction": _always}, node="VarBackward0", opmath=True,
+@op("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    check=_check_freedom("var"), bake={"correction": _always}, node="VarBackward0", opmath=True,
     lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_correction(self, *, dim=None, correction=None, keepdim=False):
     """The variance over dims, divided by n - correction."""
     return _var(self, dim, keepdim, correction)
 
 
-@op("std(Tensor self, bool unbiased=True) -> Tensor", check=_check_freedom("std"), node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
+@op("std(Tensor self, bool unbiased=True) -> Tensor",
+    check=_check_freedom("std"), node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def std(self, *, unbiased=True):
     """The standard deviation of all elements; no gradient where it is 0."""
@@ -271,7 +275,8 @@ def std_dim(self, *, dim, unbiased=True, keepdim=False):
     return _std(self, dim, keepdim, int(unbiased))
 
 
-@op("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", check=_check_freedom("std"), bake={"correction": _always}, node="StdBackward0", opmath=True,
+@op("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    check=_check_freedom("std"), bake={"correction": _always}, node="StdBackward0", opmath=True,
     lift=("correction",), saves={"self": ("self", "result")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_correction(self, *, dim=None, correction=None, keepdim=False):
     """The standard deviation over dims, from the variance divided by n - correction."""
@@ -282,42 +287,48 @@ def _with_mean(spread, x, dim, keepdim, correction, name):
     return spread(x, dim, keepdim, correction, name), average(x, reduce_dims(dim, x.ndim), keepdim)
 
 
-@op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
+@op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
     samples=_MOMENTS, kinks=_FLAT)
 def var_mean(self, *, unbiased=True):
     """Variance and mean of all elements."""
     return _with_mean(_var, self, None, False, int(unbiased), "var_mean")
 
 
-@op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False,
+@op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False,
     saves={"self": ("self",)}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Variance and mean over dims."""
     return _with_mean(_var, self, dim, keepdim, int(unbiased), "var_mean")
 
 
-@op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", check=_check_freedom("var_mean"), bake={"correction": _always}, out=False, node="VarMeanBackward0",
+@op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("var_mean"), bake={"correction": _always}, out=False, node="VarMeanBackward0",
     opmath=True, method=False, lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Variance with a correction, and mean, over dims."""
     return _with_mean(_var, self, dim, keepdim, correction, "var_mean")
 
 
-@op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
+@op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS, kinks=_FLAT)
 def std_mean(self, *, unbiased=True):
     """Standard deviation and mean of all elements."""
     return _with_mean(_std, self, None, False, int(unbiased), "std_mean")
 
 
-@op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
+@op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Standard deviation and mean over dims."""
     return _with_mean(_std, self, dim, keepdim, int(unbiased), "std_mean")
 
 
-@op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", check=_check_freedom("std_mean"), bake={"correction": _always}, out=False, node="StdMeanBackward0",
+@op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("std_mean"), bake={"correction": _always}, out=False, node="StdMeanBackward0",
     opmath=True, method=False, lift=("correction",), saves={"self": ("self", "result0")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Standard deviation with a correction, and mean, over dims."""

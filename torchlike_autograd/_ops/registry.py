@@ -122,8 +122,9 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     guard: for errors that depend on data, ``guard(*arrays, **keywords) -> integer``, 0 where all is well; it runs with the program, and the next
     look raises ``guard_error(code, *shapes of the arrays, **statics)``; zero_second: torch's gradient is an operator with a (zero) derivative of its own,
     as for relu, so that it requires grad although it depends on its input only through comparisons; check: ``check(types, result dtype, statics)``
-    raises for types that torch refuses before it casts; types: {parameter: Aval of what stands there}, device "number" for Python numbers; wide: operands that, as a number or 0-dim, are not rounded to half precision before
-    the computation in float32 (lifted parameters are not, but for alpha).
+    raises for types that torch refuses before it casts;
+    types: {parameter: Aval of what stands there}, device "number" for Python numbers; wide: operands that, as a number or 0-dim, are not rounded to half
+    precision before the computation in float32 (lifted parameters are not, but for alpha).
     """
 
     def declare(body):

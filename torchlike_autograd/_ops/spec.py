@@ -407,8 +407,11 @@ _HALVES = (dtypes.float16, dtypes.bfloat16)
 def _wide_casts(form):
     """The casts with float32 for numbers that torch does not round to half precision first (it does round alpha)."""
     op = form.op
-    return tuple(dtypes.float32 if d is form.compute and not a.ndim and (owner in op.wide or (owner in op.lift and owner != "alpha" and not _takes_part(form, owner))) else d
-                 for a, owner, d in zip(form.avals, form.owners, form.casts))
+
+    def kept(owner):
+        return owner in op.wide or (owner in op.lift and owner != "alpha" and not _takes_part(form, owner))
+
+    return tuple(dtypes.float32 if d is form.compute and not a.ndim and kept(owner) else d for a, owner, d in zip(form.avals, form.owners, form.casts))
 
 
 def _is_int_param(op, name):
