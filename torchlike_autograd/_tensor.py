@@ -14,7 +14,7 @@ import numpy as np
 from ._core import devices, dtypes, errors, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import Counter, Value, data
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
 
 _new = object.__new__
 
@@ -198,7 +198,9 @@ class Tensor(metaclass=TensorMeta):
 
     def requires_grad_(self, requires_grad=True):
         """Ask for gradients of this leaf (or stop asking); returns self."""
-        v = history(self)
+        v = peek(self)
+        if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
+            return self
         if v.needs and v.leaf is None:
             if not requires_grad:
                 raise RuntimeError(
@@ -249,6 +251,8 @@ class Tensor(metaclass=TensorMeta):
     @property
     def output_nr(self):
         v = peek(self)
+        if type(v.leaf) is Nowhere:
+            v = self._v
         if not v.needs or v.leaf is not None:
             return 0
         return node_at(v.tape, v.slot)[1]
@@ -418,7 +422,7 @@ class Tensor(metaclass=TensorMeta):
     def data(self, new):
         if not isinstance(new, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
-        old = self._value()
+        old = peek(self)
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         cell = cell_of(new)
@@ -427,10 +431,15 @@ class Tensor(metaclass=TensorMeta):
             self._counter = Counter()
         self._cell, self._at = cell, cell.n
         self._layout_ = new._layout_
-        if old.needs and old.leaf is not None:
-            v = as_leaf(v, old.leaf)
+        if old.needs:
+            if new._v.aval == old.aval:
+                v = with_history(v, old)
+            elif old.leaf is not None:
+                v = as_leaf(v, old.leaf)
         self._v = v
-        self._view = None if new._view is None else View(None, new._view.chain, "default")
+        base = None if self._view is None else self._view.base
+        if base is not None or new._view is not None:
+            self._view = View(base, () if new._view is None else new._view.chain, "default" if base is None else self._view.creation)
 
     # Conversion to Python
 

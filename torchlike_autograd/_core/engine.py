@@ -219,6 +219,8 @@ def number_at(tape, token):
 
 
 def _record_pull(form, gs, ins):
+    if form.op.name == "_graft~":
+        return gs
     return record_op(form, [*gs, *ins], GRAD)
 
 
@@ -509,13 +511,11 @@ def _modified(tape, slot, counter, at, a, own=False):
     v = counter.writer() if counter.writer is not None and not own else None
     place = _place_at(tape, slot)
     producer = None
-    if place is not None and _shows_base(*place):
+    if place is not None and (_written_to_view(*place) if own else _shows_base(*place)):
         producer = "output 0 of AsStrided"
     else:
         if v is not None and v.tape is not None and v.leaf is None:
             place = v.tape, v.slot
-        elif slot < 0:
-            place = None
         if place is not None:
             node, nr = node_at(*place)
             producer = f"output {nr} of {short_name(node)}"
@@ -531,6 +531,11 @@ def _place_at(tape, slot):
         return edge if type(edge) is tuple else None
     v = tape.inputs[-slot - 1]
     return (v.tape, v.slot) if v.needs and v.leaf is None and v.tape is not None else None
+
+
+def _written_to_view(tape, slot):
+    """Whether a slot is what an in-place operator put into the base of a view."""
+    return any(s.kind == "op" and getattr(s.form.spec, "arity", 0) == 2 and s.ins[1] == slot for s in tape.prefix.steps()[0])
 
 
 def _shows_base(tape, slot):

@@ -132,12 +132,13 @@ def make_view(source, link, numbers, v, creation):
 
 def twin(spec, t, y, general):
     """`t.op_(y)`, or `t.op_()` for None, where `t` is no view; anything unusual goes to `general(spec, (t, y), t)`."""
-    cell = t._cell
-    old = t._v if cell is None else read(t)
+    if t._view is not None:
+        return general(spec, (t,) if y is None else (t, y), t)
+    old = t._v if t._cell is None else read(t)
     th = thread.state
     grad = th.grad
     leaf = old.leaf if old.needs else None
-    if t._view is not None or (old.needs and (leaf is None) is not grad):
+    if old.needs and (leaf is None) is not grad:
         return general(spec, (t,) if y is None else (t, y), t)
     _acquire()
     try:
