@@ -202,7 +202,7 @@ class Tensor(metaclass=TensorMeta):
         if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
             return self
         if v.needs and v.leaf is None:
-            if not requires_grad:
+            if not requires_grad and v is self._v:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
                     "require differentiation use var_no_grad = var.detach().")

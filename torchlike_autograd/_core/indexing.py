@@ -20,7 +20,7 @@ from .hot import twin, view
 from .layouts import check_overlap
 from .ranges import settle_several
 from .record import number_kind, record_op
-from .storage import read
+from .storage import as_detached, read
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
 _SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))
@@ -349,12 +349,21 @@ def zero(t):
 
 def _unrepeated(t):
     """What an expanded tensor repeats (a fill may write to it)."""
-    while t._view is not None and t._view.chain and t._view.chain[-1][0].op.name == "expand" and 0 in t._geometry()[0]:
-        base, chain = t._view.base, t._view.chain[:-1]
-        t = base
-        for spec, numbers in chain:
-            t = run(spec, (t, *numbers))
-    return t
+    view = t._view
+    if view is None or view.chain[-1:] == () or view.chain[-1][0].op.name != "expand" or 0 not in t._geometry()[0]:
+        return t
+    check_inplace(t)
+    out = view.base if view.base is not None else _root(t)
+    for spec, numbers in view.chain[len(view.under.chain) if view.under is not None else 0:-1]:
+        out = run(spec, (out, *numbers))
+    return _unrepeated(out)
+
+
+def _root(t):
+    """A tensor over all of the cell of `t`, with its versions and no history."""
+    out = wrap(as_detached(t._cell.value))
+    out._cell, out._at, out._counter = t._cell, t._cell.n, t._counter
+    return out
 
 
 def copy_into(t, src):
