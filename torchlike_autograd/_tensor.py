@@ -14,7 +14,7 @@ import numpy as np
 from ._core import devices, dtypes, errors, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import Counter, Value, data
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
+from ._core.storage import Cell, View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
 
 _new = object.__new__
 
@@ -310,6 +310,10 @@ class Tensor(metaclass=TensorMeta):
     def _version(self):
         return self._counter.n if self._counter is not None else 0
 
+    @_version.setter
+    def _version(self, value):
+        raise AttributeError("attribute '_version' of 'torch._C.TensorBase' objects is not writable")
+
     @property
     def _base(self):
         view = self._view
@@ -404,7 +408,7 @@ class Tensor(metaclass=TensorMeta):
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
-                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
+                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
         self._set_value(as_detached(self._value()))
         if self._leaf is not None:
             self._leaf.off = True
@@ -440,6 +444,10 @@ class Tensor(metaclass=TensorMeta):
         base = None if self._view is None else self._view.base
         if base is not None or new._view is not None:
             self._view = View(base, () if new._view is None else new._view.chain, "default" if base is None else self._view.creation)
+
+    @data.deleter
+    def data(self):
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     # Conversion to Python
 
@@ -546,9 +554,12 @@ class Tensor(metaclass=TensorMeta):
         import copy
 
         out = _new(type(self))
-        out._v = as_detached(self._value())
-        if out._v is self._v:
-            out._v = _same(self._v)
+        if self._cell is None:
+            out._v = as_detached(self._v)
+            if out._v is self._v:
+                out._v = _same(self._v)
+        else:
+            self._share_copy(out, memo)
         if self.requires_grad:
             out.requires_grad_()
         memo[id(self)] = out
@@ -558,6 +569,17 @@ class Tensor(metaclass=TensorMeta):
             if k not in _OWN:
                 out.__dict__[k] = copy.deepcopy(x, memo)
         return out
+
+    def _share_copy(self, out, memo):
+        """Let `out` show a copy of this tensor's cell, one copy for all that share it."""
+        cell = memo.get(id(self._cell))
+        if cell is None:
+            cell = memo[id(self._cell)] = Cell(another(self._cell.value), Counter(), self._cell.layout)
+        out._cell, out._at, out._counter, out._layout_ = cell, cell.n, cell.counter, self._layout_
+        if self._view is not None and self._view.chain:
+            out._view = View(None, self._view.chain, "default")
+        out._v = another(peek(self))
+        out._v.seen = (cell.counter, cell.counter.n)
 
     def __reduce_ex__(self, protocol):
         extra = {k: x for k, x in self.__dict__.items() if k not in _OWN}

@@ -52,6 +52,15 @@ class View:
         self.geometry = None
 
 
+class ReplayedView(View):
+    """A View that shows a node for each of its links when it is read again; made while `REPLAY` counts threads that want it."""
+
+    __slots__ = ()
+
+
+REPLAY = set()  # states of the threads that want it
+
+
 def cell_of(t) -> Cell:
     """The tensor's cell, made now if it was alone."""
     cell = t._cell
@@ -98,7 +107,7 @@ def _read_again(t, strict):
         elif view.creation == "default":
             if not strict and (not old.needs or old.leaf is not None):
                 return replayed_from(view, base, b, GRAD)  # as torch, which makes a first history only for those who use it: see check_inplace
-            v = replayed_from(view, base, b, GRAD) if not thread.state.extra.get("view replay") else _link_by_link(view, base, b)
+            v = replayed_from(view, base, b, GRAD) if type(view) is View else _link_by_link(view, base, b)
         elif strict:
             raise view_error(t, True)
         else:

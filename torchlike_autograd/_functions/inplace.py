@@ -12,7 +12,7 @@ from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import GRAD, record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
-from .._core.storage import View, as_leaf, mark_seen, write
+from .._core.storage import View, as_detached, as_leaf, mark_seen, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
@@ -267,6 +267,10 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
     self.data = source
+    if self._leaf is not None and self._v.leaf is self._leaf:  # graphs made before lead to the old place
+        old, self._leaf = self._leaf, None
+        self._leaf_point().grad = old.grad
+        self._set_value(as_leaf(as_detached(self._v), self._leaf))
     return self
 
 
