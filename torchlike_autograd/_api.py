@@ -21,7 +21,7 @@ _operators.attach()
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
-from . import autograd, fft, linalg, nn, random, special  # noqa: E402
+from . import _C, autograd, fft, linalg, nn, random, special  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402

@@ -15,7 +15,7 @@ from ._core import devices, dtypes, errors, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import Counter, Value, data, thread
 from ._core.size import Size
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read
+from ._core.storage import Cell, View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
 
 _new = object.__new__
 
@@ -177,9 +177,11 @@ class Tensor(metaclass=TensorMeta):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
             raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
-        v = history(self)
+        v = peek(self)
+        if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
+            return self
         if v.needs and v.leaf is None:
-            if not requires_grad:
+            if not requires_grad and v is self._v:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
                     "require differentiation use var_no_grad = var.detach().")
@@ -228,6 +230,8 @@ class Tensor(metaclass=TensorMeta):
     @property
     def output_nr(self):
         v = peek(self)
+        if type(v.leaf) is Nowhere:
+            v = self._v
         if not v.needs or v.leaf is not None:
             return 0
         return node_at(v.tape, v.slot)[1]
@@ -286,6 +290,10 @@ class Tensor(metaclass=TensorMeta):
     @property
     def _version(self):
         return self._counter.n if self._counter is not None else 0
+
+    @_version.setter
+    def _version(self, value):
+        raise AttributeError("attribute '_version' of 'torch._C.TensorBase' objects is not writable")
 
     @property
     def _base(self):
@@ -381,7 +389,7 @@ class Tensor(metaclass=TensorMeta):
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
-                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as a solution.")
+                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
         self._set_value(as_detached(self._value()))
         if self._leaf is not None:
             self._leaf.off = True
@@ -399,7 +407,7 @@ class Tensor(metaclass=TensorMeta):
     def data(self, new):
         if not isinstance(new, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
-        old = self._value()
+        old = peek(self)
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         cell = cell_of(new)
@@ -408,10 +416,19 @@ class Tensor(metaclass=TensorMeta):
             self._counter = Counter()
         self._cell, self._at = cell, cell.n
         self._layout_ = new._layout_
-        if old.needs and old.leaf is not None:
-            v = as_leaf(v, old.leaf)
+        if old.needs:
+            if new._v.aval == old.aval:
+                v = with_history(v, old)
+            elif old.leaf is not None:
+                v = as_leaf(v, old.leaf)
         self._v = v
-        self._view = None if new._view is None else View(None, new._view.chain, "default")
+        base = None if self._view is None else self._view.base
+        if base is not None or new._view is not None:
+            self._view = View(base, () if new._view is None else new._view.chain, "default" if base is None else self._view.creation)
+
+    @data.deleter
+    def data(self):
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     # Conversion to Python
 
@@ -537,9 +554,12 @@ class Tensor(metaclass=TensorMeta):
         import copy
 
         out = _new(type(self))
-        out._v = as_detached(self._value())
-        if out._v is self._v:
-            out._v = _same(self._v)
+        if self._cell is None:
+            out._v = as_detached(self._v)
+            if out._v is self._v:
+                out._v = _same(self._v)
+        else:
+            self._share_copy(out, memo)
         if self.requires_grad:
             out.requires_grad_()
         memo[id(self)] = out
@@ -549,6 +569,17 @@ class Tensor(metaclass=TensorMeta):
             if k not in _OWN:
                 out.__dict__[k] = copy.deepcopy(x, memo)
         return out
+
+    def _share_copy(self, out, memo):
+        """Let `out` show a copy of this tensor's cell, one copy for all that share it."""
+        cell = memo.get(id(self._cell))
+        if cell is None:
+            cell = memo[id(self._cell)] = Cell(another(self._cell.value), Counter(), self._cell.layout)
+        out._cell, out._at, out._counter, out._layout_ = cell, cell.n, cell.counter, self._layout_
+        if self._view is not None and self._view.chain:
+            out._view = View(None, self._view.chain, "default")
+        out._v = another(peek(self))
+        out._v.seen = (cell.counter, cell.counter.n)
 
     def __reduce_ex__(self, protocol):
         extra = {k: x for k, x in self.__dict__.items() if k not in _OWN}

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import warnings
 
-from .._ops.registry import OPS
+from .._ops.registry import NONE, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, guards, record
 from .hot import make_view
+from .layouts import check_overlap
 from .lines import user_line
 from .record import GRAD, INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
-from .storage import PickSpec, peek, read, untrack, view_error, with_history, write
+from .storage import PickSpec, peek, read, refuse_repeats, untrack, view_error, with_history, write
 
 _new = object.__new__
 
@@ -87,8 +88,10 @@ def _wrap_views(spec, flat, values):
 def inplace(spec, flat, target):
     """The ``_`` twin: run, cast to the target's dtype, write."""
     grad = thread.state.grad
-    if grad:
+    if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
+    if target._cell is not None:
+        _check_memory(target, flat)
     old = target._v if target._cell is None else read(target)
     values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
     leaf = old.leaf if old.needs and not grad and (target._view is None or target._view.base is None) else None
@@ -102,6 +105,15 @@ def inplace(spec, flat, target):
             return target
     write(target, _inplace_value(spec, values, old, target))
     return target
+
+
+def _check_memory(target, flat):
+    """torch's errors for writing where elements are shared."""
+    if target._view is not None:
+        refuse_repeats(target)
+    for x in flat:
+        if isinstance(x, Tensor) and x._cell is target._cell and x is not target:
+            check_overlap(target, x)
 
 
 def _known(spec, mode, values, aval):
@@ -172,6 +184,8 @@ def check_inplace(t, flat=()):
             b = peek(base)
             if not b.needs or b.leaf is not None:
                 raise errors.leaf_view_inplace()
+            if not t._v.needs or t._v.leaf is not None:  # its base got a history later: a leaf for torch until someone uses the view's history
+                raise errors.leaf_inplace()
     if v.needs and v.leaf is not None:
         raise errors.leaf_inplace()
 

@@ -23,6 +23,8 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
+    count = -1
+
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
         self.targets, self.accumulate = targets, accumulate
@@ -30,6 +32,9 @@ class Pass:
         self.frontier = {}  # tape -> {slot: gradient Value}
         self.useful = None
         self.callbacks = []
+        self.roots = ()
+        Pass.count += 1
+        self.number = Pass.count
 
     def give(self, where, g):
         """Add a gradient for a Leaf or (tape, slot)."""
@@ -59,6 +64,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
     p = Pass(keep_graph, create_graph, targets, accumulate)
+    p.roots = roots
     outer, state.grad = state.grad, create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
     try:
@@ -237,6 +243,8 @@ def number_at(tape, token):
 
 
 def _record_pull(form, gs, ins):
+    if form.op.name == "_graft~":
+        return gs
     return record_op(form, [*gs, *ins], GRAD)
 
 
@@ -252,10 +260,12 @@ def run_node(p, tape, item, grads):
     for i, g in enumerate(outs):
         if g is not None and _captured_here(p, tape, step.first + i):
             p.captured[(tape, step.first + i)] = g
-    if not wanted:
-        return True
-    if seen is not None and seen.prehooks:
+    if seen is not None and seen.prehooks and (wanted or p.accumulate):
         outs = _prehooks(seen, outs)
+    if not wanted:
+        if seen is not None and seen.posthooks and p.accumulate:
+            _posthooks(step, seen, (), (), outs)  # a target whose `.grad` is filled runs, and its gradients go nowhere
+        return True
     if step.kind == "function":
         full = tape.contexts[step.first].run_backward(outs, p)
         ins = [full[i] for i in wanted]
@@ -511,10 +521,10 @@ def check(tape, plan):
         raise errors.second_time()
     if tape.seen:
         for slots, own in ((plan.results, True), (plan.kept, False)):
-            for slot in slots & tape.seen.keys():
-                counter, at = tape.seen[slot]
-                if counter.n != at:
-                    raise _modified(tape, slot, counter, at, slot_table(tape.prefix)[slot][2], own)
+            stale = [s for s in slots & tape.seen.keys() if tape.seen[s][0].n != tape.seen[s][1]]
+            if stale:
+                slot = max(stale)  # torch finds the one that it reaches first
+                raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
     for slot in plan.kept:
         if slot < 0:
             v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
@@ -527,13 +537,11 @@ def _modified(tape, slot, counter, at, a, own=False):
     v = counter.writer() if counter.writer is not None and not own else None
     place = _place_at(tape, slot)
     producer = None
-    if place is not None and _shows_base(*place):
+    if place is not None and (_written_to_view(*place) if own else _shows_base(*place)):
         producer = "output 0 of AsStrided"
     else:
         if v is not None and v.tape is not None and v.leaf is None:
             place = v.tape, v.slot
-        elif slot < 0:
-            place = None
         if place is not None:
             node, nr = node_at(*place)
             producer = f"output {nr} of {short_name(node)}"
@@ -549,6 +557,11 @@ def _place_at(tape, slot):
         return edge if type(edge) is tuple else None
     v = tape.inputs[-slot - 1]
     return (v.tape, v.slot) if v.needs and v.leaf is None and v.tape is not None else None
+
+
+def _written_to_view(tape, slot):
+    """Whether a slot is what an in-place operator put into the base of a view."""
+    return any(s.kind == "op" and getattr(s.form.spec, "arity", 0) == 2 and s.ins[1] == slot for s in tape.prefix.steps()[0])
 
 
 def _shows_base(tape, slot):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .._tensor import Tensor
 from . import record
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
-from .storage import View, cell_of, lead_nowhere, read, write
+from .storage import REPLAY, ReplayedView, View, cell_of, lead_nowhere, read, write
 
 PLAIN = {Tensor}  # exact types of tensors that may go these ways
 
@@ -124,7 +124,7 @@ def make_view(source, link, numbers, v, creation):
     v.seen = seen = (counter, counter.n)
     if v.tape is not None:
         v.tape.seen[v.slot] = seen
-    t._view = View(base, chain, creation, under)
+    t._view = View(base, chain, creation, under) if not REPLAY or thread.state not in REPLAY else ReplayedView(base, chain, creation, under)
     if not v.needs and source._v.needs and not thread.state.grad:
         lead_nowhere(t)
     return t
@@ -132,12 +132,13 @@ def make_view(source, link, numbers, v, creation):
 
 def twin(spec, t, y, general):
     """`t.op_(y)`, or `t.op_()` for None, where `t` is no view; anything unusual goes to `general(spec, (t, y), t)`."""
-    cell = t._cell
-    old = t._v if cell is None else read(t)
+    if t._view is not None:
+        return general(spec, (t,) if y is None else (t, y), t)
+    old = t._v if t._cell is None else read(t)
     th = thread.state
     grad = th.grad
     leaf = old.leaf if old.needs else None
-    if t._view is not None or (old.needs and (leaf is None) is not grad):
+    if old.needs and (leaf is None) is not grad:
         return general(spec, (t,) if y is None else (t, y), t)
     _acquire()
     try:

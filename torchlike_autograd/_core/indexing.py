@@ -15,12 +15,13 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
 from . import dtypes
-from .dispatch import inplace, run
+from .dispatch import check_inplace, inplace, run
 from .hot import twin, view
+from .layouts import check_overlap
 from .numeric import check_number, warn_imaginary
 from .ranges import settle_several
 from .record import number_kind, record_op
-from .storage import read
+from .storage import as_detached, read
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
 _SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))
@@ -341,18 +342,28 @@ def zero(t):
 
 def _unrepeated(t):
     """What an expanded tensor repeats (a fill may write to it)."""
-    while t._view is not None and t._view.chain and t._view.chain[-1][0].op.name == "expand" and 0 in t._geometry()[0]:
-        base, chain = t._view.base, t._view.chain[:-1]
-        t = base
-        for spec, numbers in chain:
-            t = run(spec, (t, *numbers))
-    return t
+    view = t._view
+    if view is None or view.chain[-1:] == () or view.chain[-1][0].op.name != "expand" or 0 not in t._geometry()[0]:
+        return t
+    check_inplace(t)
+    out = view.base if view.base is not None else _root(t)
+    for spec, numbers in view.chain[len(view.under.chain) if view.under is not None else 0:-1]:
+        out = run(spec, (out, *numbers))
+    return _unrepeated(out)
+
+
+def _root(t):
+    """A tensor over all of the cell of `t`, with its versions and no history."""
+    out = wrap(as_detached(t._cell.value))
+    out._cell, out._at, out._counter = t._cell, t._cell.n, t._counter
+    return out
 
 
 def copy_into(t, src):
     """t.copy_(src)."""
     if src._v.aval.device != t._v.aval.device:
         src = src.to(t.device)
+    check_inplace(t, (src,))
     if src._cell is not None and src._cell is t._cell:
         check_overlap(t, src)
     have, want = src._v.aval, t._v.aval
@@ -363,30 +374,6 @@ def copy_into(t, src):
 
         raise RuntimeError(f"output with shape {list(want.shape)} doesn't match the broadcast shape {list(broadcast(want.shape, have.shape))}")
     return inplace(_COPY, (t, src), t)
-
-
-def check_overlap(t, src):
-    """torch's error where two tensors share part of their memory, but not all of it in the same way."""
-    a, b = _stretch(t), _stretch(src)
-    if a is None or b is None or a == b and t._geometry() == src._geometry():
-        return
-    if a[0] < b[1] and b[0] < a[1]:
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the "
-                           "tensor before performing the operation.")
-
-
-def _stretch(t):
-    """[first, last) storage position of a tensor without gaps; None for others."""
-    strides, offset = t._geometry()
-    step = 1
-    for n, s in sorted(zip(t._v.aval.shape, strides), key=lambda p: p[1]):
-        if n == 0:
-            return None
-        if n != 1:
-            if s != step:
-                return None
-            step *= n
-    return offset, offset + step
 
 
 # Writing by index tensors

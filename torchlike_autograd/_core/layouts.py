@@ -49,4 +49,28 @@ def _link(spec, numbers, shape, strides, offset):
     return out
 
 
-__all__ = ["chain_geometry", "channels_last", "contiguous_format", "layout", "memory_format", "preserve_format", "strided"]
+def check_overlap(t, src):
+    """torch's error where two tensors share part of their memory, but not all of it in the same way."""
+    a, b = _stretch(t), _stretch(src)
+    if a is None or b is None or a == b and t._geometry() == src._geometry():
+        return
+    if a[0] < b[1] and b[0] < a[1]:
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the "
+                           "tensor before performing the operation.")
+
+
+def _stretch(t):
+    """[first, last) storage position of a tensor without gaps; None for others."""
+    strides, offset = t._geometry()
+    step = 1
+    for n, s in sorted(zip(t._v.aval.shape, strides), key=lambda p: p[1]):
+        if n == 0:
+            return None
+        if n != 1:
+            if s != step:
+                return None
+            step *= n
+    return offset, offset + step
+
+
+__all__ = ["chain_geometry", "check_overlap", "channels_last", "contiguous_format", "layout", "memory_format", "preserve_format", "strided"]

@@ -125,7 +125,7 @@ class Node:
     def next_functions(self):
         """((node or None, output number), ...), one entry for each differentiable argument."""
         step = self._step()
-        if step.kind == "op" and step.form.node == "torch::autograd::CopySlices":
+        if step.kind == "op" and getattr(step.form.spec, "arity", 0) == 2:  # CopySlices
             return (_edge(self._tape, step.ins[0]), *_others(self._tape, step.ins[1]))
         return tuple(_edge(self._tape, step.ins[i]) for i in edge_indices(step))
 
@@ -225,7 +225,7 @@ def _edge(tape, slot):
     return (accumulate_node(edge), 0) if isinstance(edge, Leaf) else node_at(*edge)
 
 
-HIDDEN = {"_graft": 1, "_cast_back": 0}  # steps without a node, and which input they pass on: a write without history keeps the history of the old value
+HIDDEN = {"_graft": 1, "_cast_back": 0, "_whole": 1}  # steps without a node, and which input they pass on: a write without history keeps the history of the old value
 
 
 def place_of(v):

@@ -52,6 +52,15 @@ class View:
         self.geometry = None
 
 
+class ReplayedView(View):
+    """A View that shows a node for each of its links when it is read again; made while `REPLAY` counts threads that want it."""
+
+    __slots__ = ()
+
+
+REPLAY = set()  # states of the threads that want it
+
+
 def cell_of(t) -> Cell:
     """The tensor's cell, made now if it was alone."""
     cell = t._cell
@@ -96,7 +105,9 @@ def _read_again(t, strict):
         elif not b.needs:
             v = with_history(replayed_from(view, base, b, NOGRAD), old) if not isinstance(old.leaf, Nowhere) else replayed_from(view, base, b, NOGRAD)
         elif view.creation == "default":
-            v = replayed_from(view, base, b, GRAD) if not thread.state.extra.get("view replay") else _link_by_link(view, base, b)
+            if not strict and (not old.needs or old.leaf is not None):
+                return replayed_from(view, base, b, GRAD)  # as torch, which makes a first history only for those who use it: see check_inplace
+            v = replayed_from(view, base, b, GRAD) if type(view) is View else _link_by_link(view, base, b)
         elif strict:
             raise view_error(t, True)
         else:
@@ -148,6 +159,8 @@ def untrack(t):
     """Make a fresh view share memory and nothing else: history and versions are its own."""
     t._view = View(None, t._view.chain, "default")
     t._counter = Counter()
+    if type(t._v.leaf) is Nowhere:
+        t._v = as_detached(t._v)
     mark_seen(t._v, t._counter)
 
 
@@ -177,7 +190,8 @@ def _whole(base, b):
     """The contents of the cell with the history of a base that shows them through a chain (one that was transposed in place, say)."""
     if base._view is None:
         return b
-    return record_one(_put_spec(base._view.chain), (as_detached(base._cell.value), b, *_numbers(base._view.chain)), GRAD if b.needs else NOGRAD)
+    chain = base._view.chain
+    return record_one(_put_spec(chain, "_whole"), (as_detached(base._cell.value), b, *_numbers(chain)), GRAD if b.needs else NOGRAD)
 
 
 def view_error(t, indirect):
@@ -229,6 +243,7 @@ def write(t, new):
         return
     view = t._view
     base = None if view is None else view.base
+    shown = new
     if base is not None and base._cell is cell:
         old = base._v if base._at == cell.n else _read_again(base, False)
         new = _put(view, base, old, new)
@@ -242,6 +257,8 @@ def write(t, new):
     counter.n += 1
     t._v, t._at = new, cell.n
     mark_seen(new, counter)
+    if shown is not new:
+        mark_seen(shown, counter)
 
 
 def _follow(old, new, counter):
@@ -346,11 +363,12 @@ def _replay_spec(chain):
     return out
 
 
-def _put_spec(chain):
-    key = tuple(s for s, _ in chain)
+def _put_spec(chain, name=None):
+    key = (name, *(s for s, _ in chain))
     out = _puts.get(key)
     if out is None:
-        out = _puts[key] = _chain_spec(key, _writer([(s, len(n)) for s, n in chain]), "torch::autograd::CopySlices", {}, 2)
+        out = _puts[key] = _chain_spec(key[1:], _writer([(s, len(n)) for s, n in chain]), "torch::autograd::CopySlices", {}, 2)
+        out.op.name = name or out.op.name
     return out
 
 
@@ -433,6 +451,17 @@ def _mapped_writer(links):
     return body
 
 
+def refuse_repeats(t):
+    """torch's error for a write to a view that shows one element several times."""
+    if any(link.op.name in _REPEATING for link, _ in t._view.chain) and any(s == 0 and n > 1 for n, s in zip(t._v.aval.shape, t._geometry()[0])):
+        raise _repeats()
+
+
+def _repeats():
+    return RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
+                        "before performing the operation.")
+
+
 def _refuse_repeats(links, shape):
     """torch's error for a write to a tensor that shows one element several times."""
     strides, offset = shapes.contiguous_strides(shape), 0
@@ -440,8 +469,7 @@ def _refuse_repeats(links, shape):
         out = spec.op.layout(shape, strides, offset, **spec.statics, **dict.fromkeys(spec.op.lift, 0))
         shape, strides, offset = _pick(spec, out)
     if any(s == 0 and n > 1 for n, s in zip(shape, strides)):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
-                           "before performing the operation.")
+        raise _repeats()
 
 
 def _put_link(spec, x, new, numbers):

@@ -10,9 +10,9 @@ import numpy as np
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
-from .._core.record import record_op
+from .._core.record import GRAD, record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
-from .._core.storage import View, mark_seen, read, write
+from .._core.storage import View, as_detached, as_leaf, mark_seen, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -163,7 +163,10 @@ def _rearranged(t, link, key):
     spec = spec_of(OPS[key], tuple(link.statics.items()), ("T",))
     shape, (strides, offset) = old.aval.shape, t._geometry()
     _, strides, offset = link.op.layout(shape, strides, offset, **link.statics)
-    new = record_op(spec, (old,))[0]
+    if old.needs and not thread.state.grad:
+        new = as_leaf(record_op(spec, (old,))[0], old.leaf) if old.leaf is not None else record_op(spec, (old,), GRAD)[0]
+    else:
+        new = record_op(spec, (old,))[0]
     if t._cell is None:
         write(t, new)
         t._layout_ = (strides, offset)
@@ -172,6 +175,7 @@ def _rearranged(t, link, key):
     t._view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
     t._layout_ = None
     t._counter.n += 1
+    t._cell.n += 1
     t._v, t._at = new, t._cell.n
     mark_seen(new, t._counter)
     return t
@@ -179,6 +183,8 @@ def _rearranged(t, link, key):
 
 def _renamed(name, key, node_key, arguments):
     def method(self, *args, **kwargs):
+        if name == "t_" and self.ndim > 2:
+            raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
         return _rearranged(self, spec_of(OPS[key(*args, **kwargs)], arguments(*args, **kwargs), ("T",)), node_key(*args, **kwargs))
 
     method.__name__ = name
@@ -263,6 +269,10 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
     self.data = source
+    if self._leaf is not None and self._v.leaf is self._leaf:  # graphs made before lead to the old place
+        old, self._leaf = self._leaf, None
+        self._leaf_point().grad = old.grad
+        self._set_value(as_leaf(as_detached(self._v), self._leaf))
     return self
 
 

@@ -250,5 +250,4 @@ def _filled(self, value, name=None):
 @op("_copy_(Tensor self, Tensor src) -> Tensor", node="torch::autograd::CopyBackwards", names=(), scalars=("src",), samples=[call(real(2, 3), real(3))], kinks=SMOOTH)
 def _copy_inplace(self, src):
     """What `copy_` writes: `src` broadcast and converted."""
-    broadcast(self.shape, src.shape)
-    return jnp.broadcast_to(convert(src, from_numpy_dtype(self.dtype)), self.shape)
+    return jnp.broadcast_to(convert(src, from_numpy_dtype(self.dtype)), broadcast(self.shape, src.shape))

@@ -303,7 +303,8 @@ def _expanded_shape(shape, size, dtype):
             f"expand(torch.{dtype.char_name}Tensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal "
             f"to the number of dimensions in the tensor ({len(shape)})")
     out = []
-    for i, n in enumerate(size):
+    for i in range(len(size) - 1, -1, -1):  # torch looks from the end
+        n = size[i]
         have = shape[i - extra] if i >= extra else None
         if n == -1:
             if have is None:
@@ -316,7 +317,7 @@ def _expanded_shape(shape, size, dtype):
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
         out.append(n)
-    return tuple(out)
+    return tuple(reversed(out))
 
 
 def _expanded_layout(shape, strides, offset, *, size, implicit=False):

@@ -1,11 +1,15 @@
 """torch.autograd (layer 7)."""
 
 from .. import _tensor
+from .._core.passes import Engine
 from . import grad_mode, graph
 from ._run import backward, grad
 from .function import Function
-from .grad_mode import _force_original_view_tracking, enable_grad, inference_mode, is_view_replay_enabled, no_grad, set_grad_enabled
+from .grad_mode import (
+    _force_original_view_tracking, enable_grad, inference_mode, is_multithreading_enabled, is_view_replay_enabled, no_grad, set_grad_enabled,
+    set_multithreading_enabled)
 
 Variable = _tensor.Tensor
+Variable._execution_engine = Engine()
 
-__all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]

@@ -80,6 +80,8 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
     pairs = _roots(roots, grads)
     places = []
     for t in targets:
+        if not isinstance(t, (Tensor, GradientEdge)):
+            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
         if isinstance(t, Tensor) and not t.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
@@ -110,13 +112,17 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
     """One pass for each entry of the first dim, stacked."""
     from .. import stack
 
+    for g in grads:
+        if g is not None and not g.ndim:
+            raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected in_dim "
+                             "to satisfy 0 <= in_dim < 0.")
     n = next(g.shape[0] for g in grads if g is not None)
     rows = []
     for i in range(n):
         last = i == n - 1
         row = [None if g is None else g[i] for g in grads]
-        rows.append(_grad(roots, targets, row, retain_graph or not last, create_graph, allow_unused, materialize))
-    return tuple(None if r[0] is None else stack(list(r)) for r in zip(*rows))
+        rows.append(_grad(roots, targets, row, retain_graph or not last, create_graph, allow_unused, False))
+    return tuple(_result(t, None, materialize, create_graph) if r[0] is None else stack(list(r)) for t, r in zip(targets, zip(*rows)))
 
 
 # Arguments
@@ -145,6 +151,8 @@ def _grads_tuple(grads, n):
 
 
 def _shape_dtype(out):
+    if not isinstance(out, (Tensor, GradientEdge)):
+        raise AssertionError("Expected output to be a torch.Tensor")
     if isinstance(out, GradientEdge):
         meta = out.node._input_metadata[out.output_nr]
         return tuple(meta.shape), meta.dtype, True
@@ -171,7 +179,7 @@ def _check_grad(i, shape, dtype, g, batched):
 
     have = tuple(g.shape)[1:] if batched else tuple(g.shape)
     if have != shape:
-        where = f"grad_output[{i}] has a shape of {Size(have)} and output[{i}] has a shape of {Size(shape)}"
+        where = f"grad_output[{i}] has a shape of {Size(have[1:] if batched else have)} and output[{i}] has a shape of {Size(shape)}"
         if batched:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of the remaining "
@@ -228,17 +236,11 @@ def _place(t):
     return v.leaf if v.leaf is not None else place_of(v)
 
 
-_warned = [False]
-
-
 def _warn_cycle():
-    if not _warned[0]:
-        _warned[0] = True
-        warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
-            "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
-            "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)",
-            stacklevel=3)
+    warnings.warn(
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
+        "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+        "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)")
 
 
 __all__ = ["backward", "grad"]

@@ -310,7 +310,7 @@ def _apply(cls, args, kwargs, split):
         outputs = _attach(ctx, args, dict(((id(t), v) for t, v in before)), outputs)
         ctx._saved = tuple(_save(ctx, t, outputs) for t in (ctx.to_save or ()))
     else:
-        outputs = tuple(_fresh(o, args, ctx) if isinstance(o, Tensor) else o for o in outputs)
+        outputs = tuple(_inside(_fresh(o, args, ctx), "function") if isinstance(o, Tensor) else o for o in outputs)
     if live:
         ctx.__dict__.pop("to_save", None)
     return outputs if isinstance(raw, tuple) else outputs[0]
@@ -318,7 +318,14 @@ def _apply(cls, args, kwargs, split):
 
 def _fresh(o, args, ctx):
     if any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
-        return o.view_as(o) if hasattr(o, "view_as") else o
+        return o.detach() if o.requires_grad else o.view_as(o)
+    return o
+
+
+def _inside(o, creation):
+    """Say of a view that a Function returned it."""
+    if o._view is not None and o._view.base is not None:
+        o._view.creation = creation
     return o
 
 
@@ -366,10 +373,13 @@ def _attach(ctx, args, before, outputs):
         tape.contexts[first] = ctx
         ctx._tape, ctx._first = tape, first
     ctx._outputs = [v.aval for v in values]
+    several = sum(id(o) not in non_diff for o in tensors) > 1
     last = {id(o): v for o, v in zip(tensors, made)}  # a tensor returned twice is the last of its outputs
     for o in tensors:
         if id(o) not in seen:
-            seen[id(o)] = _output(ctx, o, last[id(o)], args, id(o) in non_diff)
+            seen[id(o)] = out = _output(ctx, o, last[id(o)], args, id(o) in non_diff)
+            if several:
+                _inside(out, "multi")
     return tuple(seen[id(o)] if isinstance(o, Tensor) else o for o in outputs)
 
 

@@ -7,8 +7,9 @@ import inspect
 import warnings
 
 from .._core.record import thread
+from .._core.storage import REPLAY
 
-__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
 
 
 def is_grad_enabled() -> bool:
@@ -125,8 +126,12 @@ class set_grad_enabled(_Mode):
 
 
 def is_view_replay_enabled() -> bool:
-    """Whether a view read again after a write shows a node for each operator that made it."""
-    return thread.state.extra.get("view replay", False)
+    """Whether views made now show a node for each operator that made them when they are read again after a write."""
+    return thread.state in REPLAY
+
+
+def _set_view_replay(mode):
+    (REPLAY.add if mode else REPLAY.discard)(thread.state)
 
 
 class _force_original_view_tracking(_Mode):
@@ -137,17 +142,46 @@ class _force_original_view_tracking(_Mode):
             raise TypeError(f"set_view_replay_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
         self.mode = mode
         self.prev = is_view_replay_enabled()
-        thread.state.extra["view replay"] = mode
+        _set_view_replay(mode)
 
     def __call__(self, f):
-        thread.state.extra["view replay"] = self.prev
+        _set_view_replay(self.prev)
         return super().__call__(f)
 
     def __enter__(self):
-        thread.state.extra["view replay"] = self.mode
+        _set_view_replay(self.mode)
 
     def __exit__(self, exc_type, exc_value, traceback):
-        thread.state.extra["view replay"] = self.prev
+        _set_view_replay(self.prev)
+
+    def clone(self):
+        return type(self)(self.mode)
+
+
+def is_multithreading_enabled() -> bool:
+    """What `set_multithreading_enabled` said last; a pass runs in its caller's thread either way."""
+    return thread.state.extra.get("multithreading", True)
+
+
+class set_multithreading_enabled(_Mode):
+    """Remember the switch at once; as a context manager restore it after; as a decorator only inside the function."""
+
+    def __init__(self, mode):
+        if not isinstance(mode, bool):
+            raise TypeError(f"_set_multithreading_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+        self.mode = mode
+        self.prev = is_multithreading_enabled()
+        thread.state.extra["multithreading"] = mode
+
+    def __call__(self, f):
+        thread.state.extra["multithreading"] = self.prev
+        return super().__call__(f)
+
+    def __enter__(self):
+        thread.state.extra["multithreading"] = self.mode
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        thread.state.extra["multithreading"] = self.prev
 
     def clone(self):
         return type(self)(self.mode)

@@ -1,0 +1,27 @@
+"""The names of torch._C that programs about gradients use (layer 7)."""
+
+from __future__ import annotations
+
+import types
+
+from ._core import passes
+from ._core.record import thread
+from ._core.storage import REPLAY
+
+_current_graph_task_id = passes.task_id
+_current_graph_task_execution_order = passes.execution_order
+_will_engine_execute_node = passes.will_execute
+_ImperativeEngine = passes.Engine
+
+
+def _is_view_replay_enabled() -> bool:
+    return thread.state in REPLAY
+
+
+def _set_grad_enabled(enabled):
+    if not isinstance(enabled, bool):
+        raise TypeError(f"_set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(enabled).__name__}")
+    thread.state.grad = enabled
+
+
+_autograd = types.SimpleNamespace(_get_current_graph_task_keep_graph=passes.keep_graph)

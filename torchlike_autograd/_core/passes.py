@@ -1,0 +1,122 @@
+"""What a running backward pass tells about itself (layer 6): its number, which nodes it will run and in which order, callbacks at its end.
+
+All of it is found by walking `next_functions` when somebody asks; the engine keeps nothing for it but the roots.
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from .nodes import AccumulateGrad, Leaf, accumulate_node, node_at
+from .record import thread
+
+
+def current():
+    """The innermost pass of this thread, or None."""
+    return thread.state.extra.get("pass")
+
+
+def task_id() -> int:
+    """The number of the current pass; -1 outside of one."""
+    p = current()
+    return -1 if p is None else p.number
+
+
+def keep_graph() -> bool:
+    """Whether the current pass keeps saved values."""
+    p = current()
+    return True if p is None else bool(p.keep_graph)
+
+
+class Engine:
+    """`Variable._execution_engine`."""
+
+    def queue_callback(self, callback):
+        """Call `callback()` when the current pass has ended."""
+        p = current()
+        if p is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        p.callbacks.append(callback)
+
+
+def _node(place):
+    return accumulate_node(place) if isinstance(place, Leaf) else node_at(*place)[0]
+
+
+def _key(node):
+    return node._leaf if isinstance(node, AccumulateGrad) else (node._tape, node._first)
+
+
+def _reached(p):
+    """({key: node}, {key: keys of its next nodes}) below the roots of a pass."""
+    nodes, below = {}, {}
+    stack = [n for n in (_node(place) for place, _ in p.roots) if n is not None]
+    while stack:
+        node = stack.pop()
+        key = _key(node)
+        if key in nodes:
+            continue
+        nodes[key] = node
+        following = [n for n, _ in node.next_functions if n is not None]
+        below[key] = [_key(n) for n in following]
+        stack += following
+    return nodes, below
+
+
+def _needed(p):
+    """(nodes, below, keys that run): with targets, those from which a target is reached; a target's own node only where `.grad` is filled."""
+    nodes, below = _reached(p)
+    if p.targets is None:
+        return nodes, below, set(nodes)
+    targets = {_key(n) for n in (_node(place) for place in p.targets) if n is not None}
+    above = {}
+    for key, following in below.items():
+        for k in following:
+            above.setdefault(k, []).append(key)
+    found, stack = set(), list(targets)
+    while stack:
+        for k in above.get(stack.pop(), ()):
+            if k not in found:
+                found.add(k)
+                stack.append(k)
+    return nodes, below, found | targets if p.accumulate else found
+
+
+def will_execute(node) -> bool:
+    """Whether the current pass runs `node`, or captures what would reach it."""
+    p = current()
+    if p is None:
+        raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
+    if isinstance(node, AccumulateGrad) and not p.accumulate:
+        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is currently not supported.")
+    key = _key(node)
+    nodes, _, run = _needed(p)
+    return key in run or (p.targets is not None and key in nodes and key in {_key(_node(place)) for place in p.targets})
+
+
+def execution_order():
+    """The nodes of the current pass in the order in which they run."""
+    p = current()
+    if p is None:
+        raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    nodes, below, run = _needed(p)
+    waits = dict.fromkeys(run, 0)
+    for key in run:
+        for k in below[key]:
+            if k in waits:
+                waits[k] += 1
+    ready = [(-nodes[k]._sequence_nr(), i, k) for i, k in enumerate(run) if not waits[k]]
+    heapq.heapify(ready)
+    out = []
+    while ready:
+        _, _, key = heapq.heappop(ready)
+        out.append(nodes[key])
+        for k in below[key]:
+            if k in waits:
+                waits[k] -= 1
+                if not waits[k]:
+                    heapq.heappush(ready, (-nodes[k]._sequence_nr(), len(out) + len(waits), k))
+    return out
+
+
+__all__ = ["Engine", "current", "execution_order", "keep_graph", "task_id", "will_execute"]
