@@ -21,7 +21,7 @@ _operators.attach()
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
-from . import _C, autograd, fft, linalg, nn, random, special  # noqa: E402
+from . import _C, autograd, backends, cuda, fft, linalg, nn, random, special, version  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
@@ -79,6 +79,24 @@ def set_float32_matmul_precision(precision):
 def get_float32_matmul_precision():
     """The current precision of float32 products."""
     return _config.get("matmul_precision")
+
+
+_deterministic = [False, False]  # asked for, only warn
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Remembered; what runs here is deterministic on the CPU anyway."""
+    _deterministic[:] = mode, warn_only
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` was told."""
+    return _deterministic[0]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether it was told only to warn."""
+    return _deterministic[1]
 
 
 __all__ = [n for n in globals() if not n.startswith("_") and n not in ("annotations",)]

@@ -13,7 +13,7 @@ LAYERS = [
     ("_tensor", "_core/printing"),
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved"),
     ("_functions/", "autograd/", "random", "utils/"),
-    ("linalg", "special", "fft", "nn/"),
+    ("linalg", "special", "fft", "nn/", "cuda", "backends/", "version"),
     ("dropin",),
     ("_api", "__init__", "__main__"),
 ]

@@ -1,0 +1,7 @@
+"""torch.backends (layer 8): switches of PyTorch's libraries that programs set; they are remembered and change nothing here."""
+
+from .._core import publish as _publish
+from . import cuda, cudnn, mkl, mps
+
+__all__ = ["cuda", "cudnn", "mkl", "mps"]
+__getattr__ = _publish.missing("torch.backends")
