@@ -278,22 +278,19 @@ def _put_data(chain, value, new):
 
 
 def _put(view, base, old, new):
-    """The base's next Value where `new` was written through a view of it; under no_grad its history stays."""
+    """The base's next Value where `new` was written through a view of it; where that is not recorded its history stays."""
     if base._view is not view.under:
         return replayed(base._view.chain, _put_into(view.chain, _whole(base, old), new), GRAD)
     return _put_into(view.chain if view.under is None else view.chain[len(view.under.chain):], old, new)
 
 
 def _put_into(chain, old, new):
-    recorded = thread.state.grad and (new.needs or old.leaf is None)
-    if not chain:
-        return new if recorded or not old.needs else with_history(new, old)
-    if not old.needs and not new.needs:
-        return _put_data(chain, old, new)
-    if recorded:
-        return record_one(_put_spec(chain), (old, new, *_numbers(chain)), GRAD)
-    if old.leaf is None:
-        return with_history(_put_data(chain, old, new), old) if old.needs else _put_data(chain, old, new)
+    if new.needs:
+        return record_one(_put_spec(chain), (old, new, *_numbers(chain)), GRAD) if chain else new
+    if not old.needs:
+        return _put_data(chain, old, new) if chain else new
+    if old.leaf is None or not chain:
+        return with_history(_put_data(chain, old, new) if chain else new, old)
     out = record_one(_put_spec(chain), (old, new, *_numbers(chain)), LEAF)
     out.leaf = out.tape.leaves[out.slot] = old.leaf
     return out
