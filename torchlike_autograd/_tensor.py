@@ -13,41 +13,11 @@ import numpy as np
 
 from ._core import devices, dtypes, errors, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
-from ._core.record import Counter, Value, data
+from ._core.record import Counter, Value, data, thread
+from ._core.size import Size
 from ._core.storage import Cell, View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
 
 _new = object.__new__
-
-
-class Size(tuple):
-    """A shape (torch.Size)."""
-
-    __slots__ = ()
-
-    def __new__(cls, iterable=()):
-        return tuple.__new__(cls, (int(n) for n in iterable))
-
-    def numel(self):
-        """The number of elements."""
-        return shapes.numel(self)
-
-    def __repr__(self):
-        return f"torch.Size({list(self)})"
-
-    def __getitem__(self, i):
-        out = tuple.__getitem__(self, i)
-        return tuple.__new__(Size, out) if isinstance(i, slice) else out
-
-    def __add__(self, other):
-        return tuple.__new__(Size, tuple.__add__(self, tuple(other)))
-
-    def __mul__(self, n):
-        return tuple.__new__(Size, tuple.__mul__(self, n))
-
-    __rmul__ = __mul__
-
-    def __reduce__(self):
-        return Size, (tuple(self),)
 
 
 class TensorMeta(type):
@@ -64,6 +34,11 @@ class Tensor(metaclass=TensorMeta):
     _leaf = None
     _layout_ = None  # (strides, storage offset) when not row-major from 0
     _hooks_dict = None
+
+    def __new__(cls, *args, **kwargs):
+        from ._functions.legacy import construct
+
+        return construct(cls, args, kwargs)
 
     def __init__(self, *args, **kwargs):
         pass
@@ -97,6 +72,8 @@ class Tensor(metaclass=TensorMeta):
         """The shape, or the size of one dim."""
         if dim is None:
             return tuple.__new__(Size, self._v.aval.shape)
+        if type(dim) is not int:
+            dim = _int_dim("size", dim)
         shape = self._v.aval.shape
         return shape[shapes.wrap_dim(dim, len(shape), scalar_ok=False)]
 
@@ -172,7 +149,7 @@ class Tensor(metaclass=TensorMeta):
     def stride(self, dim=None):
         """Strides in elements, or one of them."""
         strides = self._geometry()[0]
-        return strides if dim is None else strides[shapes.wrap_dim(dim, self.ndim, scalar_ok=False)]
+        return strides if dim is None else strides[shapes.wrap_dim(_int_dim("stride", dim), self.ndim, scalar_ok=False)]
 
     def storage_offset(self):
         return self._geometry()[1]
@@ -198,6 +175,8 @@ class Tensor(metaclass=TensorMeta):
 
     def requires_grad_(self, requires_grad=True):
         """Ask for gradients of this leaf (or stop asking); returns self."""
+        if requires_grad is not True and requires_grad is not False:
+            raise _refused("Tensor.requires_grad_", self, requires_grad)
         v = peek(self)
         if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
             return self
@@ -451,8 +430,10 @@ class Tensor(metaclass=TensorMeta):
 
     # Conversion to Python
 
-    def item(self):
+    def item(self, *extra):
         """The Python number in a tensor of one element."""
+        if extra:
+            raise TypeError(f"TensorBase.item() takes no arguments ({len(extra)} given)")
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
         return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
@@ -464,9 +445,10 @@ class Tensor(metaclass=TensorMeta):
 
     def numpy(self, *, force=False):
         """A NumPy array of the values (a read-only view where possible)."""
-        if self.requires_grad:
-            if not force:
-                raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if not force and self.requires_grad and thread.state.grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if not force and self._view is not None and self.is_conj():
+            raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
         if self.dtype is dtypes.bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16")
         return np.array(self._numpy())
@@ -474,6 +456,12 @@ class Tensor(metaclass=TensorMeta):
     def __array__(self, dtype=None, copy=None):
         a = self.numpy()
         return a if dtype is None else a.astype(dtype, copy=False)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        from ._functions.data import from_numpy
+
+        array = np.asarray(array)
+        return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
 
     __array_priority__ = 1000
 
@@ -486,22 +474,32 @@ class Tensor(metaclass=TensorMeta):
         return bool(self.item())
 
     def __float__(self):
-        self._warn_scalar()
-        return float(self.item())
+        return float(self._scalar("double"))
 
     def __int__(self):
-        self._warn_scalar()
-        return int(self.item())
+        return int(self._scalar("int64_t"))
 
     def __complex__(self):
+        return complex(self._scalar())
+
+    def _scalar(self, real=None):
+        """The number in a tensor of one element, for a conversion to a real C++ type or to complex."""
         self._warn_scalar()
-        return complex(self.item())
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        x = self.item()
+        if real is not None and type(x) is complex:
+            if x.imag:
+                raise RuntimeError(f"value cannot be converted to type {real} without overflow")
+            return x.real
+        return x
 
     def _warn_scalar(self):
-        if self.requires_grad and self.numel() == 1:
+        if self.requires_grad and not _told:
+            _told.append(True)
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
-                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=3)
+                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=4)
 
     def __index__(self):
         if self.dtype.category > dtypes.INT or self.numel() != 1:
@@ -596,7 +594,20 @@ class Tensor(metaclass=TensorMeta):
         return out
 
 
+_told: list = []  # said once in a process
 _OWN = {"_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hooks_dict"}
+
+
+def _int_dim(name, dim):
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    return dim.__index__()
+
+
+def _refused(path, *args):
+    from ._core import words
+
+    return words.explained(path, args, {})
 
 
 def _same(v):

@@ -33,7 +33,7 @@ def _int(x):
     if type(x) is int:
         return x
     if isinstance(x, (bool, np.bool_)):
-        return int(x)
+        raise Mismatch
     if isinstance(x, (int, np.integer)) or (isinstance(x, Tensor) and x.dtype.category == dtypes.INT and x.numel() == 1):
         return operator.index(x)
     raise Mismatch
@@ -73,7 +73,7 @@ def number(x):
 def _ints(x, fill):
     if isinstance(x, (list, tuple)):
         return tuple([_int(i) for i in x])
-    if isinstance(x, Tensor):
+    if isinstance(x, Tensor) and fill is None:
         raise Mismatch
     if fill is not None:
         return (_int(x),) * fill
@@ -207,17 +207,8 @@ def _bind_number(op, p, x, pattern, flat, statics):
 
 # Error text of a call that no overload takes
 
-def _type_name(x):
-    if isinstance(x, Tensor):
-        return "Tensor" if type(x) is Tensor else type(x).__name__
-    if isinstance(x, (list, tuple)):
-        inner = ", ".join(_type_name(i) for i in x[:3]) + (", ..." if len(x) > 3 else "")
-        return f"{type(x).__name__} of ({inner})" if x else f"{type(x).__name__} of ()" if isinstance(x, list) else "tuple of ()"
-    return type(x).__name__
-
-
 _KIND_WORDS = {"Tensor": "Tensor", "Tensor[]": "tuple of Tensors", "int": "int", "int[]": "tuple of ints", "bool": "bool", "float": "float",
-               "Scalar": "Number", "str": "str", "ScalarType": "torch.dtype"}
+               "Scalar": "Number", "str": "str", "ScalarType": "torch.dtype", "Device": "torch.device"}
 
 
 def _signature(op, method):
@@ -226,55 +217,38 @@ def _signature(op, method):
         if p.kw_only and not star:
             parts.append("*")
             star = True
-        name = "input" if p.name == "self" else p.name
-        word = _KIND_WORDS.get(p.kind, p.kind)
-        text = f"{word} {name}"
-        if p.default is not REQUIRED:
-            text += f" = {p.default}"
-        parts.append(text)
+        text = f"{_KIND_WORDS.get(p.kind, p.kind)} {'input' if p.name == 'self' else p.name}"
+        parts.append(text if p.default is REQUIRED and not p.optional else f"{text} = {None if p.default is REQUIRED else p.default}")
     if op.out and not method:
-        if not star:
-            parts.append("*")
-        parts.append("Tensor out = None")
+        parts += ["Tensor out = None"] if star else ["*", "Tensor out = None"]
     return f"({', '.join(parts)})"
+
+
+def _paths(name, method):
+    if method:
+        return (f"Tensor.{name}",)
+    for part in ("linalg", "special"):
+        if name.startswith(f"{part}_"):
+            return (f"torch.{part}.{name[len(part) + 1:]}",)
+    return f"torch.{name}", f"torch.nn.functional.{name}"
 
 
 def no_match(name, ops, args, kwargs, method):
     """torch's TypeError for arguments that fit no overload."""
+    from . import words
+
     shown = args[1:] if method else args
-    got = ", ".join([_type_name(a) for a in shown] + [f"{k}={_type_name(v)}" for k, v in kwargs.items()])
-    if len(ops) == 1:
-        return _single_error(name, ops[0], shown, kwargs, method, got)
-    lines = "\n".join(f" * {_signature(o, method)}" for o in ops)
-    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n{lines}\n")
-
-
-def _single_error(name, op, args, kwargs, method, got):
-    params = [p for p in op.params if not (method and p.name == "self")]
-    positional = [p for p in params if not p.kw_only]
-    label = "input" if not method else "self"
-    if len(args) > len(positional):
-        return TypeError(f"{name}() takes {len(positional)} positional argument{'s' if len(positional) != 1 else ''} but {len(args)} were given")
-    missing = [p for p in positional[len(args):] if p.default is REQUIRED and not p.optional and p.name not in kwargs and not (
-        p.name == "self" and "input" in kwargs)]
-    if missing:
-        names = ", ".join(f'"{label if p.name == "self" else p.name}"' for p in missing)
-        return TypeError(f"{name}() missing {len(missing)} required positional arguments: {names}")
-    for i, (p, a) in enumerate(zip(positional, args)):
-        try:
-            if p.kind == "Tensor":
-                _bind_tensor(op, p, a, [], [])
-            elif p.kind == "Tensor[]":
-                _bind_list(p, a, [], [])
-            else:
-                convert(p, a)
-        except Mismatch:
-            shown = label if p.name == "self" else p.name
-            return TypeError(f"{name}(): argument '{shown}' (position {i + 1}) must be {_KIND_WORDS.get(p.kind, p.kind)}, not {_type_name(a).partition(' of')[0]}")
-    for k in kwargs:
-        if not any(p.name == _ALIASES.get(k, k) or p.name == k for p in op.params):
-            return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
-    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected {_signature(op, method)}")
+    for path in _paths(name, method):
+        found = words.known(path)
+        error = words.complaint(*found, shown, kwargs) if found is not None else None
+        if error is not None:
+            return error
+    signatures = [words.signature(_signature(o, method)) for o in ops]
+    error = words.complaint(name, len(ops) > 1, signatures, shown, kwargs)
+    if error is not None:
+        return error
+    got = ", ".join([words.type_name(a) for a in shown] + [f"{k}={words.type_name(v)}" for k, v in kwargs.items()])
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected {signatures[0].text}")
 
 
 def resolve(name, ops, args, kwargs, method=False):
@@ -391,9 +365,11 @@ def make_function(name, ops, method=False):
                     spec = known.get(None)
                     if spec is not None:
                         return unary(spec, x)
-        out = kwargs.pop("out", None) if kwargs else None
+        out = kwargs.pop("out", None) if kwargs and not method else None
         spec, flat = recipes.find(args, kwargs)
         if out is not None:
+            if not spec.op.out:
+                raise no_match(name, ops, args, {**kwargs, "out": out}, method)
             return into(name, spec, flat, out)
         if len(flat) == 1:
             if spec.single_view:

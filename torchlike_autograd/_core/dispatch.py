@@ -10,7 +10,7 @@ import warnings
 from .._ops.registry import NONE, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import dtypes, errors, record
+from . import dtypes, errors, guards, record
 from .hot import make_view
 from .layouts import check_overlap
 from .lines import user_line
@@ -30,7 +30,10 @@ def run(spec, flat):
     op = spec.op
     values = record_op(spec, values_of(flat))
     if op.guard is not None:
-        values[0].tape.lines[values[0].slot] = user_line()
+        if values[0].tape is None:  # it ran at once
+            guards.check()
+        else:
+            values[0].tape.lines[values[0].slot] = user_line()
     if op.is_view:
         return _wrap_views(spec, flat, values)
     if not op.multi:
@@ -196,7 +199,9 @@ def cast_spec(dtype):
 
 def into(name, spec, flat, out):
     """Write the result(s) of a call into `out`."""
-    outs = (out,) if isinstance(out, Tensor) else tuple(out)
+    from .words import outs_of
+
+    outs = outs_of(name, spec.op, out)
     if thread.state.grad and (any(o.requires_grad for o in outs) or any(isinstance(x, Tensor) and x.requires_grad for x in flat)):
         raise errors.out_requires_grad(name)
     results = record_op(spec, values_of(flat))

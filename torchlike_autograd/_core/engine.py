@@ -102,10 +102,9 @@ def run_tape(p, tape, grads):
     cuts = _cuts(tape)
     plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts)
     check(tape, plan)
-    if not p.keep_graph:
-        _free_structure(tape, plan)
     walk(p, tape, plan, grads, targets, cuts)
     if not p.keep_graph:
+        _free_structure(tape, plan)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
         tape.freed |= plan.saving
         if not tape.open:
             release_kept(tape)
@@ -131,19 +130,38 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
         if item[0] == "node":
             complete = run_node(p, tape, item, grads)
         else:
-            complete = _leaf_event(p, tape, item[1], grads)
+            complete = _leaf_event(p, tape, item[1], grads, plan)
         now = _cuts(tape)
         if not complete or now != cuts:
             cuts = now
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s)))
-            items = list(reversed(plan_for(tape.prefix, left, targets, cuts).items))
+            plan = plan_for(tape.prefix, left, targets, cuts)
+            items = list(reversed(plan.items))
 
 
-def _leaf_event(p, tape, slot, grads):
+def _leaf_event(p, tape, slot, grads, plan):
+    """A watched leaf has all of its gradient from this tape: finish it here, unless other places still add to it."""
     leaf = _leaf_at(tape, slot)
-    if type(leaf) is Leaf and slot in grads and leaf not in p.frontier:
-        finish_leaf(p, leaf, grads.pop(slot))
+    if type(leaf) is Leaf and slot in grads and not _still_coming(p, tape, slot, leaf, plan):
+        g = grads.pop(slot)
+        finish_leaf(p, leaf, g if leaf not in p.frontier else p.add(p.frontier.pop(leaf)[0], g))
     return True
+
+
+def _still_coming(p, tape, slot, leaf, plan):
+    """Whether another slot of this tape, or a tape that the pass has yet to visit, will give this leaf a gradient."""
+    coming = {t: set(slots) for t, slots in p.frontier.items() if not isinstance(t, Leaf)}
+    leaving = [s for s in plan.targets if s != slot]
+    while True:
+        for where in (_leaf_at(tape, s) for s in leaving):
+            if where is leaf:
+                return True
+            if type(where) is tuple:
+                coming.setdefault(where[0], set()).add(where[1])
+        if not coming:
+            return False
+        tape = max(coming, key=lambda t: t.serial)
+        leaving = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), _targets_on(p, tape), _cuts(tape)).targets
 
 
 def _cuts(tape):

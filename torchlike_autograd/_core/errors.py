@@ -78,5 +78,15 @@ def out_requires_grad(name):
         f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
 
 
+def expected_options(want, got):
+    from .._ops.spec import _cxx
+
+    def text(d):
+        return (f"TensorOptions(dtype={_cxx(d)}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
+                "memory_format=(nullopt))")
+
+    return TypeError(f"expected {text(want)} (got {text(got)})")
+
+
 def only_float_requires_grad():
     return RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

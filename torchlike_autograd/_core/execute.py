@@ -1,8 +1,8 @@
 """Running programs (layer 3): compiling, caching, choosing between fused and op-by-op, counting.
 
-A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, so new structures draw on a
-credit that hits earn back; when it is used up, a new structure first runs op by op from per-operator compiled functions, and is compiled
-when it comes a third time.  Both ways run the same Forms.
+A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds: a structure without a backward pass, such as a
+printed value or the setting up of a script, is compiled when it comes a second time, where it can run on the host until then; a training step at first
+sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have come SIGHTINGS times.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from . import config, guards, record
 from .host import host_function
+from .plan import StageForm
 from .program import Program, run_step
 from .record import LOCK, ROOT, Tape, Value, thread
 
@@ -155,10 +156,16 @@ def _execute(program, floats, ints, values):
         return compiled(_numbers(program, floats, ints), *[
             a if (a := v.array) is not None and type(a) is not np.ndarray else _device_array(v) for v in values])
     with jax.enable_x64(True):
-        if config.get("execution") == "immediate" or (_credit[0] < COMPILE and program.runs < SIGHTINGS):
+        if config.get("execution") == "immediate" or (program.runs < SIGHTINGS and (_credit[0] < COMPILE or (program.runs < 2 and _can_wait(program)))):
             stats["op_by_op"] += 1
             return op_by_op(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(v) for v in values])
         return _compile(program, floats, ints, [_device_array(v) for v in values])
+
+
+def _can_wait(program):
+    """Whether a program is no training step and can run on the host."""
+    return _cpu() and all(s.kind != "backward" and (s.kind != "op" or (type(s.form) is not StageForm and s.form.host(host_function) is not None))
+                          for s in program.steps)
 
 
 def _numbers(program, floats, ints):
@@ -238,7 +245,7 @@ def op_by_op(program, floats, ints, arrays):
     with np.errstate(all="ignore"):
         for step in program.steps:
             run_step(step, env, floats, ints, _call_on_host, _pull_on_host)
-    return program.results(env, floats, ints)
+    return [np.asarray(a) if isinstance(a, np.generic) else a for a in program.results(env, floats, ints)]  # a compiled call takes NumPy's scalars for float32
 
 
 def _call_compiled(form, ins):

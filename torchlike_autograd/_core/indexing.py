@@ -18,6 +18,7 @@ from . import dtypes
 from .dispatch import check_inplace, inplace, run
 from .hot import twin, view
 from .layouts import check_overlap
+from .numeric import check_number, warn_imaginary
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .storage import as_detached, read
@@ -196,7 +197,7 @@ def _tensor(item):
     elif type(item) is list and all(type(x) is int for x in item):
         a = np.array(item, np.int64)
     else:
-        from .._functions.create import from_data  # cycle: nested data is read where tensors are made
+        from .._functions.data import from_data  # cycle: nested data is read where tensors are made
 
         return _index_dtype(from_data(item, None, copy=True))
     return _index_dtype(from_array(np.array(a), dtypes.from_numpy_dtype(a.dtype)))
@@ -283,7 +284,6 @@ def _assignable(t, value):
     if isinstance(value, (float, np.floating)):
         return float(value)
     if isinstance(value, (complex, np.complexfloating)):
-        check_number(complex(value), t.dtype)
         return complex(value)
     raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t._v.aval.device == 'cpu' else 'torch.cuda.'}{t.dtype.char_name}Tensor")
 
@@ -293,18 +293,11 @@ def _type_name(x):
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def check_number(value, dtype):
-    """torch's error for a complex number that a real dtype cannot hold."""
-    if isinstance(value, complex) and not dtype.is_complex and value.imag != 0:
-        from .._ops.spec import _cxx
-
-        raise RuntimeError(f"value cannot be converted to type {_cxx(dtype)} without overflow")
-
-
 def write_to(target, value):
     """An assignment to a whole tensor: equal shapes copy, one element fills, others are expanded."""
     if not isinstance(value, Tensor):
-        check_number(value, target.dtype)
+        if type(value) is complex or target.dtype.category == dtypes.INT:
+            check_number(value, target.dtype)
         target = _unrepeated(target)
         inplace((_ASSIGNS if target._v.aval.shape else _COPIES)[number_kind(value)], (target, value), target)
         return
@@ -374,9 +367,8 @@ def copy_into(t, src):
     if src._cell is not None and src._cell is t._cell:
         check_overlap(t, src)
     have, want = src._v.aval, t._v.aval
-    if have.dtype.is_complex and not want.dtype.is_complex:
-        warnings.warn("Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:308.)",
-                      UserWarning, stacklevel=3)
+    if have.dtype.is_complex and not want.dtype.is_complex and want.dtype is not dtypes.bool_:
+        warn_imaginary()
     if len(have.shape) > len(want.shape):
         from .shapes import broadcast
 

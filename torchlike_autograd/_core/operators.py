@@ -25,14 +25,14 @@ def _forward(f, name):
             return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
             return f(self, other)
-        return f(self, _tensor(other)) if isinstance(other, np.ndarray) else NotImplemented
+        return NotImplemented  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
 
     dunder.__name__ = name
     return dunder
 
 
 def _tensor(array):
-    from .._functions.create import from_numpy
+    from .._functions.data import from_numpy
 
     return from_numpy(array)
 
@@ -99,6 +99,8 @@ def _comparison(f, dunder):
             return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
             return f(self, other)
+        if isinstance(other, np.ndarray) and dunder in ("eq", "ne"):
+            return f(self, _tensor(other))
         if other is None and dunder in ("eq", "ne"):
             return dunder == "ne"
         return NotImplemented
@@ -107,7 +109,7 @@ def _comparison(f, dunder):
 
 
 def _rest(table):
-    for dunder, name in {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs", "__invert__": "bitwise_not"}.items():
+    for dunder, name in {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs"}.items():
         if f"torch.{name}" in table:
             f = table[f"torch.{name}"]
             setattr(Tensor, dunder, lambda self, f=f: f(self))

@@ -200,6 +200,7 @@ def _last_uses(order, cuts, roots):
         for i in wanted:
             slot = step.ins[i]
             if slot in cuts and slot not in made:
+                last.pop(slot, None)
                 last[slot] = step.first
     out = {}
     for slot, first in last.items():

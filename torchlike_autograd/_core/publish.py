@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from types import FunctionType
 
 from . import bind
 from .composite import COMPOSITES
@@ -30,6 +31,9 @@ def _fill():
     for path, ops in bind.public_names().items():
         name = path.rpartition(".")[2]
         method = path.startswith("Tensor.")
+        part = path.split(".")[-2]
+        if part in ("linalg", "special"):
+            name = f"{part}_{name}"  # as torch names it in messages
         key = (name, tuple(ops), method)
         if key not in made:
             made[key] = bind.make_function(name, ops, method)
@@ -37,7 +41,17 @@ def _fill():
         twins = [o for o in ops if o.inplace]
         if twins and (method or path.startswith("torch.")) and f"{path}_" not in _table and path.count(".") == 1:
             _table[f"{path}_"] = bind.make_inplace(name, ops)
-    _table.update(COMPOSITES)
+    for path, f in COMPOSITES.items():
+        _table[path] = f if path.rpartition(".")[2] in _PLAIN or type(f) is not FunctionType else _explained(path, f)
+
+
+_PLAIN = frozenset(("reshape", "view", "matmul", "linear", "to", "contiguous", "backward"))  # used too often for a wrapper
+
+
+def _explained(path, f):
+    from . import words
+
+    return f if words.known(words.METHOD_OF.get(path, path)) is None else words.explaining(path, f)
 
 
 def install(namespace, prefix):

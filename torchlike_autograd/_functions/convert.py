@@ -6,6 +6,7 @@ from .._core import config, devices, dtypes, layouts
 from .._core.composite import composite
 from .._core.dispatch import cast_spec
 from .._core.hot import unary
+from .._core.numeric import warn_imaginary
 from .._core.shapes import numel
 from .._core.storage import cell_of
 from .._tensor import Tensor
@@ -13,7 +14,10 @@ from .._tensor import Tensor
 
 def cast(t, dtype):
     """`t` in another dtype, itself where nothing changes."""
-    return t if t._v.aval.dtype is dtype else unary(cast_spec(dtype), t)
+    own = t._v.aval.dtype
+    if own.is_complex and not (dtype.is_complex or dtype is dtypes.bool_ or 0 in t._v.aval.shape):
+        warn_imaginary()
+    return t if own is dtype else unary(cast_spec(dtype), t)
 
 
 @composite("Tensor.to")
@@ -26,15 +30,16 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             dtype, device = a.dtype, a.device
         elif isinstance(a, (str, devices.device)) or (isinstance(a, int) and not isinstance(a, bool)):
             device = a
-        elif a is None or isinstance(a, bool):
+        elif a is None or (isinstance(a, bool) and a is not args[0]):
             continue
         elif isinstance(a, type) and a in (float, int, bool, complex):
             dtype = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}[a]
+        elif isinstance(a, (bool, float, complex)):  # torch takes it for a tensor to be like
+            dtype = dtypes.of_scalar(a)
         elif not isinstance(a, layouts.memory_format):
-            raise TypeError(f"to() received an invalid combination of arguments - got ({type(a).__name__}), but expected one of:\n"
-                            " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = False, bool copy = False, *, torch.memory_format "
-                            "memory_format = None)\n * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n"
-                            " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)\n")
+            raise _refused(self, args, {})
+    if sum(isinstance(a, dtypes.dtype) for a in args) > 1 or not (dtype is None or isinstance(dtype, (dtypes.dtype, type))):
+        raise _refused(self, args, {} if dtype is None or dtype in args else {"dtype": dtype})
     if other is not None:
         dtype, device = other.dtype, other.device
     if isinstance(dtype, type):
@@ -43,6 +48,12 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if device is not None:
         out = _move(out, devices.key_of(device))
     return out.clone() if copy and out is self else out
+
+
+def _refused(t, args, kwargs):
+    from .._core import words
+
+    return words.explained("Tensor.to", (t, *args), kwargs) or TypeError("to() received an invalid combination of arguments")
 
 
 def _move(t, key):
@@ -97,7 +108,7 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = LEGACY[dtype]
     elif not isinstance(dtype, dtypes.dtype):
-        dtype = getattr(dtype, "dtype", None) or {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_}.get(dtype)
+        dtype = config.default_dtype() if dtype is Tensor else getattr(dtype, "dtype", None) or {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_}.get(dtype)
         if dtype is None:
             raise RuntimeError("invalid type object")
     return cast(self, dtype)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors
 from .._core.composite import composite
+from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -34,16 +35,27 @@ def placed(t, device, requires_grad):
 
 def sizes(name, size):
     """A shape from varargs or one sequence; torch's errors."""
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+    if not size:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    listed = len(size) == 1 and isinstance(size[0], (tuple, list))
+    if listed:
         size = size[0]
     out = []
     for i, n in enumerate(size):
-        if isinstance(n, (str, float)) or n is None:
-            if i == 0 and len(size) == 1:
-                raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
-            raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element of type {type(n).__name__} at pos {i}")
-        out.append(n if type(n) is int else n.__index__())
+        if type(n) is not int:
+            if isinstance(n, bool) or not hasattr(n, "__index__"):
+                raise _bad_size(name, i, n, listed)
+            n = n.__index__()
+        out.append(n)
     return tuple(out)
+
+
+def _bad_size(name, i, n, listed):
+    if i:
+        return TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must be tuple of ints,but got "
+                         f"{type(n).__name__}\"")
+    found = f"but found element of type {type(n).__name__} at pos 0" if listed else f"not {type(n).__name__}"
+    return TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}")
 
 
 def _nonnegative(name, size):
@@ -58,7 +70,7 @@ def _dtype(dtype, default=None):
     if dtype is None:
         return default or config.default_dtype()
     if isinstance(dtype, type):
-        found = {float: config.default_dtype(), int: dtypes.int64, bool: dtypes.bool_, complex: config.default_dtype().to_complex()}.get(dtype)
+        found = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}.get(dtype)
         if found is not None:
             return found
     if not isinstance(dtype, dtypes.dtype):
@@ -105,13 +117,27 @@ empty = composite("torch.empty")(_filler("empty", 0))
 @composite("torch.full")
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of one value; the dtype follows the value."""
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
-    shape = sizes("full", (size,) if isinstance(size, (tuple, list)) else (size,))
+    fill_value = _item(fill_value)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    shape = sizes("full", (size,))
     _nonnegative("full", shape)
     if out is not None:
         return _fill_out(out, shape, fill_value)
-    return placed(filled(shape, _python(fill_value), _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
+    return placed(_full(shape, fill_value, _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
+
+
+def _item(x):
+    """The number in a 0-dim tensor without history; anything else as it is."""
+    return x.item() if isinstance(x, Tensor) and not x.ndim and not x.requires_grad else x
+
+
+def _full(shape, value, dtype):
+    value = _python(value)
+    if not isinstance(value, (int, float, complex)):
+        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+    check_number(value, dtype)
+    return filled(shape, value, dtype)
 
 
 def _python(x):
@@ -145,10 +171,9 @@ empty_like = composite("torch.empty_like")(_like("empty_like", 0))
 @composite("torch.full_like")
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """A tensor of one value with the shape and dtype of `input`."""
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
+    fill_value = _item(fill_value)
     a = input._v.aval
-    return placed(filled(a.shape, _python(fill_value), _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
+    return placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
 
 def _new(name, value):
@@ -157,7 +182,7 @@ def _new(name, value):
             size = (kw.pop("size"),)
         a = self._v.aval
         shape = sizes(name, size)
-        _nonnegative(name.removeprefix("new_"), shape)
+        _nonnegative(name, shape)
         return placed(filled(shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
     method.__name__ = name
@@ -172,17 +197,11 @@ new_empty = composite("Tensor.new_empty")(_new("new_empty", 0))
 @composite("Tensor.new_full")
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """A filled tensor with this one's dtype and device."""
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
+    fill_value = _item(fill_value)
     a = self._v.aval
-    return placed(filled(sizes("new_full", (size,)), _python(fill_value), _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
-
-
-@composite("Tensor.new_tensor")
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
-    """A tensor from data with this one's dtype and device."""
-    a = self._v.aval
-    return tensor(data, dtype=dtype or a.dtype, device=device if device is not None else a.device, requires_grad=requires_grad)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    return placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
 
 
 # Ranges
@@ -190,20 +209,35 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 @composite("torch.arange")
 def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, **kw):
     """start, start + step, ... below end."""
-    names = ("end",) if len(args) == 1 else ("start", "end", "step")
+    names = ("end",) if len(args) == 1 and "end" not in kw else ("start", "end", "step")
     given = dict(zip(names, args), **kw)
+    if len(args) > 3:
+        raise TypeError("arange() takes at most 3 numbers")
     start, end, step = (_number(given.pop(k, d)) for k, d in (("start", 0), ("end", None), ("step", 1)))
     if given:
         raise TypeError(f"arange() got an unexpected keyword argument '{next(iter(given))}'")
+    if not all(isinstance(x, (int, float, complex)) for x in (start, end, step)):
+        raise TypeError("arange() takes numbers")
+    if any(isinstance(x, complex) for x in (start, end, step)):
+        raise cannot_hold(dtypes.float64)
     if dtype is None:
         dtype = config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
+    dtype = _dtype(dtype)
+    if dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.char_name}'")
+    if dtype.category == dtypes.INT and step and int(step) == 0:
+        raise ValueError("step must be nonzero")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if any(math.isinf(x) or math.isnan(x) for x in (start, end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is dtypes.int64:
+        start, end, step = int(start), int(end), int(step)
     length = math.ceil((end - start) / step) if isinstance(end - start, float) or isinstance(step, float) else -((start - end) // step)
+    if dtype.category == dtypes.INT:
+        start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
     return _out_or(t, out, device, requires_grad)
@@ -236,7 +270,12 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
 @composite("torch.linspace")
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """`steps` numbers evenly spaced from start to end, both included."""
+    for name, x in (("start", start), ("end", end)):
+        if isinstance(x, Tensor) and x.ndim:
+            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {name} with {x.ndim} dimension(s).")
     start, end = _number(start), _number(end)
+    if isinstance(steps, (bool, float)) or not isinstance(start, (int, float, complex)) or not isinstance(end, (int, float, complex)):
+        raise TypeError("linspace() takes two numbers and an int")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if dtype is None:
@@ -258,6 +297,8 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
 def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """Ones on the diagonal."""
     m = n if m is None else m
+    if isinstance(n, bool) or isinstance(m, bool):
+        raise TypeError("eye() takes ints")
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
@@ -270,142 +311,6 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
 def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False, pin_memory=False):
     """A 0-dim tensor of the default dtype."""
     return placed(filled((), _number(s), _dtype(dtype)), device, requires_grad)
-
-
-# From data
-
-@composite("torch.tensor")
-def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor with a copy of `data` (numbers, sequences, arrays, tensors)."""
-    if isinstance(data, Tensor):
-        warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", UserWarning, stacklevel=2)
-        t = data.detach().clone()
-        if dtype is not None:
-            t = t.to(_dtype(dtype))
-        return placed(t, device, requires_grad)
-    kind = type(data)
-    if kind in (float, int, bool, complex) and device is None and not (kind is float and 0 < abs(data) < 3e-38):  # XLA flushes subnormals
-        _fits(data)
-        t = filled((), data, _dtype(dtype, _dtype_of_number(data)))
-        return placed(t, None, requires_grad)
-    return placed(from_data(data, dtype, copy=True), device, requires_grad)
-
-
-def _fits(x):
-    if type(x) is int and not -(1 << 63) <= x < (1 << 64):
-        raise ValueError("Overflow when unpacking long long")
-
-
-def from_data(data, dtype, copy) -> Tensor:
-    """A Tensor over the values of any nested data."""
-    dtype = None if dtype is None else _dtype(dtype)
-    if isinstance(data, np.ndarray | np.generic):
-        found = dtypes.from_numpy_dtype(data.dtype)
-        a = np.array(data, dtype=(dtype or found).np) if copy or dtype is not None else np.asarray(data)
-        return from_array(a, dtype or found)
-    a, natural = _nested(data)
-    dtype = dtype or natural
-    return from_array(_cast(a, dtype), dtype)
-
-
-def _cast(a, dtype):
-    with np.errstate(all="ignore"):
-        if a.dtype.kind == "c" and not dtype.is_complex:
-            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-        return np.ascontiguousarray(a.astype(dtype.np, copy=False)).reshape(a.shape)
-
-
-def _nested(data):
-    """(array, natural dtype) of nested Python data, checked as torch checks it."""
-    _shape(data)
-    flat: list = []
-    shape = _walk(data, flat)
-    if not flat:
-        return np.empty(shape), config.default_dtype()
-    kinds = {dtypes.of_scalar(x) if not isinstance(x, Tensor) else x.dtype for x in flat}
-    natural = _natural(kinds)
-    values = [x.item() if isinstance(x, Tensor) else x for x in flat]
-    for x in values:
-        _fits(x)
-    wide = np.complex128 if natural.is_complex else np.float64 if natural.is_floating_point else natural.np
-    return np.array(values, dtype=wide).reshape(shape), natural
-
-
-def _natural(kinds):
-    top = max(k.category for k in kinds)
-    if top == dtypes.FLOAT:
-        floats = [k for k in kinds if k.category == dtypes.FLOAT]
-        return config.default_dtype() if dtypes.float64 in floats or len(floats) != 1 else floats[0]
-    if top == dtypes.COMPLEX:
-        return config.default_dtype().to_complex()
-    return dtypes.int64 if top == dtypes.INT else dtypes.bool_
-
-
-def _is_sequence(x):
-    return isinstance(x, (list, tuple, range)) or (isinstance(x, np.ndarray) and x.ndim > 0) or (isinstance(x, Tensor) and x.ndim > 0) or (
-        hasattr(x, "__len__") and hasattr(x, "__getitem__") and not isinstance(x, (str, bytes, dict, np.generic, np.ndarray, Tensor)))
-
-
-def _shape(data):
-    if isinstance(data, str):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    out, x = [], data
-    while _is_sequence(x):
-        out.append(len(x))
-        if len(x) == 0:
-            break
-        x = x[0]
-    return out
-
-
-def _walk(data, flat):
-    shape = _shape(data)
-
-    def visit(x, depth):
-        if depth == len(shape):
-            if isinstance(x, str):
-                raise ValueError("too many dimensions 'str'")
-            if isinstance(x, np.ndarray | np.generic):
-                x = x.item()
-            if not isinstance(x, (bool, int, float, complex, Tensor)):
-                if hasattr(x, "__float__") and not _is_sequence(x):
-                    x = float(x)
-                elif x is None or not _is_sequence(x):
-                    raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
-                else:
-                    raise ValueError("only one element tensors can be converted to Python scalars")
-            flat.append(x)
-            return
-        if not _is_sequence(x):
-            raise TypeError("not a sequence")
-        if len(x) != shape[depth]:
-            raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})")
-        for y in (x.unbind(0) if isinstance(x, Tensor) else x):
-            visit(y, depth + 1)
-
-    visit(data, 0)
-    return tuple(shape)
-
-
-@composite("torch.as_tensor", "torch.asarray")
-def as_tensor(data, dtype=None, device=None, **kw):
-    """`data` itself where it already is such a tensor, otherwise a tensor of its values."""
-    if isinstance(data, Tensor):
-        t = data
-        if dtype is not None or device is not None:
-            t = t.to(device if device is not None else t.device, dtype or t.dtype)
-        return t
-    return placed(from_data(data, dtype, copy=False), device, kw.get("requires_grad", False))
-
-
-@composite("torch.from_numpy")
-def from_numpy(ndarray):
-    """A tensor with the values of an array (a copy: arrays are immutable here; writes do not reach the NumPy array)."""
-    if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    return from_array(np.array(ndarray), dtypes.from_numpy_dtype(ndarray.dtype))
 
 
 @composite("torch.is_tensor")
@@ -444,9 +349,19 @@ def result_type(tensor1, tensor2):
 @composite("torch.broadcast_shapes")
 def broadcast_shapes(*shapes):
     """The shape that operands of these shapes broadcast to."""
-    from .._core.shapes import broadcast
-
-    try:
-        return Size(broadcast(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
-    except RuntimeError:
-        raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape") from None
+    rank = max((1 if isinstance(s, int) else len(s) for s in shapes), default=0)
+    out = [1] * rank
+    for i, s in enumerate(shapes):
+        s = (s,) if isinstance(s, int) else s
+        for j in range(-1, -1 - len(s), -1):
+            if isinstance(s[j], float):
+                raise TypeError(f"torch.Size() takes an iterable of 'int' (item {j + len(s)} is 'float')")
+            if s[j] < 0:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
+            if s[j] == 1 or s[j] == out[j]:
+                continue
+            if out[j] != 1:
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {s[j]} at {j}! Mismatching argument at index {i} had {tuple(s)}; but expected "
+                                   f"shape should be broadcastable to {out}")
+            out[j] = s[j]
+    return Size(out)

@@ -83,7 +83,7 @@ def refuse_complex(name, flat):
 
 
 def _settle_mask(spec, flat):
-    if type(flat[-1]) is complex:
+    if not isinstance(flat[-1], Tensor):
         check_number(flat[-1], flat[0].dtype)
     return spec
 

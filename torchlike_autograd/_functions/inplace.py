@@ -15,7 +15,7 @@ from .._core.shapes import contiguous_strides, numel, wrap_dim
 from .._core.storage import View, as_detached, as_leaf, mark_seen, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Tensor, from_array, wrap
+from .._tensor import Tensor, from_array
 from .create import filled
 from .join import _cat
 from .shape import _narrow_plan, as_strided, copied, sliced, strided_plan
@@ -35,6 +35,8 @@ def fill_(self, value):
     """One value everywhere."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    if not isinstance(value, (Tensor, int, float, complex, np.generic)):
+        raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
     fill(self, value.item() if isinstance(value, np.generic) else value)
     return self
 

@@ -12,6 +12,7 @@ from .._ops.registry import BY_NAME
 from .._tensor import Tensor
 from .convert import cast
 
+_not = named("bitwise_not")
 _mul, _pow, _rsub, _reciprocal = named("mul"), named("pow"), named("rsub"), named("reciprocal")
 _select, _view_as_real, _conj = named("select"), named("view_as_real"), named("_conj")
 
@@ -89,7 +90,16 @@ def _swapped_sub(self, other):
 
 @composite("Tensor.__rtruediv__", "Tensor.__rdiv__")
 def _swapped_div(self, other):
+    if isinstance(other, np.ndarray):
+        return _reciprocal(self) * other
     return _mul(_reciprocal(self), other) if _operand(other) else NotImplemented
+
+
+@composite("Tensor.__invert__")
+def _inverted(self):
+    if self.dtype.category > dtypes.INT:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return _not(self)
 
 
 @composite("Tensor.polygamma")

@@ -114,9 +114,11 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
         if not args or isinstance(args[-1], int):
             raise TypeError("randint(): argument 'size' must be tuple of ints")
         size = args.pop()
-    if high is None:
+    if high is None and args:
         high = args.pop()
     low = args.pop() if args else (low or 0)
+    if not all(hasattr(x, "__index__") and not isinstance(x, bool) for x in (low, high)):
+        raise TypeError("randint() takes ints")
     shape = sizes("randint", (size,))
     _nonnegative("randint", shape)
     d = dtype or dtypes.int64

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
+from .._core.numeric import cannot_hold
 
-__all__ = ["aligned", "char_name", "cxx_name", "fixed_power", "flat", "magnitude", "only", "partials", "power", "signum", "straight", "unless", "wide"]
+__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "only", "partials", "power", "signum", "straight", "unless", "wide"]
 
 
 def partials(*rules):
@@ -87,6 +88,26 @@ def only(kernel, x, kinds):
     if d not in _ALLOWED[kinds]:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.char_name}'")
     return x
+
+
+def check_number(number, dtype):
+    """Refuse a complex Python number where its real value is wanted (types only)."""
+    if number is not None and number.dtype.is_complex and not dtype.is_complex:
+        raise cannot_hold(dtype, opmath=True)
+
+
+def check_scale(types, result, name):
+    """Refuse a scale whose kind the result does not have (types only)."""
+    scale = types.get(name)
+    if scale is None:
+        return
+    kind = scale.dtype
+    if kind.category == dtypes.BOOL and result.category != dtypes.BOOL:
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if kind.category >= dtypes.FLOAT and result.category < dtypes.FLOAT:
+        raise RuntimeError(f"For integral input tensors, argument {name} must not be a floating point number.")
+    if kind.is_complex and not result.is_complex:
+        raise RuntimeError(f"For non-complex input tensors, argument {name} must not be a complex number.")
 
 
 def straight(value, like):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from .._core import config
-from .conventions import aligned, cxx_name, fixed_power, only, partials, power, unless
+from .._core import config, dtypes
+from .conventions import aligned, check_number, check_scale, cxx_name, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
@@ -14,6 +14,24 @@ _TWO = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2
 _POSITIVE = [call(real(3, low=0.1), real(3, low=0.1)), call(real(2, 3, low=0.1), real(3, low=0.1)), call(real((), low=0.1), real(2, low=0.1))]
 _SIZES = "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"
 _ARITHMETIC = {"promote": Promote.RESULT, "scalars": ("self", "other")}
+_USE_NOT = " If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+
+
+def _check_alpha(types, result, statics):
+    check_scale(types, result, "alpha")
+
+
+def _check_difference(types, result, statics):
+    bools = [types[k].dtype.name == "bool" for k in ("self", "other")]
+    if all(bools):
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+    if any(bools):
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported." + _USE_NOT)
+    check_scale(types, result, "alpha")
+
+
+def _check_value(types, result, statics):
+    check_number(types.get("value"), result)
 _INF, _NAN = float("inf"), float("nan")
 _BOTH = {"self": ("self", "other"), "other": ("self", "other")}
 
@@ -22,7 +40,7 @@ def _scaled(x, alpha):
     return x if alpha is None else x * alpha
 
 
-@op("add.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="AddBackward0", **_ARITHMETIC, lift=("alpha",),
+@op("add.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="AddBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_alpha,
     samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def add(self, other, *, alpha=None):
     """self + alpha * other."""
@@ -32,12 +50,10 @@ def add(self, other, *, alpha=None):
 
 
 def _difference(self, other, alpha):
-    if self.dtype == bool:
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
     return only("add_stub", self, "ifc") - _scaled(other, alpha)
 
 
-@op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="SubBackward0", **_ARITHMETIC, lift=("alpha",), aliases=("subtract",),
+@op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="SubBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_difference, aliases=("subtract",),
     samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def sub(self, other, *, alpha=None):
     """self - alpha * other."""
@@ -45,14 +61,15 @@ def sub(self, other, *, alpha=None):
 
 
 @op("rsub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False,
-    samples=[*_TWO, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, method=False)
+    samples=[*_TWO, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, method=False, check=_check_difference)
 def rsub(self, other, *, alpha=None):
     """other - alpha * self."""
     return _difference(other, self, alpha)
 
 
 @op("rsub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", node="RsubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
-    promote_with=("self", "other"), inplace=False, samples=[call(real(3), 1.5), call(real(3), 1, 2)], kinks=SMOOTH, method=False)
+    promote_with=("self", "other"), inplace=False, samples=[call(real(3), 1.5), call(real(3), 1, 2)], kinks=SMOOTH, method=False,
+    check=_check_difference)
 def rsub_scalar(self, *, other, alpha=None):
     """other - alpha * self for a number."""
     return _difference(other, self, alpha)
@@ -285,6 +302,7 @@ def lerp_tensor(self, end, weight):
 
 
 @op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, lift=("weight",),
+    check=lambda types, result, statics: check_number(types["weight"], types["self"].dtype),
     samples=[call(real(3), real(3), 0.3), call(real(2, 3), real(3), 0.7)], kinks=SMOOTH)
 def lerp(self, end, *, weight):
     """self + weight * (end - self) for a number."""
@@ -293,7 +311,7 @@ def lerp(self, end, *, weight):
     return _mixture(self, end, weight.astype(self.dtype))
 
 
-@op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcmulBackward0", promote=Promote.RESULT,
+@op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcmulBackward0", promote=Promote.RESULT, check=_check_value,
     lift=("value",), saves={"tensor1": ("tensor2",), "tensor2": ("tensor1",)}, kinks=SMOOTH,
     samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3), real(2, 1), value=0.5)])
 def addcmul(self, tensor1, tensor2, *, value=None):
@@ -302,7 +320,7 @@ def addcmul(self, tensor1, tensor2, *, value=None):
     return self + _scaled(tensor1, value) * tensor2
 
 
-@op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcdivBackward0", promote=Promote.RESULT,
+@op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcdivBackward0", promote=Promote.RESULT, check=_check_value,
     lift=("value",), saves={"self": ("tensor2",), "tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
     samples=[call(real(3), real(3), real(3, low=0.5)), call(real(2, 3), real(3), real(2, 1, low=0.5), value=0.5)],
     kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))])
@@ -479,4 +497,23 @@ def convert(x, dtype):
         x = jnp.real(x)
     if dtype.name == "bool":
         return x if x.dtype == bool else x != 0
+    if jnp.issubdtype(x.dtype, jnp.floating) and dtype.category == dtypes.INT:
+        return _truncated(x, dtype)
     return x.astype(dtype.np)
+
+
+def _truncated(x, dtype):
+    """A float as an integer: what no integer holds becomes the least one of 32 or 64 bits, and narrower types keep its low bits."""
+    wide = jnp.int32 if dtype.itemsize < 4 or dtype is dtypes.int32 else jnp.int64
+    out = _whole_number(x, wide)
+    if dtype is dtypes.uint64:
+        half = jnp.asarray(2.0**63, jnp.float32 if x.dtype.itemsize < 4 else x.dtype)
+        out = jnp.where(x >= half, _whole_number(x - half, wide) ^ jnp.iinfo(wide).min, out)
+    return out.astype(dtype.np)
+
+
+def _whole_number(x, wide):
+    x = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
+    least = jnp.iinfo(wide).min
+    fits = (x > least - 1.0) & (x < -float(least)) if wide == jnp.int32 else (x >= float(least)) & (x < -float(least))
+    return jnp.where(fits, jnp.where(fits, x, 0).astype(wide), least)

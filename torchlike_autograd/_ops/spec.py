@@ -149,6 +149,9 @@ class Form:
         self.owners = self.layout.owner()
         self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         self.casts, self.compute = _casts(self)
+        check = getattr(spec.op, "check", None)
+        if check is not None:
+            check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
         device = next((a.device for a in avals if not _is_number(a)), "cpu")
         with jax.enable_x64(True):

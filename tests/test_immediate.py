@@ -1,0 +1,32 @@
+"""The same cases with every call run at once: where a graph is cut into pieces must not be visible."""
+
+import importlib
+from functools import cache
+
+import pytest
+
+from compat_matrix import gaps, run, store
+from compat_matrix.case import load
+from compat_matrix.observe import PACKAGE
+from torchlike_autograd._core import config
+
+AREAS = ("engine", "function", "hooks", "modes", "seed_py", "errors", "indexing")
+CASES = {k: v for k, v in load().items() if k.startswith(AREAS)}
+GAPS = gaps.read()
+answers = cache(store.read)
+
+
+@pytest.fixture(autouse=True)
+def immediate():
+    """Run at once, and then as before."""
+    before = config.get("execution")
+    config.set("execution", "immediate")
+    yield
+    config.set("execution", before)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case_at_once(name):
+    case, gap = CASES[name], GAPS.get(name)
+    result = run.judge(case, importlib.import_module(PACKAGE), answers(case.area)["cases"].get(name), gap)
+    assert gap or result.status == "pass", "\n" + run.show(result)

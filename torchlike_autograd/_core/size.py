@@ -1,0 +1,36 @@
+"""torch.Size (layer 1)."""
+
+from __future__ import annotations
+
+from . import shapes
+
+
+class Size(tuple):
+    """A shape (torch.Size)."""
+
+    __slots__ = ()
+
+    def __new__(cls, iterable=()):
+        return tuple.__new__(cls, (int(n) for n in iterable))
+
+    def numel(self):
+        """The number of elements."""
+        return shapes.numel(self)
+
+    def __repr__(self):
+        return f"torch.Size({list(self)})"
+
+    def __getitem__(self, i):
+        out = tuple.__getitem__(self, i)
+        return tuple.__new__(Size, out) if isinstance(i, slice) else out
+
+    def __add__(self, other):
+        return tuple.__new__(Size, tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, n):
+        return tuple.__new__(Size, tuple.__mul__(self, n))
+
+    __rmul__ = __mul__
+
+    def __reduce__(self):
+        return Size, (tuple(self),)

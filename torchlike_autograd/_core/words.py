@@ -1,0 +1,275 @@
+"""torch's words for a call that its argument parser refuses (layer 6): looked at only after a call has failed.
+
+`signatures.txt` holds the parameters of torch's functions in the parser's own notation.  A signature takes a call or complains about the first
+argument that does not fit; of several signatures the one that could take that many arguments complains, otherwise all are listed.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import numbers
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from .._tensor import Tensor
+from . import devices, dtypes, layouts
+
+_NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
+_WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
+    "copy_", "to"}
+_ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "dilation", "output_size"))  # lists for which one int may stand
+
+
+class Param(NamedTuple):
+    """One parameter as the parser prints it."""
+
+    word: str
+    name: str
+    default: str | None
+    kw_only: bool
+
+
+class Signature(NamedTuple):
+    """The parameters, and the text that messages show."""
+
+    params: tuple
+    text: str
+
+    @property
+    def least(self):
+        return sum(p.default is None for p in self.params)
+
+    @property
+    def positional(self):
+        return sum(not p.kw_only for p in self.params)
+
+
+def signature(text):
+    """Read ``(Tensor input, *, int dim = 0)``."""
+    params, kw_only = [], False
+    for part in re.split(r", (?![^\[]*\])", text[1:-1]) if text != "()" else ():
+        if part == "*":
+            kw_only = True
+            continue
+        head, _, default = part.partition(" = ")
+        word, _, name = head.rpartition(" ")
+        params.append(Param(word, name, default or None, kw_only))
+    return Signature(tuple(params), text)
+
+
+@functools.cache
+def _table():
+    out, entry = {}, None
+    for line in importlib.resources.files(__package__).joinpath("signatures.txt").read_text().splitlines():
+        if line.startswith(" "):
+            entry[2].append(signature(line[1:]))
+        elif not line.startswith("#"):
+            path, name, kind = line.split()
+            entry = out[path] = (name, kind == "+", [])
+    return out
+
+
+def known(path):
+    """(name, whether there are several, signatures) of a public path, or None."""
+    return _table().get(path)
+
+
+# What fits a parameter
+
+def _is_int(x):
+    if isinstance(x, (bool, np.bool_)):
+        return False
+    return isinstance(x, (int, np.integer)) or (isinstance(x, Tensor) and x.dtype.category == dtypes.INT and x.numel() == 1)
+
+
+def _is_number(x):
+    return isinstance(x, (numbers.Number, np.number, np.bool_)) or (isinstance(x, Tensor) and x.ndim == 0)
+
+
+def _is_ints(x, name):
+    if isinstance(x, (list, tuple)):
+        return not x or _is_int(x[0])
+    return name in _ONE_INT and _is_int(x)
+
+
+_FITS = {
+    "Tensor": lambda x, n: isinstance(x, Tensor), "int": lambda x, n: _is_int(x), "bool": lambda x, n: isinstance(x, (bool, np.bool_)),
+    "Number": lambda x, n: _is_number(x), "float": lambda x, n: _is_number(x) and not isinstance(x, complex), "tuple of ints": _is_ints,
+    "str": lambda x, n: isinstance(x, str), "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
+    "torch.device": lambda x, n: isinstance(x, (devices.device, str)) or _is_int(x), "torch.layout": lambda x, n: isinstance(x, layouts.layout),
+    "torch.memory_format": lambda x, n: isinstance(x, layouts.memory_format),
+    "tuple of Tensors": lambda x, n: isinstance(x, (list, tuple)) and all(isinstance(t, Tensor) for t in x),
+    "tuple of floats": lambda x, n: isinstance(x, (list, tuple)) and all(_is_number(t) for t in x),
+    "tuple of Scalars": lambda x, n: isinstance(x, (list, tuple)) and all(_is_number(t) for t in x),
+    "torch.Storage": lambda x, n: False,
+}
+
+
+def _fits(p, x, name):
+    if x is None and (p.default == "None" or (p.word == "tuple of ints" and p.name == "dim")):
+        return True
+    if p.word == "Tensor" and name in _WITH_NUMBERS and p.name == "other" and isinstance(x, numbers.Number):
+        return True
+    test = _FITS.get(p.word)
+    return test is None or test(x, p.name)
+
+
+def type_name(x):
+    """The name of an object's type as CPython's C API gives it."""
+    t = type(x)
+    if t.__module__.startswith(__package__.partition(".")[0]):
+        return {"dtype": "torch.dtype", "device": "torch.device", "layout": "torch.layout", "memory_format": "torch.memory_format"}.get(t.__name__, t.__name__)
+    return f"{t.__module__}.{t.__name__}" if t.__module__ in ("numpy", "decimal", "collections") else t.__name__
+
+
+# One signature
+
+def refusal(name, sig, args, kwargs):
+    """The TypeError of one signature, or None where it takes the call."""
+    spread = sig.positional == 1 and sig.params[0].word == "tuple of ints"
+    if len(args) > sig.positional and not spread:
+        return _too_many(name, sig, args)
+    place, left = 0, len(kwargs)
+    for k, p in enumerate(sig.params):
+        given = place < len(args)
+        if given and p.kw_only:
+            return _too_many(name, sig, args)
+        key = None if given else next((n for n in (p.name, *_NUMPY_NAMES.get(p.name, ())) if n in kwargs), None)
+        if not given and key is None:
+            if p.default is None and p.word != "torch.Generator":
+                return _missing(name, sig.params[k:])
+            continue
+        x = args[place] if given else kwargs[key]
+        if spread and place == 0 and given and not _fits(p, x, name) and _is_int(x):
+            place = len(args)
+            continue
+        if not _fits(p, x, name):
+            return _too_many(name, sig, args) if spread and given and len(args) > 1 else _wrong(name, p, x, place if given else None)
+        if given:
+            place += 1
+        else:
+            left -= 1
+    return _unexpected(name, sig, kwargs) if left > 0 else None
+
+
+def _too_many(name, sig, args):
+    n, least, most = len(args), sig.least, sig.positional
+    if least != most:
+        return TypeError(f"{name}() takes from {least} to {most} positional arguments but {n} were given")
+    return TypeError(f"{name}() takes {most} positional argument{'' if most == 1 else 's'} but {n} {'was' if n == 1 else 'were'} given")
+
+
+def _missing(name, params):
+    names = [f'"{p.name}"' for p in params if p.default is None]
+    return TypeError(f"{name}() missing {len(names)} required positional argument{'s' if len(names) == 1 else ''}: {', '.join(names)}")
+
+
+def _wrong(name, p, x, place):
+    at = "" if place is None else f" (position {place + 1})"
+    if p.word == "tuple of ints" and isinstance(x, (list, tuple)) and x:
+        return TypeError(f"{name}(): argument '{p.name}'{at} must be tuple of ints, but found element of type {type_name(x[0])} at pos 0")
+    if p.word == "tuple of Tensors" and isinstance(x, (list, tuple)):
+        i = next(i for i, t in enumerate(x) if not isinstance(t, Tensor))
+        return TypeError(f"expected Tensor as element {i} in argument {place or 0}, but got {type_name(x[i])}")
+    return TypeError(f"{name}(): argument '{p.name}'{at} must be {p.word}, not {type_name(x)}")
+
+
+def _unexpected(name, sig, kwargs):
+    names = [p.name for p in sig.params]
+    for k in kwargs:
+        if k not in names:
+            return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
+    return TypeError(f"{name}() got multiple values for argument '{next(iter(kwargs))}'")
+
+
+# Several
+
+def complaint(name, several, signatures, args, kwargs):
+    """torch's TypeError for a call, or None where a signature takes it."""
+    if not several:
+        return refusal(name, signatures[0], args, kwargs)
+    if any(refusal(name, s, args, kwargs) is None for s in signatures):
+        return None
+    n = len(args) + len(kwargs)
+    plausible = [s for s in signatures if s.least <= n <= len(s.params)]
+    if len(plausible) == 1:
+        return refusal(name, plausible[0], args, kwargs)
+    got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in reversed(kwargs.items())]) + (", " if kwargs and not args else "")
+    if len(signatures) == 1:
+        return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected {signatures[0].text}")
+    lines = "".join(f" * {s.text}\n{_mismatch(s, args, kwargs)}" for s in signatures)
+    return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n{lines}")
+
+
+def _mismatch(sig, args, kwargs):
+    """What the listing says below a signature that takes as many arguments; like torch's it reads a default as the parameter's name."""
+    shown = [part.rpartition(" ")[::2] for part in sig.text[1:-1].split(", ")]
+    expected = len(shown) - (any(p.name == "out" for p in sig.params) and "out" not in kwargs)
+    if len(args) + len(kwargs) != expected:
+        return ""
+    start = max(expected - len(kwargs), 0)
+    wrong = [k for k in reversed(kwargs) if k not in [name for _, name in shown[start:]]]
+    if wrong:
+        return f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}\n"
+    words = [_marked(x, shown[k][0], "") for k, x in enumerate(args)]
+    words += [_marked(kwargs[name], word, f"{name}=") for word, name in shown[len(args):] if name in kwargs]
+    return f"      didn't match because some of the arguments have invalid types: ({', '.join(words)}{'' if args else ', '})\n"
+
+
+def _marked(x, word, prefix):
+    text = type_name(x)
+    fits = text in {"float": ("float", "int")}.get(word, (word,))
+    if isinstance(x, (list, tuple)):
+        inner = ", ".join(type_name(i) for i in x) + ("," if type(x) is tuple and len(x) == 1 else "")
+        text = f"{text} of ({inner})" if isinstance(x, tuple) else f"{text} of [{inner}]"
+    return f"{prefix}{text}" if fits else f"!{prefix}{text}!"
+
+
+def explaining(path, f):
+    """`f` with torch's words for the calls that torch's parser refuses."""
+
+    @functools.wraps(f)
+    def function(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except (TypeError, AttributeError):
+            error = explained(path, args, kwargs)
+            if error is None:
+                raise
+        raise error
+
+    return function
+
+
+def outs_of(name, op, out):
+    """The tensors given as ``out=``, one for each result."""
+    n = len(op.schema.returns)
+    if not op.multi:
+        if isinstance(out, Tensor):
+            return (out,)
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
+    if not isinstance(out, (list, tuple)) or not all(isinstance(t, Tensor) for t in out):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
+    if len(out) != n:
+        raise TypeError(f"expected tuple of {n} elements but got {len(out)}")
+    return tuple(out)
+
+
+METHOD_OF = {f"torch.nn.functional.{n}": f"Tensor.{n}" for n in ("softmax", "log_softmax")}  # written in Python in terms of these
+
+
+def explained(path, args, kwargs):
+    """torch's TypeError for a call of a public path, or None; `args` of a method include the tensor."""
+    path = METHOD_OF.get(path, path)
+    found = known(path)
+    if found is None:
+        return None
+    if path.startswith("Tensor."):
+        args = args[1:]
+    return complaint(*found, args, kwargs)
+
+
+__all__ = ["complaint", "explained", "explaining", "known", "outs_of", "refusal", "signature", "type_name"]

@@ -1,0 +1,277 @@
+"""Tensors from data (layer 7): numbers, nested sequences, arrays, buffers; `torch.tensor` and its kin."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from .._core import config, dtypes
+from .._core.composite import composite
+from .._core.numeric import limits, overflows, say_once
+from .._tensor import Tensor, from_array
+from .create import _dtype, _dtype_of_number, filled, placed
+
+_PLAIN = {float, int, bool, complex}
+_SLOW = ("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() "
+         "before converting to a tensor. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:252.)")
+
+
+# The shape and the dtype of nested data
+
+def _is_sequence(x):
+    """As CPython's C API answers: whatever can be asked for an item by number, but no mapping; a tensor is none."""
+    kind = type(x)
+    if kind in (list, tuple) or isinstance(x, np.ndarray):
+        return True
+    return hasattr(kind, "__getitem__") and not isinstance(x, (dict, Tensor, np.generic, type))
+
+
+def _shape(data):
+    out, x = [], data
+    while _is_sequence(x):
+        if isinstance(x, (str, bytes)):
+            raise ValueError(f"too many dimensions '{type(x).__name__}'")
+        out.append(len(x))
+        if len(x) == 0:
+            break
+        x = x[0]
+    return tuple(out)
+
+
+def _kind(x):
+    """The dtype that a part of the data asks for."""
+    if isinstance(x, Tensor):
+        return x.dtype
+    if isinstance(x, (np.ndarray, np.generic)):
+        return dtypes.from_numpy_dtype(x.dtype)
+    if isinstance(x, (bool, int, float, complex)):
+        return _dtype_of_number(x)
+    if isinstance(x, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
+    if not _is_sequence(x):
+        kind = type(x)
+        raise RuntimeError(f"Could not infer dtype of {kind.__name__ if kind.__module__ not in ('decimal', 'numpy') else f'{kind.__module__}.{kind.__name__}'}")
+    if len(x) == 0:
+        return config.default_dtype()
+    kinds = set(map(type, x))
+    parts = [_dtype_of_number(t()) for t in kinds] if kinds <= _PLAIN else [_kind(i) for i in x]
+    out = parts[0]
+    for d in parts[1:]:
+        out = dtypes.promote_types(out, d)
+    return out
+
+
+# The elements
+
+def _collect(x, shape, depth, flat):
+    """Append the elements in order; torch's errors for data that is not rectangular."""
+    if depth == len(shape):
+        flat.append(x)
+        return
+    if not _is_sequence(x):
+        raise TypeError("not a sequence")
+    if len(x) != shape[depth]:
+        raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})")
+    if isinstance(x, np.ndarray) and x.shape == shape[depth:]:
+        flat.extend(x.reshape(-1).tolist())
+    elif depth + 1 == len(shape):
+        flat.extend(x)
+    else:
+        for y in x:
+            _collect(y, shape, depth + 1, flat)
+
+
+def _cannot(dtype):
+    return RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+
+
+def _as_int(x, dtype):
+    if isinstance(x, (float, np.floating)):
+        if overflows(float(x), dtype):
+            raise _cannot(dtype)
+        return int(x)
+    x = operator.index(x)
+    if not -(1 << 63) <= x < (1 << 63 if dtype.name != "uint64" else 1 << 64):
+        raise ValueError("Overflow when unpacking long long")
+    return x
+
+
+def _as_float(x, dtype):
+    if isinstance(x, Tensor):
+        return float(x)
+    if not hasattr(type(x), "__float__") and not hasattr(type(x), "__index__"):
+        raise TypeError(f"must be real number, not {type(x).__name__}")
+    return float(x)
+
+
+def _as_complex(x, dtype):
+    if not isinstance(x, Tensor) and not any(hasattr(type(x), n) for n in ("__complex__", "__float__", "__index__")):
+        raise TypeError(f"must be real number, not {type(x).__name__}")
+    return complex(x)
+
+
+_STORED = {dtypes.BOOL: (lambda x, dtype: bool(x), np.bool_), dtypes.INT: (_as_int, None), dtypes.FLOAT: (_as_float, np.float64),
+           dtypes.COMPLEX: (_as_complex, np.complex128)}
+
+
+def _stored(flat, dtype):
+    """A flat array of the elements in `dtype`."""
+    convert, wide = _STORED[dtype.category]
+    plain = set(map(type, flat)) <= ({bool, int} if dtype.category == dtypes.INT else {bool, int, float} if dtype.category == dtypes.FLOAT else {bool})
+    if wide is None:
+        return _stored_integers(flat if plain else [convert(x, dtype) for x in flat], dtype)
+    out = np.array(flat if plain else [convert(x, dtype) for x in flat], dtype=wide)
+    with np.errstate(all="ignore"):
+        return out.astype(dtype.np, copy=False)
+
+
+def _stored_integers(flat, dtype):
+    try:
+        out = np.array(flat, dtype=np.uint64 if dtype.name == "uint64" else np.int64)
+    except OverflowError:
+        out = np.array([_as_int(x, dtype) for x in flat], dtype=object)
+    low, high = limits(dtype)
+    if dtype.itemsize < 8 and out.size and not (low <= out.min() and out.max() <= high):
+        raise _cannot(dtype)
+    return out.astype(dtype.np)
+
+
+def say_data_type(data):
+    """Refuse strings."""
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+
+
+def from_data(data, dtype, copy) -> Tensor:
+    """A Tensor over the values of any nested data."""
+    dtype = None if dtype is None else _dtype(dtype)
+    if isinstance(data, (np.ndarray, np.generic)):
+        return _from_numpy(np.asarray(data), dtype)
+    say_data_type(data)
+    shape = _shape(data)
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], np.ndarray):
+        say_once(_SLOW, stacklevel=4)
+    dtype = dtype or _kind(data)
+    flat: list = []
+    if 0 not in shape:
+        _collect(data, shape, 0, flat)
+    return from_array(_stored(flat, dtype).reshape(shape), dtype)
+
+
+def _from_numpy(a, dtype=None):
+    if not a.dtype.isnative:
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.")
+    found = dtypes.from_numpy_dtype(a.dtype)
+    if any(s < 0 for s in a.strides):
+        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can "
+                         "probably work around this by making a copy of your array  with array.copy().) ")
+    t = from_array(np.array(a, order="C"), found)
+    return t if dtype is None or dtype is found else t.to(dtype)
+
+
+def _fixed_strides(t, a):
+    """Strides of the array where it is not row-major."""
+    if a.ndim and a.size and not a.flags.c_contiguous and all(s % a.itemsize == 0 for s in a.strides):
+        t._layout_ = (tuple(s // a.itemsize for s in a.strides), 0)
+    return t
+
+
+# Public functions
+
+@composite("torch.tensor")
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor with a copy of `data` (numbers, sequences, arrays, tensors)."""
+    if requires_grad is not False and requires_grad is not True:
+        raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
+    if isinstance(data, Tensor):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", UserWarning, stacklevel=2)
+        t = data.detach().clone()
+        return placed(t if dtype is None else t.to(_dtype(dtype)), device, requires_grad)
+    kind = type(data)
+    dtype = dtype if dtype is None else _dtype(dtype)
+    if kind in _PLAIN and device is None and (dtype is None or dtype.category == _CATEGORY[kind] >= dtypes.FLOAT) and not (
+            kind is float and 0 < abs(data) < 3e-38):  # XLA flushes subnormals
+        if kind is int and not -(1 << 63) <= data < (1 << 63):
+            raise ValueError("Overflow when unpacking long long")
+        return placed(filled((), data, dtype or _dtype_of_number(data)), None, requires_grad)
+    return placed(from_data(data, dtype, copy=True), device, requires_grad)
+
+
+_CATEGORY = {bool: dtypes.BOOL, int: dtypes.INT, float: dtypes.FLOAT, complex: dtypes.COMPLEX}
+
+
+@composite("Tensor.new_tensor")
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """A tensor from data with this one's dtype and device."""
+    a = self._v.aval
+    return tensor(data, dtype=dtype or a.dtype, device=device if device is not None else a.device, requires_grad=requires_grad)
+
+
+@composite("torch.as_tensor")
+def as_tensor(data, dtype=None, device=None):
+    """`data` itself where it already is such a tensor, otherwise a tensor of its values."""
+    if isinstance(data, Tensor):
+        if dtype is not None or device is not None:
+            return data.to(device if device is not None else data.device, dtype or data.dtype)
+        return data
+    return placed(from_data(data, dtype, copy=False), device, False)
+
+
+@composite("torch.asarray")
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """`obj` as a tensor, a copy only where it must be one (or is asked for)."""
+    if isinstance(obj, Tensor):
+        out = as_tensor(obj, dtype, device)
+        return out.clone() if copy and out is obj else out
+    if isinstance(obj, (bytes, bytearray, memoryview)):
+        return frombuffer(obj, dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
+    if copy is False and not isinstance(obj, np.ndarray):
+        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    return placed(from_data(obj, dtype, copy=True), device, requires_grad)
+
+
+@composite("torch.from_numpy")
+def from_numpy(*args):
+    """A tensor with the values of an array (a copy: arrays are immutable here; writes do not reach the NumPy array)."""
+    if len(args) != 1:
+        raise TypeError(f"torch._VariableFunctionsClass.from_numpy() takes exactly one argument ({len(args)} given)")
+    ndarray = args[0]
+    if not isinstance(ndarray, np.ndarray):
+        kind = type(ndarray)
+        raise TypeError(f"expected np.ndarray (got {f'numpy.{kind.__name__}' if kind.__module__ == 'numpy' else kind.__name__})")
+    return _fixed_strides(_from_numpy(ndarray), ndarray)
+
+
+_READ_ONLY = ("The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly "
+              "non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. "
+              "This type of warning will be suppressed for the rest of this program. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:1556.)")
+
+
+@composite("torch.frombuffer")
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A tensor of the bytes of a buffer (a copy: writes do not reach the buffer)."""
+    try:
+        raw = np.frombuffer(buffer, dtype=np.uint8) if memoryview(buffer).nbytes else np.zeros(0, np.uint8)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    size, item = raw.size, dtype.itemsize
+    if not raw.flags.writeable:
+        say_once(_READ_ONLY)
+    if size == 0 or count == 0:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1")
+    if count < 0 and (size - offset) % item:
+        raise ValueError(f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({item})")
+    n = (size - offset) // item if count < 0 else count
+    if offset + n * item > size:
+        raise ValueError(f"requested buffer length ({n} * {item} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({size} bytes)")
+    return placed(from_array(raw[offset:offset + n * item].copy().view(dtype.np), dtype), None, requires_grad)
+
+
+__all__ = ["as_tensor", "asarray", "from_data", "from_numpy", "frombuffer", "new_tensor", "tensor"]

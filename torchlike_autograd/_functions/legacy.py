@@ -1,0 +1,115 @@
+"""Legacy constructors (layer 7): `torch.Tensor(2, 3)`, `torch.FloatTensor([1.0])` and their kin, `Tensor.new`."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from .._core import config, dtypes
+from .._core.composite import COMPOSITES, composite, named
+from .._core.errors import expected_options
+from .._tensor import Tensor
+from .convert import LEGACY
+from .create import filled
+from .data import _is_sequence, from_data, say_data_type
+
+
+_alias = named("alias")
+
+
+def _new(dtype, args, kwargs, only=None):
+    """A tensor of `dtype` from sizes, data or another tensor (whose dtype must be `only` where that is given)."""
+    kwargs = {k: v for k, v in kwargs.items() if k != "device"}
+    if "size" in kwargs:
+        return filled(_sizes(kwargs["size"]), 0, dtype)
+    unknown = [k for k in kwargs if k not in ("data", "other")]
+    if unknown or len(args) + len(kwargs) > 1 and not all(_is_size(a) for a in args):
+        return _refuse(args, kwargs)
+    if not args and not kwargs:
+        return filled((0,), 0, dtype)
+    x = args[0] if args else next(iter(kwargs.values()))
+    if isinstance(x, Tensor):
+        if only is not None and x.dtype is not only:
+            raise expected_options(only, x.dtype)
+        return _alias(x)
+    if _is_size(x):
+        return filled(_sizes(args), 0, dtype)
+    if type(x).__name__ == "Size":
+        return filled(tuple(x), 0, dtype)
+    return _from_data(x, dtype)
+
+
+def _from_data(x, dtype):
+    say_data_type(x)
+    if not _is_sequence(x):
+        kind = type(x)
+        raise TypeError(f"new(): data must be a sequence (got {f'numpy.{kind.__name__}' if kind.__module__ == 'numpy' else kind.__name__})")
+    return from_data(x, dtype, copy=True)
+
+
+def _is_size(x):
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def _sizes(args):
+    for i, n in enumerate(args):
+        if not _is_size(n):
+            raise TypeError(f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must be tuple of ints,but got "
+                            f"{type(n).__name__}\"")
+    out = tuple(operator.index(n) for n in args)
+    if any(n < 0 for n in out):
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(out)}: {list(out)}")
+    return out
+
+
+_OPTIONS = ("(*, torch.device device = None)", "(torch.Storage storage)", "(Tensor other)", "(tuple of ints size, *, torch.device device = None)",
+            "(object data, *, torch.device device = None)")
+
+
+def _refuse(args, kwargs):
+    from .._core import words
+
+    if args and _is_size(args[0]):
+        _sizes(args)
+    raise words.complaint("new", True, [words.signature(s) for s in _OPTIONS], args, kwargs) or TypeError("new() received an invalid combination of arguments")
+
+
+def construct(cls, args, kwargs):
+    """`Tensor(...)` and subclasses that do not define `__new__`."""
+    t = _new(config.default_dtype(), args, kwargs)
+    return t if cls is Tensor else as_subclass(t, cls)
+
+
+@composite("Tensor.as_subclass")
+def as_subclass(self, cls):
+    """An alias of this tensor in another class."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError(f"as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor, not {type(cls).__name__}")
+    out = object.__new__(cls)
+    out.__dict__.update(_alias(self).__dict__)
+    return out
+
+
+class tensortype(type):
+    """The type of `torch.FloatTensor`, ...: whatever has the dtype is an instance."""
+
+    __module__ = "torch"
+
+    def __call__(cls, *args, **kwargs):
+        return _new(cls.dtype, args, kwargs, cls.dtype)
+
+    def __instancecheck__(cls, x):
+        return isinstance(x, Tensor) and x.dtype is cls.dtype and x._v.aval.device == "cpu"
+
+
+for _name, _kind in LEGACY.items():
+    if _kind not in (dtypes.uint16, dtypes.uint32, dtypes.uint64):
+        _short = _name.removeprefix("torch.")
+        COMPOSITES[_name] = tensortype(_short, (), {"dtype": _kind, "is_cuda": False, "is_sparse": False, "__module__": "torch"})
+
+
+@composite("Tensor.new")
+def new(self, *args, **kwargs):
+    """The legacy constructor with this tensor's dtype."""
+    return _new(self.dtype, args, kwargs, self.dtype)
