@@ -73,7 +73,7 @@ class Tensor(metaclass=TensorMeta):
         if dim is None:
             return tuple.__new__(Size, self._v.aval.shape)
         if type(dim) is not int:
-            dim = _int_dim("size", dim)
+            dim = _words().int_dim("size", dim)
         shape = self._v.aval.shape
         return shape[shapes.wrap_dim(dim, len(shape), scalar_ok=False)]
 
@@ -149,7 +149,7 @@ class Tensor(metaclass=TensorMeta):
     def stride(self, dim=None):
         """Strides in elements, or one of them."""
         strides = self._geometry()[0]
-        return strides if dim is None else strides[shapes.wrap_dim(_int_dim("stride", dim), self.ndim, scalar_ok=False)]
+        return strides if dim is None else strides[shapes.wrap_dim(_words().int_dim("stride", dim), self.ndim, scalar_ok=False)]
 
     def storage_offset(self):
         return self._geometry()[1]
@@ -176,7 +176,7 @@ class Tensor(metaclass=TensorMeta):
     def requires_grad_(self, requires_grad=True):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
-            raise _refused("Tensor.requires_grad_", self, requires_grad)
+            raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
         v = peek(self)
         if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
             return self
@@ -267,6 +267,8 @@ class Tensor(metaclass=TensorMeta):
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         if value.dtype is not self.dtype:
+            from ._ops.spec import _cxx as _cxx_name
+
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{self.dtype.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
@@ -485,7 +487,8 @@ class Tensor(metaclass=TensorMeta):
 
     def _scalar(self, real=None):
         """The number in a tensor of one element, for a conversion to a real C++ type or to complex."""
-        self._warn_scalar()
+        if real != "int64_t":
+            self._warn_scalar()
         if self.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         x = self.item()
@@ -496,8 +499,7 @@ class Tensor(metaclass=TensorMeta):
         return x
 
     def _warn_scalar(self):
-        if self.requires_grad and not _told:
-            _told.append(True)
+        if self.requires_grad:
             warnings.warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
                 "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=4)
@@ -599,16 +601,10 @@ _told: list = []  # said once in a process
 _OWN = {"_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hooks_dict"}
 
 
-def _int_dim(name, dim):
-    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
-        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
-    return dim.__index__()
-
-
-def _refused(path, *args):
+def _words():
     from ._core import words
 
-    return words.explained(path, args, {})
+    return words
 
 
 def _same(v):
@@ -628,11 +624,6 @@ def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
         out.requires_grad_()
     out.__dict__.update(extra)
     return out
-
-
-def _cxx_name(d):
-    return {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}.get(
-        d.name, d.name)
 
 
 def wrap(v: Value) -> Tensor:

@@ -162,3 +162,55 @@ def test_same_structure_same_prefix_and_any_edit_another():
     assert base is not prefix(lambda x: x * 2 + 1.0)
     assert base is not prefix(lambda x: x + 2.0 + 1.0)
     assert base is not prefix(lambda x: x.double() * 2.0 + 1.0)
+
+
+def test_what_is_no_training_step_waits_for_a_second_time(counts):
+    table = torch.zeros(7, 7)
+
+    def fill(n):
+        for i in range(n):
+            table[i, 6 - i] += i
+        return table.sum().item()
+
+    with counts() as c:
+        assert fill(5) == 10.0
+    assert (c.compiles, c.op_by_op) == (0, 1)
+    with counts() as c:
+        assert fill(5) == 20.0
+        assert fill(5) == 30.0
+    assert (c.compiles, c.hits) == (1, 1)
+
+
+def test_new_structures_cannot_spend_what_a_few_hits_earn(counts):
+    """A stream of structures that never repeat, with a repeated one in between, is not compiled again and again."""
+    from torchlike_autograd._core import execute
+
+    w = torch.tensor([0.5, 0.25], requires_grad=True)
+
+    def once(shape):
+        y = w
+        for bit in shape:
+            y = y * w if bit else y + w
+        y.sum().backward()
+        assert w.grad.tolist()
+        w.grad = None
+
+    before = execute._credit[0]
+    execute._credit[0] = 0
+    try:
+        with counts() as c:
+            for i in range(60):
+                once([int(b) for b in f"{i:07b}"])
+                once([1, 1, 1])
+    finally:
+        execute._credit[0] = before
+    assert 1 <= c.compiles <= 1 + c.hits // execute.COMPILE, (c.compiles, c.hits)  # the one that repeats, and what its hits pay for
+    assert c.op_by_op >= 60 + execute.SIGHTINGS - 1 - c.hits // execute.COMPILE
+
+
+def test_numbers_that_change_and_numbers_that_stay():
+    """What was sent to the device for one run is not taken for another's numbers, zeros of both signs included."""
+    w = torch.ones(3)
+    for k in (0.5, 0.5, 0.5, -0.0, 0.0, 0.5, 0.25, 0.25, float("nan"), 3.0, 3.0, 3.0):
+        out = w * k
+        assert repr(out[1].item()) == repr(k)

@@ -117,3 +117,17 @@ def test_steps_leave_nothing_behind():
     torch.stats()
     gc.collect()
     assert len(gc.get_objects()) - before < 50
+
+
+def test_a_leaf_frozen_between_forward_and_backward_gets_no_gradient():
+    for look in (False, True):
+        w, v = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        loss = (w * v * 2).sum()
+        if look:
+            loss.item()
+        w.requires_grad_(False)
+        loss.backward()
+        assert w.grad is None and v.grad.tolist() == [2.0, 2.0]
+        w.requires_grad_(True)
+        (w * 3).sum().backward()
+        assert w.grad.tolist() == [3.0, 3.0]

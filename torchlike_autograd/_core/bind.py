@@ -365,12 +365,11 @@ def make_function(name, ops, method=False):
                     spec = known.get(None)
                     if spec is not None:
                         return unary(spec, x)
-        out = kwargs.pop("out", None) if kwargs and not method else None
+        elif not method and "out" in kwargs:
+            if kwargs["out"] is not None:
+                return with_out(args, **kwargs)
+            del kwargs["out"]
         spec, flat = recipes.find(args, kwargs)
-        if out is not None:
-            if not spec.op.out:
-                raise no_match(name, ops, args, {**kwargs, "out": out}, method)
-            return into(name, spec, flat, out)
         if len(flat) == 1:
             if spec.single_view:
                 if not kwargs:
@@ -383,6 +382,15 @@ def make_function(name, ops, method=False):
         elif spec.hot and not kwargs and len(flat) == 2 == len(args):
             _remember(known, spec, args, flat)
         return run(spec, flat)
+
+    def with_out(args, out, **kwargs):
+        try:
+            spec, flat = recipes.find(args, kwargs)
+        except TypeError:
+            raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
+        if not spec.op.out:
+            raise no_match(name, ops, args, {**kwargs, "out": out}, method)
+        return into(name, spec, flat, out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc

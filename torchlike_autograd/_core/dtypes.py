@@ -7,7 +7,7 @@ dimension count, then 0-dim tensors, then Python numbers ("wrapped").
 
 from __future__ import annotations
 
-import ml_dtypes
+import jax.numpy as jnp
 import numpy as np
 
 __all__ = ["DTYPES", "can_cast", "dtype", "finfo", "from_numpy_dtype", "iinfo", "of_scalar", "promote_types", "result_type"]
@@ -58,7 +58,7 @@ def _by_name(name):
 float32 = dtype("float32", np.float32, FLOAT, "Float")
 float64 = dtype("float64", np.float64, FLOAT, "Double")
 float16 = dtype("float16", np.float16, FLOAT, "Half")
-bfloat16 = dtype("bfloat16", ml_dtypes.bfloat16, FLOAT, "BFloat16")
+bfloat16 = dtype("bfloat16", jnp.bfloat16, FLOAT, "BFloat16")
 complex64 = dtype("complex64", np.complex64, COMPLEX, "ComplexFloat")
 complex128 = dtype("complex128", np.complex128, COMPLEX, "ComplexDouble")
 uint8 = dtype("uint8", np.uint8, INT, "Byte")
@@ -213,10 +213,11 @@ class finfo(_Info):
         type = config.default_dtype() if type is None else type
         if type.category < FLOAT:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type!r}'")
-        info = ml_dtypes.finfo(type.to_real().np)
+        info = jnp.finfo(type.to_real().np)
         self.dtype = type.to_real().name
         self.bits = int(info.bits)
-        for name in ("min", "max", "eps", "resolution", "smallest_normal"):
+        self.resolution = 10.0 ** -info.precision
+        for name in ("min", "max", "eps", "smallest_normal"):
             setattr(self, name, float(getattr(info, name)))
         self.tiny = self.smallest_normal
 

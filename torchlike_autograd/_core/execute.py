@@ -163,8 +163,8 @@ def _execute(program, floats, ints, values):
 
 
 def _can_wait(program):
-    """Whether a program is no training step and can run on the host."""
-    return _cpu() and all(s.kind != "backward" and (s.kind != "op" or (type(s.form) is not StageForm and s.form.host(host_function) is not None))
+    """Whether a program is no part of a training step and can run on the host."""
+    return _cpu() and not program.graph and all(s.kind != "backward" and (s.kind != "op" or (type(s.form) is not StageForm and s.form.host(host_function) is not None))
                           for s in program.steps)
 
 

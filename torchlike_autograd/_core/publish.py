@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from types import FunctionType
 
-from . import bind
+from . import bind, twins
 from .composite import COMPOSITES
 
 _loaded = []
@@ -38,10 +38,12 @@ def _fill():
         if key not in made:
             made[key] = bind.make_function(name, ops, method)
         _table[path] = made[key]
-        twins = [o for o in ops if o.inplace]
-        if twins and (method or path.startswith("torch.")) and f"{path}_" not in _table and path.count(".") == 1:
+        here = [o for o in ops if o.inplace]
+        if here and (method or path[len("torch."):] + "_" in twins.FUNCTIONS) and f"{path}_" not in _table and path.count(".") == 1:
             _table[f"{path}_"] = bind.make_inplace(name, ops)
     for path, f in COMPOSITES.items():
+        if path.endswith("_") and path.startswith("torch.") and path.count(".") == 1 and path[len("torch."):] not in twins.FUNCTIONS:
+            continue
         _table[path] = f if path.rpartition(".")[2] in _PLAIN or type(f) is not FunctionType else _explained(path, f)
 
 

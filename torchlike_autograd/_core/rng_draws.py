@@ -2,7 +2,7 @@
 
 Every function returns a fresh contiguous array and moves the generator exactly as far as torch
 moves it, so draws of different kinds can follow each other in one stream. Values are filled in
-memory order; ``dtype`` is a NumPy dtype, with ``ml_dtypes.bfloat16`` for bfloat16. Argument
+memory order; ``dtype`` is a NumPy dtype, with ``jnp.bfloat16`` for bfloat16. Argument
 errors carry torch's words.
 
 How a float comes from the stream: float32 uses the low 24 bits of one 32-bit word, float64 the
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Sequence
 
-import ml_dtypes
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -24,9 +24,9 @@ from .rng_stream import Generator
 
 Shape = int | Sequence[int]
 
-F2, BF2, F4, F8 = (np.dtype(t) for t in (np.float16, ml_dtypes.bfloat16, f4, f8))
+F2, BF2, F4, F8 = (np.dtype(t) for t in (np.float16, jnp.bfloat16, f4, f8))
 DIGITS = {F2: 11, BF2: 8, F4: 24, F8: 53}  # bits of precision, the hidden one included
-LARGEST = {dtype: float(ml_dtypes.finfo(dtype).max) for dtype in DIGITS}
+LARGEST = {dtype: float(jnp.finfo(dtype).max) for dtype in DIGITS}
 _COMPLEX = {np.dtype(np.complex64): F4, np.dtype(np.complex128): F8}
 _CHUNK = 1 << 16  # values per pass: temporaries stay in the cache
 

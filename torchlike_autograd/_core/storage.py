@@ -30,7 +30,10 @@ from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record
 
 
 class Cell:
-    """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version, layout their (strides, offset) if not row-major."""
+    """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version.
+
+    layout: (strides, offset) of the contents if they do not lie row by row.
+    """
 
     __slots__ = ("counter", "layout", "n", "value")
 

@@ -199,19 +199,26 @@ def complaint(name, several, signatures, args, kwargs):
         return refusal(name, plausible[0], args, kwargs)
     got = ", ".join([type_name(a) for a in args] + [f"{k}={type_name(v)}" for k, v in reversed(kwargs.items())]) + (", " if kwargs and not args else "")
     if len(signatures) == 1:
-        return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected {signatures[0].text}")
+        wrong = _unmatched(signatures[0], args, kwargs)[0]
+        got = f"unrecognized keyword arguments: {', '.join(wrong)}" if wrong else f"({got}), but expected {signatures[0].text}"
+        return TypeError(f"{name}() received an invalid combination of arguments - got {got}")
     lines = "".join(f" * {s.text}\n{_mismatch(s, args, kwargs)}" for s in signatures)
     return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected one of:\n{lines}")
 
 
-def _mismatch(sig, args, kwargs):
-    """What the listing says below a signature that takes as many arguments; like torch's it reads a default as the parameter's name."""
+def _unmatched(sig, args, kwargs):
+    """(keywords that the listing does not find, its pairs of a type and a name, how many arguments it expects)."""
     shown = [part.rpartition(" ")[::2] for part in sig.text[1:-1].split(", ")]
     expected = len(shown) - (any(p.name == "out" for p in sig.params) and "out" not in kwargs)
+    start = max(expected - len(kwargs), 0)
+    return [k for k in reversed(kwargs) if k not in [name for _, name in shown[start:]]], shown, expected
+
+
+def _mismatch(sig, args, kwargs):
+    """What the listing says below a signature that takes as many arguments; like torch's it reads a default as the parameter's name."""
+    wrong, shown, expected = _unmatched(sig, args, kwargs)
     if len(args) + len(kwargs) != expected:
         return ""
-    start = max(expected - len(kwargs), 0)
-    wrong = [k for k in reversed(kwargs) if k not in [name for _, name in shown[start:]]]
     if wrong:
         return f"      didn't match because some of the keywords were incorrect: {', '.join(wrong)}\n"
     words = [_marked(x, shown[k][0], "") for k, x in enumerate(args)]
@@ -244,9 +251,18 @@ def explaining(path, f):
     return function
 
 
+def int_dim(name, dim):
+    """A dim of `size` or `stride` as an int."""
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    return dim.__index__()
+
+
 def outs_of(name, op, out):
     """The tensors given as ``out=``, one for each result."""
     n = len(op.schema.returns)
+    if op.schema.returns[0].kind.endswith("[]"):
+        return tuple(out)
     if not op.multi:
         if isinstance(out, Tensor):
             return (out,)
@@ -272,4 +288,4 @@ def explained(path, args, kwargs):
     return complaint(*found, args, kwargs)
 
 
-__all__ = ["complaint", "explained", "explaining", "known", "outs_of", "refusal", "signature", "type_name"]
+__all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "signature", "type_name"]

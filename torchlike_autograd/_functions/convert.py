@@ -108,7 +108,9 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = LEGACY[dtype]
     elif not isinstance(dtype, dtypes.dtype):
-        dtype = config.default_dtype() if dtype is Tensor else getattr(dtype, "dtype", None) or {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_}.get(dtype)
+        if dtype is Tensor:
+            return cast(self, config.default_dtype())
+        dtype = getattr(dtype, "dtype", None) or {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_}.get(dtype)
         if dtype is None:
             raise RuntimeError("invalid type object")
     return cast(self, dtype)

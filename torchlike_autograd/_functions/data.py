@@ -248,7 +248,8 @@ def from_numpy(*args):
 
 
 _READ_ONLY = ("The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly "
-              "non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to a tensor. "
+              "non-writable) buffer using the tensor. You may want to copy the buffer to protect its data or make it writable before converting it to "
+              "a tensor. "
               "This type of warning will be suppressed for the rest of this program. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:1556.)")
 
 
@@ -270,7 +271,8 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
         raise ValueError(f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({item})")
     n = (size - offset) // item if count < 0 else count
     if offset + n * item > size:
-        raise ValueError(f"requested buffer length ({n} * {item} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({size} bytes)")
+        raise ValueError(f"requested buffer length ({n} * {item} bytes) after offset ({offset} bytes) must not be greater than actual buffer length "
+                         f"({size} bytes)")
     return placed(from_array(raw[offset:offset + n * item].copy().view(dtype.np), dtype), None, requires_grad)
 
 

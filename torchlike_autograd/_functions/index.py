@@ -193,6 +193,8 @@ def embedding_rows(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sp
 @composite("torch.nn.functional.embedding")
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Rows of `weight`; with max_norm the rows named are scaled down in place first."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
     if padding_idx is None:
         padding_idx = -1
     else:

@@ -261,7 +261,13 @@ def diag(input, diagonal=0, *, out=None):
     if input.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
     if input.ndim == 1:
-        return named("diag_embed")(input, diagonal, out=out)
+        made = named("diag_embed")(input, diagonal)
+        if out is None:
+            return made
+        from .._core.dispatch import write_result
+
+        write_result(out, made._v)
+        return out
     return named("diagonal_copy")(input, diagonal, out=out)
 
 

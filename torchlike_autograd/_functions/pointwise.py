@@ -191,8 +191,10 @@ def conj(input):
 
 
 @composite("torch.conj_physical", "Tensor.conj_physical")
-def conj_physical(input):
+def conj_physical(input, *, out=None):
     """The complex conjugate, as a new tensor; a real tensor itself."""
+    if out is not None:
+        return named("conj_physical")(input, out=out)
     return named("conj_physical")(input) if input.is_complex() else input
 
 

@@ -26,7 +26,7 @@ def _activation(schema, *, node, saves=_SELF, public=None, twin_node=None, twin_
         op(schema, node=node, saves=saves, names=public, **fields)(body)
         if twin_node is not None:
             name, _, rest = schema.partition("(")
-            op(f"{name}.twin({rest}", node=twin_node, saves=_RESULT, names=twin_of, out=False, **{**fields, "inplace": True})(body)
+            op(f"{name}.twin({rest}", node=twin_node, saves=_RESULT, names=twin_of, **{**fields, "inplace": True, "out": False})(body)
         return body
 
     return declare
@@ -38,7 +38,7 @@ def _functional(name):
 
 # Piecewise linear
 
-@_activation("relu(Tensor self) -> Tensor", node="ReluBackward0", zero_second=True, saves=_RESULT, opmath=False, errors=[
+@_activation("relu(Tensor self) -> Tensor", out=False, node="ReluBackward0", zero_second=True, saves=_RESULT, opmath=False, errors=[
     fails(call(at(1j, dtype="complex128")), NotImplementedError, "clamp is not supported for complex types")])
 def relu(self):
     """The positive part; the gradient at 0 is 0."""
@@ -169,7 +169,8 @@ def _elu_slope(x, low, high, inner):
     return jnp.where(x <= 0, inner * low * jnp.exp(below * inner), high)
 
 
-@_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",),
+@_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", out=False,
+    node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",),
              public=("torch.celu",), samples=[call(real(4)), call(real(4), 0.7)],
              bake={"alpha": lambda x, flat: x == 0}, errors=[fails(call(at(1.0), 0), RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU")])
 def celu(self, *, alpha):
@@ -314,3 +315,17 @@ def _log_soft(x, axis):
         return x - jnp.log(jnp.sum(jnp.exp(x), axis=axis, keepdims=True))
 
     return f(x)
+
+
+def _rrelu(x, noise, lower, upper, training):
+    return jnp.where(x <= 0, x * noise, x) if training else jnp.where(x <= 0, x * ((lower + upper) / 2), x)
+
+
+@_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
+    node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
+    public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False,
+    samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])
+def rrelu_with_noise(self, noise, *, lower=0.125, upper=0.3333333333333333, training=False):
+    """self where positive; elsewhere times the noise in training, times the mean slope otherwise."""
+    only("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", self, "f")
+    return _rrelu(self, noise.astype(self.dtype), lower, upper, training)

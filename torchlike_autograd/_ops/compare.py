@@ -57,13 +57,13 @@ for _name, _compare, _aliases, _kinds, _node in (
 _TEST = {"derivative": NONE, "inplace": False, "samples": [call(real(3)), call(real(()))], "kinks": [call(at(_NAN, _INF, -_INF, 0.0))]}
 
 
-@op("isnan(Tensor self) -> Tensor", **_TEST)
+@op("isnan(Tensor self) -> Tensor", out=False, **_TEST)
 def isnan(self):
     """Where self is NaN."""
     return self != self
 
 
-@op("isinf(Tensor self) -> Tensor", **_TEST)
+@op("isinf(Tensor self) -> Tensor", out=False, **_TEST)
 def isinf(self):
     """Where self (or a part of it) is infinite."""
     if jnp.iscomplexobj(self):
@@ -71,7 +71,7 @@ def isinf(self):
     return jnp.isinf(self)
 
 
-@op("isfinite(Tensor self) -> Tensor", **_TEST)
+@op("isfinite(Tensor self) -> Tensor", out=False, **_TEST)
 def isfinite(self):
     """Where self is a finite number."""
     return jnp.isfinite(self)
@@ -95,7 +95,7 @@ def isneginf(self):
     return _signed_infinity("isneginf", self, -_INF)
 
 
-@op("isreal(Tensor self) -> Tensor", **{**_TEST, "method": True})
+@op("isreal(Tensor self) -> Tensor", out=False, **{**_TEST, "method": True})
 def isreal(self):
     """Where the imaginary part is 0."""
     return jnp.imag(self) == 0 if jnp.iscomplexobj(self) else jnp.ones(self.shape, bool)

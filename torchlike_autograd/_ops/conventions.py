@@ -14,7 +14,8 @@ from jax.custom_derivatives import SymbolicZero
 from .._core import dtypes, shapes
 from .._core.numeric import cannot_hold
 
-__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "only", "partials", "power", "signum", "straight", "unless", "wide"]
+__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "only", "partials", "power", "signum",
+           "straight", "unless", "wide"]
 
 
 def partials(*rules):

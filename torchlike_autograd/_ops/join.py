@@ -182,7 +182,7 @@ def diagonal_copy(self, *, offset=0, dim1=0, dim2=1):
     return diagonal_of(self, offset, dim1, dim2)
 
 
-@op("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", node="DiagEmbedBackward0",
+@op("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", out=False, node="DiagEmbedBackward0",
     samples=[call(real(3)), call(real(2, 3), 1), call(real(2, 3), -1, 0, 2)], kinks=SMOOTH,
     errors=[fails(call(real(2, 3), 0, 1, 1), RuntimeError, "diagonal dimensions cannot be identical 1, 1")])
 def diag_embed(self, *, offset=0, dim1=-2, dim2=-1):

@@ -53,21 +53,23 @@ def _difference(self, other, alpha):
     return only("add_stub", self, "ifc") - _scaled(other, alpha)
 
 
-@op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="SubBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_difference, aliases=("subtract",),
+@op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor",
+    node="SubBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_difference, aliases=("subtract",),
     samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def sub(self, other, *, alpha=None):
     """self - alpha * other."""
     return _difference(self, other, alpha)
 
 
-@op("rsub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False,
+@op("rsub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor",
+    out=False, node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False,
     samples=[*_TWO, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, method=False, check=_check_difference)
 def rsub(self, other, *, alpha=None):
     """other - alpha * self."""
     return _difference(other, self, alpha)
 
 
-@op("rsub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", node="RsubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
+@op("rsub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, node="RsubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
     promote_with=("self", "other"), inplace=False, samples=[call(real(3), 1.5), call(real(3), 1, 2)], kinks=SMOOTH, method=False,
     check=_check_difference)
 def rsub_scalar(self, *, other, alpha=None):
@@ -75,7 +77,7 @@ def rsub_scalar(self, *, other, alpha=None):
     return _difference(other, self, alpha)
 
 
-@op("mul.Tensor(Tensor self, Tensor other) -> Tensor", node="MulBackward0", **_ARITHMETIC, saves={"self": ("other",), "other": ("self",)},
+@op("mul.Tensor(Tensor self, Tensor other) -> Tensor", wide=("other",), node="MulBackward0", **_ARITHMETIC, saves={"self": ("other",), "other": ("self",)},
     aliases=("multiply",), samples=_BINARY, kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def mul(self, other):
     """self * other."""
@@ -98,7 +100,7 @@ def _quotient(x, y):
 _DIVISION = {"self": ("other",), "other": ("self", "other")}
 
 
-@op("div.Tensor(Tensor self, Tensor other) -> Tensor", node="DivBackward0", promote=Promote.FLOAT, scalars=("self", "other"), saves=_DIVISION,
+@op("div.Tensor(Tensor self, Tensor other) -> Tensor", wide=("other",), node="DivBackward0", promote=Promote.FLOAT, scalars=("self", "other"), saves=_DIVISION,
     aliases=("divide", "true_divide"), samples=[call(real(3), real(3, low=0.5)), call(real(2, 3), real(3, low=0.5)), call(real(2, 3), 1.5)],
     kinks=[call(at(0.0, 1.0, -1.0, 2.0), at(0.0, 0.0, 0.0, _INF))], errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def div(self, other):
@@ -126,7 +128,8 @@ def _truncated_quotient(x, y):
     return jnp.trunc(x / y)
 
 
-@op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", node="DivBackward2", promote=Promote.RESULT, scalars=("self", "other"),
+@op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    wide=("other",), node="DivBackward2", promote=Promote.RESULT, scalars=("self", "other"),
     saves=_DIVISION, aliases=("divide",), guard=lambda self, other, *, rounding_mode: rounding_mode is not None and _divides_by_zero(self, other),
     guard_error=_WHOLE["guard_error"], samples=[call(real(3), real(3), rounding_mode=m) for m in ("floor", "trunc", None)],
     kinks=[call(at(1.0, -1.0, 0.0, -7.0), at(0.0, _INF, 0.0, 2.0), rounding_mode=m) for m in ("floor", "trunc")],
@@ -142,7 +145,8 @@ def div_mode(self, other, *, rounding_mode):
     return _floor_quotient(self, other) if rounding_mode == "floor" else _truncated_quotient(self, other)
 
 
-@op("floor_divide(Tensor self, Tensor other) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, promote=Promote.RESULT,
+@op("floor_divide(Tensor self, Tensor other) -> Tensor",
+    wide=("other",), node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, promote=Promote.RESULT,
     scalars=("self", "other"), samples=[call(real(3), real(3)), call(real(2, 3), 1.5)], kinks=[call(at(1.0, -1.0, 0.0), at(0.0, _INF, 0.0))], **_WHOLE)
 def floor_divide(self, other):
     """The floor of self / other."""
@@ -311,7 +315,8 @@ def lerp(self, end, *, weight):
     return _mixture(self, end, weight.astype(self.dtype))
 
 
-@op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcmulBackward0", promote=Promote.RESULT, check=_check_value,
+@op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor",
+    node="AddcmulBackward0", promote=Promote.RESULT, check=_check_value,
     lift=("value",), saves={"tensor1": ("tensor2",), "tensor2": ("tensor1",)}, kinks=SMOOTH,
     samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3), real(2, 1), value=0.5)])
 def addcmul(self, tensor1, tensor2, *, value=None):
@@ -320,7 +325,8 @@ def addcmul(self, tensor1, tensor2, *, value=None):
     return self + _scaled(tensor1, value) * tensor2
 
 
-@op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor", node="AddcdivBackward0", promote=Promote.RESULT, check=_check_value,
+@op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor",
+    node="AddcdivBackward0", promote=Promote.RESULT, check=_check_value,
     lift=("value",), saves={"self": ("tensor2",), "tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
     samples=[call(real(3), real(3), real(3, low=0.5)), call(real(2, 3), real(3), real(2, 1, low=0.5), value=0.5)],
     kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import jax
@@ -177,6 +178,35 @@ def _(axes, keepdims, primals, tangents):
     return _variance(x, freedom, axes, keepdims), (2 / freedom) * total(jnp.real(step), axes, keepdims)
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def _hopeless_variance(x, axes, keepdims):
+    """All elements with no degree of freedom: the gradient is NaN at the mean and infinite elsewhere, and no function of x."""
+    return total(_squares(x - average(x, axes, True)), axes, keepdims) / jnp.zeros((), jnp.finfo(x.dtype).dtype)
+
+
+@_hopeless_variance.defjvp
+def _(axes, keepdims, primals, tangents):
+    (x,) = primals
+    fixed = jax.lax.stop_gradient(x)
+    slope = jnp.where(fixed == average(fixed, axes, True), jnp.nan, jnp.inf)
+    return _hopeless_variance(x, axes, keepdims), total(jnp.real(tangents[0] * slope.astype(x.dtype)), axes, keepdims)
+
+
+def _always(x, flat):
+    return True
+
+
+def _check_freedom(name):
+    def check(types, result, statics):
+        correction = statics.get("correction", int(statics.get("unbiased", True)))
+        shape = types["self"].shape
+        if "correction" not in types and count(shape, reduce_dims(statics.get("dim"), len(shape))) - (1 if correction is None else correction).real <= 0:
+            warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
+                          "numel). (Triggered internally at /pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)", UserWarning, stacklevel=2)
+
+    return check
+
+
 @jax.custom_jvp
 def _root(v):
     return jnp.sqrt(v)
@@ -196,6 +226,8 @@ def _var(x, dim, keepdim, correction, name="std and var"):
     axes = reduce_dims(dim, x.ndim)
     scale = jnp.finfo(x.dtype).dtype
     correction = 1 if correction is None else correction
+    if (dim is None or not x.ndim) and not hasattr(correction, "dtype") and count(x.shape, axes) - correction.real <= 0:
+        return _hopeless_variance(x, axes, keepdim)
     freedom = count(x.shape, axes) - jnp.real(jnp.asarray(correction)).astype(scale)
     return _variance(x, freedom, axes, keepdim)
 
@@ -204,42 +236,47 @@ def _std(x, dim, keepdim, correction, name="std and var"):
     return _root(_var(x, dim, keepdim, correction, name))
 
 
-@op("var(Tensor self, bool unbiased=True) -> Tensor", node="VarBackward0", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
+@op("var(Tensor self, bool unbiased=True) -> Tensor",
+    check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def var(self, *, unbiased=True):
     """The variance of all elements."""
     return _var(self, None, False, int(unbiased))
 
 
-@op("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", node="VarBackward0", opmath=True, saves={"self": ("self",)},
+@op("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)},
     samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
 def var_dim(self, *, dim, unbiased=True, keepdim=False):
     """The variance over dims."""
     return _var(self, dim, keepdim, int(unbiased))
 
 
-@op("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", node="VarBackward0", opmath=True,
+@op("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    check=_check_freedom("var"), bake={"correction": _always}, node="VarBackward0", opmath=True,
     lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_correction(self, *, dim=None, correction=None, keepdim=False):
     """The variance over dims, divided by n - correction."""
     return _var(self, dim, keepdim, correction)
 
 
-@op("std(Tensor self, bool unbiased=True) -> Tensor", node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
+@op("std(Tensor self, bool unbiased=True) -> Tensor",
+    check=_check_freedom("std"), node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def std(self, *, unbiased=True):
     """The standard deviation of all elements; no gradient where it is 0."""
     return _std(self, None, False, int(unbiased))
 
 
-@op("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", node="StdBackward0", opmath=True,
+@op("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", check=_check_freedom("std"), node="StdBackward0", opmath=True,
     saves={"self": ("self", "result")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
 def std_dim(self, *, dim, unbiased=True, keepdim=False):
     """The standard deviation over dims."""
     return _std(self, dim, keepdim, int(unbiased))
 
 
-@op("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", node="StdBackward0", opmath=True,
+@op("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    check=_check_freedom("std"), bake={"correction": _always}, node="StdBackward0", opmath=True,
     lift=("correction",), saves={"self": ("self", "result")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_correction(self, *, dim=None, correction=None, keepdim=False):
     """The standard deviation over dims, from the variance divided by n - correction."""
@@ -250,42 +287,48 @@ def _with_mean(spread, x, dim, keepdim, correction, name):
     return spread(x, dim, keepdim, correction, name), average(x, reduce_dims(dim, x.ndim), keepdim)
 
 
-@op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
+@op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
     samples=_MOMENTS, kinks=_FLAT)
 def var_mean(self, *, unbiased=True):
     """Variance and mean of all elements."""
     return _with_mean(_var, self, None, False, int(unbiased), "var_mean")
 
 
-@op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", node="VarMeanBackward0", opmath=True, method=False,
+@op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False,
     saves={"self": ("self",)}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Variance and mean over dims."""
     return _with_mean(_var, self, dim, keepdim, int(unbiased), "var_mean")
 
 
-@op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", node="VarMeanBackward0",
+@op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("var_mean"), bake={"correction": _always}, out=False, node="VarMeanBackward0",
     opmath=True, method=False, lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Variance with a correction, and mean, over dims."""
     return _with_mean(_var, self, dim, keepdim, correction, "var_mean")
 
 
-@op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", node="StdMeanBackward0", opmath=True, method=False,
+@op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
+    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS, kinks=_FLAT)
 def std_mean(self, *, unbiased=True):
     """Standard deviation and mean of all elements."""
     return _with_mean(_std, self, None, False, int(unbiased), "std_mean")
 
 
-@op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)", node="StdMeanBackward0", opmath=True, method=False,
+@op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Standard deviation and mean over dims."""
     return _with_mean(_std, self, dim, keepdim, int(unbiased), "std_mean")
 
 
-@op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", node="StdMeanBackward0",
+@op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
+    check=_check_freedom("std_mean"), bake={"correction": _always}, out=False, node="StdMeanBackward0",
     opmath=True, method=False, lift=("correction",), saves={"self": ("self", "result0")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Standard deviation with a correction, and mean, over dims."""
@@ -329,14 +372,14 @@ def _true(x):
     return x if x.dtype == bool else x != 0
 
 
-@op("count_nonzero(Tensor self, int? dim=None) -> Tensor", derivative=NONE, samples=[call(real(2, 3)), call(real(2, 3), 1)],
+@op("count_nonzero(Tensor self, int? dim=None) -> Tensor", out=False, derivative=NONE, samples=[call(real(2, 3)), call(real(2, 3), 1)],
     kinks=[call(at(0.0, -0.0, float("nan"), 1.0))])
 def count_nonzero(self, *, dim=None):
     """How many elements are not zero."""
     return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
 
 
-@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
+@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", out=False, derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
 def count_nonzero_dims(self, *, dim):
     """How many elements over dims are not zero."""
     return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
@@ -393,7 +436,7 @@ def any_dims(self, *, dim=None, keepdim=False):
     return _holds(jnp.any, self, _listed(dim, self.ndim), keepdim)
 
 
-@op("trace(Tensor self) -> Tensor", node="TraceBackward0", opmath=True, samples=[call(real(3, 3)), call(real(2, 4)), call(real(0, 3))],
+@op("trace(Tensor self) -> Tensor", out=False, node="TraceBackward0", opmath=True, samples=[call(real(3, 3)), call(real(2, 4)), call(real(0, 3))],
     kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "trace: expected a matrix, but got tensor with dim 1")])
 def trace(self):
     """The sum of the diagonal."""

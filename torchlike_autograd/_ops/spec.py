@@ -149,6 +149,8 @@ class Form:
         self.owners = self.layout.owner()
         self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         self.casts, self.compute = _casts(self)
+        if self.op.opmath and self.compute in _HALVES:
+            self.casts = _wide_casts(self)
         check = getattr(spec.op, "check", None)
         if check is not None:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
@@ -415,6 +417,19 @@ def _casts(form):
         else:
             casts.append(None)
     return tuple(casts), compute
+
+
+_HALVES = (dtypes.float16, dtypes.bfloat16)
+
+
+def _wide_casts(form):
+    """The casts with float32 for numbers that torch does not round to half precision first (it does round alpha)."""
+    op = form.op
+
+    def kept(owner):
+        return owner in op.wide or (owner in op.lift and owner != "alpha" and not _takes_part(form, owner))
+
+    return tuple(dtypes.float32 if d is form.compute and not a.ndim and kept(owner) else d for a, owner, d in zip(form.avals, form.owners, form.casts))
 
 
 def _is_int_param(op, name):

@@ -1,0 +1,221 @@
+"""`torch.nn.functional.pad` and functions of neighbours: differences, integrals, covariance (layer 7)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.bind import number
+from .._core.composite import composite, named
+from .._core.shapes import wrap_dim
+from .._tensor import Tensor, from_array
+from .create import ones_like, zeros_like
+
+_cat, _constant = named("cat"), named("constant_pad_nd")
+
+
+@composite("torch.nn.functional.pad")
+def pad(input, pad, mode="constant", value=None):
+    """Padding at the ends of the last dims, counted from the last one; modes constant, reflect, replicate, circular."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if isinstance(value, str):
+        raise TypeError("pad(): argument 'value' (position 4) must be float, not str")
+    pad = tuple(int(p) for p in pad)
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got padding length "
+                           f"{len(pad)} and input of dimension {input.ndim}")
+    if mode == "constant":
+        return _constant(input, pad, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
+    n = len(pad) // 2
+    if n in (1, 2, 3) and input.ndim in (n + 1, n + 2):
+        if mode == "circular":
+            return _circular(input, pad)
+        if mode in ("reflect", "replicate"):
+            return named(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{n}d")(input, pad)
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    raise NotImplementedError(f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor.\n{_SUPPORTED}")
+
+
+_SUPPORTED = "Supported combinations for non-constant padding:\n" + "\n".join(
+    f"  - {n + 1}D or {n + 2}D input: padding size = {2 * n} (pads last {'dimension' if n == 1 else f'{n} dimensions'})" for n in (1, 2, 3))
+
+
+def _circular(x, pad):
+    shape = list(x._v.aval.shape)
+    ends = [(x.ndim - 1 - k, pad[2 * k], pad[2 * k + 1]) for k in range(len(pad) // 2)]
+    for dim, before, after in ends:
+        n = shape[dim]
+        if before > n or after > n:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        if n + before + after < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+        shape[dim] = n + before + after
+        x = x.narrow(dim, max(-before, 0), n - max(-before, 0) - max(-after, 0))
+    out = x.new_empty(shape)
+    middle = out
+    for dim, before, after in ends:
+        middle = middle.narrow(dim, max(before, 0), x._v.aval.shape[dim])
+    middle.copy_(x)
+    for dim, before, after in ends:
+        first, n = max(before, 0), x._v.aval.shape[dim]
+        if before > 0:
+            out.narrow(dim, 0, before).copy_(out.narrow(dim, n, before))
+        if after > 0:
+            out.narrow(dim, first + n, after).copy_(out.narrow(dim, first, after))
+    return out
+
+
+# Neighbours
+
+@composite("torch.diff", "Tensor.diff")
+def diff(input, n=1, dim=-1, prepend=None, append=None):
+    """Differences of neighbours along a dim, n times."""
+    if input.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = wrap_dim(dim, input.ndim)
+    if prepend is not None or append is not None:
+        input = _cat([t for t in (prepend, input, append) if t is not None], dim)
+    size = input._v.aval.shape[dim]
+    if n == 0:
+        return zeros_like(input).copy_(input)
+    for _ in range(min(n, size)):
+        size = input._v.aval.shape[dim] - 1
+        high, low = input.narrow(dim, 1, size), input.narrow(dim, 0, size)
+        input = high.logical_xor(low) if input.dtype is dtypes.bool_ else high - low
+    return input
+
+
+def _widths(y, x, dim):
+    """Differences of the places x, shaped like those of y."""
+    if x.ndim == 1 and y.ndim > 1:
+        if x.shape[0] != y.shape[dim]:
+            raise RuntimeError("There must be one `x` value for each sample point")
+        return diff(x).reshape([-1 if k == dim else 1 for k in range(y.ndim)])
+    return diff(x, dim=dim)
+
+
+def _bool_refused(name, *tensors):
+    if any(isinstance(t, Tensor) and t.dtype is dtypes.bool_ for t in tensors):
+        raise RuntimeError(f"{name}: received a bool input for `{'x' if len(tensors) > 1 and tensors[1].dtype is dtypes.bool_ else 'y'}`, but bool is "
+                           "not supported")
+
+
+@composite("torch.trapezoid", "torch.trapz")
+def trapezoid(y, x=None, *, dx=None, dim=-1):
+    """The integral by the trapezoidal rule."""
+    _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
+    if y.ndim and y._v.aval.shape[dim] == 0:
+        return y.sum(dim) * 0
+    dim = wrap_dim(dim, y.ndim)
+    n = y._v.aval.shape[dim]
+    left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
+    if x is not None:
+        return (_widths(y, x, dim) * (left + right)).sum(dim) / 2
+    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * (1 if dx is None else dx)
+
+
+@composite("torch.cumulative_trapezoid")
+def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
+    """The running integral by the trapezoidal rule."""
+    _bool_refused("cumulative_trapezoid", *((y,) if x is None else (y, x)))
+    dim = wrap_dim(dim, y.ndim)
+    n = y._v.aval.shape[dim]
+    left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
+    if x is not None:
+        return (_widths(y, x, dim) * (left + right)).cumsum(dim) / 2
+    return ((1 if dx is None else dx) / 2 * (left + right)).cumsum(dim)
+
+
+@composite("torch.cov", "Tensor.cov")
+def cov(input, *, correction=1, fweights=None, aweights=None):
+    """The covariance matrix of the rows."""
+    if input.ndim > 2:
+        raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+    if input.dtype is dtypes.bool_:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = input if input.ndim == 2 else input.view(1, -1)
+    weights = None
+    for w in (fweights, aweights):
+        if w is not None:
+            weights = w if weights is None else weights * w
+    n = rows.shape[1]
+    norm = n if weights is None else weights.sum()
+    mean = rows.sum(1) / n if weights is None else (rows * weights).sum(1) / norm
+    if correction and weights is not None:
+        norm = norm - correction if aweights is None else norm - correction * (weights * aweights).sum() / norm
+    elif weights is None:
+        norm = max(n - correction, 0)
+    centred = rows - mean.unsqueeze(1)
+    right = centred if weights is None else centred * weights
+    return (centred @ right.t().conj() / norm).squeeze()
+
+
+@composite("torch.corrcoef", "Tensor.corrcoef")
+def corrcoef(input):
+    """The correlation coefficients of the rows."""
+    if input.ndim > 2:
+        raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+    c = cov(input)
+    if c.ndim == 0:
+        return c / c
+    d = c.diag().sqrt()
+    c = c / d.view(-1, 1) / d.view(1, -1)
+    return c if c.is_complex() else c.clip(-1, 1)
+
+
+@composite("torch.nn.functional.normalize")
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """input divided by its norm along a dim, which is at least eps."""
+    size = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / size if out is None else named("div")(input, size, out=out)
+
+
+@composite("torch.histc", "Tensor.histc")
+def histc(input, bins=100, min=0, max=0, *, out=None):
+    """Counts in bins of equal width between min and max (of the data where both are 0)."""
+    if not input.dtype.is_floating_point:
+        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{input.dtype.char_name}'")
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    a = input.detach()._numpy().reshape(-1)
+    low, high = float(number(min)), float(number(max))
+    if low == high and a.size:
+        low, high = float(a.min()), float(a.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"range of [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    inside = a[(a >= low) & (a <= high)]
+    places = np.minimum(((inside - a.dtype.type(low)) * a.dtype.type(bins) / a.dtype.type(high - low)).astype(np.int64), bins - 1)
+    t = from_array(np.bincount(places, minlength=bins).astype(input.dtype.np), input.dtype)
+    return t if out is None else out.copy_(t)
+
+
+@composite("torch.special.ndtr")
+def ndtr(input, *, out=None):
+    """The normal distribution function."""
+    t = ((input / math.sqrt(2.0)).erf() + 1) * 0.5
+    return t if out is None else out.copy_(t)
+
+
+@composite("torch.special.multigammaln", "torch.mvlgamma", "Tensor.mvlgamma")
+def multigammaln(input, p):
+    """The logarithm of the multivariate gamma function."""
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    steps = from_array(np.arange(1 - p, 1) / 2, dtypes.float64).to(input.dtype if input.dtype.is_floating_point else ones_like(input).div(1).dtype)
+    return (input.unsqueeze(-1) + steps).lgamma().sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+
+
+__all__ = ["corrcoef", "cov", "cumulative_trapezoid", "diff", "histc", "normalize", "pad", "trapezoid"]

@@ -1,0 +1,101 @@
+"""Padding (layer 2): by a constant, by reflection, by the nearest element."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .conventions import only
+from .registry import SMOOTH, call, op, real
+
+
+def _pairs(pad, rank):
+    """(before, after) of each dim; `pad` counts from the last dim."""
+    out = [(0, 0)] * rank
+    for k in range(len(pad) // 2):
+        out[rank - 1 - k] = (pad[2 * k], pad[2 * k + 1])
+    return out
+
+
+def _check_constant(shape, pad):
+    if len(pad) % 2:
+        raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) // 2 > len(shape):
+        raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
+                           f"{len(pad)} while the input has {len(shape)} dimensions.")
+    cropping = all(p <= 0 for p in pad)
+    for k, (before, after) in enumerate(_pairs(pad, len(shape))):
+        short = shape[k] + min(before, 0) + min(after, 0) < 0
+        if short and (cropping or shape[k] + before + after >= 0):
+            raise RuntimeError("narrow(): length must be non-negative.")
+        if shape[k] + before + after < 0:
+            raise RuntimeError(f"The input size {shape[k]}, plus negative padding {before} and {after} resulted in a negative output size, which is "
+                               f"invalid. Check "
+                               f"dimension {k} of your input.")
+
+
+@op("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", node="ConstantPadNdBackward0", method=False, lift=("value",), out=False,
+    samples=[call(real(2, 3), (1, 2)), call(real(2, 3), (-1, 1, 0, 2), 1.5), call(real(3), (0, 0))], kinks=SMOOTH)
+def constant_pad_nd(self, *, pad, value=0):
+    """Some elements more (or, where negative, fewer) at the ends of each dim."""
+    _check_constant(self.shape, pad)
+    return lax.pad(self, jnp.asarray(value).astype(self.dtype), [(*p, 0) for p in _pairs(pad, self.ndim)])
+
+
+_NAMES = {1: "one", 2: "two", 3: "three"}
+
+
+def _indexed(x, padding, n, index):
+    """Padding by a table of indices for each of the last n dims."""
+    for k in range(n):
+        dim = x.ndim - 1 - k
+        before, after = padding[2 * k], padding[2 * k + 1]
+        table = index(np.arange(-before, x.shape[dim] + after), x.shape[dim])
+        x = jnp.take(x, jnp.asarray(table), axis=dim, indices_are_sorted=False, mode="clip")
+    return x
+
+
+def _reflected(i, n):
+    i = np.abs(i)
+    return np.where(i >= n, 2 * (n - 1) - i, i)
+
+
+def _check_rank(x, n, name):
+    if x.ndim not in (n + 1, n + 2) or any(s == 0 for s in x.shape[-n - 1:]):
+        raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: "
+                           f"{list(x.shape)}")
+
+
+def _check_reflection(x, padding, n):
+    for k in range(n):
+        dim, before, after = x.ndim - 1 - k, padding[2 * k], padding[2 * k + 1]
+        if before >= x.shape[dim] or after >= x.shape[dim]:
+            raise RuntimeError(f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input dimension, but got: padding "
+                               f"({before}, {after}) at "
+                               f"dimension {dim} of input {list(x.shape)}")
+
+
+def _family(n):
+    shape = (2,) + (3,) * n
+    padding = (1, 2) + (1, 0) * (n - 1)
+    fields = {"method": False, "saves": {"self": ("self",)}, "kinks": SMOOTH, "out": False}
+
+    @op(f"reflection_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReflectionPad{n}DBackward0", names=(),
+        samples=[call(real(*shape), padding)], **fields)
+    def reflection(self, *, padding):
+        """Elements beyond an end are those before it, mirrored."""
+        _check_rank(self, n, "reflection")
+        _check_reflection(self, padding, n)
+        return _indexed(only(f"reflection_pad{n}d", self, "bifc"), padding, n, _reflected)
+
+    @op(f"replication_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReplicationPad{n}DBackward0", names=(),
+        samples=[call(real(*shape), padding)], **fields)
+    def replication(self, *, padding):
+        """Elements beyond an end are the last one."""
+        _check_rank(self, n, "replication")
+        return _indexed(only(f"replication_pad{n}d", self, "bifc"), padding, n, lambda i, size: np.clip(i, 0, size - 1))
+
+
+for _n in (1, 2, 3):
+    _family(_n)
