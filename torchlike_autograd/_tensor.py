@@ -314,12 +314,13 @@ class Tensor(metaclass=TensorMeta):
 
     def retain_grad(self):
         """Keep this non-leaf's gradient in `.grad` during backward."""
-        v = self._v if type(self._v.leaf) is Nowhere else history(self)
+        v = peek(self)
         if not v.needs:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if v.leaf is None:
+        if self._v.needs and self._v.leaf is None:
             import weakref
 
+            v = history(self)
             self._leaf_point()
             tape, slot = place_of(v)
             observed(tape, step_of(tape, slot).first, True).retain[slot] = weakref.ref(self)

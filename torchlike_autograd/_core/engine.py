@@ -243,9 +243,12 @@ def number_at(tape, token):
 
 
 def _record_pull(form, gs, ins):
-    if form.op.name == "_graft~":
-        return gs
-    return record_op(form, [*gs, *ins], GRAD)
+    """A pullback of `create_graph`: what it passes on unchanged keeps its own place in the graph."""
+    passes = form.passes
+    if not passes:
+        return record_op(form, [*gs, *ins], GRAD)
+    made = passes if None not in passes else record_op(form, [*gs, *ins], GRAD)
+    return [g if i is None else gs[i] for i, g in zip(passes, made)]
 
 
 # Visible nodes
@@ -290,7 +293,8 @@ def _run_pull(p, tape, step, wanted, outs):
     for i in pull.keep:
         s = step.ins[i]
         ins.append(number_at(tape, s) if type(s) is tuple else value_at(tape, s))
-    return record_op(pull, [*[outs[i] for i in given], *ins], GRAD if p.create_graph else NOGRAD)
+    gs = [outs[i] for i in given]
+    return _record_pull(pull, gs, ins) if p.create_graph else record_op(pull, [*gs, *ins], NOGRAD)
 
 
 def _tensor_hooks(p, step, seen, outs):

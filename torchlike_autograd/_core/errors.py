@@ -30,11 +30,11 @@ def leaf_view_inplace():
 
 
 _VIEW_REASONS = {
-    "multi": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace "
-             "the inplace operation by an out-of-place one.",
-    "function": " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace would override the "
-                "custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of "
-                "the custom Function."}
+    "multi": " This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified inplace. You "
+             "should replace the inplace operation by an out-of-place one.",
+    "function": " This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
+                "would override the custom backward associated with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can "
+                "fix this by cloning the output of the custom Function."}
 _VIEW_MODES = {"no_grad": ("no_grad mode", "with grad mode enabled", "no_grad"), "inference": ("inference mode", "in normal mode", "inference_mode")}
 
 
@@ -50,8 +50,8 @@ def view_written(creation, node, number, indirect):
     else:
         subject = f"Output {number} of {node} is a view and {what}."
     return RuntimeError(subject + (reason or (
-        " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside the "
-        f"{block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")))
+        " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either "
+        f"both inside the {block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")))
 
 
 def second_time():

@@ -245,7 +245,7 @@ def op_by_op(program, floats, ints, arrays):
     with np.errstate(all="ignore"):
         for step in program.steps:
             run_step(step, env, floats, ints, _call_on_host, _pull_on_host)
-    return program.results(env, floats, ints)
+    return [np.asarray(a) if isinstance(a, np.generic) else a for a in program.results(env, floats, ints)]  # a compiled call takes NumPy's scalars for float32
 
 
 def _call_compiled(form, ins):

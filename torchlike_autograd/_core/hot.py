@@ -125,7 +125,7 @@ def make_view(source, link, numbers, v, creation):
     if v.tape is not None:
         v.tape.seen[v.slot] = seen
     t._view = View(base, chain, creation, under) if not REPLAY or thread.state not in REPLAY else ReplayedView(base, chain, creation, under)
-    if not v.needs and source._v.needs and not thread.state.grad:
+    if not v.needs and base._v.needs and not thread.state.grad:
         lead_nowhere(t)
     return t
 

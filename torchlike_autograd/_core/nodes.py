@@ -225,7 +225,8 @@ def _edge(tape, slot):
     return (accumulate_node(edge), 0) if isinstance(edge, Leaf) else node_at(*edge)
 
 
-HIDDEN = {"_graft": 1, "_cast_back": 0, "_whole": 1}  # steps without a node, and which input they pass on: a write without history keeps the history of the old value
+# Steps without a node, and which input they pass on (a write without history keeps the history of the old value).
+HIDDEN = {"_graft": 1, "_cast_back": 0, "_rearranged": 0, "_whole": 1}
 
 
 def place_of(v):

@@ -30,7 +30,10 @@ from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record
 
 
 class Cell:
-    """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version, layout their (strides, offset) if not row-major."""
+    """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version.
+
+    layout: (strides, offset) of the contents if they do not lie row by row.
+    """
 
     __slots__ = ("counter", "layout", "n", "value")
 
@@ -103,7 +106,7 @@ def _read_again(t, strict):
         if old.seen is not None and old.seen[1] == t._counter.n:  # written behind the version's back
             v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)
         elif not b.needs:
-            v = with_history(replayed_from(view, base, b, NOGRAD), old) if not isinstance(old.leaf, Nowhere) else replayed_from(view, base, b, NOGRAD)
+            v = _without_base(view, base, b, old)
         elif view.creation == "default":
             if not strict and (not old.needs or old.leaf is not None):
                 return replayed_from(view, base, b, GRAD)  # as torch, which makes a first history only for those who use it: see check_inplace
@@ -115,6 +118,14 @@ def _read_again(t, strict):
     t._v, t._at = _own(v, t._counter), cell.n
     mark_seen(t._v, t._counter)
     return t._v
+
+
+def _without_base(view, base, b, old):
+    """A view read again whose base does not require grad: a leaf stays one; a history that there was (the base was detached in place) ends here."""
+    if old.needs and old.leaf is None:
+        return replayed_from(view, base, as_leaf(b, Nowhere(base)), GRAD)
+    v = replayed_from(view, base, b, NOGRAD)
+    return v if type(old.leaf) is Nowhere else with_history(v, old)
 
 
 def _own(v, counter):
@@ -174,6 +185,11 @@ def replayed_from(view, base, b, mode):
     if base._view is view.under:
         return replayed(view.chain if view.under is None else view.chain[len(view.under.chain):], b, mode)
     return replayed(view.chain, _whole(base, b), mode)
+
+
+def rearranged(link, old):
+    """`old` through one view operator under the node that it had."""
+    return record_one(_replay_spec(((link, ()),), "_rearranged"), (old,), GRAD)
 
 
 def _link_by_link(view, base, b):
@@ -278,22 +294,19 @@ def _put_data(chain, value, new):
 
 
 def _put(view, base, old, new):
-    """The base's next Value where `new` was written through a view of it; under no_grad its history stays."""
+    """The base's next Value where `new` was written through a view of it; where that is not recorded its history stays."""
     if base._view is not view.under:
         return replayed(base._view.chain, _put_into(view.chain, _whole(base, old), new), GRAD)
     return _put_into(view.chain if view.under is None else view.chain[len(view.under.chain):], old, new)
 
 
 def _put_into(chain, old, new):
-    recorded = thread.state.grad and (new.needs or old.leaf is None)
-    if not chain:
-        return new if recorded or not old.needs else with_history(new, old)
-    if not old.needs and not new.needs:
-        return _put_data(chain, old, new)
-    if recorded:
-        return record_one(_put_spec(chain), (old, new, *_numbers(chain)), GRAD)
-    if old.leaf is None:
-        return with_history(_put_data(chain, old, new), old) if old.needs else _put_data(chain, old, new)
+    if new.needs:
+        return record_one(_put_spec(chain), (old, new, *_numbers(chain)), GRAD) if chain else new
+    if not old.needs:
+        return _put_data(chain, old, new) if chain else new
+    if old.leaf is None or not chain:
+        return with_history(_put_data(chain, old, new) if chain else new, old)
     out = record_one(_put_spec(chain), (old, new, *_numbers(chain)), LEAF)
     out.leaf = out.tape.leaves[out.slot] = old.leaf
     return out
@@ -355,11 +368,12 @@ _replays: dict = {}
 _puts: dict = {}
 
 
-def _replay_spec(chain):
-    key = tuple(s for s, _ in chain)
+def _replay_spec(chain, name=None):
+    key = (name, *(s for s, _ in chain))
     out = _replays.get(key)
     if out is None:
-        out = _replays[key] = _chain_spec(key, _reader([(s, len(n)) for s, n in chain]), "AsStridedBackward0", {}, 1)
+        out = _replays[key] = _chain_spec(key[1:], _reader([(s, len(n)) for s, n in chain]), "AsStridedBackward0", {}, 1)
+        out.op.name = name or out.op.name
     return out
 
 

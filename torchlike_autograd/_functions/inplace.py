@@ -10,9 +10,9 @@ import numpy as np
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
-from .._core.record import GRAD, record_op, thread
+from .._core.record import record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
-from .._core.storage import View, as_detached, as_leaf, mark_seen, write
+from .._core.storage import View, as_detached, as_leaf, mark_seen, rearranged, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -164,7 +164,7 @@ def _rearranged(t, link, key):
     shape, (strides, offset) = old.aval.shape, t._geometry()
     _, strides, offset = link.op.layout(shape, strides, offset, **link.statics)
     if old.needs and not thread.state.grad:
-        new = as_leaf(record_op(spec, (old,))[0], old.leaf) if old.leaf is not None else record_op(spec, (old,), GRAD)[0]
+        new = as_leaf(record_op(spec, (old,))[0], old.leaf) if old.leaf is not None else rearranged(link, old)
     else:
         new = record_op(spec, (old,))[0]
     if t._cell is None:
@@ -174,10 +174,14 @@ def _rearranged(t, link, key):
     view = t._view
     t._view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
     t._layout_ = None
-    t._counter.n += 1
     t._cell.n += 1
     t._v, t._at = new, t._cell.n
-    mark_seen(new, t._counter)
+    if old.needs and view is not None and view.base is not None and not thread.state.grad:
+        mark_seen(new, t._counter)  # a version that is over at once: torch reads the view again
+        t._at = -1
+    t._counter.n += 1
+    if t._at >= 0:
+        mark_seen(new, t._counter)
     return t
 
 

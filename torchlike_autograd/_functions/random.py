@@ -200,9 +200,11 @@ def _fill(t, array, node):
 
 
 def _filler(name, draw, node=None):
+    usual = f"{name[:-1].title().replace('_', '')}0"
+
     def method(self, *args, generator=None, **kw):
         a = self._v.aval
-        return _fill(self, draw(_gen(generator), a.shape, a.dtype.np, *args, **kw), node(*args, **kw) if callable(node) else node or f"{name[:-1].title().replace('_', '')}0")
+        return _fill(self, draw(_gen(generator), a.shape, a.dtype.np, *args, **kw), node(*args, **kw) if node else usual)
 
     method.__name__ = name
     method.__doc__ = f"Tensor.{name}: fill with random numbers."

@@ -261,10 +261,20 @@ class _PullbackOp:
         self.forward = form.op
 
 
+# Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
+_PASSING = {"AddBackward0", "CloneBackward0", "ExpandBackward0", "GraftBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "SubBackward0"}
+
+
+def _passed(jaxpr, n):
+    """For each result the cotangent that it is, or None; () where none is one."""
+    found = tuple(next((i for i, v in enumerate(jaxpr.invars[:n]) if v is o), None) for o in jaxpr.outvars)
+    return found if any(i is not None for i in found) else ()
+
+
 class Pullback(Form):
     """f(*cotangents of `given`, *inputs) -> gradients of `wanted`; unused inputs are dropped (`keep`)."""
 
-    __slots__ = ("given", "inner", "keep", "wanted")
+    __slots__ = ("given", "inner", "keep", "passes", "wanted")
     weight = 1
     checked = False  # what it reads was checked when it was recorded
 
@@ -286,6 +296,7 @@ class Pullback(Form):
         self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
             active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
+        self.passes = _passed(self.closed.jaxpr, len(gs)) if form.node in _PASSING else ()
 
     def form(self, avals):
         """Itself: a pullback has one set of types."""
