@@ -1,8 +1,19 @@
 """Keys describe structure, never data: what compiles, and how often (counted, not timed)."""
 
 import numpy as np
+import pytest
 
 import torchlike_autograd as torch
+from torchlike_autograd._core import execute
+
+
+@pytest.fixture(autouse=True)
+def credit():
+    """Compiling is not held back by what other tests have spent."""
+    before = execute._credit[0]
+    execute._credit[0] = execute.CREDIT_START
+    yield
+    execute._credit[0] = before
 
 
 def _params(*shapes):
@@ -183,8 +194,6 @@ def test_what_is_no_training_step_waits_for_a_second_time(counts):
 
 def test_new_structures_cannot_spend_what_a_few_hits_earn(counts):
     """A stream of structures that never repeat, with a repeated one in between, is not compiled again and again."""
-    from torchlike_autograd._core import execute
-
     w = torch.tensor([0.5, 0.25], requires_grad=True)
 
     def once(shape):
@@ -195,15 +204,11 @@ def test_new_structures_cannot_spend_what_a_few_hits_earn(counts):
         assert w.grad.tolist()
         w.grad = None
 
-    before = execute._credit[0]
     execute._credit[0] = 0
-    try:
-        with counts() as c:
-            for i in range(60):
-                once([int(b) for b in f"{i:07b}"])
-                once([1, 1, 1])
-    finally:
-        execute._credit[0] = before
+    with counts() as c:
+        for i in range(60):
+            once([int(b) for b in f"{i:07b}"])
+            once([1, 1, 1])
     assert 1 <= c.compiles <= 1 + c.hits // execute.COMPILE, (c.compiles, c.hits)  # the one that repeats, and what its hits pay for
     assert c.op_by_op >= 60 + execute.SIGHTINGS - 1 - c.hits // execute.COMPILE
 
