@@ -11,11 +11,12 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, errors, shapes
+from ._core import devices, dtypes, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
-from ._core.record import Counter, Value, data, thread
+from ._core.record import Counter, Value, data
 from ._core.size import Size
-from ._core.storage import Cell, View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
+from ._tensor_values import Values
 
 _new = object.__new__
 
@@ -24,7 +25,7 @@ class TensorMeta(type):
     """`isinstance(x, torch.Tensor)` by the usual rules."""
 
 
-class Tensor(metaclass=TensorMeta):
+class Tensor(Values, metaclass=TensorMeta):
     """An n-dimensional array that records what is done to it."""
 
     _cell = None
@@ -431,108 +432,6 @@ class Tensor(metaclass=TensorMeta):
     def data(self):
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
-    # Conversion to Python
-
-    def item(self, *extra):
-        """The Python number in a tensor of one element."""
-        if extra:
-            raise TypeError(f"TensorBase.item() takes no arguments ({len(extra)} given)")
-        if self.numel() != 1:
-            raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-        return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
-
-    def tolist(self):
-        """Nested Python lists (a number for 0 dims)."""
-        a = self._numpy()
-        return (a.astype(np.float32) if self.dtype is dtypes.bfloat16 else a).tolist()
-
-    def numpy(self, *, force=False):
-        """A NumPy array of the values (a read-only view where possible)."""
-        if not force and self.requires_grad and thread.state.grad:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if not force and self._view is not None and self.is_conj():
-            raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
-        if self.dtype is dtypes.bfloat16:
-            raise TypeError("Got unsupported ScalarType BFloat16")
-        return np.array(self._numpy())
-
-    def __array__(self, dtype=None, copy=None):
-        a = self.numpy()
-        return a if dtype is None else a.astype(dtype, copy=False)
-
-    def __array_wrap__(self, array, context=None, return_scalar=False):
-        from ._functions.data import from_numpy
-
-        array = np.asarray(array)
-        return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
-
-    __array_priority__ = 1000
-
-    def __bool__(self):
-        n = self.numel()
-        if n != 1:
-            if n == 0:
-                raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
-            raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-        return bool(self.item())
-
-    def __float__(self):
-        return float(self._scalar("double"))
-
-    def __int__(self):
-        return int(self._scalar("int64_t"))
-
-    def __complex__(self):
-        return complex(self._scalar())
-
-    def _scalar(self, real=None):
-        """The number in a tensor of one element, for a conversion to a real C++ type or to complex."""
-        if real != "int64_t":
-            self._warn_scalar()
-        if self.numel() != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        x = self.item()
-        if real is not None and type(x) is complex:
-            if x.imag:
-                raise RuntimeError(f"value cannot be converted to type {real} without overflow")
-            return x.real
-        return x
-
-    def _warn_scalar(self):
-        if self.requires_grad:
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
-                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=4)
-
-    def __index__(self):
-        if self.dtype.category > dtypes.INT or self.numel() != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
-
-    def __len__(self):
-        if self.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return self.shape[0]
-
-    def __iter__(self):
-        if self.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __contains__(self, element):
-        if isinstance(element, (Tensor, int, float, complex, bool)):
-            return bool((self == element).any().item())
-        raise RuntimeError(
-            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
-
-    def __hash__(self):
-        return id(self)
-
-    def __repr__(self, *, tensor_contents=None):
-        from ._core.printing import tensor_text
-
-        return tensor_text(self)
-
     def __format__(self, spec):
         if self.ndim == 0 and type(self) is Tensor:
             from ._tensor_str import scalar_format
@@ -540,90 +439,11 @@ class Tensor(metaclass=TensorMeta):
             return scalar_format(self.item(), spec)
         return object.__format__(self, spec)
 
-    def __reversed__(self):
-        return self if self.ndim == 0 else self.flip(0)
-
-    # Copies
-
-    def __deepcopy__(self, memo):
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were attempting to "
-                "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
-        if id(self) in memo:
-            return memo[id(self)]
-        import copy
-
-        out = _new(type(self))
-        if self._cell is None:
-            out._v = as_detached(self._v)
-            if out._v is self._v:
-                out._v = _same(self._v)
-        else:
-            self._share_copy(out, memo)
-        if self.requires_grad:
-            out.requires_grad_()
-        memo[id(self)] = out
-        if self._grad is not None:
-            out._leaf_point().grad = copy.deepcopy(self._grad, memo)
-        for k, x in self.__dict__.items():
-            if k not in _OWN:
-                out.__dict__[k] = copy.deepcopy(x, memo)
-        return out
-
-    def _share_copy(self, out, memo):
-        """Let `out` show a copy of this tensor's cell, one copy for all that share it."""
-        cell = memo.get(id(self._cell))
-        if cell is None:
-            cell = memo[id(self._cell)] = Cell(another(self._cell.value), Counter(), self._cell.layout)
-        out._cell, out._at, out._counter, out._layout_ = cell, cell.n, cell.counter, self._layout_
-        if self._view is not None and self._view.chain:
-            out._view = View(None, self._view.chain, "default")
-        out._v = another(peek(self))
-        out._v.seen = (cell.counter, cell.counter.n)
-
-    def __reduce_ex__(self, protocol):
-        extra = {k: x for k, x in self.__dict__.items() if k not in _OWN}
-        return _rebuild, (type(self), self._numpy(), self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None, extra)
-
-    def __copy__(self):
-        out = _new(type(self))
-        out.__dict__.update({k: x for k, x in self.__dict__.items() if k != "_leaf"})
-        cell_of(self)
-        out._v, out._cell, out._at, out._counter = self._v, self._cell, self._at, self._counter
-        if self.requires_grad and self.is_leaf:
-            out._v = as_detached(out._v)
-            out.requires_grad_()
-        return out
-
-
-_told: list = []  # said once in a process
-_OWN = {"_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hooks_dict"}
-
 
 def _words():
     from ._core import words
 
     return words
-
-
-def _same(v):
-    """Another Value with the same array."""
-    out = data(v.array, v.aval.dtype, device=v.aval.device) if v.array is not None else None
-    if out is None:
-        v.tape.resolve(v)
-        out = data(v.array, v.aval.dtype, device=v.aval.device)
-    return out
-
-
-def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
-    out = _new(cls)
-    out._v = data(array, dtypes.DTYPES[dtype])
-    out._layout_ = geometry
-    if requires_grad:
-        out.requires_grad_()
-    out.__dict__.update(extra)
-    return out
 
 
 def wrap(v: Value) -> Tensor:

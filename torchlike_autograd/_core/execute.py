@@ -15,11 +15,12 @@ from sys import getrefcount
 import jax
 import numpy as np
 
+from .._ops.spec import Pullback
 from . import config, guards, record
 from .host import host_function
 from .plan import StageForm
 from .program import Program, run_step
-from .record import LOCK, ROOT, Tape, Value, thread
+from .record import LEAF, LOCK, ROOT, Tape, Value, thread
 
 _IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value that only a list holds
 _LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
@@ -164,8 +165,13 @@ def _execute(program, floats, ints, values):
 
 def _can_wait(program):
     """Whether a program is no part of a training step and can run on the host."""
-    return _cpu() and not program.graph and all(s.kind != "backward" and (s.kind != "op" or (type(s.form) is not StageForm and s.form.host(host_function) is not None))
-                          for s in program.steps)
+    return _cpu() and not program.graph and not any(map(_trains, program.steps)) and all(
+        s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
+
+
+def _trains(step):
+    """Whether a step is part of a backward pass or updates a leaf."""
+    return step.kind == "backward" or step.mode == LEAF or isinstance(step.form, (StageForm, Pullback))
 
 
 def _numbers(program, floats, ints):
