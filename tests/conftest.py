@@ -1,5 +1,6 @@
 """Every test runs under strict JAX and leaves no state behind."""
 
+import pathlib
 import sys
 
 import jax
@@ -7,6 +8,8 @@ import pytest
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))  # for compat_matrix, which is not installed
 
 import torchlike_autograd as torch  # noqa: E402
 from torchlike_autograd._core import config, record, rng  # noqa: E402

@@ -45,6 +45,7 @@ def run_script(path):
     except OSError as e:
         sys.stderr.write(f"{sys.executable}: can't open file '{os.path.abspath(path)}': [Errno {e.errno}] {e.strerror}\n")
         raise SystemExit(2) from None
+    path = os.path.abspath(path)
     run_code(compile(source, path, "exec", dont_inherit=True), path)
 
 

@@ -24,7 +24,7 @@ def layer(path):
     best = None
     for i, names in enumerate(LAYERS):
         for n in names:
-            if (path.startswith(n) if n.endswith("/") else path == n or path.startswith(n + "_") and n == "_core/rng") and (best is None or len(n) > best[1]):
+            if (path.startswith(n) if n.endswith("/") else path == n or (path.startswith(n + "_") and n == "_core/rng")) and (best is None or len(n) > best[1]):
                 best = (i, len(n))
     return None if best is None else best[0]
 

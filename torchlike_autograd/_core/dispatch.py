@@ -14,7 +14,7 @@ from . import dtypes, errors, guards, record
 from .hot import make_view
 from .layouts import check_overlap
 from .lines import user_line
-from .record import GRAD, INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .storage import PickSpec, peek, read, refuse_repeats, untrack, view_error, with_history, write
 
 _new = object.__new__
@@ -155,7 +155,7 @@ def _inplace_value(spec, values, old, target):
 
 def keep_history(new, old, target):
     """The value to write: where the write is not recorded, or has no derivative, history stays the old one's and a leaf a leaf."""
-    if not old.needs or new.needs or target._view is not None and target._view.base is not None:
+    if not old.needs or new.needs or (target._view is not None and target._view.base is not None):
         return new
     return with_history(new, old)
 

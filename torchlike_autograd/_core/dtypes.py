@@ -188,7 +188,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 class _Info:
     def __repr__(self):
-        names = [n for n in self._shown]
+        names = list(self._shown)
         return f"{type(self).__name__}({', '.join(f'{n}={self._text(n)}' for n in names)})"
 
     def _text(self, name):

@@ -21,7 +21,7 @@ from .layouts import check_overlap
 from .numeric import check_number, warn_imaginary
 from .ranges import settle_several
 from .record import number_kind, record_op
-from .storage import as_detached, read
+from .storage import as_detached
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
 _SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))

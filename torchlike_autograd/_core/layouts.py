@@ -52,7 +52,7 @@ def _link(spec, numbers, shape, strides, offset):
 def check_overlap(t, src):
     """torch's error where two tensors share part of their memory, but not all of it in the same way."""
     a, b = _stretch(t), _stretch(src)
-    if a is None or b is None or a == b and t._geometry() == src._geometry():
+    if a is None or b is None or (a == b and t._geometry() == src._geometry()):
         return
     if a[0] < b[1] and b[0] < a[1]:
         raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the "

@@ -81,9 +81,25 @@ def settle_several(spec, flat, dims, every=None):
     return unguarded(spec)
 
 
+def settle_classes(spec, flat, ignored):
+    """`settle` for targets flat[1] that are classes, places in dim 1 (or 0) of flat[0]; one number may stand anywhere and is ignored."""
+    bounds = extent(flat[1])
+    if bounds is None:
+        return spec
+    shape = flat[0]._v.aval.shape
+    size = shape[1 if len(shape) > 1 else 0]
+    if bounds[0] <= bounds[1] and (bounds[0] < 0 or bounds[1] >= size):
+        form = spec.form(types(flat))  # errors of shape and dtype come first
+        a = known(flat[1]).astype(np.int64)
+        bad = a[((a < 0) | (a >= size)) & (a != ignored)]
+        if bad.size:
+            raise form.guard_error(int(bad[0]) + (bad[0] >= 0))
+    return unguarded(spec)
+
+
 def types(flat):
     """The input types of a call."""
     return tuple([x._v.aval if isinstance(x, Tensor) else NUMBERS[number_kind(x)] for x in flat])
 
 
-__all__ = ["extent", "known", "settle", "settle_several", "types", "unguarded"]
+__all__ = ["extent", "known", "settle", "settle_classes", "settle_several", "types", "unguarded"]

@@ -158,7 +158,8 @@ class Outside:
 class Tape:
     """One thread's record since its last flush, and afterwards the graph that it left behind."""
 
-    __slots__ = ("__weakref__", "contexts", "extra", "floats", "freed", "inputs", "ints", "kept", "edges", "leaves", "lines", "open", "owner", "prefix", "program", "seen", "serial", "slots", "values")
+    __slots__ = ("__weakref__", "contexts", "edges", "extra", "floats", "freed", "inputs", "ints", "kept",
+                 "leaves", "lines", "open", "owner", "prefix", "program", "seen", "serial", "slots", "values")
     _serials = 0
 
     def __init__(self, owner):

@@ -13,7 +13,7 @@ from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Size, Tensor, from_array, wrap
+from .._tensor import Size, Tensor, wrap
 
 
 def device_of(device):

@@ -6,7 +6,6 @@ import operator
 
 import numpy as np
 
-
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero

@@ -118,7 +118,7 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
         input, dim = viewed(contiguous(input), (-1,)) if input.ndim != 1 else input, 0
     d = wrap_dim(dim, input.ndim)
     size = input.shape[d] if input.ndim else 1
-    if repeats.ndim == 0 or repeats.numel() == 1 and size != 1:
+    if repeats.ndim == 0 or (repeats.numel() == 1 and size != 1):
         repeats = broadcasted(reshaped(repeats, (1,)), (size,))
     elif repeats.numel() != size:
         raise RuntimeError("repeats must have the same size as input along dim, but got "

@@ -14,7 +14,6 @@ from .convert import LEGACY
 from .create import filled
 from .data import _is_sequence, from_data, say_data_type
 
-
 _alias = named("alias")
 
 
@@ -24,7 +23,7 @@ def _new(dtype, args, kwargs, only=None):
     if "size" in kwargs:
         return filled(_sizes(kwargs["size"]), 0, dtype)
     unknown = [k for k in kwargs if k not in ("data", "other")]
-    if unknown or len(args) + len(kwargs) > 1 and not all(_is_size(a) for a in args):
+    if unknown or (len(args) + len(kwargs) > 1 and not all(_is_size(a) for a in args)):
         return _refuse(args, kwargs)
     if not args and not kwargs:
         return filled((0,), 0, dtype)

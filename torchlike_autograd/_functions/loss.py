@@ -9,6 +9,7 @@ from .._core import shapes
 from .._core.composite import composite, named
 from .._core.dispatch import run
 from .._core.dtypes import FLOAT
+from .._core.ranges import settle_classes
 from .._core.record import thread
 from .._ops import activation as _activation_ops
 from .._ops import loss as _loss_ops
@@ -70,7 +71,7 @@ def _broadcast_pair(input, target):
     if input.shape == target.shape:
         return input, target
     warnings.warn(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}). This will likely lead to incorrect results "
-                  "due to broadcasting. Please ensure they have the same size.", stacklevel=4)
+                  "due to broadcasting. Please ensure they have the same size.", stacklevel=3)
     size = shapes.broadcast(tuple(input.shape), tuple(target.shape))
     return tuple(t if t.shape == size else named("expand")(t, size) for t in (input, target))
 
@@ -170,7 +171,8 @@ def _nll(input, target, weight, code, ignore_index):
 def _of_classes(key, input, target, weight, code, ignore_index):
     flat = (input, target) if weight is None else (input, target, weight)
     statics = (("reduction", code), ("ignore_index", ignore_index))
-    return run(spec_of(OPS[key], statics, ("T", "T", "N" if weight is None else "T")), flat)[0]
+    spec = spec_of(OPS[key], statics, ("T", "T", "N" if weight is None else "T"))
+    return run(settle_classes(spec, flat, ignore_index), flat)[0]
 
 
 def _log_softmax(input, axis):

@@ -8,7 +8,8 @@ import warnings
 from .._core import bind, dtypes, shapes
 from .._core.composite import composite
 from .._core.dispatch import run
-from .._core.hot import unary, view as follow_view
+from .._core.hot import unary
+from .._core.hot import view as follow_view
 from .._core.record import number_kind
 from .._core.shapes import wrap_dim
 from .._ops import join as _join_ops
@@ -74,7 +75,7 @@ def sizes_of(args):
 
 def plain(t):
     """Whether a tensor lies row by row (cheap for the usual case)."""
-    return t._layout_ is None and (t._view is None or not t._view.chain) or t.is_contiguous()
+    return (t._layout_ is None and (t._view is None or not t._view.chain)) or t.is_contiguous()
 
 
 # Other sizes

@@ -6,7 +6,6 @@ import math
 
 from .._core import config, dtypes
 from .._core.composite import composite, named
-
 from .create import _dtype, arange, filled, placed, sizes
 
 _cat = named("cat")

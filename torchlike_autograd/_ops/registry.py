@@ -65,7 +65,7 @@ class Op:
         self.__dict__.update(fields)
         self.params = self.schema.params
         self.tensor_params = [p for p in self.params if p.kind.startswith("Tensor")]
-        self.is_view = self.untracked or any(r.alias for r in self.schema.returns) and not any(p.writes for p in self.params)
+        self.is_view = self.untracked or (any(r.alias for r in self.schema.returns) and not any(p.writes for p in self.params))
         self.out = self.out and not self.is_view
         self.multi = len(self.schema.returns) > 1 or (bool(self.schema.returns) and self.schema.returns[0].kind.endswith("[]"))
         self.rule = self.derivative.f if isinstance(self.derivative, rule) else None

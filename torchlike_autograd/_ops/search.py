@@ -5,8 +5,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype, promote_types
-from .registry import NONE, SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
 from .places import long
+from .registry import NONE, SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
 
 
 def _found(rows, values, right):

@@ -9,8 +9,8 @@ from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import contiguous_strides, wrap_dim
 from .conventions import straight
 from .places import along_dim, at_least_1d, in_range, lattice, long, out_of_bounds
-from .scatter import part, scatter_dim
 from .registry import SMOOTH, call, fails, op, real
+from .scatter import part, scatter_dim
 
 
 def _places(index, d, shape):

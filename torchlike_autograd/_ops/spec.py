@@ -139,7 +139,7 @@ _UNKNOWN = object()
 class Form:
     """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
-    __slots__ = ("_host", "call", "closed", "_jit", "_pullbacks", "avals", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
+    __slots__ = ("_host", "_jit", "_pullbacks", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
 
     checked = True  # whether later writes to what it saved are errors
 
@@ -458,9 +458,7 @@ def _number_casts(form, compute):
     first = compute or next((a.dtype for a in form.avals if not _is_number(a)), None)
     out = []
     for a, owner in zip(form.avals, form.owners):
-        if not _is_number(a) or _is_int_param(form.op, owner):
-            out.append(None)
-        elif first is None or a.dtype.category > first.category:
+        if not _is_number(a) or _is_int_param(form.op, owner) or first is None or a.dtype.category > first.category:
             out.append(None)
         else:
             out.append(first)

@@ -6,8 +6,15 @@ from . import grad_mode, graph
 from ._run import backward, grad
 from .function import Function
 from .grad_mode import (
-    _force_original_view_tracking, enable_grad, inference_mode, is_multithreading_enabled, is_view_replay_enabled, no_grad, set_grad_enabled,
-    set_multithreading_enabled)
+    _force_original_view_tracking,
+    enable_grad,
+    inference_mode,
+    is_multithreading_enabled,
+    is_view_replay_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 
 Variable = _tensor.Tensor
 Variable._execution_engine = Engine()

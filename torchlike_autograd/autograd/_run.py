@@ -10,8 +10,8 @@ from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
 from .._core.record import record_op
-from .._core.storage import history
 from .._core.simple import run_simple
+from .._core.storage import history
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap

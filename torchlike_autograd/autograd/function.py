@@ -307,7 +307,7 @@ def _apply(cls, args, kwargs, split):
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
     _check_dirty(ctx, [t for _, t in tensors], outputs)
     if live:
-        outputs = _attach(ctx, args, dict(((id(t), v) for t, v in before)), outputs)
+        outputs = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
         ctx._saved = tuple(_save(ctx, t, outputs) for t in (ctx.to_save or ()))
     else:
         outputs = tuple(_inside(_fresh(o, args, ctx), "function") if isinstance(o, Tensor) else o for o in outputs)

@@ -14,8 +14,8 @@ class Parameter(Tensor):
     _is_param = True
 
     def __new__(cls, data=None, requires_grad=True):
-        from .._functions.create import filled
         from .._core import config
+        from .._functions.create import filled
 
         source = filled((0,), 0, config.default_dtype()) if data is None else data
         base = source.detach()
