@@ -14,6 +14,7 @@ import numpy as np
 from ._core import devices, dtypes, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import Counter, Value, data
+from ._core.shown import Shown
 from ._core.size import Size
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
 from ._tensor_values import Values
@@ -21,7 +22,7 @@ from ._tensor_values import Values
 _new = object.__new__
 
 
-class TensorMeta(type):
+class TensorMeta(Shown):
     """`isinstance(x, torch.Tensor)` by the usual rules."""
 
 

@@ -5,7 +5,7 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "torchlike_autograd"
 LAYERS = [
-    ("_core/errors", "_core/config", "_core/lines"),
+    ("_core/errors", "_core/config", "_core/lines", "_core/shown"),
     ("_core/dtypes", "_core/shapes", "_core/devices", "_tensor_str"),
     ("_ops/",),
     ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from .shown import Shown
+
 _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps",
           "meta", "hpu", "mtia", "privateuseone", "tpu", "gpu")
 
 
-class device:
+class device(metaclass=Shown):
     """A device: `type` ("cpu", "cuda", "tpu", "meta") and `index` (None means the default one)."""
 
     __slots__ = ("index", "type")

@@ -10,12 +10,14 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
+from .shown import Shown
+
 __all__ = ["DTYPES", "can_cast", "dtype", "finfo", "from_numpy_dtype", "iinfo", "of_scalar", "promote_types", "result_type"]
 
 BOOL, INT, FLOAT, COMPLEX = range(4)
 
 
-class dtype:
+class dtype(metaclass=Shown):
     """A torch dtype: `repr` is ``torch.<name>``; `np` is the matching NumPy dtype."""
 
     __slots__ = ("category", "char_name", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "np")
@@ -186,7 +188,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     return not (from_.category != BOOL and to.category == BOOL)
 
 
-class _Info:
+class _Info(metaclass=Shown):
     def __repr__(self):
         names = list(self._shown)
         return f"{type(self).__name__}({', '.join(f'{n}={self._text(n)}' for n in names)})"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from . import shapes
+from .shown import Shown
 
 
-class layout:
+class layout(metaclass=Shown):
     """A memory layout; only strided tensors exist here."""
 
     def __init__(self, name):

@@ -8,6 +8,8 @@ import threading
 
 import numpy as np
 
+from .shown import Shown
+
 _DEFAULT_SEED = 67280421310721  # torch's seed of a Generator() nobody seeded
 _WORDS = 624  # 32-bit words in the state of MT19937
 
@@ -32,7 +34,7 @@ _STATE = np.dtype(
 )
 
 
-class Generator:
+class Generator(metaclass=Shown):
     """A random stream with its position, like ``torch.Generator``.
 
     ``lock`` is held for the length of one draw, so that threads sharing a generator take whole

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from . import shapes
+from .shown import Shown
 
 
-class Size(tuple):
+class Size(tuple, metaclass=Shown):
     """A shape (torch.Size)."""
 
     __slots__ = ()

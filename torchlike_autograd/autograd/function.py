@@ -13,13 +13,14 @@ import warnings
 from .._core.composite import named
 from .._core.nodes import Node, short_name
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
+from .._core.shown import Shown
 from .._core.storage import View, cell_of, write
 from .._tensor import Tensor, _new, wrap
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 
-class FunctionCtx:
+class FunctionCtx(metaclass=Shown):
     """What `forward` and `backward` share."""
 
     def save_for_backward(self, *tensors):
@@ -214,7 +215,7 @@ def _unpack(ctx, s):
     return wrap(s.value)
 
 
-class FunctionMeta(type):
+class FunctionMeta(Shown):
     """Makes the node class ``<Name>Backward`` of each Function."""
 
     def __init__(cls, name, bases, attrs):

@@ -7,6 +7,7 @@ import inspect
 import warnings
 
 from .._core.record import thread
+from .._core.shown import Shown
 from .._core.storage import REPLAY
 
 __all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
@@ -17,7 +18,7 @@ def is_grad_enabled() -> bool:
     return thread.state.grad
 
 
-class _Mode:
+class _Mode(metaclass=Shown):
     """A context manager that is a decorator too; generators and coroutines run in the mode and leave the caller's alone."""
 
     def clone(self):
