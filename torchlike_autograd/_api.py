@@ -18,6 +18,10 @@ from ._tensor import Size, Tensor
 
 _publish.install(globals(), "torch")
 _operators.attach()
+
+from ._core import wiring as _wiring  # noqa: E402
+
+_wiring.wire()
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 

@@ -1,7 +1,6 @@
 """The Tensor facade: state and properties (layer 5); operators are attached from the op table by `_core/bind.py`.
 
-A Tensor is a mutable name for a Value: `_v` is the Value read last; `_cell`, `_at`, `_view`, `_counter` say which storage it shares
-(see `_core/storage.py`); `_leaf` is its accumulation point.  Class attributes are the defaults, so that a fresh tensor sets one attribute.
+A Tensor is a mutable name for a Value; its own fields are those of `_core/state.py`, of which a fresh tensor sets one.
 """
 
 from __future__ import annotations
@@ -16,26 +15,18 @@ from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, s
 from ._core.record import Counter, Value, data
 from ._core.shown import Shown
 from ._core.size import Size
+from ._core.state import State
+from ._core.state import new as _new
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
 from ._tensor_values import Values
-
-_new = object.__new__
 
 
 class TensorMeta(Shown):
     """`isinstance(x, torch.Tensor)` by the usual rules."""
 
 
-class Tensor(Values, metaclass=TensorMeta):
+class Tensor(State, Values, metaclass=TensorMeta):
     """An n-dimensional array that records what is done to it."""
-
-    _cell = None
-    _at = 0
-    _view = None
-    _counter = None
-    _leaf = None
-    _layout_ = None  # (strides, storage offset) when not row-major from 0
-    _hooks_dict = None
 
     def __new__(cls, *args, **kwargs):
         from ._functions.legacy import construct

@@ -9,9 +9,9 @@ import numpy as np
 
 from ._core import dtypes
 from ._core.record import Counter, data, thread
+from ._core.state import copy_state, user_fields
+from ._core.state import new as _new
 from ._core.storage import Cell, View, another, as_detached, cell_of, peek
-
-_new = object.__new__
 
 
 class Values:
@@ -141,9 +141,8 @@ class Values:
         memo[id(self)] = out
         if self._grad is not None:
             out._leaf_point().grad = copy.deepcopy(self._grad, memo)
-        for k, x in self.__dict__.items():
-            if k not in _OWN:
-                out.__dict__[k] = copy.deepcopy(x, memo)
+        for k, x in user_fields(self).items():
+            out.__dict__[k] = copy.deepcopy(x, memo)
         return out
 
     def _share_copy(self, out, memo):
@@ -158,21 +157,18 @@ class Values:
         out._v.seen = (cell.counter, cell.counter.n)
 
     def __reduce_ex__(self, protocol):
-        extra = {k: x for k, x in self.__dict__.items() if k not in _OWN}
-        return _rebuild, (type(self), self._numpy(), self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None, extra)
+        return _rebuild, (type(self), self._numpy(), self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
+                          user_fields(self))
 
     def __copy__(self):
         out = _new(type(self))
-        out.__dict__.update({k: x for k, x in self.__dict__.items() if k != "_leaf"})
         cell_of(self)
-        out._v, out._cell, out._at, out._counter = self._v, self._cell, self._at, self._counter
+        copy_state(self, out, but=("_leaf",))
+        out.__dict__.update(user_fields(self))
         if self.requires_grad and self.is_leaf:
             out._v = as_detached(out._v)
             out.requires_grad_()
         return out
-
-
-_OWN = {"_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hooks_dict"}
 
 
 def _same(v):

@@ -16,7 +16,7 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import devices, dtypes
 from .dispatch import inplace, into, run
-from .hot import PLAIN, binary, twin, unary, view, with_number
+from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
 from .record import number_kind
 
 NUMBERS = (float, int, bool, complex)
@@ -270,7 +270,7 @@ class Recipes:
 
     def __init__(self, name, ops, method):
         self.name, self.ops, self.method = name, ops, method
-        self.kinds = {}  # (types, names, types of keywords) -> (picker of structure, {values: (spec, picker of flat)}, places of structure)
+        self.kinds = {}  # (types, names, types of keywords) -> (picker of structure, {values: (spec, picker of flat, its places)}, places of structure)
 
     def find(self, args, kwargs):
         """(spec, flat) of a call."""
@@ -288,8 +288,7 @@ class Recipes:
             except TypeError:  # a list
                 found = table.get(pick([tuple(x) if type(x) is list else x for x in every]))
             if found is not None:
-                spec, chosen = found
-                return spec, chosen(every)
+                return found[0], found[1](every)
         spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
         self._learn(kind, every, spec, flat)
         return spec, flat
@@ -311,7 +310,7 @@ class Recipes:
             known = self.kinds[kind] = (_picker(fixed), {}, fixed)
         if len(known[1]) > 256:
             known[1].clear()
-        known[1][known[0](values)] = (spec, _picker(chosen))
+        known[1][known[0](values)] = (spec, _picker(chosen), tuple(chosen))
 
 
 def _picker(places):
@@ -394,8 +393,8 @@ def make_function(name, ops, method=False):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc
-    function.ops, function.known = ops, known
-    return function
+    function.ops, function.known, function.kinds = ops, known, recipes.kinds
+    return wrapped(function, known, recipes.kinds)
 
 
 def _remember(known, spec, args, flat):
@@ -436,7 +435,7 @@ def make_inplace(name, ops):
 
     function.__name__ = function.__qualname__ = name + "_"
     function.ops, function.known = ops, known
-    return function
+    return wrapped(function, known, None, "write")
 
 
 def public_names():

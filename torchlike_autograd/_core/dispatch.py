@@ -15,9 +15,9 @@ from .hot import make_view
 from .layouts import check_overlap
 from .lines import user_line
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .state import new as _new
 from .storage import PickSpec, peek, read, refuse_repeats, untrack, view_error, with_history, write
 
-_new = object.__new__
 
 
 def values_of(flat):

@@ -21,6 +21,7 @@ from .host import host_function
 from .plan import StageForm
 from .program import Program, run_step
 from .record import LEAF, LOCK, ROOT, Tape, Value, thread
+from .speed import native
 
 _IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value that only a list holds
 _LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
@@ -39,17 +40,20 @@ class Stats(dict):
 
 
 stats = Stats(flushes=0, compiles=0, hits=0, op_by_op=0, compile_seconds=0.0, programs=0, structures=0)
-_credit = [CREDIT_START]
+_credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 _programs: dict = {}  # (prefix, mask) -> Program, least recently used first
 _options = {"xla_allow_excess_precision": False}
 
 
-def live_mask(values) -> bytes:
+def _live_mask(values) -> bytes:
     """One byte a value: 1 where somebody besides the tape holds it."""
     try:
         return bytes(map(getrefcount, values)).translate(_LIVE)
     except ValueError:  # more than 255 holders
         return bytes(min(n, 255) for n in map(getrefcount, values)).translate(_LIVE)
+
+
+live_mask = _live_mask if native is None else native.live_mask
 
 
 def flush(tape=None):
@@ -63,6 +67,8 @@ def flush(tape=None):
             if tape.owner.tape is not tape or not tape.inputs:
                 return
             _reopen(tape)
+            return
+        if native is not None and native.flush(tape):
             return
         mask = live_mask(tape.values)
         _reopen(tape)
@@ -86,11 +92,7 @@ def _run(tape, mask):
     if program is None:
         program = prefix.programs[mask] = Program(prefix, mask)
         _remember(program)
-    inputs = tape.inputs
-    if program.outs:
-        arrays = _execute(program, tape.floats, tape.ints, [inputs[i] for i in program.argument_indices])
-    else:
-        arrays = ()
+    arrays = _execute(program, tape) if program.outs else ()
     _deliver(tape, program, arrays)
 
 
@@ -98,11 +100,7 @@ def _deliver(tape, program, arrays):
     values = tape.values
     if program.guarded:
         guards.pending.append((arrays[-1], [(s.form.guard_error, tape.lines.get(s.first)) for s in program.guarded]))
-    for slot, a in zip(program.shown, arrays):
-        v = values[slot]
-        v.array = a
-        if not v.needs or v.leaf is not None:
-            v.tape = None
+    _show(values, program.shown, arrays)
     tape.program = program
     if program.graph:
         _keep(tape, program, dict(zip(program.outs, arrays)))
@@ -110,6 +108,18 @@ def _deliver(tape, program, arrays):
         tape.kept, tape.slots, tape.leaves, tape.seen = {}, {}, {}, {}
         tape.floats, tape.ints = [], []
     tape.values, tape.inputs, tape.slots = [], [], {}
+
+
+def _show_each(values, shown, arrays):
+    """Give the Values that somebody holds their arrays."""
+    for slot, a in zip(shown, arrays):
+        v = values[slot]
+        v.array = a
+        if not v.needs or v.leaf is not None:
+            v.tape = None
+
+
+_show = _show_each if native is None else native.deliver
 
 
 def _keep(tape, program, arrays):
@@ -146,21 +156,29 @@ def _device_array(v):
     return a
 
 
-def _execute(program, floats, ints, values):
+def _execute(program, tape):
     program.runs += 1
     program.prefix.used += 1
-    compiled = program.compiled
-    if compiled is not None:
+    if program.compiled is not None:
         stats["hits"] += 1
-        if _credit[0] < CREDIT_MAX:
+        if _credit[0] < _credit[1]:
             _credit[0] += 1
-        return compiled(_numbers(program, floats, ints), *[
-            a if (a := v.array) is not None and type(a) is not np.ndarray else _device_array(v) for v in values])
+        return _call(program, tape)
+    floats, ints, values = tape.floats, tape.ints, [tape.inputs[i] for i in program.argument_indices]
     with jax.enable_x64(True):
         if config.get("execution") == "immediate" or (program.runs < SIGHTINGS and (_credit[0] < COMPILE or (program.runs < 2 and _can_wait(program)))):
             stats["op_by_op"] += 1
             return op_by_op(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(v) for v in values])
         return _compile(program, floats, ints, [_device_array(v) for v in values])
+
+
+def _call_compiled_program(program, tape):
+    inputs = tape.inputs
+    return program.compiled(_numbers(program, tape.floats, tape.ints), *[
+        a if (a := inputs[i].array) is not None and type(a) is not np.ndarray else _device_array(inputs[i]) for i in program.argument_indices])
+
+
+_call = _call_compiled_program if native is None else native.run
 
 
 def _can_wait(program):
@@ -224,8 +242,9 @@ def _compile(program, floats, ints, arrays):
         return body(_joined(words[:n], np.float64), _joined(words[n:], np.int64), *arrays)
 
     arguments = (_numbers(program, floats, ints), *arrays)
-    program.compiled = jax.jit(from_words).lower(*arguments).compile(_options if _cpu() else None)
-    out = program.compiled(*arguments)
+    compiled = jax.jit(from_words).lower(*arguments).compile(_options if _cpu() else None)
+    out = compiled(*arguments)
+    program.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that
     stats["compiles"] += 1
     stats["compile_seconds"] += time.perf_counter() - start
     _explain_recompiles(program)

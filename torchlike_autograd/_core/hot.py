@@ -9,11 +9,12 @@ from __future__ import annotations
 from .._tensor import Tensor
 from . import record
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .speed import native
+from .state import new as _new
 from .storage import REPLAY, ReplayedView, View, cell_of, lead_nowhere, read, write
 
 PLAIN = {Tensor}  # exact types of tensors that may go these ways
 
-_new = object.__new__
 _acquire, _release = LOCK.acquire, LOCK.release
 
 
@@ -165,4 +166,21 @@ def twin(spec, t, y, general):
     return t
 
 
-__all__ = ["PLAIN", "binary", "make_view", "twin", "unary", "view", "with_number"]
+def wrapped(function, known, kinds, role="call", first=None):
+    """A function of the op table with the remembered paths before it, where the C module is there.
+
+    known, kinds: its tables (`bind.make_function`, `bind.Recipes`); role: "call", "write" (a `_` twin), "swapped" (a reflected operator) or "item" (`x[...]`); first: the spec of a call with two matrices, of `x[i]`.
+    """
+    if native is None:
+        return function
+    return native.Function(function, known, kinds, _ROLES[role], first)
+
+
+_ROLES = {"call": 0, "swapped": 1, "write": 2, "item": 3}
+
+
+if native is not None:
+    python_view = view
+    unary, binary, with_number, view = native.unary, native.binary, native.with_number, native.view
+
+__all__ = ["PLAIN", "binary", "make_view", "twin", "unary", "view", "with_number", "wrapped"]

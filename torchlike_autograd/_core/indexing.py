@@ -24,8 +24,8 @@ from .record import number_kind, record_op
 from .storage import as_detached
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
-_SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))
-_slices: dict = {}  # (dim, length, step) -> Spec
+SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))
+SLICES: dict = {}  # (dim, length, step) -> Spec
 
 
 # Views
@@ -42,7 +42,7 @@ def _select(t, dim, i, position):
             raise _bad_index(i - n, position, n)
     elif i >= n:
         raise _bad_index(i, position, n)
-    return view(_SELECT_FIRST if dim == 0 else spec_of(_SELECT, (("dim", dim),), ("T", "i")), t, i)
+    return view(SELECT_FIRST if dim == 0 else spec_of(_SELECT, (("dim", dim),), ("T", "i")), t, i)
 
 
 def _bad_index(i, position, n):
@@ -64,11 +64,11 @@ def _cut(t, dim, s, keep_whole):
     if length == n and not keep_whole and (s.start is None or operator.index(s.start) == 0):
         return t
     key = (dim, length, step)
-    spec = _slices.get(key)
+    spec = SLICES.get(key)
     if spec is None:
-        if len(_slices) > 4096:
-            _slices.clear()
-        spec = _slices[key] = spec_of(_SLICE, (("dim", dim), ("length", length), ("step", step)), ("T", "i"))
+        if len(SLICES) > 4096:
+            SLICES.clear()
+        spec = SLICES[key] = spec_of(_SLICE, (("dim", dim), ("length", length), ("step", step)), ("T", "i"))
     return view(spec, t, start)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import publish
 from .bind import NUMBERS
 from .dispatch import inplace
-from .hot import PLAIN, binary, twin, with_number
+from .hot import PLAIN, binary, twin, with_number, wrapped
 
 
 def _ok(x):
@@ -28,7 +30,7 @@ def _forward(f, name):
         return NotImplemented  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
 
     dunder.__name__ = name
-    return dunder
+    return wrapped(dunder, known, None)
 
 
 def _tensor(array):
@@ -42,7 +44,7 @@ def _swapped(f, name):
         return f(other, self) if _ok(other) else NotImplemented
 
     dunder.__name__ = name
-    return dunder
+    return wrapped(dunder, {}, getattr(f, "kinds", None), "swapped")
 
 
 def _inplace(f, name):
@@ -55,7 +57,7 @@ def _inplace(f, name):
         return f(self, other) if _ok(other) else NotImplemented
 
     dunder.__name__ = name
-    return dunder
+    return wrapped(dunder, known, None, "write")
 
 
 BINARY = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "pow": "pow",
@@ -105,7 +107,7 @@ def _comparison(f, dunder):
             return dunder == "ne"
         return NotImplemented
 
-    return compare
+    return wrapped(compare, known, None)
 
 
 def _rest(table):
@@ -115,13 +117,16 @@ def _rest(table):
             setattr(Tensor, dunder, lambda self, f=f: f(self))
     if "torch.matmul" in table:
         matmul = table["torch.matmul"]
-        Tensor.__matmul__ = lambda self, other: matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+        def forward(self, other):
+            return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+
+        Tensor.__matmul__ = wrapped(forward, {}, None, first=spec_of(OPS["mm"], (), ("T", "T")))
         Tensor.__rmatmul__ = lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented
     try:
-        from .indexing import getitem, setitem
+        from .indexing import SELECT_FIRST, SLICES, getitem, setitem
     except ImportError:
         return
-    Tensor.__getitem__, Tensor.__setitem__ = getitem, setitem
+    Tensor.__getitem__, Tensor.__setitem__ = wrapped(getitem, SLICES, None, "item", SELECT_FIRST), setitem
 
 
 __all__ = ["attach"]

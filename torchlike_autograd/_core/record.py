@@ -27,6 +27,7 @@ import threading
 
 from .._ops.spec import aval
 from . import config
+from .speed import native
 
 NOGRAD, GRAD, LEAF = 0, 1, 2
 INPLACE = GRAD | 4  # recorded for a write to the operator's own input, of which torch keeps a copy where it needs the old value
@@ -155,17 +156,19 @@ class Outside:
         self.out_avals = ()
 
 
+serials = [0]  # tapes made so far
+
+
 class Tape:
     """One thread's record since its last flush, and afterwards the graph that it left behind."""
 
     __slots__ = ("__weakref__", "contexts", "edges", "extra", "floats", "freed", "inputs", "ints", "kept",
                  "leaves", "lines", "open", "owner", "prefix", "program", "seen", "serial", "slots", "values")
-    _serials = 0
 
     def __init__(self, owner):
-        Tape._serials += 1
+        serials[0] += 1
         self.owner = owner
-        self.serial = Tape._serials
+        self.serial = serials[0]
         self.prefix = ROOT
         self.values = []
         self.inputs = []
@@ -224,12 +227,16 @@ def slot_table(prefix):
     return out
 
 
+threads = [0]  # states made so far: one thread alone needs no lock
+
+
 class ThreadState:
     """What belongs to one thread: the open tape and the modes."""
 
     __slots__ = ("anomaly", "calls", "extra", "grad", "inference", "saved_hooks", "tape")
 
     def __init__(self):
+        threads[0] += 1
         self.tape = Tape(self)
         self.grad = True
         self.inference = False
@@ -401,6 +408,10 @@ def record_alias(v, kind) -> Value:
         out = Value(v.aval, nxt.needs, tape, nxt.first)
         tape.values.append(out)
         return out
+
+
+if native is not None:
+    record_op_general, record_op = record_op, native.record_op
 
 
 class Counter:

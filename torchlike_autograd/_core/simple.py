@@ -14,24 +14,27 @@ from .engine import Pass, accumulate, check, number_at, release_kept, value_at
 from .nodes import Leaf
 from .plan import Stage, plan_for, stage_form
 from .record import LOCK, NOGRAD, Step, Value, new_prefix, record_op, thread
+from .speed import native
+from .state import new as _new
 
-_new = object.__new__
 _NOTHING = frozenset()
 _PASS = Pass(False, False, None, True)
 
 
 class Simple:
-    """What is known of a pass: `arrivals`, for each gradient (slot of its leaf, type); `kept`, `results`: slots for the version check; `saving`: nodes released.
+    """What is known of a pass: `arrivals`, for each gradient (slot of its leaf, type); `kept`, `results`: slots for the version check (`checked`: both); `saving`: nodes released.
 
     On an open tape: `prefix`, where it stands afterwards, and `first`, the slot of the first gradient.  On a closed one: `ones`, the spec of the gradient
     that the pass starts from, and `form`, `reads`, `numbers`: the stage and what it takes.
     """
 
-    __slots__ = ("arrivals", "first", "form", "kept", "numbers", "ones", "prefix", "reads", "results", "saving")
+    __slots__ = ("arrivals", "checked", "first", "form", "kept", "numbers", "ones", "prefix", "reads", "results", "saving")
 
 
 def run_simple(v):
     """backward() of one real scalar without options, if it is the common case: True when done."""
+    if native is not None and native.backward(v):
+        return True
     tape = v.tape
     if tape.extra or tape.freed or Leaf.watched[0] or record.IMMEDIATE[0] or tape.contexts:
         return False
@@ -95,6 +98,7 @@ def _learn(tape, v, open_here):
     out = Simple()
     out.arrivals = tuple(zip(stage.outs, stage.avals))
     out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving
+    out.checked = tuple(plan.kept | plan.results)
     out.ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ())
     if open_here:
         _extend(out, tape.prefix, stage, plan.saving)

@@ -9,6 +9,7 @@ import numpy as np
 from .._core import config, dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.errors import expected_options
+from .._core.state import copy_state, new
 from .._tensor import Tensor
 from .convert import LEGACY
 from .create import filled
@@ -85,8 +86,8 @@ def as_subclass(self, cls):
     """An alias of this tensor in another class."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(f"as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor, not {type(cls).__name__}")
-    out = object.__new__(cls)
-    out.__dict__.update(_alias(self).__dict__)
+    out = new(cls)
+    copy_state(_alias(self), out)
     return out
 
 

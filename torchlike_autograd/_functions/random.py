@@ -34,7 +34,7 @@ class Generator(rng.Generator):
         rng.Generator.set_state(self, state)
 
 
-default_generator = _new(Generator)
+default_generator = object.__new__(Generator)
 default_generator.__dict__ = rng.default_generator.__dict__
 
 

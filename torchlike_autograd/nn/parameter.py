@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core.hot import PLAIN
+from .._core.state import copy_state
 from .._tensor import Tensor, _new
 
 __all__ = ["Parameter"]
@@ -20,7 +21,7 @@ class Parameter(Tensor):
         source = filled((0,), 0, config.default_dtype()) if data is None else data
         base = source.detach()
         self = _new(cls)
-        self.__dict__.update(base.__dict__)
+        copy_state(base, self)
         if requires_grad:
             self.requires_grad_()
         return self

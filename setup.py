@@ -1,0 +1,17 @@
+"""The optional C module; everything else about the package is in pyproject.toml."""
+
+import runpy
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+core = Path("torchlike_autograd/_core")
+speed = runpy.run_path(str(core / "speed.py"))
+module = Extension(
+    "_torchlike_speed",
+    [str(core / "native" / name) for name in speed["SOURCES"] if name.endswith(".c")],
+    define_macros=[("SOURCE", f'"{speed["source_hash"]()}"')],
+    optional=True,  # without a compiler the package is complete, only slower
+)
+setup(ext_modules=[] if sysconfig.get_config_var("Py_GIL_DISABLED") else [module])

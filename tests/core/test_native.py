@@ -1,0 +1,87 @@
+"""The C module and the Python that it shortens do the same: the same cases without it, and what it makes by itself compared slot by slot."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import torchlike_autograd as torch
+from torchlike_autograd._core import record
+from torchlike_autograd._core.speed import native, source_hash
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+AREAS = ("engine", "hooks", "inplace", "modes", "views", "function")
+needs_native = pytest.mark.skipif(native is None, reason="the C module is not built here: everything else ran without it")
+
+
+def _run(code, **env):
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True)
+
+
+@needs_native
+@pytest.mark.parametrize("area", AREAS)
+def test_cases_without_the_module(area):
+    done = subprocess.run([sys.executable, "-m", "compat_matrix", "run", "--only", area], cwd=ROOT, env={**os.environ, "TLA_NATIVE": "0"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_native
+def test_new_tape_is_a_tape():
+    state = record.thread.state
+    ours, theirs = native.new_tape(state), record.Tape(state)
+    for name in record.Tape.__slots__:
+        if name not in ("__weakref__", "serial"):
+            a, b = getattr(ours, name), getattr(theirs, name)
+            assert type(a) is type(b) and a == b, name
+    assert theirs.serial == ours.serial + 1
+
+
+@needs_native
+def test_values_and_tensors_have_every_field():
+    x = torch.ones(2) + 1
+    y = x + x
+    for name in record.Value.__slots__:
+        assert name == "__weakref__" or hasattr(y._v, name)
+    assert vars(y) == {}
+
+
+def test_switched_off():
+    assert _run("from torchlike_autograd._core.speed import native; print(native)", TLA_NATIVE="0").stdout == "None\n"
+
+
+@needs_native
+def test_other_sources_are_refused():
+    code = ("import _torchlike_speed as s, torchlike_autograd._core.speed as speed; assert speed._load() is s\n"
+            "speed.source_hash = lambda: 'other'; assert speed._load() is None")
+    done = _run(code)
+    assert done.returncode == 0, done.stderr
+    assert native.source == source_hash()
+
+
+@needs_native
+def test_error_in_a_run_leaves_the_next_one_whole(monkeypatch):
+    """What a compiled program raises comes out, and the record is whole again."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def step():
+        (x * 3).sum().backward()
+        out, x.grad = x.grad.tolist(), None
+        return out
+
+    assert [step() for _ in range(4)] == [[3.0, 3.0]] * 4
+    from torchlike_autograd._core import execute
+
+    program = max((p for p in execute._programs.values() if p.compiled is not None), key=lambda p: p.runs)
+    good = program.compiled
+
+    def bad(*arrays):
+        raise FloatingPointError("planted")
+
+    program.compiled = bad
+    with pytest.raises(FloatingPointError, match="planted"):
+        step()
+    program.compiled = good
+    x.grad = None
+    assert step() == [3.0, 3.0]

@@ -1,0 +1,35 @@
+"""The fields of a Tensor (layer 4): which Value it shows, which storage it shares, where its gradient goes.
+
+`_v`: the Value read last; `_cell`, `_at`, `_view`, `_counter`: the storage (see `storage.py`); `_leaf`: its accumulation point; `_layout_`: (strides, offset)
+where it is not row-major from 0.  A field that was never set reads as None.
+"""
+
+from __future__ import annotations
+
+from .speed import native
+
+FIELDS = ("_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hooks_dict")
+
+
+class _State:
+    _cell = _view = _counter = _leaf = _layout_ = _hooks_dict = None
+    _at = None
+
+
+State = _State if native is None else native.State
+new = State.__new__  # new(Tensor): one without fields
+
+
+def copy_state(source, to, but=()):
+    """Let `to` show what `source` shows."""
+    for name in FIELDS:
+        if name not in but:
+            setattr(to, name, getattr(source, name))
+
+
+def user_fields(t):
+    """What a user has attached to a Tensor: {name: value}."""
+    return {k: x for k, x in t.__dict__.items() if k not in FIELDS}
+
+
+__all__ = ["State", "copy_state", "new", "user_fields"]
