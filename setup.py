@@ -10,7 +10,8 @@ core = Path("torchlike_autograd/_core")
 speed = runpy.run_path(str(core / "speed.py"))
 module = Extension(
     "_torchlike_speed",
-    [str(core / "native" / name) for name in speed["SOURCES"] if name.endswith(".c")],
+    [str(core / "native" / "speed.c")],
+    depends=sorted(map(str, (core / "native").glob("*.h"))),
     define_macros=[("SOURCE", f'"{speed["source_hash"]()}"')],
     optional=True,  # without a compiler the package is complete, only slower
 )

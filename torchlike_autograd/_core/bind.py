@@ -435,7 +435,7 @@ def make_inplace(name, ops):
 
     function.__name__ = function.__qualname__ = name + "_"
     function.ops, function.known = ops, known
-    return wrapped(function, known, None, "write")
+    return wrapped(function, known, recipes.kinds, "write")
 
 
 def public_names():

@@ -181,6 +181,6 @@ _ROLES = {"call": 0, "swapped": 1, "write": 2, "item": 3}
 
 if native is not None:
     python_view = view
-    unary, binary, with_number, view = native.unary, native.binary, native.with_number, native.view
+    unary, binary, with_number, view, twin = native.unary, native.binary, native.with_number, native.view, native.twin
 
 __all__ = ["PLAIN", "binary", "make_view", "twin", "unary", "view", "with_number", "wrapped"]

@@ -373,7 +373,7 @@ def copy_into(t, src):
         from .shapes import broadcast
 
         raise RuntimeError(f"output with shape {list(want.shape)} doesn't match the broadcast shape {list(broadcast(want.shape, have.shape))}")
-    return inplace(_COPY, (t, src), t)
+    return twin(_COPY, t, src, inplace)
 
 
 # Writing by index tensors

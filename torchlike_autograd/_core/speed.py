@@ -10,13 +10,12 @@ import hashlib
 import os
 from pathlib import Path
 
-SOURCES = ("speed.c",)
+FOLDER = Path(__file__).parent / "native"
 
 
 def source_hash() -> str:
     """What identifies the C sources beside this file; compiled into the module that was built from them."""
-    folder = Path(__file__).parent / "native"
-    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in SOURCES)).hexdigest()
+    return hashlib.sha256(b"".join(p.read_bytes() for p in sorted(FOLDER.glob("*.[ch]")))).hexdigest()
 
 
 def _load():

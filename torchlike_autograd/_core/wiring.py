@@ -7,12 +7,7 @@ import numpy as np
 from .._ops.spec import Aval, Spec
 from .._tensor import Tensor
 from . import engine, execute, hot, nodes, program, record, simple, storage
-from .dispatch import inplace
 from .speed import native
-
-
-def _general_twin(spec, t, y):
-    return inplace(spec, (t,) if y is None else (t, y), t)
 
 
 def _accumulate(leaf, g):
@@ -28,10 +23,10 @@ def wire():
                                        nodes.Leaf, program.Program, simple.Simple)}
     native.set_up(
         **classes, Array=np.ndarray, PLAIN=hot.PLAIN, REPLAY=storage.REPLAY, thread=record.thread, threads=record.threads, watched=nodes.Leaf.watched,
-        stats=execute.stats, credits=execute._credit, serials=record.serials, ROOT=record.ROOT, deliver=execute._deliver,
+        stats=execute.stats, credits=execute._credit, serials=record.serials, ROOT=record.ROOT, ADD=engine._ADD, deliver=execute._deliver, flush=execute.flush,
         immediate=record.IMMEDIATE, acquire=record.LOCK.acquire, release=record.LOCK.release, LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere,
-        view=hot.python_view, twin=_general_twin, numbers=execute._numbers, device_array=execute._device_array, accumulate=_accumulate)
+        view=hot.python_view, numbers=execute._numbers, device_array=execute._device_array, accumulate=_accumulate)
 
 
 __all__ = ["wire"]

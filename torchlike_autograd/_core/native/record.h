@@ -1,0 +1,249 @@
+/* Following the trie of recorded calls (record.py, hot.py). */
+
+/* Values */
+
+static PyObject *new_value(PyObject *aval, PyObject *needs, PyObject *tape, PyObject *slot)
+{
+    PyObject *v = Value->tp_alloc(Value, 0);
+    if (v == NULL)
+        return NULL;
+    SLOT(v, v_aval) = Py_NewRef(aval);
+    SLOT(v, v_needs) = Py_NewRef(needs);
+    SLOT(v, v_tape) = Py_NewRef(tape);
+    SLOT(v, v_slot) = Py_NewRef(slot);
+    SLOT(v, v_array) = Py_NewRef(Py_None);
+    SLOT(v, v_leaf) = Py_NewRef(Py_None);
+    SLOT(v, v_seen) = Py_NewRef(Py_None);
+    return v;
+}
+
+/* A Tensor over v, whose reference it takes. */
+static PyObject *wrap(PyObject *v)
+{
+    if (v == NULL)
+        return NULL;
+    PyObject *t = Tensor->tp_alloc(Tensor, 0);
+    if (t == NULL) {
+        Py_DECREF(v);
+        return NULL;
+    }
+    TENSOR(t)->v = v;
+    return t;
+}
+
+/* The Value that a tensor shows now, new. */
+static PyObject *read_value(PyObject *t)
+{
+    State *s = TENSOR(t);
+    if (s->v != NULL && (IS_NONE(s->cell) || (s->at != NULL && s->at == SLOT(s->cell, cell_n))))
+        return Py_NewRef(s->v);
+    return PyObject_CallOneArg(py_read, t);
+}
+
+/* The slot of v on a tape, borrowed; it enters the tape if it was made elsewhere. */
+static PyObject *slot_on(PyObject *tape, PyObject *v)
+{
+    if (SLOT(v, v_tape) == tape)
+        return SLOT(v, v_slot);
+    PyObject *slots = SLOT(tape, tape_slots);
+    PyObject *i = PyDict_GetItemWithError(slots, v);
+    if (i != NULL || PyErr_Occurred())
+        return i;
+    PyObject *next = NULL;
+    if (SLOT(v, v_array) != Py_None) {
+        PyObject *label = PyTuple_Pack(2, SLOT(v, v_aval), SLOT(v, v_needs));
+        if (label == NULL)
+            return NULL;
+        next = PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label);
+        Py_DECREF(label);
+    }
+    if (next == NULL) {
+        if (PyErr_Occurred())
+            return NULL;
+        i = PyObject_CallFunctionObjArgs(py_enter, tape, v, NULL);
+        if (i == NULL)
+            return NULL;
+        Py_DECREF(i);
+        return PyDict_GetItemWithError(slots, v);
+    }
+    Py_INCREF(next);
+    PyObject *inputs = SLOT(tape, tape_inputs);
+    i = PyLong_FromSsize_t(-PyList_GET_SIZE(inputs) - 1);
+    if (i == NULL || PyDict_SetItem(slots, v, i) < 0 || PyList_Append(inputs, v) < 0) {
+        Py_XDECREF(i);
+        Py_DECREF(next);
+        return NULL;
+    }
+    set_slot(tape, tape_prefix, next);
+    Py_DECREF(next);
+    Py_DECREF(i); /* the dictionary holds it */
+    return i;
+}
+
+static int push_number(PyObject *tape, PyObject *x)
+{
+    if (PyFloat_CheckExact(x))
+        return PyList_Append(SLOT(tape, tape_floats), x);
+    if (!PyComplex_CheckExact(x))
+        return PyList_Append(SLOT(tape, tape_ints), x);
+    Py_complex c = PyComplex_AsCComplex(x);
+    PyObject *re = PyFloat_FromDouble(c.real), *im = PyFloat_FromDouble(c.imag);
+    PyObject *floats = SLOT(tape, tape_floats);
+    int bad = re == NULL || im == NULL || PyList_Append(floats, re) < 0 || PyList_Append(floats, im) < 0;
+    Py_XDECREF(re);
+    Py_XDECREF(im);
+    return bad ? -1 : 0;
+}
+
+/* Whether a write to a tensor that shows `target` may follow an edge: same type, and a history where there was one. */
+static int takes(PyObject *target, PyObject *edge)
+{
+    return SLOT(edge, prefix_aval) == SLOT(target, v_aval) && (SLOT(target, v_needs) != Py_True || SLOT(edge, prefix_needs) == Py_True);
+}
+
+#define MOST 8 /* arguments that are followed here */
+
+/* The remembered edge for a call, new; NULL without an error where there is none.  The tape is moved along it, the numbers are noted.
+   target: the Value that the result will replace, or NULL. */
+static PyObject *follow(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, int n, PyObject *target)
+{
+    PyObject *slots[MOST];
+    int k = 0;
+    for (int i = 0; i < n; i++)
+        if (Py_TYPE(ins[i]) == Value) {
+            PyObject *slot = slot_on(tape, ins[i]);
+            if (slot == NULL)
+                return NULL;
+            slots[k++] = Py_NewRef(slot);
+        }
+    PyObject *label = PyTuple_New(2 + k);
+    if (label == NULL || SLOT(st, st_tape) != tape) {
+        while (k)
+            Py_DECREF(slots[--k]);
+        Py_XDECREF(label);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(label, 0, Py_NewRef(spec));
+    PyTuple_SET_ITEM(label, 1, Py_NewRef(mode));
+    for (int i = 0; i < k; i++)
+        PyTuple_SET_ITEM(label, 2 + i, slots[i]);
+    PyObject *next = PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label);
+    Py_DECREF(label);
+    if (next == NULL || SLOT(next, prefix_aval) == NULL || (target != NULL && !takes(target, next)))
+        return NULL;
+    Py_INCREF(next);
+    for (int i = 0; i < n; i++)
+        if (Py_TYPE(ins[i]) != Value && push_number(tape, ins[i]) < 0) {
+            Py_DECREF(next);
+            return NULL;
+        }
+    set_slot(tape, tape_prefix, next);
+    return next;
+}
+
+/* The Value that an edge makes, new. */
+static PyObject *result_of(PyObject *tape, PyObject *edge)
+{
+    PyObject *v = new_value(SLOT(edge, prefix_aval), SLOT(edge, prefix_needs), tape, SLOT(edge, prefix_first));
+    if (v != NULL && PyList_Append(SLOT(tape, tape_values), v) < 0)
+        Py_CLEAR(v);
+    return v;
+}
+
+/* The tape to record on, new: where a backward pass is recorded and a call in grad mode comes, the next training step begins (record._record_new). */
+static PyObject *tape_for(PyObject *st, PyObject *mode)
+{
+    PyObject *tape = SLOT(st, st_tape);
+    if (SLOT(SLOT(tape, tape_prefix), prefix_turned) != Py_True || (mode != Py_True && mode != INPLACE) || PyList_GET_SIZE(SLOT(tape, tape_values)) == 0)
+        return Py_NewRef(tape);
+    PyObject *r = PyObject_CallOneArg(py_flush, tape);
+    Py_XDECREF(r);
+    return r == NULL ? NULL : Py_NewRef(SLOT(st, st_tape));
+}
+
+/* Record a call with one result on Values and numbers: its Value, new.  mode: NULL for the thread's grad mode. */
+static PyObject *record_in(PyObject *spec, PyObject *mode, PyObject **ins, int n)
+{
+    PyObject *st = state();
+    int locked = st == NULL ? -1 : lock();
+    if (locked < 0)
+        return NULL;
+    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *v = NULL, *tape = tape_for(st, own);
+    PyObject *edge = tape == NULL ? NULL : follow(st, tape, spec, own, ins, n, NULL);
+    if (edge != NULL) {
+        v = result_of(tape, edge);
+        Py_DECREF(edge);
+    }
+    else if (!PyErr_Occurred()) {
+        PyObject *flat = PyTuple_New(n);
+        if (flat != NULL) {
+            for (int i = 0; i < n; i++)
+                PyTuple_SET_ITEM(flat, i, Py_NewRef(ins[i]));
+            PyObject *out = PyObject_CallFunctionObjArgs(py_record_op, spec, flat, mode, NULL);
+            Py_DECREF(flat);
+            if (out != NULL) {
+                v = PySequence_GetItem(out, 0);
+                Py_DECREF(out);
+            }
+        }
+    }
+    Py_XDECREF(tape);
+    unlock(locked);
+    return v;
+}
+
+static PyObject *record(PyObject *spec, PyObject **ins, int n)
+{
+    return record_in(spec, NULL, ins, n);
+}
+
+static PyObject *unary(PyObject *spec, PyObject *x)
+{
+    PyObject *v = read_value(x);
+    if (v == NULL)
+        return NULL;
+    PyObject *out = record(spec, &v, 1);
+    Py_DECREF(v);
+    return wrap(out);
+}
+
+static PyObject *binary(PyObject *spec, PyObject *x, PyObject *y)
+{
+    PyObject *ins[2] = {read_value(x), NULL};
+    if (ins[0] == NULL)
+        return NULL;
+    ins[1] = read_value(y);
+    PyObject *out = ins[1] == NULL ? NULL : record(spec, ins, 2);
+    Py_DECREF(ins[0]);
+    Py_XDECREF(ins[1]);
+    return wrap(out);
+}
+
+/* Whether the spec takes its number before its tensor. */
+static int number_first(PyObject *spec)
+{
+    PyObject *pattern = PyObject_GetAttr(spec, s_pattern);
+    if (pattern == NULL)
+        return -1;
+    PyObject *first = PyTuple_GET_ITEM(pattern, 0);
+    int out = !(PyUnicode_Check(first) && PyUnicode_CompareWithASCIIString(first, "T") == 0);
+    Py_DECREF(pattern);
+    return out;
+}
+
+static PyObject *numbered(PyObject *spec, PyObject *x, PyObject *number)
+{
+    int swap = number_first(spec);
+    PyObject *v = swap < 0 ? NULL : read_value(x);
+    if (v == NULL)
+        return NULL;
+    PyObject *ins[2] = {swap ? number : v, swap ? v : number};
+    PyObject *out = record(spec, ins, 2);
+    Py_DECREF(v);
+    return out;
+}
+
+static PyObject *with_number(PyObject *spec, PyObject *x, PyObject *number)
+{
+    return wrap(numbered(spec, x, number));
+}

@@ -1,0 +1,273 @@
+/* Versions, views and writes (storage.py, hot.py). */
+
+/* Versions */
+
+static PyObject *new_counter(void)
+{
+    PyObject *c = Counter->tp_alloc(Counter, 0);
+    if (c != NULL) {
+        SLOT(c, counter_n) = Py_NewRef(ZERO);
+        SLOT(c, counter_writer) = Py_NewRef(Py_None);
+    }
+    return c;
+}
+
+static int increment(PyObject *p, Py_ssize_t offset)
+{
+    PyObject *n = PyNumber_Add(SLOT(p, offset), ONE);
+    if (n == NULL)
+        return -1;
+    Py_SETREF(SLOT(p, offset), n);
+    return 0;
+}
+
+static int mark_seen(PyObject *v, PyObject *counter)
+{
+    PyObject *seen = PyTuple_Pack(2, counter, SLOT(counter, counter_n));
+    if (seen == NULL)
+        return -1;
+    set_slot(v, v_seen, seen);
+    PyObject *tape = SLOT(v, v_tape);
+    int bad = tape != Py_None && PyDict_SetItem(SLOT(tape, tape_seen), SLOT(v, v_slot), seen) < 0;
+    Py_DECREF(seen);
+    return bad ? -1 : 0;
+}
+
+/* The counter of a tensor, made now if it has none; borrowed. */
+static PyObject *counter_of(State *t)
+{
+    if (IS_NONE(t->counter)) {
+        PyObject *c = new_counter();
+        if (c == NULL)
+            return NULL;
+        Py_XSETREF(t->counter, c);
+    }
+    return t->counter;
+}
+
+/* The cell of a tensor, made now if it was alone; borrowed. */
+static PyObject *cell_of(State *t)
+{
+    if (!IS_NONE(t->cell))
+        return t->cell;
+    PyObject *counter = counter_of(t);
+    PyObject *cell = counter == NULL ? NULL : Cell->tp_alloc(Cell, 0);
+    if (cell == NULL)
+        return NULL;
+    SLOT(cell, cell_value) = Py_NewRef(t->v);
+    SLOT(cell, cell_counter) = Py_NewRef(counter);
+    SLOT(cell, cell_layout) = Py_NewRef(t->layout == NULL ? Py_None : t->layout);
+    SLOT(cell, cell_n) = Py_NewRef(ZERO);
+    Py_XSETREF(t->cell, cell);
+    set_field(&t->at, ZERO);
+    if (SLOT(t->v, v_seen) == Py_None && mark_seen(t->v, counter) < 0)
+        return NULL;
+    return cell;
+}
+
+/* Views */
+
+static PyObject *extended_chain(PyObject *old, PyObject *link, PyObject *numbers)
+{
+    PyObject *pair = PyTuple_Pack(2, link, numbers);
+    if (pair == NULL)
+        return NULL;
+    Py_ssize_t n = old == NULL ? 0 : PyTuple_GET_SIZE(old);
+    PyObject *chain = PyTuple_New(n + 1);
+    if (chain == NULL) {
+        Py_DECREF(pair);
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++)
+        PyTuple_SET_ITEM(chain, i, Py_NewRef(PyTuple_GET_ITEM(old, i)));
+    PyTuple_SET_ITEM(chain, n, pair);
+    return chain;
+}
+
+static PyObject *new_view(PyObject *base, PyObject *chain, PyObject *creation, PyObject *under)
+{
+    PyObject *view = View->tp_alloc(View, 0);
+    if (view != NULL) {
+        SLOT(view, view_base) = Py_NewRef(base);
+        SLOT(view, view_chain) = Py_NewRef(chain);
+        SLOT(view, view_creation) = Py_NewRef(creation);
+        SLOT(view, view_under) = Py_NewRef(under);
+        SLOT(view, view_geometry) = Py_NewRef(Py_None);
+    }
+    return view;
+}
+
+/* hot.make_view for a view with one result, made in the thread's own mode; takes the reference to v. */
+static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, PyObject *v)
+{
+    State *s = TENSOR(source);
+    PyObject *st = state(), *t = NULL, *chain = NULL, *view = NULL;
+    PyObject *cell = st == NULL ? NULL : cell_of(s);
+    if (cell == NULL)
+        goto fail;
+    int grad = SLOT(st, st_grad) == Py_True;
+    PyObject *creation = grad ? s_default : s_no_grad, *base, *under;
+    if (IS_NONE(s->view)) {
+        chain = extended_chain(NULL, link, numbers);
+        base = source, under = Py_None;
+    }
+    else {
+        chain = extended_chain(SLOT(s->view, view_chain), link, numbers);
+        base = SLOT(s->view, view_base);
+        if (base == Py_None)
+            base = source, under = s->view;
+        else {
+            under = SLOT(s->view, view_under);
+            if (grad)
+                creation = SLOT(s->view, view_creation);
+        }
+    }
+    if (chain == NULL)
+        goto fail;
+    view = new_view(base, chain, creation, under);
+    t = view == NULL ? NULL : Tensor->tp_alloc(Tensor, 0);
+    if (t == NULL)
+        goto fail;
+    Py_DECREF(chain);
+    TENSOR(t)->v = v;
+    TENSOR(t)->view = view;
+    TENSOR(t)->cell = Py_NewRef(cell);
+    TENSOR(t)->at = Py_NewRef(SLOT(cell, cell_n));
+    TENSOR(t)->counter = Py_NewRef(s->counter);
+    if (mark_seen(v, s->counter) < 0) {
+        Py_DECREF(t);
+        return NULL;
+    }
+    if (!grad && SLOT(v, v_needs) != Py_True && SLOT(TENSOR(base)->v, v_needs) == Py_True) {
+        PyObject *r = PyObject_CallOneArg(py_lead_nowhere, t);
+        if (r == NULL) {
+            Py_DECREF(t);
+            return NULL;
+        }
+        Py_DECREF(r);
+    }
+    return t;
+fail:
+    Py_XDECREF(chain);
+    Py_XDECREF(view);
+    Py_DECREF(v);
+    return NULL;
+}
+
+/* hot.view: a view by an operator with one result, with one number at most (NULL: none). */
+static PyObject *view_by(PyObject *spec, PyObject *source, PyObject *number)
+{
+    if (PySet_GET_SIZE(REPLAY))
+        return PyObject_CallFunctionObjArgs(py_view, spec, source, number, NULL);
+    PyObject *v, *numbers;
+    if (number == NULL) {
+        PyObject *in = read_value(source);
+        if (in == NULL)
+            return NULL;
+        v = record(spec, &in, 1);
+        Py_DECREF(in);
+        numbers = Py_NewRef(no_numbers);
+    }
+    else {
+        v = numbered(spec, source, number);
+        numbers = PyTuple_Pack(1, number);
+    }
+    PyObject *out = NULL;
+    if (v != NULL && numbers != NULL)
+        out = make_view(source, spec, numbers, v);
+    else
+        Py_XDECREF(v);
+    Py_XDECREF(numbers);
+    return out;
+}
+
+/* Writing */
+
+/* storage._follow: a tensor that retains its gradient goes on doing so; messages name the last writer. */
+static int follow_history(PyObject *old, PyObject *new, PyObject *counter)
+{
+    PyObject *writer = PyWeakref_NewRef(new, NULL);
+    if (writer == NULL)
+        return -1;
+    Py_SETREF(SLOT(counter, counter_writer), writer);
+    PyObject *tape = SLOT(old, v_tape);
+    if (tape == Py_None || PyDict_GET_SIZE(SLOT(tape, tape_extra)) == 0 || SLOT(new, v_leaf) != Py_None)
+        return 0;
+    PyObject *r = PyObject_CallFunctionObjArgs(py_follow, old, new, counter, NULL);
+    Py_XDECREF(r);
+    return r == NULL ? -1 : 0;
+}
+
+/* storage.write for a tensor that is no view: `new` becomes its contents. */
+static int write_value(PyObject *t, PyObject *new)
+{
+    State *s = TENSOR(t);
+    PyObject *old = s->v, *counter;
+    if (IS_NONE(s->cell)) {
+        counter = counter_of(s);
+        if (counter == NULL || (SLOT(old, v_seen) == Py_None && mark_seen(old, counter) < 0))
+            return -1;
+        if (increment(counter, counter_n) < 0 || mark_seen(new, counter) < 0)
+            return -1;
+        Py_INCREF(old);
+        set_field(&s->v, new);
+        int bad = SLOT(new, v_needs) == Py_True && SLOT(old, v_needs) == Py_True && follow_history(old, new, counter) < 0;
+        Py_DECREF(old);
+        return bad ? -1 : 0;
+    }
+    counter = s->counter;
+    if (SLOT(new, v_needs) == Py_True && follow_history(old, new, counter) < 0)
+        return -1;
+    set_slot(s->cell, cell_value, new);
+    if (increment(s->cell, cell_n) < 0 || increment(counter, counter_n) < 0)
+        return -1;
+    set_field(&s->v, new);
+    set_field(&s->at, SLOT(s->cell, cell_n));
+    return mark_seen(new, counter);
+}
+
+/* hot.twin: the flat inputs `flat` of a `_` twin of flat[0], followed where the edge is remembered and the result has the target's type.
+   NULL without an error where the general way has to go. */
+static PyObject *twin(PyObject *spec, PyObject **flat, int n)
+{
+    PyObject *t = flat[0], *ins[MOST], *out = NULL, *edge = NULL, *new = NULL, *tape = NULL;
+    if (!IS_NONE(TENSOR(t)->view) || n > MOST)
+        return NULL;
+    PyObject *st = state();
+    int k = 0;
+    for (; st != NULL && k < n; k++) {
+        ins[k] = PyObject_TypeCheck(flat[k], Tensor) ? read_value(flat[k]) : Py_NewRef(flat[k]);
+        if (ins[k] == NULL)
+            break;
+    }
+    if (k < n)
+        goto done;
+    PyObject *old = ins[0];
+    int grad = SLOT(st, st_grad) == Py_True, needs = SLOT(old, v_needs) == Py_True;
+    PyObject *leaf = needs ? SLOT(old, v_leaf) : Py_None;
+    if (needs && (leaf == Py_None) != grad)
+        goto done;
+    int locked = lock();
+    if (locked < 0)
+        goto done;
+    PyObject *mode = leaf != Py_None ? LEAF : grad ? INPLACE : NOGRAD;
+    tape = tape_for(st, mode);
+    edge = tape == NULL ? NULL : follow(st, tape, spec, mode, ins, n, old);
+    if (edge != NULL)
+        new = result_of(tape, edge);
+    if (new != NULL && leaf != Py_None) {
+        set_slot(new, v_leaf, leaf);
+        if (PyDict_SetItem(SLOT(tape, tape_leaves), SLOT(new, v_slot), leaf) < 0)
+            Py_CLEAR(new);
+    }
+    unlock(locked);
+    if (new != NULL && write_value(t, new) == 0)
+        out = Py_NewRef(t);
+done:
+    while (k)
+        Py_DECREF(ins[--k]);
+    Py_XDECREF(tape);
+    Py_XDECREF(edge);
+    Py_XDECREF(new);
+    return out;
+}
