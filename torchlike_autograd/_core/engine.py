@@ -11,10 +11,11 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import errors, record
-from .nodes import Leaf, Nowhere, edge_indices, node_at, observed, short_name, step_of
+from .nodes import Leaf, Nowhere, changes, edge_indices, node_at, observed, short_name, step_of
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
 from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+from .speed import native
 
 
 class Pass:
@@ -118,6 +119,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
     After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.
     """
     items = list(reversed(plan.items))
+    seen = changes[0]
     while items:
         item = items.pop()
         if type(item) is Stage:
@@ -131,7 +133,9 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             complete = run_node(p, tape, item, grads)
         else:
             complete = _leaf_event(p, tape, item[1], grads, plan)
-        now = _cuts(tape)
+        if complete and changes[0] == seen:
+            continue
+        now, seen = _cuts(tape), changes[0]
         if not complete or now != cuts:
             cuts = now
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s)))
@@ -178,6 +182,8 @@ def _captured_here(p, tape, slot):
 def run_stage(p, tape, stage, cots):
     """The gradients that leave a stage, as Values."""
     if p.create_graph:
+        if native is not None:
+            return native.run_stage(stage, tape, cots)
         return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, _record_pull, p.add)
     if tape.open:
         return _record_stage(tape, stage, cots)
@@ -189,6 +195,10 @@ def _record_stage(tape, stage, cots):
     """A stage over what is still pending: it reads the slots of the same program."""
     with LOCK:
         label = (stage, *[c.slot if c.tape is tape else tape.enter(c) for c in cots])
+        if native is not None:
+            out = native.record_stage(tape, label)
+            if out is not None:
+                return out
         prefix = tape.prefix
         nxt = prefix.next.get(label)
         if nxt is None:
@@ -406,6 +416,9 @@ def _leaf_at(tape, slot):
 
 def finish_leaf(p, leaf, g):
     """Hooks of a leaf, accumulation, hooks after it."""
+    if p.targets is None and not leaf.off and not leaf.observed():
+        accumulate(leaf, g, p)
+        return
     if leaf.hooks and (p.accumulate or p.targets is None or leaf in p.targets):
         g = run_hooks(leaf.hooks, g)
     if p.targets is not None and leaf in p.targets and not p.accumulate:
@@ -431,11 +444,19 @@ def finish_leaf(p, leaf, g):
 
 
 def accumulate(leaf, g, p):
+    """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph."""
+    if native is not None and not p.create_graph:
+        native.accumulate(leaf, g)
+    else:
+        accumulate_any(leaf, g, p.create_graph)
+
+
+def accumulate_any(leaf, g, create_graph=False):
     old = leaf.grad
     if old is None:
         leaf.grad = wrap(g)
-    elif p.create_graph or old.requires_grad:
-        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD if p.create_graph else NOGRAD)[0])
+    elif create_graph or old.requires_grad:
+        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD if create_graph else NOGRAD)[0])
     else:
         from .storage import write
 

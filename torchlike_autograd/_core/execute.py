@@ -103,7 +103,7 @@ def _deliver(tape, program, arrays):
     _show(values, program.shown, arrays)
     tape.program = program
     if program.graph:
-        _keep(tape, program, dict(zip(program.outs, arrays)))
+        _keep(tape, program, arrays)
     else:
         tape.kept, tape.slots, tape.leaves, tape.seen = {}, {}, {}, {}
         tape.floats, tape.ints = [], []
@@ -126,17 +126,15 @@ def _keep(tape, program, arrays):
     """Turn the tape into a graph: edges to the outside, and the arrays that pullbacks read."""
     inputs = tape.inputs
     tape.edges = [v.leaf or ((v.tape, v.slot) if v.tape is not None else None) if v.needs else None for v in inputs]
-    table = record.slot_table(program.prefix)
     kept = {}
-    for slot in program.kept:
+    for slot, place, aval in program.keeps:
         if slot < 0:
             kept[slot] = inputs[-slot - 1]
         elif tape.values[slot].leaf is not None and tape.values[slot].array is not None:
             kept[slot] = tape.values[slot]  # the same value that the next step uses: one argument, not two
         else:
-            v = Value(table[slot][2], False, None, 0)
-            v.array = arrays[slot]
-            kept[slot] = v
+            v = kept[slot] = Value(aval, False, None, 0)
+            v.array = arrays[place]
     tape.kept = kept
 
 

@@ -58,6 +58,9 @@ class Observed:
         return self.hooks.get(slot) or slot in self.retain
 
 
+changes = [0]  # how often something was attached to a graph or taken off: a pass plans anew when it moves
+
+
 class RemovableHandle:
     """A handle that removes its hook (torch.utils.hooks.RemovableHandle): `id`, `remove()`, context manager."""
 
@@ -71,6 +74,7 @@ class RemovableHandle:
 
     def remove(self):
         """Remove the hook; twice is fine."""
+        changes[0] += 1
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
@@ -84,13 +88,16 @@ class RemovableHandle:
 
 def add_hook(hooks, f) -> RemovableHandle:
     """Register `f` in an ordered dict of hooks."""
+    changes[0] += 1
     handle = RemovableHandle(hooks)
     hooks[handle.id] = f
     return handle
 
 
 def observed(tape, first, make=False):
-    """The Observed of the step whose first slot is `first`."""
+    """The Observed of the step whose first slot is `first`; make: for somebody who attaches something."""
+    if make:
+        changes[0] += 1
     out = tape.extra.get(first)
     if out is None and make:
         out = tape.extra[first] = Observed()

@@ -15,10 +15,11 @@ class Program:
     """One prefix with one set of wanted results.
 
     outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
+    keeps: for each kept slot (slot, place among outs, type);
     graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -27,6 +28,7 @@ class Program:
         self.graph, kept = _graph(prefix, self.shown, table)
         self.kept = tuple(sorted(kept))
         self.outs = tuple(dict.fromkeys((*self.shown, *(s for s in self.kept if s >= 0))))
+        self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in self.kept)
         self.steps, used = _needed(prefix, self.outs, table)
         self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
         self.argument_indices = [-s - 1 for s in self.arguments]

@@ -5,8 +5,8 @@ Words used everywhere below:
 * `Value`: one immutable array, computed or pending.
 * `Tape`: the record of one thread between two flushes.  Computed values have slots 0, 1, 2, ...; values that come from outside have the
   slots -1, -2, ... in order of first use.
-* a tape ends (is flushed) when somebody looks at a value, when it holds too much work, and when, after a backward pass, something is recorded with
-  grad mode on: one training step is one program, forward, backward and the update under `no_grad` together.
+* a tape ends (is flushed) when somebody looks at a value, when it holds too much work, and when, after a backward pass, the next step begins: a call with
+  grad mode on that does not go on with the gradients alone.  One training step is one program, forward, backward and the update together.
 * `Prefix`: the structure of a tape so far, a node of a trie.  Recording a call follows one edge, labelled by (what is called, slots, mode): the
   same dictionary lookup that finds the types of the results also extends the structural key, so the key of
   a whole program is one object and costs nothing to compute.  Numbers and start indices are not part of a label: their values are
@@ -307,6 +307,12 @@ def _append(tape, nxt, numbers):
     return out
 
 
+def _goes_on(tape, ins):
+    """Whether a call after a backward pass belongs to the same training step: it reads what this tape computes, and nothing that requires grad."""
+    values = [x for x in ins if type(x) is Value]
+    return any(v.tape is tape for v in values) and not any(v.needs for v in values)
+
+
 def _record_new(th, spec, ins, mode, label, numbers):
     """A call not seen after this prefix, a full tape, or immediate execution."""
     tape = th.tape
@@ -316,7 +322,7 @@ def _record_new(th, spec, ins, mode, label, numbers):
         out = _append(tape, nxt or extend(tape, label, spec, ins, mode, key), numbers)
         flush(tape)
         return out
-    if tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD)):
+    if tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD and not _goes_on(tape, ins))):
         flush(tape)  # too much work; or the next training step begins (the edge is never added, so that this is asked again)
         tape = th.tape
         label, numbers = label_of(tape, spec, mode, ins)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._ops.spec import Aval, Spec
+from .._ops.spec import Aval, Pullback, Spec
 from .._tensor import Tensor
-from . import engine, execute, hot, nodes, program, record, simple, storage
+from . import engine, execute, hot, nodes, plan, program, record, simple, storage
 from .speed import native
-
-
-def _accumulate(leaf, g):
-    engine.accumulate(leaf, g, simple._PASS)
 
 
 def wire():
@@ -19,14 +15,14 @@ def wire():
     if native is None:
         return
     Tensor.grad = native.Gradient(Tensor.__dict__["grad"])
-    classes = {c.__name__: c for c in (Tensor, Aval, Spec, record.Value, record.Tape, record.Prefix, record.ThreadState, record.Counter, storage.Cell, storage.View,
+    classes = {c.__name__: c for c in (Tensor, Aval, Spec, record.Value, record.Tape, record.Prefix, record.Step, plan.Stage, plan.Visit, Pullback, record.ThreadState, record.Counter, storage.Cell, storage.View,
                                        nodes.Leaf, program.Program, simple.Simple)}
     native.set_up(
         **classes, Array=np.ndarray, PLAIN=hot.PLAIN, REPLAY=storage.REPLAY, thread=record.thread, threads=record.threads, watched=nodes.Leaf.watched,
-        stats=execute.stats, credits=execute._credit, serials=record.serials, ROOT=record.ROOT, ADD=engine._ADD, deliver=execute._deliver, flush=execute.flush,
+        stats=execute.stats, credits=execute._credit, serials=record.serials, ROOT=record.ROOT, ADD=engine._ADD, flush=execute.flush, value_at=engine.value_at, number_at=engine.number_at,
         immediate=record.IMMEDIATE, acquire=record.LOCK.acquire, release=record.LOCK.release, LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere,
-        view=hot.python_view, numbers=execute._numbers, device_array=execute._device_array, accumulate=_accumulate)
+        view=hot.python_view, numbers=execute._numbers, device_array=execute._device_array, accumulate=engine.accumulate_any)
 
 
 __all__ = ["wire"]

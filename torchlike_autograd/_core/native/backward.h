@@ -148,3 +148,127 @@ done:
     Py_DECREF(tape);
     return out;
 }
+
+/* A stage recorded call by call, for create_graph (plan.Stage.run as engine.run_stage calls it) */
+
+/* engine.value_at, new */
+static PyObject *value_at(PyObject *tape, PyObject *slot)
+{
+    if (SLOT(tape, tape_open) != Py_True)
+        return PyObject_CallFunctionObjArgs(py_value_at, tape, slot, NULL);
+    Py_ssize_t k = PyLong_AsSsize_t(slot);
+    PyObject *all = k < 0 ? SLOT(tape, tape_inputs) : SLOT(tape, tape_values);
+    return Py_NewRef(PyList_GET_ITEM(all, k < 0 ? -k - 1 : k));
+}
+
+/* The gradients of a pullback's wanted inputs, new: what it passes on unchanged keeps its own place in the graph (engine._record_pull). */
+static PyObject *pull(PyObject *form, PyObject **ins, Py_ssize_t n)
+{
+    PyObject *passes = SLOT(form, pull_passes);
+    if (passes == NULL || PyTuple_GET_SIZE(passes) == 0)
+        return record_all(form, ONE, ins, n);
+    Py_ssize_t m = PyTuple_GET_SIZE(passes);
+    PyObject *made = NULL, *out;
+    for (Py_ssize_t i = 0; i < m && made == NULL; i++)
+        if (PyTuple_GET_ITEM(passes, i) == Py_None && (made = record_all(form, ONE, ins, n)) == NULL)
+            return NULL;
+    out = PyList_New(m);
+    for (Py_ssize_t i = 0; out != NULL && i < m; i++) {
+        PyObject *from = PyTuple_GET_ITEM(passes, i);
+        PyList_SET_ITEM(out, i, Py_NewRef(from == Py_None ? PyList_GET_ITEM(made, i) : ins[PyLong_AsSsize_t(from)]));
+    }
+    Py_XDECREF(made);
+    return out;
+}
+
+/* grads[slot] += g */
+static int add_gradient(PyObject *grads, PyObject *slot, PyObject *g)
+{
+    PyObject *old = PyDict_GetItemWithError(grads, slot);
+    if (old == NULL)
+        return PyErr_Occurred() ? -1 : PyDict_SetItem(grads, slot, g);
+    PyObject *ins[2] = {old, g}, *sum = record_all(ADD, ONE, ins, 2);
+    int bad = sum == NULL || PyDict_SetItem(grads, slot, PyList_GET_ITEM(sum, 0)) < 0;
+    Py_XDECREF(sum);
+    return bad ? -1 : 0;
+}
+
+/* One step of the stage. */
+static int run_visit(PyObject *visit, PyObject *tape, PyObject *grads)
+{
+    PyObject *step = SLOT(visit, visit_step), *form = SLOT(visit, visit_pull), *given = SLOT(visit, visit_given), *wanted = SLOT(visit, visit_wanted);
+    PyObject *keep = SLOT(form, pull_keep), *places = SLOT(step, step_ins), *out = NULL;
+    Py_ssize_t n = PyTuple_GET_SIZE(given), m = PyTuple_GET_SIZE(keep), first = PyLong_AsSsize_t(SLOT(step, step_first)), k = 0;
+    PyObject **ins = PyMem_Malloc((n + m + 1) * sizeof *ins);
+    if (ins == NULL)
+        return -1;
+    for (; k < n + m; k++) {
+        if (k < n) {
+            PyObject *slot = PyLong_FromSsize_t(first + PyLong_AsSsize_t(PyTuple_GET_ITEM(given, k)));
+            ins[k] = slot == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(grads, slot));
+            if (ins[k] == NULL && slot != NULL && !PyErr_Occurred())
+                PyErr_SetObject(PyExc_KeyError, slot);
+            Py_XDECREF(slot);
+        }
+        else {
+            PyObject *place = PyTuple_GET_ITEM(places, PyLong_AsSsize_t(PyTuple_GET_ITEM(keep, k - n)));
+            ins[k] = PyTuple_CheckExact(place) ? PyObject_CallFunctionObjArgs(py_number_at, tape, place, NULL) : value_at(tape, place);
+        }
+        if (ins[k] == NULL)
+            break;
+    }
+    if (k == n + m)
+        out = pull(form, ins, n + m);
+    while (k)
+        Py_DECREF(ins[--k]);
+    PyMem_Free(ins);
+    int bad = out == NULL;
+    for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(wanted) && i < PyList_GET_SIZE(out); i++)
+        bad = add_gradient(grads, PyTuple_GET_ITEM(places, PyLong_AsSsize_t(PyTuple_GET_ITEM(wanted, i))), PyList_GET_ITEM(out, i)) < 0;
+    Py_XDECREF(out);
+    return bad ? -1 : 0;
+}
+
+/* run_stage(stage, tape, cots): the gradients that leave the stage, with a graph of their own. */
+static PyObject *speed_run_stage(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *stage = args[0], *tape = args[1], *cots = args[2], *slots = SLOT(stage, stage_cots), *outs = SLOT(stage, stage_outs);
+    PyObject *visits = SLOT(stage, stage_visits), *grads = PyDict_New(), *out = NULL;
+    int bad = grads == NULL;
+    for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(slots); i++)
+        bad = PyDict_SetItem(grads, PyTuple_GET_ITEM(slots, i), PyList_GET_ITEM(cots, i)) < 0;
+    for (Py_ssize_t i = 0; !bad && i < PyList_GET_SIZE(visits); i++)
+        bad = run_visit(PyList_GET_ITEM(visits, i), tape, grads) < 0;
+    if (!bad && (out = PyList_New(PyTuple_GET_SIZE(outs))) != NULL)
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(outs); i++) {
+            PyObject *g = PyDict_GetItemWithError(grads, PyTuple_GET_ITEM(outs, i));
+            if (g == NULL) {
+                if (!PyErr_Occurred())
+                    PyErr_SetObject(PyExc_KeyError, PyTuple_GET_ITEM(outs, i));
+                Py_CLEAR(out);
+                break;
+            }
+            PyList_SET_ITEM(out, i, Py_NewRef(g));
+        }
+    Py_XDECREF(grads);
+    return out;
+}
+
+/* accumulate(leaf, g) */
+static PyObject *speed_accumulate(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    return accumulate(args[0], Py_NewRef(args[1])) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* record_stage(tape, label): a stage that was recorded here before, as a list of gradients; None where it was not (engine._record_stage). */
+static PyObject *speed_record_stage(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *tape = args[0], *edge = PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), args[1]);
+    if (edge == NULL)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    Py_INCREF(edge);
+    set_slot(tape, tape_prefix, edge);
+    PyObject *out = results_of(tape, edge);
+    Py_DECREF(edge);
+    return out;
+}

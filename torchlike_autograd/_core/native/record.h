@@ -101,44 +101,56 @@ static int takes(PyObject *target, PyObject *edge)
     return SLOT(edge, prefix_aval) == SLOT(target, v_aval) && (SLOT(target, v_needs) != Py_True || SLOT(edge, prefix_needs) == Py_True);
 }
 
-#define MOST 8 /* arguments that are followed here */
-
-/* The remembered edge for a call, new; NULL without an error where there is none.  The tape is moved along it, the numbers are noted.
-   target: the Value that the result will replace, or NULL. */
-static PyObject *follow(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, int n, PyObject *target)
+/* The label of a call, new; its Values enter the tape. */
+static PyObject *label_of(PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n)
 {
-    PyObject *slots[MOST];
-    int k = 0;
-    for (int i = 0; i < n; i++)
-        if (Py_TYPE(ins[i]) == Value) {
-            PyObject *slot = slot_on(tape, ins[i]);
-            if (slot == NULL)
-                return NULL;
-            slots[k++] = Py_NewRef(slot);
-        }
-    PyObject *label = PyTuple_New(2 + k);
-    if (label == NULL || SLOT(st, st_tape) != tape) {
-        while (k)
-            Py_DECREF(slots[--k]);
-        Py_XDECREF(label);
+    Py_ssize_t k = 2;
+    for (Py_ssize_t i = 0; i < n; i++)
+        k += Py_TYPE(ins[i]) == Value;
+    PyObject *label = PyTuple_New(k);
+    if (label == NULL)
         return NULL;
-    }
     PyTuple_SET_ITEM(label, 0, Py_NewRef(spec));
     PyTuple_SET_ITEM(label, 1, Py_NewRef(mode));
-    for (int i = 0; i < k; i++)
-        PyTuple_SET_ITEM(label, 2 + i, slots[i]);
-    PyObject *next = PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label);
+    k = 2;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (Py_TYPE(ins[i]) == Value) {
+            PyObject *slot = slot_on(tape, ins[i]);
+            if (slot == NULL) {
+                Py_DECREF(label);
+                return NULL;
+            }
+            PyTuple_SET_ITEM(label, k++, Py_NewRef(slot));
+        }
+    return label;
+}
+
+/* The remembered edge for a call, new; NULL without an error where there is none.  The tape is moved along it, the numbers are noted.
+   target: the Value that the result will replace, or NULL; several: whether an edge with several results will do. */
+static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n, PyObject *target, int several)
+{
+    PyObject *label = label_of(tape, spec, mode, ins, n);
+    if (label == NULL)
+        return NULL;
+    PyObject *next = SLOT(st, st_tape) == tape ? PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label) : NULL;
     Py_DECREF(label);
-    if (next == NULL || SLOT(next, prefix_aval) == NULL || (target != NULL && !takes(target, next)))
+    if (next == NULL || Py_TYPE(next) != Prefix || (SLOT(next, prefix_aval) == NULL && !several) || (target != NULL && !takes(target, next)))
         return NULL;
     Py_INCREF(next);
-    for (int i = 0; i < n; i++)
+    for (Py_ssize_t i = 0; i < n; i++)
         if (Py_TYPE(ins[i]) != Value && push_number(tape, ins[i]) < 0) {
             Py_DECREF(next);
             return NULL;
         }
     set_slot(tape, tape_prefix, next);
     return next;
+}
+
+#define MOST 8 /* arguments of the calls that are followed from their arguments on */
+
+static PyObject *follow(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n, PyObject *target)
+{
+    return follow_any(st, tape, spec, mode, ins, n, target, 0);
 }
 
 /* The Value that an edge makes, new. */
@@ -150,15 +162,74 @@ static PyObject *result_of(PyObject *tape, PyObject *edge)
     return v;
 }
 
+/* The list of Values that an edge makes, new. */
+static PyObject *results_of(PyObject *tape, PyObject *edge)
+{
+    PyObject *step = SLOT(edge, prefix_step), *avals = SLOT(step, step_out_avals), *needs = SLOT(step, step_needs);
+    Py_ssize_t n = PyTuple_GET_SIZE(avals), first = PyLong_AsSsize_t(SLOT(step, step_first));
+    PyObject *out = PyList_New(n);
+    for (Py_ssize_t i = 0; out != NULL && i < n; i++) {
+        PyObject *slot = PyLong_FromSsize_t(first + i);
+        PyObject *v = slot == NULL ? NULL : new_value(PyTuple_GET_ITEM(avals, i), PyTuple_GET_ITEM(needs, i), tape, slot);
+        Py_XDECREF(slot);
+        if (v == NULL || PyList_Append(SLOT(tape, tape_values), v) < 0) {
+            Py_XDECREF(v);
+            Py_CLEAR(out);
+        }
+        else
+            PyList_SET_ITEM(out, i, v);
+    }
+    return out;
+}
+
+/* record._goes_on: whether a call reads what this tape computes, and nothing that requires grad. */
+static int goes_on(PyObject *tape, PyObject **ins, Py_ssize_t n)
+{
+    int reads = 0;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (Py_TYPE(ins[i]) == Value) {
+            if (SLOT(ins[i], v_needs) == Py_True)
+                return 0;
+            reads |= SLOT(ins[i], v_tape) == tape;
+        }
+    return reads;
+}
+
 /* The tape to record on, new: where a backward pass is recorded and a call in grad mode comes, the next training step begins (record._record_new). */
-static PyObject *tape_for(PyObject *st, PyObject *mode)
+static PyObject *tape_for(PyObject *st, PyObject *mode, PyObject **ins, Py_ssize_t n)
 {
     PyObject *tape = SLOT(st, st_tape);
-    if (SLOT(SLOT(tape, tape_prefix), prefix_turned) != Py_True || (mode != Py_True && mode != INPLACE) || PyList_GET_SIZE(SLOT(tape, tape_values)) == 0)
+    if (SLOT(SLOT(tape, tape_prefix), prefix_turned) != Py_True || (mode != Py_True && mode != ONE && mode != INPLACE) || PyList_GET_SIZE(SLOT(tape, tape_values)) == 0 ||
+        goes_on(tape, ins, n))
         return Py_NewRef(tape);
     PyObject *r = PyObject_CallOneArg(py_flush, tape);
     Py_XDECREF(r);
     return r == NULL ? NULL : Py_NewRef(SLOT(st, st_tape));
+}
+
+/* record.record_op: the list of results, new.  mode: NULL for the thread's grad mode. */
+static PyObject *record_all(PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n)
+{
+    PyObject *st = state();
+    int locked = st == NULL ? -1 : lock();
+    if (locked < 0)
+        return NULL;
+    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *out = NULL, *tape = tape_for(st, own, ins, n);
+    PyObject *edge = tape == NULL ? NULL : follow_any(st, tape, spec, own, ins, n, NULL, 1);
+    if (edge != NULL) {
+        out = results_of(tape, edge);
+        Py_DECREF(edge);
+    }
+    else if (!PyErr_Occurred()) {
+        PyObject *flat = PyTuple_New(n);
+        for (Py_ssize_t i = 0; flat != NULL && i < n; i++)
+            PyTuple_SET_ITEM(flat, i, Py_NewRef(ins[i]));
+        out = flat == NULL ? NULL : PyObject_CallFunctionObjArgs(py_record_op, spec, flat, mode, NULL);
+        Py_XDECREF(flat);
+    }
+    Py_XDECREF(tape);
+    unlock(locked);
+    return out;
 }
 
 /* Record a call with one result on Values and numbers: its Value, new.  mode: NULL for the thread's grad mode. */
@@ -168,7 +239,7 @@ static PyObject *record_in(PyObject *spec, PyObject *mode, PyObject **ins, int n
     int locked = st == NULL ? -1 : lock();
     if (locked < 0)
         return NULL;
-    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *v = NULL, *tape = tape_for(st, own);
+    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *v = NULL, *tape = tape_for(st, own, ins, n);
     PyObject *edge = tape == NULL ? NULL : follow(st, tape, spec, own, ins, n, NULL);
     if (edge != NULL) {
         v = result_of(tape, edge);

@@ -172,6 +172,65 @@ static PyObject *ready_program(PyObject *tape)
     return program;
 }
 
+/* The tape's edges to the outside, new. */
+static PyObject *edges_of(PyObject *inputs)
+{
+    Py_ssize_t n = PyList_GET_SIZE(inputs);
+    PyObject *edges = PyList_New(n);
+    for (Py_ssize_t i = 0; edges != NULL && i < n; i++) {
+        PyObject *v = PyList_GET_ITEM(inputs, i), *edge = Py_None;
+        if (SLOT(v, v_needs) == Py_True && SLOT(v, v_leaf) != Py_None)
+            edge = SLOT(v, v_leaf);
+        else if (SLOT(v, v_needs) == Py_True && SLOT(v, v_tape) != Py_None) {
+            edge = PyTuple_Pack(2, SLOT(v, v_tape), SLOT(v, v_slot));
+            if (edge == NULL) {
+                Py_CLEAR(edges);
+                break;
+            }
+            PyList_SET_ITEM(edges, i, edge);
+            continue;
+        }
+        PyList_SET_ITEM(edges, i, Py_NewRef(edge));
+    }
+    return edges;
+}
+
+/* One Value that a graph keeps, new: an input, what a leaf shows already, or plain data of its own. */
+static PyObject *kept_value(PyObject *tape, PyObject *entry, PyObject *arrays)
+{
+    Py_ssize_t slot = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 0));
+    if (slot < 0)
+        return Py_NewRef(PyList_GET_ITEM(SLOT(tape, tape_inputs), -slot - 1));
+    PyObject *v = PyList_GET_ITEM(SLOT(tape, tape_values), slot);
+    if (SLOT(v, v_leaf) != Py_None && SLOT(v, v_array) != Py_None)
+        return Py_NewRef(v);
+    v = new_value(PyTuple_GET_ITEM(entry, 2), Py_False, Py_None, ZERO);
+    if (v != NULL)
+        set_slot(v, v_array, PySequence_Fast_GET_ITEM(arrays, PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 1))));
+    return v;
+}
+
+/* execute._keep: turn the tape into a graph. */
+static int keep(PyObject *tape, PyObject *program, PyObject *arrays)
+{
+    PyObject *edges = edges_of(SLOT(tape, tape_inputs)), *kept = PyDict_New(), *keeps = SLOT(program, program_keeps);
+    arrays = PySequence_Fast(arrays, "arrays is a sequence");
+    int bad = edges == NULL || kept == NULL || arrays == NULL;
+    for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(keeps); i++) {
+        PyObject *entry = PyTuple_GET_ITEM(keeps, i), *v = kept_value(tape, entry, arrays);
+        bad = v == NULL || PyDict_SetItem(kept, PyTuple_GET_ITEM(entry, 0), v) < 0;
+        Py_XDECREF(v);
+    }
+    if (!bad) {
+        set_slot(tape, tape_edges, edges);
+        set_slot(tape, tape_kept, kept);
+    }
+    Py_XDECREF(edges);
+    Py_XDECREF(kept);
+    Py_XDECREF(arrays);
+    return bad ? -1 : 0;
+}
+
 /* execute._execute and execute._deliver of a compiled program without guards. */
 static int run_and_deliver(PyObject *program, PyObject *tape)
 {
@@ -187,15 +246,11 @@ static int run_and_deliver(PyObject *program, PyObject *tape)
     PyObject *arrays = run_program(program, tape);
     if (arrays == NULL)
         return -1;
-    int bad;
-    if (SLOT(program, program_graph) == Py_True) {
-        PyObject *r = PyObject_CallFunctionObjArgs(py_deliver, tape, program, arrays, NULL);
-        bad = r == NULL;
-        Py_XDECREF(r);
-    }
+    int bad = show(SLOT(tape, tape_values), SLOT(program, program_shown), arrays) < 0;
+    set_slot(tape, tape_program, program);
+    if (SLOT(program, program_graph) == Py_True)
+        bad = bad || keep(tape, program, arrays) < 0;
     else {
-        bad = show(SLOT(tape, tape_values), SLOT(program, program_shown), arrays) < 0;
-        set_slot(tape, tape_program, program);
         PyDict_Clear(SLOT(tape, tape_kept));
         PyDict_Clear(SLOT(tape, tape_leaves));
         PyDict_Clear(SLOT(tape, tape_seen));
@@ -233,11 +288,13 @@ static PyObject *speed_flush(PyObject *module, PyObject *tape)
     empty(SLOT(tape, tape_values));
     if (bad)
         PyErr_Restore(kind, value, trace);
-    else if (SLOT(program, program_graph) != Py_True) {
+    else {
         empty(SLOT(tape, tape_inputs));
-        empty(SLOT(tape, tape_floats));
-        empty(SLOT(tape, tape_ints));
         PyDict_Clear(SLOT(tape, tape_slots));
+        if (SLOT(program, program_graph) != Py_True) {
+            empty(SLOT(tape, tape_floats));
+            empty(SLOT(tape, tape_ints));
+        }
     }
     Py_DECREF(tape);
     Py_DECREF(program);

@@ -23,37 +23,15 @@
 
 /* The functions of the module */
 
-/* record.record_op for calls with one result: the list of its Value. */
 static PyObject *speed_record_op(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     if (nargs < 2 || nargs > 3)
         return PyErr_Format(PyExc_TypeError, "record_op(spec, ins, mode=None)");
-    PyObject *ins = PySequence_Fast(args[1], "ins is a sequence"), *st = state(), *out = NULL, *edge = NULL;
-    if (ins == NULL || st == NULL)
-        goto done;
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(ins);
-    if (n <= MOST) {
-        int locked = lock();
-        if (locked < 0)
-            goto done;
-        PyObject *mode = nargs < 3 || args[2] == Py_None ? SLOT(st, st_grad) : args[2], *tape = tape_for(st, mode);
-        edge = tape == NULL ? NULL : follow(st, tape, args[0], mode, PySequence_Fast_ITEMS(ins), (int)n, NULL);
-        if (edge != NULL) {
-            PyObject *v = result_of(tape, edge);
-            out = v == NULL ? NULL : PyList_New(1);
-            if (out != NULL)
-                PyList_SET_ITEM(out, 0, v);
-            else
-                Py_XDECREF(v);
-        }
-        Py_XDECREF(tape);
-        unlock(locked);
-    }
-    if (out == NULL && edge == NULL && !PyErr_Occurred())
-        out = PyObject_Vectorcall(py_record_op, args, nargs, NULL);
-done:
-    Py_XDECREF(edge);
-    Py_XDECREF(ins);
+    PyObject *ins = PySequence_Fast(args[1], "ins is a sequence");
+    if (ins == NULL)
+        return NULL;
+    PyObject *out = record_all(args[0], nargs < 3 || args[2] == Py_None ? NULL : args[2], PySequence_Fast_ITEMS(ins), PySequence_Fast_GET_SIZE(ins));
+    Py_DECREF(ins);
     return out;
 }
 
@@ -129,9 +107,13 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Tape", "extra", &tape_extra}, {"Tape", "freed", &tape_freed}, {"Tape", "contexts", &tape_contexts},
         {"Tape", "serial", &tape_serial}, {"Tape", "owner", &tape_owner}, {"Tape", "program", &tape_program}, {"Tape", "edges", &tape_edges},
         {"Tape", "open", &tape_open}, {"Tape", "kept", &tape_kept},
-        {"Prefix", "programs", &prefix_programs}, {"Prefix", "used", &prefix_used}, {"Prefix", "turned", &prefix_turned},
+        {"Prefix", "programs", &prefix_programs}, {"Prefix", "used", &prefix_used}, {"Prefix", "turned", &prefix_turned}, {"Prefix", "step", &prefix_step},
+        {"Step", "out_avals", &step_out_avals}, {"Step", "needs", &step_needs}, {"Step", "first", &step_first}, {"Step", "ins", &step_ins},
+        {"Stage", "visits", &stage_visits}, {"Stage", "cots", &stage_cots}, {"Stage", "outs", &stage_outs},
+        {"Visit", "step", &visit_step}, {"Visit", "pull", &visit_pull}, {"Visit", "wanted", &visit_wanted}, {"Visit", "given", &visit_given},
+        {"Pullback", "keep", &pull_keep}, {"Pullback", "passes", &pull_passes},
         {"Program", "guarded", &program_guarded}, {"Program", "runs", &program_runs}, {"Program", "prefix", &program_prefix},
-        {"Program", "graph", &program_graph}, {"Program", "shown", &program_shown},
+        {"Program", "graph", &program_graph}, {"Program", "shown", &program_shown}, {"Program", "keeps", &program_keeps},
         {"Program", "compiled", &program_compiled}, {"Program", "numbers", &program_numbers}, {"Program", "sent", &program_sent},
         {"Program", "argument_indices", &program_places},
         {"Leaf", "grad", &leaf_grad}, {"Leaf", "off", &leaf_off},
@@ -151,8 +133,8 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"acquire", &lock_acquire}, {"release", &lock_release}, {"record_op", &py_record_op}, {"read", &py_read}, {"enter", &py_enter},
         {"follow", &py_follow}, {"lead_nowhere", &py_lead_nowhere}, {"view", &py_view},
         {"Leaf", (PyObject **)&Leaf}, {"Simple", (PyObject **)&Simple}, {"Array", (PyObject **)&Array}, {"numbers", &py_numbers},
-        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ROOT", &ROOT}, {"ADD", &ADD}, {"deliver", &py_deliver}, {"flush", &py_flush},
-        {"Tape", (PyObject **)&Tape}, {"immediate", &immediate},
+        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ROOT", &ROOT}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
+        {"Tape", (PyObject **)&Tape}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
         {"LEAF", &LEAF}, {"INPLACE", &INPLACE}, {"NOGRAD", &NOGRAD},
     };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
@@ -180,6 +162,9 @@ static PyMethodDef methods[] = {
     {"backward", speed_backward, METH_O, "simple.run_simple on the open tape; whether it was done."},
     {"flush", speed_flush, METH_O, "Run what is pending on a tape by its compiled program; whether it was done."},
     {"new_tape", speed_new_tape, METH_O, "record.Tape(owner)"},
+    {"run_stage", (PyCFunction)(void (*)(void))speed_run_stage, METH_FASTCALL, "The gradients that leave a stage, recorded call by call."},
+    {"record_stage", (PyCFunction)(void (*)(void))speed_record_stage, METH_FASTCALL, "A stage that was recorded before."},
+    {"accumulate", (PyCFunction)(void (*)(void))speed_accumulate, METH_FASTCALL, "Add a gradient to a leaf's."},
     {"live_mask", speed_live_mask, METH_O, "execute.live_mask"},
     {NULL},
 };

@@ -251,7 +251,7 @@ static PyObject *twin(PyObject *spec, PyObject **flat, int n)
     if (locked < 0)
         goto done;
     PyObject *mode = leaf != Py_None ? LEAF : grad ? INPLACE : NOGRAD;
-    tape = tape_for(st, mode);
+    tape = tape_for(st, mode, ins, n);
     edge = tape == NULL ? NULL : follow(st, tape, spec, mode, ins, n, old);
     if (edge != NULL)
         new = result_of(tape, edge);
