@@ -13,10 +13,10 @@ import numpy as np
 
 from ._core import devices, dtypes, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
-from ._core.record import Counter, Value, data
+from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
 from ._core.shown import Shown
 from ._core.size import Size
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
 from ._tensor_values import Values
 
 _new = object.__new__
@@ -165,7 +165,7 @@ class Tensor(Values, metaclass=TensorMeta):
 
     @property
     def requires_grad(self):
-        return (self._v if self._cell is None else peek(self)).needs
+        return bool((self._v if self._cell is None else peek(self)).needs)
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -180,6 +180,10 @@ class Tensor(Values, metaclass=TensorMeta):
         if requires_grad is not True and requires_grad is not False:
             raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
         v = peek(self)
+        if is_inference(self) and requires_grad:
+            if not thread.state.inference:
+                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+            cell_of(self)
         if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
             return self
         if v.needs and v.leaf is None:
@@ -196,6 +200,8 @@ class Tensor(Values, metaclass=TensorMeta):
             if v.aval.dtype.category < dtypes.FLOAT:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             v = as_leaf(v, self._leaf_point())
+            if is_inference(self):
+                v.needs = INFERENCE | True
         else:
             v = as_detached(v)
         self._set_value(v)
@@ -291,6 +297,8 @@ class Tensor(Values, metaclass=TensorMeta):
 
     @property
     def _version(self):
+        if is_inference(self):
+            raise RuntimeError("Inference tensors do not track version counter.")
         return self._counter.n if self._counter is not None else 0
 
     @_version.setter
@@ -300,7 +308,7 @@ class Tensor(Values, metaclass=TensorMeta):
     @property
     def _base(self):
         view = self._view
-        return None if view is None else view.base
+        return None if view is None or self._counter.inference else view.base
 
     def _is_view(self):
         return self._base is not None
@@ -401,7 +409,7 @@ class Tensor(Values, metaclass=TensorMeta):
     @property
     def data(self):
         out = self.detach()
-        out._counter = Counter()
+        out._counter = InferenceCounter() if is_inference(self) else Counter()
         out._v = another(out._v)
         out._v.seen = (out._counter, 0)
         return out
@@ -416,7 +424,7 @@ class Tensor(Values, metaclass=TensorMeta):
         cell = cell_of(new)
         v = as_detached(peek(new))
         if self._counter is None:
-            self._counter = Counter()
+            self._counter = counter_of(self._v)
         self._cell, self._at = cell, cell.n
         self._layout_ = new._layout_
         if old.needs:
@@ -458,6 +466,8 @@ def from_array(array, dtype, requires_grad=False, device="cpu") -> Tensor:
     """A Tensor over a concrete array."""
     t = _new(Tensor)
     t._v = data(array, dtype, device=device)
+    if thread.state.inference:
+        t._v.needs = INFERENCE
     if requires_grad:
         t.requires_grad_()
     return t

@@ -277,7 +277,7 @@ class StageForm:
 
     diff_in = diff_out = ()
     node = None
-    tuple_out = True
+    tuple_out, is_view = True, False
     guard = None
     key = name = "backward"
 
