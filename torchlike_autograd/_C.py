@@ -7,6 +7,7 @@ import types
 from ._core import passes
 from ._core.record import thread
 from ._core.storage import REPLAY
+from ._functions.special_nodes import DelayedError, UndefinedGrad
 from .autograd import grad_mode
 
 _current_graph_task_id = passes.task_id
@@ -25,4 +26,5 @@ def _set_grad_enabled(enabled):
     grad_mode.set_mode(enabled)
 
 
+_functions = types.SimpleNamespace(DelayedError=DelayedError, UndefinedGrad=UndefinedGrad)
 _autograd = types.SimpleNamespace(_get_current_graph_task_keep_graph=passes.keep_graph)

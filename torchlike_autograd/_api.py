@@ -6,6 +6,7 @@ import math
 
 from . import _tensor_str
 from ._core import config as _config
+from ._core import defaults as _defaults
 from ._core import dtypes as _dtypes
 from ._core import execute as _execute
 from ._core import operators as _operators

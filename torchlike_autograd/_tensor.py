@@ -175,6 +175,10 @@ class Tensor(Values, metaclass=TensorMeta):
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad=True):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
@@ -301,10 +305,6 @@ class Tensor(Values, metaclass=TensorMeta):
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._counter.n if self._counter is not None else 0
 
-    @_version.setter
-    def _version(self, value):
-        raise AttributeError("attribute '_version' of 'torch._C.TensorBase' objects is not writable")
-
     @property
     def _base(self):
         view = self._view
@@ -371,6 +371,10 @@ class Tensor(Values, metaclass=TensorMeta):
         tape, slot = place_of(v)
         seen = observed(tape, step_of(tape, slot).first)
         return seen.hooks.get(slot) if seen is not None else None
+
+    @_backward_hooks.deleter
+    def _backward_hooks(self):
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
 
     @property
     def _post_accumulate_grad_hooks(self):
@@ -447,6 +451,17 @@ class Tensor(Values, metaclass=TensorMeta):
 
             return scalar_format(self.item(), spec)
         return object.__format__(self, spec)
+
+
+def _unwritable(name):
+    def setter(self, value):
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    setattr(Tensor, name, getattr(Tensor, name).setter(setter))
+
+
+for _name in ("grad_fn", "is_leaf", "output_nr", "_version"):
+    _unwritable(_name)
 
 
 def _words():

@@ -218,6 +218,8 @@ class Form:
         if out is None:
             if self.op.derivative == UNIMPLEMENTED:
                 raise _unimplemented(self.op)
+            if getattr(self.op, "refuses", None) is not None:
+                self.op.refuses(dict(zip(self.owners, self.avals)), self.out_avals[0], {self.owners[i] for i in wanted}, **self.spec.statics)
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 

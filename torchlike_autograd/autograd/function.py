@@ -77,6 +77,9 @@ class BackwardCFunction(FunctionCtx, Node):
     def name(self):
         return type(self).__name__
 
+    def __call__(self, *args):
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
+
     def apply(self, *args):
         return self._call_backward(args)
 
