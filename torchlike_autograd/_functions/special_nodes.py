@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .._core.composite import named
-from .._core.shown import Shown
 from .._tensor import Tensor
 
 
@@ -15,8 +14,10 @@ def _check(args, n):
             raise TypeError(f"argument {i} is not a Variable")
 
 
-class DelayedError(metaclass=Shown):
+class DelayedError:
     """Called with tensors: the same values, whose backward pass fails with the message."""
+
+    __module__ = "builtins"  # as torch shows it
 
     def __init__(self, *args):
         if len(args) != 2:
@@ -29,8 +30,10 @@ class DelayedError(metaclass=Shown):
         return out[0] if len(out) == 1 else out
 
 
-class UndefinedGrad(metaclass=Shown):
+class UndefinedGrad:
     """Called with a tensor: the same values, whose gradient does not arrive."""
+
+    __module__ = "builtins"
 
     def __call__(self, *args):
         _check(args, 1)
