@@ -7,6 +7,8 @@ import types
 from ._core import passes
 from ._core.record import thread
 from ._core.storage import REPLAY
+from ._functions.special_nodes import DelayedError, UndefinedGrad
+from .autograd import grad_mode
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
@@ -21,7 +23,8 @@ def _is_view_replay_enabled() -> bool:
 def _set_grad_enabled(enabled):
     if not isinstance(enabled, bool):
         raise TypeError(f"_set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(enabled).__name__}")
-    thread.state.grad = enabled
+    grad_mode.set_mode(enabled)
 
 
+_functions = types.SimpleNamespace(DelayedError=DelayedError, UndefinedGrad=UndefinedGrad)
 _autograd = types.SimpleNamespace(_get_current_graph_task_keep_graph=passes.keep_graph)

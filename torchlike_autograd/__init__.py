@@ -12,12 +12,9 @@ Calls are recorded and run as compiled JAX programs when something is looked at;
 from ._api import *  # noqa: F403
 from ._api import __version__ as __version__
 
-_NOT_THERE = "it is part of torch but not there yet, or no name of torch"
-
 
 def __getattr__(name):
-    raise AttributeError(f"module 'torch' has no attribute '{name}' ({_NOT_THERE})" if not name.startswith("__") else
-                         f"module 'torch' has no attribute '{name}'")
+    raise AttributeError(f"module 'torch' has no attribute '{name}'")
 
 
 __all__ = [n for n in globals() if not n.startswith("_")]

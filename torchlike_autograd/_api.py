@@ -6,6 +6,7 @@ import math
 
 from . import _tensor_str
 from ._core import config as _config
+from ._core import defaults as _defaults
 from ._core import dtypes as _dtypes
 from ._core import execute as _execute
 from ._core import operators as _operators
@@ -28,7 +29,7 @@ globals().update(_dtypes.ALIASES)
 from . import _C, autograd, backends, cuda, fft, linalg, nn, random, special, version  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
-from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
+from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None

@@ -12,12 +12,12 @@ import numpy as np
 
 from ._core import devices, dtypes, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
-from ._core.record import Counter, Value, data
+from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
 from ._core.shown import Shown
 from ._core.size import Size
 from ._core.state import State
 from ._core.state import new as _new
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
 from ._tensor_values import Values
 
 
@@ -156,7 +156,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def requires_grad(self):
-        return (self._v if self._cell is None else peek(self)).needs
+        return bool((self._v if self._cell is None else peek(self)).needs)
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -166,11 +166,19 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad=True):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
             raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
         v = peek(self)
+        if is_inference(self) and requires_grad:
+            if not thread.state.inference:
+                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+            cell_of(self)
         if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
             return self
         if v.needs and v.leaf is None:
@@ -187,6 +195,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
             if v.aval.dtype.category < dtypes.FLOAT:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             v = as_leaf(v, self._leaf_point())
+            if is_inference(self):
+                v.needs = INFERENCE | True
         else:
             v = as_detached(v)
         self._set_value(v)
@@ -282,16 +292,14 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def _version(self):
+        if is_inference(self):
+            raise RuntimeError("Inference tensors do not track version counter.")
         return self._counter.n if self._counter is not None else 0
-
-    @_version.setter
-    def _version(self, value):
-        raise AttributeError("attribute '_version' of 'torch._C.TensorBase' objects is not writable")
 
     @property
     def _base(self):
         view = self._view
-        return None if view is None else view.base
+        return None if view is None or self._counter.inference else view.base
 
     def _is_view(self):
         return self._base is not None
@@ -355,6 +363,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
         seen = observed(tape, step_of(tape, slot).first)
         return seen.hooks.get(slot) if seen is not None else None
 
+    @_backward_hooks.deleter
+    def _backward_hooks(self):
+        raise RuntimeError("Deletion of _backwards_hooks not allowed!")
+
     @property
     def _post_accumulate_grad_hooks(self):
         v = self._value()
@@ -392,7 +404,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @property
     def data(self):
         out = self.detach()
-        out._counter = Counter()
+        out._counter = InferenceCounter() if is_inference(self) else Counter()
         out._v = another(out._v)
         out._v.seen = (out._counter, 0)
         return out
@@ -407,7 +419,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         cell = cell_of(new)
         v = as_detached(peek(new))
         if self._counter is None:
-            self._counter = Counter()
+            self._counter = counter_of(self._v)
         self._cell, self._at = cell, cell.n
         self._layout_ = new._layout_
         if old.needs:
@@ -432,6 +444,17 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return object.__format__(self, spec)
 
 
+def _unwritable(name):
+    def setter(self, value):
+        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
+
+    setattr(Tensor, name, getattr(Tensor, name).setter(setter))
+
+
+for _name in ("grad_fn", "is_leaf", "output_nr", "_version"):
+    _unwritable(_name)
+
+
 def _words():
     from ._core import words
 
@@ -449,6 +472,8 @@ def from_array(array, dtype, requires_grad=False, device="cpu") -> Tensor:
     """A Tensor over a concrete array."""
     t = _new(Tensor)
     t._v = data(array, dtype, device=device)
+    if thread.state.inference:
+        t._v.needs = INFERENCE
     if requires_grad:
         t.requires_grad_()
     return t

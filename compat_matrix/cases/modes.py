@@ -270,6 +270,66 @@ def _(torch):
     yield "written inside", n
 
 
+@case("modes.inference.kinds")
+def _(torch):
+    a, x = torch.ones(2), torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        n, leaf = torch.ones(4), torch.ones(2, requires_grad=True)
+        yield "made", [t.is_inference() for t in (a + 1, x * 1, n.clone(), n.sum(), n.reshape(2, 2), torch.tensor([1.0]), *n.split(2))]
+        yield "shared", [t.is_inference() for t in (a.data, a.detach(), a.view(2), n.data, n.detach(), n.view(2, 2))]
+        yield "out", torch.add(a, a, out=torch.zeros(2)).is_inference(), torch.add(a, a, out=a).is_inference()
+        yield "views", n.view(2, 2)._is_view(), n.view(2, 2)._base is None, a.view(2)._is_view(), raises(lambda: n._version)
+        yield "leaf", leaf.requires_grad, leaf.is_leaf, leaf.is_inference(), (leaf * 2).requires_grad
+        with torch.inference_mode(False):
+            yield "normal inside", torch.is_grad_enabled(), torch.ones(2).is_inference(), raises(lambda: n.add_(1)), raises(lambda: x * leaf)
+    yield "outside", [t.is_inference() for t in (n + 1, n.clone(), n.view(2, 2), n.detach(), n.data)], n.view(2, 2)._is_view()
+    yield "leaf outside", (leaf * 2).grad_fn.name(), leaf.requires_grad_(False).requires_grad
+
+
+@case("modes.inference.saved_for_backward")
+def _(torch):
+    x = torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        n = torch.full((2,), 3.0)
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.saved_tensors
+            return g * b, g * a
+
+    yield "kept", [attempt(lambda f=f: f().requires_grad) for f in (
+        lambda: x * n, lambda: x.exp() * n, lambda: torch.mm(x[None], n[:, None]), lambda: (x * 1).mul_(n), lambda: Product.apply(x, n))]
+    yield "not kept", [attempt(lambda f=f: f()) for f in (
+        lambda: x + n, lambda: n * 2, lambda: torch.where(n > 0, x, x * 2), lambda: torch.stack([n, x]), lambda: (x * 1).add_(n))]
+    yield "cotangent", torch.autograd.grad(x * 2, x, n), torch.autograd.grad(x * x, x, n)
+    yield "cotangent kept", raises(lambda: torch.autograd.grad(x * x, x, n, create_graph=True))
+    x.grad = n
+    yield "accumulated into", raises(lambda: (x * 2).sum().backward())
+    with torch.no_grad():
+        yield "no_grad", (x * n).requires_grad, raises(lambda: n.zero_())
+
+
+@case("modes.inference.view_of_normal_tensor")
+def _(torch):
+    h, b = torch.ones(2, requires_grad=True) * 1, torch.ones(3)
+    with torch.inference_mode():
+        v, w = b.view(3), h.view(2)
+        u = w.view(2)
+        b.add_(1)
+        v.add_(1)
+    yield "flags", v.is_inference(), v._is_view(), w.requires_grad, w.is_leaf, w.grad_fn, w._base is h, b._version, v._version
+    yield "writes", attempt(lambda: v.add_(1)), raises(lambda: w.add_(1)), raises(lambda: u.add_(1)), w.grad_fn
+    yield "saved", attempt(lambda: (torch.ones(3, requires_grad=True) * v).requires_grad)
+    h.mul_(2)
+    yield "base written", raises(lambda: w.grad_fn), raises(lambda: w + 1)
+
+
 @case("modes.inference.normal_tensors_inside")
 def _(torch):
     a = torch.ones(2)

@@ -14,7 +14,7 @@ from . import errors, record
 from .nodes import Leaf, Nowhere, changes, edge_indices, node_at, observed, short_name, step_of
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
-from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .speed import native
 
 
@@ -66,7 +66,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     state = thread.state
     p = Pass(keep_graph, create_graph, targets, accumulate)
     p.roots = roots
-    outer, state.grad = state.grad, create_graph
+    outer, state.grad = state.grad, INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
     try:
         for where, g in roots:
@@ -296,7 +296,7 @@ def run_node(p, tape, item, grads):
 
 def _run_pull(p, tape, step, wanted, outs):
     given = tuple(i for i, g in enumerate(outs) if g is not None)
-    if not given:
+    if not given or step.form.silent:
         return [None] * len(wanted)
     pull = step.form.pullback(wanted, given)
     ins = []

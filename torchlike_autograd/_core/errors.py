@@ -54,6 +54,18 @@ def view_written(creation, node, number, indirect):
         f"both inside the {block} block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked).")))
 
 
+def inference_saved():
+    return RuntimeError(
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around "
+        "this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+
+
+def inference_written():
+    return RuntimeError(
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before doing inplace update.See "
+        "https://github.com/pytorch/rfcs/pull/17 for more details.")
+
+
 def second_time():
     return RuntimeError(
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "

@@ -108,7 +108,7 @@ def make_view(source, link, numbers, v, creation):
         cell = cell_of(source)
     counter, old = source._counter, source._view
     if creation is None:
-        creation = "default" if thread.state.grad else "no_grad"
+        creation = "default" if thread.state.grad else "inference" if thread.state.inference else "no_grad"
     if old is None:
         base, chain, under = source, ((link, numbers),), None
     else:

@@ -152,6 +152,8 @@ class Node:
         """Call fn(grad_outputs) before the node runs; a returned tuple replaces them."""
         return add_hook(observed(self._tape, self._first, True).prehooks, fn)
 
+    requires_grad = property(lambda self: True)
+
     def _sequence_nr(self):
         return self._tape.serial * 1_000_000 + self._first
 
@@ -181,7 +183,7 @@ class InputMetadata:
     is_nested_tensor = is_cpp_nested_tensor = False
 
     def __init__(self, a):
-        self.shape, self.dtype, self.device = a.shape, a.dtype, devices.of_key(a.device)
+        self.shape, self.dtype, self.device = list(a.shape), a.dtype, devices.of_key(a.device)
 
 
 _classes: dict = {}
@@ -200,6 +202,8 @@ def edge_indices(step):
         return range(len(step.ins) - len(step.out_avals))
     form = step.form
     hidden = {*getattr(form.op, "nondiff", ()), *getattr(form.op, "lift", ())}
+    if form.node == "torch::autograd::NotImplemented":  # made for the tensors that it was given
+        hidden |= {owner for owner, a in zip(form.owners, form.avals) if a.device == "number"}
     return [i for i, owner in enumerate(form.owners) if owner not in hidden and not (owner[0] == "n" and owner[1:].isdigit())
             and (i in form.diff_in or owner not in _NEVER_DIFFERENTIABLE)]
 

@@ -150,7 +150,7 @@ def _build(prefix, roots, targets, cuts):
                     results.add(first + i)
         if visible:
             builder.event(("node", step, wanted, given))
-        else:
+        elif not _silent(step):
             builder.visit(Visit(step, wanted, given))
         for slot in ends.get(first, ()):
             builder.event(("leaf", slot))
@@ -185,9 +185,14 @@ def _visits(prefix, roots, needs, useful):
         wanted = step.wanted if useful is None and step.kind == "op" else wanted_of(step, needs, useful)
         out.append((step, wanted, given))
         ins = step.ins
-        for i in wanted:
+        for i in () if _silent(step) else wanted:
             have.add(ins[i])
     return out
+
+
+def _silent(step):
+    """Whether a node runs and sends nothing on."""
+    return step.kind == "op" and step.form.silent
 
 
 def _last_uses(order, cuts, roots):
@@ -272,7 +277,7 @@ class StageForm:
 
     diff_in = diff_out = ()
     node = None
-    tuple_out = True
+    tuple_out, is_view = True, False
     guard = None
     key = name = "backward"
 

@@ -26,10 +26,23 @@ from __future__ import annotations
 import threading
 
 from .._ops.spec import aval
-from . import config
+from . import config, errors
 from .speed import native
 
 NOGRAD, GRAD, LEAF = 0, 1, 2
+
+
+
+class _Inference(int):
+    """A NOGRAD that labels: false, and no number that another mode is."""
+
+    __slots__ = ()
+
+    def __bool__(self):
+        return False
+
+
+INFERENCE = _Inference(8)  # inside inference mode, and in the `needs` of what is made there
 INPLACE = GRAD | 4  # recorded for a write to the operator's own input, of which torch keeps a copy where it needs the old value
 
 LOCK = threading.RLock()  # one lock for all records: tapes of other threads can be read under it
@@ -38,7 +51,7 @@ LOCK = threading.RLock()  # one lock for all records: tapes of other threads can
 class Value:
     """One array of the record.
 
-    aval: its type; needs: whether it requires grad; tape, slot: where it was made (tape None: plain data); array: the JAX or NumPy array, or None
+    aval: its type; needs: whether it requires grad (with INFERENCE: made in inference mode); tape, slot: where it was made (tape None: plain data); array: the JAX or NumPy array, or None
     while pending; leaf: the accumulation point when it is a leaf; seen: (counter, version) of the storage it was read
     from, or None while nothing was ever written there.
     """
@@ -381,6 +394,11 @@ def extend(tape, label, spec, ins, mode, key=None):
     wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
     needing = mode == LEAF or (mode & GRAD and wanted)
     needs = tuple([bool(needing and i in form.diff_out) for i in range(len(form.out_avals))])
+    if mode is INFERENCE or (spec.op.is_view and not needing):
+        made = (ins[0].needs if spec.op.is_view else mode) & INFERENCE
+        needs = (INFERENCE if made else False,) * len(needs)
+    elif needing and mode != LEAF:
+        _refuse_inference(form, wanted, ins, mode)
     slots, it, floats, ints = [], iter(label[2:]), 0, 0
     nf, ni = tape.prefix.numbers
     for x in ins:
@@ -397,6 +415,13 @@ def extend(tape, label, spec, ins, mode, key=None):
     step = Step("op", form, tuple(slots), mode, form.out_avals, needs, tape.prefix.size, wanted)
     nxt = tape.prefix.next[key or label] = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints, spec.weight)
     return nxt
+
+
+def _refuse_inference(form, wanted, ins, mode):
+    """torch's error for a node that would keep an inference tensor."""
+    made = [i for i, x in enumerate(ins) if type(x) is Value and x.needs & INFERENCE]
+    if made and not form.kept(wanted, mode == INPLACE)[0].isdisjoint(made):
+        raise errors.inference_saved()
 
 
 def record_alias(v, kind) -> Value:
@@ -424,10 +449,37 @@ class Counter:
     """A version counter, shared by a storage's tensors; `writer` is a weak reference to the last value written that requires grad."""
 
     __slots__ = ("n", "writer")
+    inference = False
 
     def __init__(self, n=0):
         self.n = n
         self.writer = None
+
+
+class InferenceCounter(Counter):
+    """The counter of an inference tensor: counting is writing, which is refused outside of inference mode."""
+
+    __slots__ = ("_n",)
+    inference = True
+
+    @property
+    def n(self):
+        return self._n
+
+    @n.setter
+    def n(self, value):
+        if not thread.state.inference:
+            raise errors.inference_written()
+        self._n = value
+
+    def __init__(self, n=0):
+        self._n = n
+        self.writer = None
+
+
+def counter_of(v) -> Counter:
+    """A counter for a tensor that was never written or viewed, by the Value that it was made with."""
+    return InferenceCounter() if v.needs is INFERENCE else Counter()
 
 
 def mark_seen(v, counter):

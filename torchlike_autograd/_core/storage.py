@@ -26,7 +26,7 @@ from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.spec import Form, Layout, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, short_name
-from .record import GRAD, LEAF, NOGRAD, Counter, mark_seen, record_alias, record_one, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LEAF, NOGRAD, Counter, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
 
 
 class Cell:
@@ -70,7 +70,7 @@ def cell_of(t) -> Cell:
     if cell is None:
         counter = t._counter
         if counter is None:
-            counter = t._counter = Counter()
+            counter = t._counter = counter_of(t._v)
         cell = t._cell = Cell(t._v, counter, t._layout_)
         if t._v.seen is None:
             mark_seen(t._v, counter)
@@ -115,9 +115,17 @@ def _read_again(t, strict):
             raise view_error(t, True)
         else:
             return as_leaf(replayed_from(view, base, b, NOGRAD), Nowhere(t))
-    t._v, t._at = _own(v, t._counter), cell.n
-    mark_seen(t._v, t._counter)
-    return t._v
+    v = _own(v, t._counter)
+    if t._counter.inference and not v.needs:
+        v.needs = INFERENCE
+    t._v, t._at = v, cell.n
+    mark_seen(v, t._counter)
+    return v
+
+
+def is_inference(t):
+    """Whether the memory of `t` was made in inference mode."""
+    return t._v.needs is INFERENCE if t._counter is None else t._counter.inference
 
 
 def _without_base(view, base, b, old):
@@ -169,7 +177,7 @@ def lead_nowhere(t):
 def untrack(t):
     """Make a fresh view share memory and nothing else: history and versions are its own."""
     t._view = View(None, t._view.chain, "default")
-    t._counter = Counter()
+    t._counter = counter_of(t._v)
     if type(t._v.leaf) is Nowhere:
         t._v = as_detached(t._v)
     mark_seen(t._v, t._counter)
@@ -248,12 +256,14 @@ def write(t, new):
     if cell is None:
         old = t._v
         if counter is None:
-            counter = t._counter = Counter()
+            counter = t._counter = counter_of(old)
         if old.seen is None:
             mark_seen(old, counter)
+        if counter.inference and not new.needs:
+            new.needs = INFERENCE
+        t._v = new
         counter.n += 1
         mark_seen(new, counter)
-        t._v = new
         if new.needs and old.needs:
             _follow(old, new, counter)
         return
@@ -268,10 +278,13 @@ def write(t, new):
         old = t._v
     if new.needs:
         _follow(old, new, counter)
-    cell.value = new if t._view is None or not t._view.chain else _put_data(t._view.chain, cell.value, new)
+    value = new if t._view is None or not t._view.chain else _put_data(t._view.chain, cell.value, new)
+    if counter.inference and not new.needs:
+        new.needs = INFERENCE
+    cell.value = value
     cell.n += 1
-    counter.n += 1
     t._v, t._at = new, cell.n
+    counter.n += 1  # refused for an inference tensor outside of its mode, which is written nevertheless, as torch does it
     mark_seen(new, counter)
     if shown is not new:
         mark_seen(shown, counter)

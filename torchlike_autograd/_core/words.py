@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._tensor import Tensor
+from .._tensor import Tensor, from_array
 from . import devices, dtypes, layouts
 
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
@@ -266,6 +266,9 @@ def outs_of(name, op, out):
     if not op.multi:
         if isinstance(out, Tensor):
             return (out,)
+        if op.scalars and isinstance(out, (int, float, complex)):  # torch's parser makes a tensor of a number wherever these functions take one
+            out = np.asarray(out)
+            return (from_array(out, dtypes.from_numpy_dtype(out.dtype)),)
         raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
     if not isinstance(out, (list, tuple)) or not all(isinstance(t, Tensor) for t in out):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")

@@ -126,7 +126,7 @@ def get_default_dtype():
 def set_default_dtype(d, /):
     """Change the dtype of float factories and of Python floats."""
     if not isinstance(d, dtypes.dtype):
-        raise TypeError(f"invalid dtype object: {d!r}" if not isinstance(d, type) else "invalid dtype object")
+        raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     config.set("default_dtype", d)

@@ -6,12 +6,13 @@ import operator
 
 import numpy as np
 
+from .._core import errors
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
-from .._core.storage import View, as_detached, as_leaf, mark_seen, rearranged, write
+from .._core.storage import View, as_detached, as_leaf, is_inference, mark_seen, rearranged, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -158,6 +159,8 @@ def narrow_copy(input, dim, start, length):
 def _rearranged(t, link, key):
     """Turn `t` into a view of itself: link is the spec of the view, key the operator whose node torch gives it."""
     check_inplace(t)
+    if is_inference(t) and not thread.state.inference:
+        raise errors.inference_written()
     old = t._value()
     spec = spec_of(OPS[key], tuple(link.statics.items()), ("T",))
     shape, (strides, offset) = old.aval.shape, t._geometry()

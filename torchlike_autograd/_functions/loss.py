@@ -68,7 +68,7 @@ def shown(t):
 
 def _broadcast_pair(input, target):
     """Both with their common shape; warns where they differ."""
-    if input.shape == target.shape:
+    if input.size() == target.size():
         return input, target
     warnings.warn(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}). This will likely lead to incorrect results "
                   "due to broadcasting. Please ensure they have the same size.", stacklevel=3)
@@ -221,7 +221,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     code = code_of(reduction, size_average, reduce)
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-    if input.shape == target.shape:
+    if input.size() == target.size():
         if not target.is_floating_point():
             raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype.char_name}")
         if ignore_index >= 0:

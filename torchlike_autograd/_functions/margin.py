@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .._core.composite import composite, named
+from .._core.shapes import broadcast
 from .._ops import loss as _loss_ops
+from .create import result_type
 from .loss import CODES, code_of, legacy_reduction, reduce_by, shown
 
 _ops = _loss_ops
@@ -39,6 +41,21 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, size_average=None, r
         raise RuntimeError(f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {shown(input1)}, "
                            f"input2: {shown(input2)}, target: {shown(target)} ")
     return margin_ranking_loss_(input1, input2, target, margin, code)
+
+
+@composite("torch.cosine_similarity", "torch.nn.functional.cosine_similarity")
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    """The product of x1/|x1| and x2/|x2|, each norm at least eps (which changes no gradient)."""
+    common = result_type(x1, x2)
+    if not common.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.char_name}")
+    size = broadcast(tuple(x1.shape), tuple(x2.shape))
+    parts = []
+    for x in (x1.to(common), x2.to(common)):
+        x = x if tuple(x.shape) == size else x.expand(size)
+        norm = named("linalg_vector_norm")(x, 2, (dim,), True)
+        parts.append(_div(x, named("_bounded_norm")(norm, float(eps))))
+    return _sum(_mul(*parts), dim)
 
 
 @composite("torch.cosine_embedding_loss")

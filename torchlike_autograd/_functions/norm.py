@@ -1,4 +1,4 @@
-"""Norms by name and order, made of vector norms and singular values (layer 7)."""
+"""Norms by name and order, made of vector norms and singular values; distances, means without NaN (layer 7)."""
 
 from __future__ import annotations
 
@@ -116,6 +116,27 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=No
     else:
         result = (_singular if abs(ord) == 2 else _absolute_sums)(A, ord, dims, keepdim, dtype)
     return into("linalg_matrix_norm", out, result, A)
+
+
+@composite("torch.nanmean", "Tensor.nanmean")
+def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
+    """The mean of what is not NaN."""
+    own = input.dtype
+    if own.category < dtypes.FLOAT:
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.char_name}")
+    if dtype is not None and dtype.category < dtypes.FLOAT:
+        raise RuntimeError(
+            f"nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {dtype.char_name}")
+    total = named("nansum")(input, dim, keepdim, dtype=dtype)
+    return into("nanmean", out, named("div")(total, input.isnan().logical_not().sum(dim, keepdim)), input)
+
+
+@composite("torch.nn.functional.pdist", "torch.pdist")
+def pdist(input, p=2.0):
+    """The distances of all pairs of different rows."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    return named("_pdist_forward")(input.contiguous(), float(p))
 
 
 @composite("torch.cdist")

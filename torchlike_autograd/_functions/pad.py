@@ -11,9 +11,10 @@ from .._core.bind import number
 from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
 from .._tensor import Tensor, from_array
-from .create import ones_like, zeros_like
+from .create import zeros_like
 
 _cat, _constant = named("cat"), named("constant_pad_nd")
+_mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_number"), named("_true_div_number")
 
 
 @composite("torch.nn.functional.pad")
@@ -119,8 +120,8 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
     n = y._v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
     if x is not None:
-        return (_widths(y, x, dim) * (left + right)).sum(dim) / 2
-    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * (1 if dx is None else dx)
+        return _true_div_number(((left + right) * _widths(y, x, dim)).sum(dim), 2.0)
+    return _mul_number(y.sum(dim) - _mul_number(y.select(dim, 0) + y.select(dim, -1), 0.5), 1.0 if dx is None else float(dx))
 
 
 @composite("torch.cumulative_trapezoid")
@@ -131,8 +132,8 @@ def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     n = y._v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
     if x is not None:
-        return (_widths(y, x, dim) * (left + right)).cumsum(dim) / 2
-    return ((1 if dx is None else dx) / 2 * (left + right)).cumsum(dim)
+        return _true_div_number(((left + right) * _widths(y, x, dim)).cumsum(dim), 2.0)
+    return _mul_number(left + right, (1.0 if dx is None else dx) / 2).cumsum(dim)
 
 
 @composite("torch.cov", "Tensor.cov")
@@ -205,17 +206,8 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
 @composite("torch.special.ndtr")
 def ndtr(input, *, out=None):
     """The normal distribution function."""
-    t = ((input / math.sqrt(2.0)).erf() + 1) * 0.5
+    t = _mul_number(_add_number(_mul_number(input, math.sqrt(0.5)).erf(), 1.0), 0.5)
     return t if out is None else out.copy_(t)
-
-
-@composite("torch.special.multigammaln", "torch.mvlgamma", "Tensor.mvlgamma")
-def multigammaln(input, p):
-    """The logarithm of the multivariate gamma function."""
-    if p < 1:
-        raise RuntimeError("p has to be greater than or equal to 1")
-    steps = from_array(np.arange(1 - p, 1) / 2, dtypes.float64).to(input.dtype if input.dtype.is_floating_point else ones_like(input).div(1).dtype)
-    return (input.unsqueeze(-1) + steps).lgamma().sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 __all__ = ["corrcoef", "cov", "cumulative_trapezoid", "diff", "histc", "normalize", "pad", "trapezoid"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from .._core import config, dtypes, rng, rng_choices, rng_draws, rng_integers
@@ -77,6 +79,20 @@ def initial_seed():
 def get_rng_state():
     """The default generator's state as a tensor of bytes."""
     return _tensor(rng.get_rng_state(), dtypes.uint8)
+
+
+@composite("torch.random.fork_rng")
+@contextlib.contextmanager
+def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
+    """Inside, draws and seeds change nothing for what is drawn after."""
+    if not enabled:
+        yield
+        return
+    state = rng.get_rng_state()
+    try:
+        yield
+    finally:
+        rng.set_rng_state(state)
 
 
 @composite("torch.set_rng_state", "torch.random.set_rng_state")

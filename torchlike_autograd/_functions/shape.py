@@ -332,6 +332,8 @@ def swapdims(input, dim0, dim1):
 @composite("torch.movedim", "Tensor.movedim", "torch.moveaxis", "Tensor.moveaxis")
 def movedim(input, source, destination):
     """Some dims moved to other places, the others in order."""
+    if isinstance(source, int) is not isinstance(destination, int):
+        raise TypeError
     source, destination = [(d,) if isinstance(d, int) else ints(d) for d in (source, destination)]
     if len(source) != len(destination):
         raise RuntimeError(f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as destination "

@@ -96,7 +96,7 @@ def hardtanh(self, *, min_val, max_val):
     return jnp.where((self <= lo) | (self >= hi), lax.stop_gradient(edge), self)
 
 
-@_activation("hardsigmoid(Tensor self) -> Tensor", node="HardsigmoidBackward0", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
+@_activation("hardsigmoid(Tensor self) -> Tensor", node="HardsigmoidBackward0", second="hardsigmoid_backward", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
 def hardsigmoid(self):
     """A line from 0 at -3 to 1 at 3; torch has no second derivative of it."""
     return _hardsigmoid(only("hardsigmoid_cpu", self, "f"))
@@ -242,7 +242,6 @@ def _mish(x):
     return x * _tanh_softplus(x)
 
 
-@partials(lambda t, out, x: t * (lax.logistic(x) * (1 - out * out)))
 def _tanh_softplus(x):
     return jnp.tanh(jnp.log1p(jnp.exp(x)))
 

@@ -385,7 +385,14 @@ def clamp_max(self, *, max):
 
 # Choice by a condition
 
-@op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", node="WhereBackward0", promote=Promote.RESULT, promote_with=("self", "other"),
+def _where_refuses(types, result, wanted, **_):
+    """torch hands the complex gradient of a mixed choice to its real operand, which is an error there."""
+    if result.dtype.is_complex and any(not types[name].dtype.is_complex for name in wanted):
+        raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  "
+                           "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+
+
+@op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", node="WhereBackward0", refuses=_where_refuses, promote=Promote.RESULT, promote_with=("self", "other"),
     scalars=("self", "other"), saves={"self": ("condition",), "other": ("condition",)}, names=(), inplace=False, opmath=False,
     samples=[call(at(True, False, True, dtype="bool", grad=False), real(3), real(3)), call(at(True, False, dtype="bool", grad=False), real(3, 2), 1.5)],
     kinks=[call(at(True, False, dtype="bool", grad=False), at(_NAN, _INF), at(_NAN, _INF))],

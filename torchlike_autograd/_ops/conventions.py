@@ -14,7 +14,7 @@ from jax.custom_derivatives import SymbolicZero
 from .._core import dtypes, shapes
 from .._core.numeric import cannot_hold
 
-__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "only", "partials", "power", "signum",
+__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "of_nothing", "only", "partials", "power", "signum",
            "straight", "unless", "wide"]
 
 
@@ -119,6 +119,11 @@ def straight(value, like):
 @partials(None, lambda t, out, value, like: t)
 def _straight(value, like):
     return value
+
+
+def of_nothing(x, *_, **__):
+    """Whether an operator takes no elements: torch hands on the input itself there as its gradient."""
+    return 0 in x.shape
 
 
 def flat(value, x):

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._core.shapes import wrap_dim
-from .conventions import only
+from .conventions import of_nothing, only
 from .order import pick
 from .registry import Promote, at, call, fails, op, real
 
@@ -101,14 +101,14 @@ def _cumulative_extreme(name, x, dim, better):
 _TIES = [call(at(1.0, 1.0, 0.0, 2.0, 2.0), 0), call(at(1.0, _NAN, 2.0, _NAN, 3.0), 0)]
 
 
-@op("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CummaxBackward0", fields=("values", "indices"),
+@op("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CummaxBackward0", zero_second=of_nothing, fields=("values", "indices"),
     saves={"self": ("self", "result1")}, samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
 def cummax(self, *, dim):
     """The greatest so far and its last index."""
     return _cumulative_extreme("cummax", self, dim, lambda b, a: b >= a)
 
 
-@op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CumminBackward0", fields=("values", "indices"),
+@op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CumminBackward0", zero_second=of_nothing, fields=("values", "indices"),
     saves={"self": ("self", "result1")}, samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
 def cummin(self, *, dim):
     """The smallest so far and its last index."""

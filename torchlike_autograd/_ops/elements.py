@@ -97,14 +97,14 @@ def frexp(self):
     return _mantissa(self), _exponent(self)
 
 
-@op("gcd(Tensor self, Tensor other) -> Tensor", derivative=NONE, promote=Promote.RESULT, samples=_WHOLE, kinks=SMOOTH,
+@op("gcd(Tensor self, Tensor other) -> Tensor", derivative=NONE, promote=Promote.RESULT, opmath=False, samples=_WHOLE, kinks=SMOOTH,
     errors=[fails(call(real(2, grad=False), real(2, grad=False)), NotImplementedError, "\"gcd_cpu\" not implemented for 'Double'")])
 def gcd(self, other):
     """The greatest common divisor, not negative."""
     return jnp.gcd(only("gcd_cpu", self, "i"), other)
 
 
-@op("lcm(Tensor self, Tensor other) -> Tensor", derivative=NONE, promote=Promote.RESULT, samples=_WHOLE, kinks=SMOOTH)
+@op("lcm(Tensor self, Tensor other) -> Tensor", derivative=NONE, promote=Promote.RESULT, opmath=False, samples=_WHOLE, kinks=SMOOTH)
 def lcm(self, other):
     """The least common multiple, not negative."""
     return jnp.lcm(only("lcm_cpu", self, "i"), other)

@@ -160,9 +160,14 @@ def _added_source(self, index, source, d):
                            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}")
 
 
+def _added_outside(value, shape, size, **keywords):
+    return out_of_bounds(RuntimeError)(value, shape, size, **keywords) if len(shape) > 1 else IndexError("index out of range in self")
+
+
 @op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", node="IndexAddBackward0", lift=("alpha",), inplace=True,
-    saves={"source": ("index", "source")}, **in_range(along_dim, out_of_bounds(RuntimeError)), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1, 1), real(3, 2), alpha=2.5)], kinks=SMOOTH,
-    errors=[fails(call(real(3), 0, long(3), real(1)), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3"),
+    saves={"source": ("index", "source")}, **in_range(along_dim, _added_outside), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1, 1), real(3, 2), alpha=2.5)], kinks=SMOOTH,
+    errors=[fails(call(real(3), 0, long(3), real(1)), IndexError, "index out of range in self"),
+            fails(call(real(3, 2), 0, long(3), real(1, 2)), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3"),
             fails(call(real(3), 0, long(0), real(2)), RuntimeError, "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0")])
 def index_add(self, index, source, *, dim, alpha=1):
     """alpha * source added to the entries of a dim that `index` names."""

@@ -9,7 +9,7 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from .conventions import magnitude, only, partials, straight
-from .norm import norm_of
+from .norm import norm_gradient, norm_of
 from .reduce import average, total, type_of
 from .registry import SMOOTH, Promote, at, call, fails, op, real
 
@@ -84,7 +84,7 @@ def _match(self, other):
         raise RuntimeError(f"Found dtype {type_of(other).char_name} but expected {type_of(self).char_name}")
 
 
-@partials(lambda t, out, x, y: t * (x * x - 2 * x * y + y) / ((x + _TINY) ** 2 * (1 - x + _TINY) ** 2),
+@partials(lambda t, out, x, y: t * (x * x - 2 * x * y + y) / ((x + 1e-12) ** 2 * (1 - x + 1e-12) ** 2),
           lambda t, out, x, y: -t / jnp.maximum((1 - x) * x, jnp.asarray(_TINY, x.dtype)))
 def _bce_slope(x, y):
     return (x - y) / jnp.maximum((1 - x) * x, jnp.asarray(_TINY, x.dtype))
@@ -116,14 +116,14 @@ def _log_sigmoid(x):
     return jnp.minimum(x, jnp.zeros_like(x)) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor",
+@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor",
     node="BinaryCrossEntropyWithLogitsBackward0", promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
     saves=dict.fromkeys(("self", "target"), ("self", "target", "weight", "pos_weight")),
     samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),
              call(real(2, 3), real(2, 3, low=0.0, high=1.0), real(3, low=0.0, grad=False), None, 0)],
     kinks=[call(at(0.0, 100.0, -100.0, 800.0, -800.0), at(0.5, 0.0, 1.0, 0.0, 1.0))])
-def binary_cross_entropy_with_logits(self, target, weight, pos_weight, *, reduction=1):
-    """Binary cross entropy of sigmoid(self), without overflow."""
+def binary_cross_entropy_with_logits(self, target, weight, pos_weight, *, reduction=0):
+    """Binary cross entropy of sigmoid(self), without overflow; the bare function reduces only where it is asked to."""
     log_sigmoid = _log_sigmoid(only("log_sigmoid_cpu", self, "f"))
     scale = 1 if pos_weight is None else (pos_weight - 1) * target + 1
     loss = (1 - target) * self - scale * log_sigmoid
@@ -243,7 +243,7 @@ def _reduced_rows(losses, reduction, flat):
 
 
 @op("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor",
-    node="MultiMarginLossBackward0", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
+    node="MultiMarginLossBackward0", second="multi_margin_loss_backward", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
     samples=[call(real(3, 4), _TARGET), call(real(3, 4), _TARGET, 2, 0.5, real(4, low=0.0, grad=False))],
     guard=lambda self, target, weight, **_: _first_bad(target, self.shape[-1] if self.ndim else 1, 0),
     guard_error=lambda code, *_, **__: RuntimeError("target out of range"),
@@ -274,7 +274,7 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
 
 
 @op("multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)", node="MultilabelMarginLossBackward0",
-    names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
+    second="multilabel_margin_loss_backward", names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
     samples=[call(real(2, 4), at([[3, 0, -1, 1], [1, -1, 0, 0]], dtype="int64", grad=False), 1)],
     guard=lambda self, target, *, reduction: jnp.any((target < -1) | (target >= (self.shape[-1] if self.ndim else 1))),
     guard_error=lambda code, *_, **__: RuntimeError("argument #2 'target' is out of range"),
@@ -303,22 +303,10 @@ def multilabel_margin_loss_forward(self, target, *, reduction):
 
 # Angles and distances of rows
 
-@op("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", node="SumBackward1", promote=Promote.RESULT, inplace=False, method=False,
-    lift=("eps",), aliases=("nn.functional.cosine_similarity",), out=False,
-    samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3)), call(real(3), real(3), 0, 1.0)],
-    kinks=[call(at([[0.0, 0.0]]), at([[1.0, 2.0]])), call(at([[0.0, 0.0]]), at([[0.0, 0.0]]))])
-def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
-    """The product of x1/|x1| and x2/|x2|, each norm at least eps (which changes no gradient)."""
-    if type_of(x1).category != dtypes.FLOAT:
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_of(x1).char_name}")
-    size = jnp.broadcast_shapes(x1.shape, x2.shape)
-    axis = (shapes.wrap_dim(dim, len(size)),) if size else ()
-    parts = []
-    for x in (x1, x2):
-        x = jnp.broadcast_to(x, size)
-        norm = norm_of(x, 2, axis, True)
-        parts.append(x / straight(jnp.maximum(norm, eps), norm))
-    return total(parts[0] * parts[1], axis)
+@op("_bounded_norm(Tensor self, float eps) -> Tensor", node="CloneBackward0", names=(), lift=("eps",), samples=[call(real(2, 1), 0.5)], kinks=SMOOTH)
+def _bounded_norm(self, *, eps):
+    """A copy that is at least eps, without effect on the gradient."""
+    return straight(jnp.maximum(self, eps.astype(self.dtype)), self)
 
 
 @op("_cosine_embedding(Tensor input1, Tensor input2, Tensor target, float margin) -> Tensor", node="AddBackward0", names=(), opmath=True, lift=("margin",),
@@ -346,7 +334,7 @@ def _cosine_embedding(input1, input2, target, *, margin):
 
 
 @op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.FLOAT,
-    inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",),
+    **norm_gradient("p"), inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",),
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])
 def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):

@@ -341,6 +341,7 @@ def _bilinear(input1, input2, weight, bias):
         if input1.shape[i] != input2.shape[i]:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.shape[i]} and {input2.shape[i]}")
     for x, word, axis in ((input1, "input1", 1), (input2, "input2", 2)):
+        axis = shapes.wrap_dim(axis, weight.ndim)
         if x.shape[-1] != weight.shape[axis]:
             raise RuntimeError(f"bilinear(): {word} size does not match weight size: got {x.shape[-1]} but expected {weight.shape[axis]}")
     if bias is not None and bias.shape[0] != weight.shape[0]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax.lax import Precision
 
 from .._core import dtypes, shapes
@@ -14,6 +15,11 @@ from .reduce import total, type_of
 from .registry import Promote, at, call, fails, op, real
 
 _INF = float("inf")
+
+
+def norm_gradient(order):
+    """Fields of an operator that is a norm: its gradient requires grad whatever the order, and there is none where the order is 0."""
+    return {"zero_second": lambda *_, **__: True, "silent": lambda **statics: statics[order] == 0}
 
 
 def norm_of(x, p, axes, keepdims=False):
@@ -108,7 +114,7 @@ def check_norm_type(name, own, dtype):
 
 
 @op("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    node="LinalgVectorNormBackward0", names=("torch.linalg.vector_norm",), saves={"self": ("self", "result")},
+    node="LinalgVectorNormBackward0", **norm_gradient("ord"), names=("torch.linalg.vector_norm",), saves={"self": ("self", "result")},
     samples=[call(real(4)), call(real(2, 3), 3, 1), call(real(2, 3), 1.5, None, True), call(real(2, 3), float("inf")), call(real(3, dtype="complex128"), 1),
              call(real(2, 0), 2, 1), call(real(()), 2)],
     kinks=[call(at(0.0, 0.0), p) for p in (0, 0.5, 1, 1.5, 2, 2.5, 3, float("inf"), -float("inf"), -1)] + [
@@ -127,7 +133,7 @@ def linalg_vector_norm(self, *, ord=2, dim=None, keepdim=False, dtype=None):
     return norm_of(x, ord, axes, keepdim).astype((dtype or own).to_real().np)
 
 
-@op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", node="DistBackward0", promote=Promote.RESULT, inplace=False, out=False,
+@op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", node="DistBackward0", **norm_gradient("p"), promote=Promote.RESULT, inplace=False, out=False,
     saves={"self": ("self", "other", "result"), "other": ("self", "other", "result")},
     samples=[call(real(3), real(3)), call(real(2, 3), real(3), 1), call(real(3), real(3), 2.5)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0), p) for p in (1, 2, 3, float("inf"))])
@@ -176,7 +182,7 @@ def _cdist_check(x1, x2, p):
         raise RuntimeError(f"expected scalar type {type_of(x1).char_name} but found {type_of(x2).char_name}")
 
 
-@op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", node="CdistBackward0", names=(),
+@op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", node="CdistBackward0", second="_cdist_backward", names=(),
     saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")},
     samples=[call(real(3, 2), real(4, 2), 2.0, None), call(real(2, 3, 2), real(4, 2), 1.0, None)],
     kinks=[call(at([[1.0, 2.0], [3.0, 4.0]]), at([[1.0, 2.0], [4.0, 5.0]]), p, None) for p in (0.5, 1.0, 2.0, 3.0, _INF)],
@@ -186,6 +192,52 @@ def _cdist_forward(x1, x2, *, p, compute_mode):
     _cdist_check(x1, x2, p)
     x1, x2 = aligned_batches(x1, x2)
     return _pairs(x1, x2, p)
+
+
+@op("_pdist_forward(Tensor self, float p=2) -> Tensor", node="PdistBackward0", second="_pdist_backward", names=(), saves={"self": ("self", "result")},
+    samples=[call(real(4, 2)), call(real(3, 0))],
+    kinks=[call(at([[0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [3.0, -3.0]]), p) for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, _INF)])
+def _pdist_forward(self, *, p=2):
+    """Distances of the rows that follow one another in any distance."""
+    if type_of(self).category != dtypes.FLOAT:
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    if self.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"pdist\" not implemented for '{type_of(self).char_name}'")
+    left, right = np.triu_indices(self.shape[0], 1)
+    if not left.size or not self.shape[1]:
+        return jnp.zeros(left.size, self.dtype) + total(self, None) * 0
+
+    @partials(lambda t, out, d: total(_pair_slope(d, out[..., None], p) * t, (1,)))
+    def norms(d):
+        return _value(d, p, (1,), False)
+
+    return norms(self[left] - self[right])
+
+
+@op("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", node="RenormBackward0", inplace=True, lift=("maxnorm",), saves={"self": ("self",)},
+    samples=[call(real(3, 2), 2, 0, 1.0), call(real(2, 3), 1.5, 1, 0.7), call(real(2, 2, dtype="complex128"), 2, 0, 1.0)],
+    kinks=[call(at([[3.0, 4.0], [0.3, 0.4], [0.6, 0.8]]), p, 0, 1.0) for p in (1, 2, _INF)] + [call(at([[3.0, 4.0], [0.0, 0.0]]), 2, 0, 1.0)],
+    errors=[fails(call(real(2), 2, 0, 1.0), RuntimeError, "renorm: input needs at least 2 dimensions, got 1 dimensions"),
+            fails(call(real(2, 2), 0, 0, 1.0), RuntimeError, "renorm: non-positive-norm not supported"),
+            fails(call(real(2, 2), 2, 2, 1.0), IndexError, "Dimension out of range (expected to be in range of [-2, 1], but got 2)"),
+            fails(call(at([[1]], dtype="int64", grad=False), 2, 0, 1.0), RuntimeError,
+                  "linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long")])
+def renorm(self, *, p, dim, maxnorm):
+    """Sub-tensors along a dim whose norm is above maxnorm scaled down to it."""
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    axis = shapes.wrap_dim(dim, self.ndim)
+    check_norm_type("linalg.vector_norm", type_of(self), None)
+    x = wide(self)
+    norm = norm_of(x, p, tuple(d for d in range(x.ndim) if d != axis), True)
+    most = maxnorm.astype(norm.dtype)
+    return jnp.where(norm > most, x * (most / (norm + 1e-7)).astype(x.dtype), x).astype(self.dtype)
 
 
 def aligned_batches(x1, x2):
@@ -227,4 +279,4 @@ def _by_product(x1, x2):
     return jnp.sqrt(jnp.maximum(left, jnp.zeros_like(left)))
 
 
-__all__ = ["aligned_batches", "check_norm_type", "norm_of"]
+__all__ = ["aligned_batches", "check_norm_type", "norm_gradient", "norm_of"]

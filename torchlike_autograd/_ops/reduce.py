@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from .._core import dtypes
 from .._core.shapes import reduce_dims
-from .conventions import only, wide
+from .conventions import of_nothing, only, partials, wide
 from .pointwise import convert
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -69,6 +69,11 @@ def nansum(self, *, dim=None, keepdim=False, dtype=None):
     return _without_nan(self, reduce_dims(dim, self.ndim), keepdim, dtype)
 
 
+@partials(lambda t, out, x: t * jnp.logical_not(jnp.isnan(x)).astype(t.dtype))
+def _zero_for_nan(x):
+    return jnp.where(jnp.isnan(x), jnp.zeros_like(x), x)
+
+
 def _without_nan(x, axes, keepdims, dtype):
     if jnp.iscomplexobj(x):
         raise RuntimeError("nansum on CPU does not support complex inputs")
@@ -78,25 +83,8 @@ def _without_nan(x, axes, keepdims, dtype):
     if dtype.is_complex:
         raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
     if own.is_floating_point:
-        x = jnp.where(jnp.isnan(x), jnp.zeros_like(x), x)
+        x = _zero_for_nan(x)
     return convert(total(wide(convert(x, dtype)), axes, keepdims), dtype)
-
-
-@op("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="DivBackward0",
-    samples=[call(real(2, 3)), *_DIMS], kinks=[call(at(1.0, float("nan"), 2.0)), call(at([[float("nan"), float("nan")], [1.0, 2.0]]), 1)],
-    errors=[fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError, "nanmean(): expected input to have floating point or complex dtype but got Long")])
-def nanmean(self, *, dim=None, keepdim=False, dtype=None):
-    """The mean of what is not NaN."""
-    own = type_of(self)
-    if own.category < dtypes.FLOAT:
-        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.char_name}")
-    if dtype is not None and dtype.category < dtypes.FLOAT:
-        raise RuntimeError(
-            f"nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {dtype.char_name}")
-    axes = reduce_dims(dim, self.ndim)
-    top = wide(_without_nan(self, axes, keepdim, dtype))
-    kept = jnp.sum(jnp.logical_not(jnp.isnan(self)), axis=axes, keepdims=keepdim)
-    return convert(top / kept.astype(top.dtype), dtype or own)
 
 
 @op("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward0", samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=SMOOTH,
@@ -134,14 +122,14 @@ def _product(x, axes, keepdims=False):
     return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
 
 
-@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", promote=Promote.SUM, opmath=True, out=False,
+@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", zero_second=of_nothing, promote=Promote.SUM, opmath=True, out=False,
     saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=_ZEROS)
 def prod(self, *, dtype=None):
     """The product of all elements; exact derivatives where some are zero."""
     return _product(self, None)
 
 
-@op("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward1", promote=Promote.SUM, opmath=True,
+@op("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward1", zero_second=of_nothing, promote=Promote.SUM, opmath=True,
     saves={"self": ("self", "result")}, samples=[call(real(2, 3), 1), call(real(2, 3), 0, True), call(real(()), 0), call(real(2, 0), 1)],
     kinks=[call(at([[2.0, 0.0, 3.0], [0.0, 1.0, 0.0]]), 1)], errors=[_OUTSIDE])
 def prod_dim(self, *, dim, keepdim=False, dtype=None):

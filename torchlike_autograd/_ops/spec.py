@@ -139,7 +139,7 @@ _UNKNOWN = object()
 class Form:
     """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
-    __slots__ = ("_host", "_jit", "_pullbacks", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "spec", "tuple_out")
+    __slots__ = ("_host", "_jit", "_pullbacks", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "silent", "spec", "tuple_out")
 
     checked = True  # whether later writes to what it saved are errors
 
@@ -164,6 +164,7 @@ class Form:
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
         self.diff_in, self.diff_out = self._differentiable()
         self.saves = spec.op.saves
+        self.silent = getattr(spec.op, "silent", None) is not None and spec.op.silent(**spec.statics)
 
     def _layout(self):
         return Layout(self.spec.op, self.spec.pattern)
@@ -217,6 +218,8 @@ class Form:
         if out is None:
             if self.op.derivative == UNIMPLEMENTED:
                 raise _unimplemented(self.op)
+            if getattr(self.op, "refuses", None) is not None:
+                self.op.refuses(dict(zip(self.owners, self.avals)), self.out_avals[0], {self.owners[i] for i in wanted}, **self.spec.statics)
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 
@@ -245,9 +248,13 @@ class Form:
 
 
 def _unimplemented(op):
-    if op.node is not None and op.node != "torch::autograd::NotImplemented":
-        return NotImplementedError(f"the derivative for '{op.name}' is not implemented.")
-    return RuntimeError(f"derivative for aten::{op.name} is not implemented")
+    name = getattr(op, "second", None) or op.name
+    if op.node is not None and op.node != _NO_FORMULA:
+        return NotImplementedError(f"the derivative for '{name}' is not implemented.")
+    return RuntimeError(f"derivative for aten::{name} is not implemented")
+
+
+_NO_FORMULA = "torch::autograd::NotImplemented"
 
 
 class _PullbackOp:
@@ -255,8 +262,10 @@ class _PullbackOp:
 
     def __init__(self, form):
         self.name = self.key = f"{form.op.key}~"
-        self.node = form.node
-        self.derivative, self.saves, self.is_view, self.multi = "body", {}, False, True
+        self.second = getattr(form.op, "second", None)
+        self.node = form.node if self.second is None else f"{form.node[:-1]}Backward0" if self.second.startswith("_") else _NO_FORMULA
+        self.derivative = "body" if self.second is None else UNIMPLEMENTED
+        self.saves, self.is_view, self.multi = {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
         self.forward = form.op
 
@@ -282,17 +291,19 @@ class Pullback(Form):
         self.inner, self.wanted, self.given = form, wanted, given
         self.op = _PullbackOp(form)
         self.spec = self
-        self.node = form.node
+        self.node, self.silent = self.op.node, False
         self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
-            self.call, self.keep, self.closed = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs))
+            zero_second = _has_zero_second(form)
+            fixed = wanted if zero_second and form.op.zero_second is not True else ()
+            self.call, self.keep, self.closed = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs), fixed)
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
         self.saves = {o: tuple(self.owners) for o in self.owners}
         self.out_avals = tuple(form.avals[i] for i in wanted)
         self.tuple_out = True
-        active = None if form.op.zero_second else _active_inputs(self.closed.jaxpr)
+        active = None if zero_second else _active_inputs(self.closed.jaxpr)
         self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
             active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
@@ -328,11 +339,19 @@ def _conj(x):
     return jnp.conj(x) if jnp.iscomplexobj(x) else x
 
 
-def _pruned(f, abstract, n_fixed):
-    """(f without unused inputs, indices of the used ones after the first `n_fixed`, which all stay)."""
+def _has_zero_second(form):
+    """Whether the gradient of a Form requires grad whatever it depends on."""
+    said = form.op.zero_second
+    if getattr(form.op, "second", None) is not None:
+        return True
+    return said(*form.avals, **form.spec.statics) if callable(said) else said
+
+
+def _pruned(f, abstract, n_fixed, fixed=()):
+    """(f without unused inputs, indices of the used ones after the first `n_fixed`, which all stay, as do those in `fixed`)."""
     closed = jax.make_jaxpr(f)(*abstract)
     jaxpr, consts = closed.jaxpr, closed.consts
-    jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [False] * (len(abstract) - n_fixed))
+    jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [i in fixed for i in range(len(abstract) - n_fixed)])
     closed = ClosedJaxpr(jaxpr, consts)
     return jaxpr_as_fun(closed), tuple(i for i, u in enumerate(used[n_fixed:]) if u), closed
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from . import shape
-from .registry import SMOOTH, call, fails, op, real
+from .registry import SMOOTH, call, fails, op, real, rule
 from .shape import _select_write, _slice_write
 
 # The diagonal of two dims
@@ -260,7 +260,21 @@ def diagonal_scatter(self, src, *, offset=0, dim1=0, dim2=1):
     return diagonal_put(self, src.astype(self.dtype), offset, dim1, dim2)
 
 
+def _scatter_tangent(out, primals, tangents, *, size, stride, storage_offset=None):
+    """What torch 2.13's gradients are the transpose of: `self` gets that of the elements replaced."""
+    t, u = tangents
+    shape = out.shape
+    where = strided_index(shape, contiguous_strides(shape), size, stride, storage_offset or 0).reshape(-1)
+    total = jnp.zeros(out.size, out.dtype)
+    if t is not None:
+        total = jnp.where(jnp.zeros(out.size, bool).at[where].set(True), t.reshape(-1), 0)
+    if u is not None:
+        total = total.at[where].add(u.reshape(-1).astype(out.dtype))
+    return total.reshape(shape)
+
+
 @op("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor", node="AsStridedScatterBackward0",
+    derivative=rule(_scatter_tangent),
     samples=[call(real(3, 4), real(4), (4,), (1,)), call(real(3, 4), real(2, 2), (2, 2), (1, 4), 1)], kinks=SMOOTH)
 def as_strided_scatter(self, src, *, size, stride, storage_offset=None):
     """`self` (taken as row-major) with the elements of a geometry replaced."""

@@ -1,7 +1,6 @@
 """torch.autograd (layer 7)."""
 
-from .. import _tensor
-from .._core.passes import Engine
+from .._core import calls as _calls
 from . import grad_mode, graph
 from ._run import backward, grad
 from .function import Function
@@ -15,8 +14,8 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .variable import Variable
 
-Variable = _tensor.Tensor
-Variable._execution_engine = Engine()
+_node_call = _calls.call_node
 
 __all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]

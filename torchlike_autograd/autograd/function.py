@@ -11,10 +11,11 @@ import inspect
 import warnings
 
 from .._core.composite import named
+from .._core.errors import inference_saved
 from .._core.nodes import Node, short_name
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.shown import Shown
-from .._core.storage import View, cell_of, write
+from .._core.storage import View, cell_of, is_inference, write
 from .._tensor import Tensor, _new, wrap
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
@@ -75,6 +76,9 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def name(self):
         return type(self).__name__
+
+    def __call__(self, *args):
+        raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     def apply(self, *args):
         return self._call_backward(args)
@@ -190,6 +194,8 @@ def _save(ctx, t, outputs):
     if not isinstance(t, Tensor):
         i = next(i for i, x in enumerate(ctx.to_save) if x is t)
         raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+    if is_inference(t):
+        raise inference_saved()
     s = _Saved()
     s.output = next((i for i, o in enumerate(outputs) if o is t), None)
     s.value = t._value()
@@ -294,7 +300,7 @@ def _apply(cls, args, kwargs, split):
     ctx.needs_input_grad = needs
     live = state.grad and any(needs)
     before = [(t, t._value()) for _, t in tensors]
-    old, state.grad = state.grad, False
+    old, state.grad = state.grad, state.grad and False
     try:
         if split:
             raw = cls.forward(*args)

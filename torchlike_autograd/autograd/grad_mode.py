@@ -6,16 +6,26 @@ import functools
 import inspect
 import warnings
 
-from .._core.record import thread
+from .._core.record import INFERENCE, thread
 from .._core.shown import Shown
 from .._core.storage import REPLAY
 
-__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
 
 
 def is_grad_enabled() -> bool:
     """Whether calls are recorded for differentiation in this thread."""
-    return thread.state.grad
+    state = thread.state
+    return state.extra["grad"] if state.inference else state.grad
+
+
+def set_mode(enabled):
+    """Set the grad mode of this thread; inside inference mode nothing is recorded whatever it is."""
+    state = thread.state
+    if state.inference:
+        state.extra["grad"] = enabled
+    else:
+        state.grad = enabled
 
 
 class _Mode(metaclass=Shown):
@@ -80,11 +90,18 @@ class _Fixed(_Mode):
 
     def __enter__(self):
         state = thread.state
+        if state.inference:
+            self.prev = state.extra["grad"]
+            state.extra["grad"] = self.value
+            return
         self.prev = state.grad
         state.grad = self.value
 
     def __exit__(self, exc_type, exc_value, traceback):
-        thread.state.grad = self.prev
+        if thread.state.inference:
+            thread.state.extra["grad"] = self.prev
+        else:
+            thread.state.grad = self.prev
 
 
 class no_grad(_Fixed):
@@ -102,20 +119,20 @@ class set_grad_enabled(_Mode):
 
     def __init__(self, mode):
         if not isinstance(mode, bool):
-            raise TypeError(f"_set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
         self.mode = mode
-        self.prev = thread.state.grad
-        thread.state.grad = mode
+        self.prev = is_grad_enabled()
+        set_mode(mode)
 
     def __call__(self, f):
-        thread.state.grad = self.prev
+        set_mode(self.prev)
         return super().__call__(f)
 
     def __enter__(self):
-        thread.state.grad = self.mode
+        set_mode(self.mode)
 
     def __exit__(self, exc_type, exc_value, traceback):
-        thread.state.grad = self.prev
+        set_mode(self.prev)
 
     def clone(self):
         return type(self)(self.mode)
@@ -188,8 +205,13 @@ class set_multithreading_enabled(_Mode):
         return type(self)(self.mode)
 
 
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in inference mode."""
+    return thread.state.inference
+
+
 class inference_mode(_Mode):
-    """Like no_grad; inference tensors of their own are not there yet."""
+    """Calls inside are not recorded and what they make are inference tensors: no versions, not to be written or saved for a backward pass outside."""
 
     def __new__(cls, mode=True):
         self = object.__new__(cls)
@@ -203,12 +225,13 @@ class inference_mode(_Mode):
 
     def __enter__(self):
         state = thread.state
-        self.prev = state.grad
-        if self.mode:
-            state.grad = False
+        self.prev = state.inference, state.grad, state.extra.get("grad")
+        state.inference = self.mode
+        state.grad, state.extra["grad"] = (INFERENCE, False) if self.mode else (True, None)
 
     def __exit__(self, *exc):
-        thread.state.grad = self.prev
+        state = thread.state
+        state.inference, state.grad, state.extra["grad"] = self.prev
 
     def clone(self):
         return type(self)(self.mode)

@@ -63,7 +63,7 @@ table("kinks.norm", probe, rows + [
     ("matrix inf", "torch.linalg.matrix_norm(x, inf)", {"x": GRID}),
     ("matrix fro", "torch.linalg.matrix_norm(x)", {"x": [[0.0, 0.0], [0.0, 0.0]]}),
     ("normalize", "F.normalize(x, dim=1)", {"x": [[3.0, 4.0], [0.0, 0.0]]}),
-    ("cosine", "F.cosine_similarity(x, y)", {"x": [[3.0, 4.0], [0.0, 0.0]], "y": [[1.0, 0.0], [1.0, 2.0]]}),
+    ("cosine", "F.cosine_similarity(x, y)", {"x": [[3.0, 4.0], [0.0, 0.0]], "y": [[1.0, 0.0], [0.0, 2.0]]}),
     ("pairwise", "F.pairwise_distance(x, y)", {"x": [[1.0, 2.0]], "y": [[1.0, 2.0]]}),
     ("renorm", "torch.renorm(x, 2, 0, 1.0)", {"x": [[3.0, 4.0], [0.3, 0.4]]}),
     ("cdist", "torch.cdist(x, y)", {"x": [[0.0, 0.0], [1.0, 1.0]], "y": [[0.0, 0.0], [3.0, 4.0]]}),

@@ -260,3 +260,44 @@ def _(torch):
     y = x * x
     y.backward(torch.ones(3), True)
     yield "method", x.grad
+
+
+@case("seed_py.edges_as_roots")
+def _(torch):
+    edge = torch.autograd.graph.get_gradient_edge
+    x = leaf(torch)
+    y = x * x
+    torch.autograd.backward(edge(y), torch.ones(3))
+    yield "backward", x.grad
+    z = x.exp()
+    yield "grad", torch.autograd.grad([edge(z.sum())], x, retain_graph=True)
+    yield "mixed", torch.autograd.grad([edge(z), z.sum()], [x], [torch.ones(3), None])
+    yield "not scalar", raises(lambda: torch.autograd.backward(edge(x * 2)))
+    yield "shape", raises(lambda: torch.autograd.backward(edge(x * 2), torch.ones(2)))
+    yield "leaf", torch.autograd.grad(edge(x), x, torch.ones(3))
+
+
+@case("seed_py.root_depends_on_root.backward")
+def _(torch):
+    x = leaf(torch, [2.0])
+    y = x * 2
+    y.retain_grad()
+    torch.autograd.backward([y, y * 3], [torch.ones(1), torch.ones(1)])
+    yield "grads", x.grad, y.grad
+    a = leaf(torch, [2.0])
+    torch.autograd.backward([a, a * 5, a])
+    yield "leaf root and its result", a.grad
+
+
+@case("seed_py.inputs_leave_the_rest")
+def _(torch):
+    x, y = leaf(torch), leaf(torch)
+    x.grad, y.grad = torch.ones(3), torch.ones(3)
+    before = y.grad
+    seen = []
+    y.register_hook(lambda g: seen.append("y"))
+    (x * y).sum().backward(inputs=[x])
+    yield "added", x.grad
+    yield "kept", y.grad, y.grad is before, seen
+    (x * y).sum().backward(inputs=y)
+    yield "then the other", x.grad, y.grad, y.grad is before, seen

@@ -1,0 +1,49 @@
+"""Calling a node: its formula for given gradients, without hooks and without the rest of the graph (layer 6)."""
+
+from __future__ import annotations
+
+from .._tensor import Tensor, wrap
+from . import errors, nodes
+from .engine import Pass, _run_pull, accumulate
+from .plan import wanted_of
+from .program import kept_by
+from .record import thread
+
+
+def _arguments(args, n):
+    if len(args) != n:
+        raise TypeError(f"expected {n} arguments, got {len(args)} instead")
+    for i, g in enumerate(args):
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"argument {i} is not a Variable")
+    return [None if g is None else g._value() for g in args]
+
+
+def call_node(self, *args):
+    """The gradients that the node sends along its edges: one, or a tuple."""
+    step, tape = self._step(), self._tape
+    outs = _arguments(args, max(step.form.diff_out) + 1)
+    for g, a in zip(outs, step.out_avals):
+        if g is not None and (g.aval.shape, g.aval.dtype) != (a.shape, a.dtype):
+            raise RuntimeError(f"{self.name()} takes a gradient of shape {list(a.shape)} and dtype {a.dtype}, got {list(g.aval.shape)} and {g.aval.dtype}")
+    wanted = wanted_of(step, tape.needs_of)
+    if step.first in tape.freed and kept_by(step, wanted):
+        raise errors.second_time()
+    p = Pass(True, thread.state.grad, None, False)
+    Pass.count -= 1  # no pass of the engine
+    found = dict(zip(wanted, _run_pull(p, tape, step, wanted, outs)))
+    grads = tuple([None if found.get(i) is None else wrap(found[i]) for i in nodes.edge_indices(step)])
+    return grads[0] if len(grads) == 1 else grads
+
+
+def call_leaf(self, *args):
+    """Accumulate a gradient into the leaf."""
+    (g,) = _arguments(args, 1)
+    if g is not None:
+        accumulate(self._leaf, g, Pass(True, thread.state.grad, None, True))
+        Pass.count -= 1
+    return ()
+
+
+nodes.Node.__call__ = call_node
+nodes.AccumulateGrad.__call__ = call_leaf

@@ -1,0 +1,22 @@
+"""Operators that are there for their nodes (layer 2): torch._C._functions."""
+
+from __future__ import annotations
+
+from .registry import SMOOTH, call, op, real
+
+
+@op("_undefined_grad(Tensor self) -> Tensor", node="torch::autograd::UndefinedGradBackward", names=(), silent=lambda **_: True, samples=[call(real(2))], kinks=SMOOTH)
+def _undefined_grad(self):
+    """The input; its gradient is lost on the way."""
+    return self
+
+
+@op("_delayed_error(Tensor self, str message) -> Tensor", node="torch::autograd::Error", names=(), samples=[call(real(2), "no")], kinks=SMOOTH,
+    refuses=lambda types, result, wanted, message: _fail(message))
+def _delayed_error(self, *, message):
+    """The input; a backward pass through it fails with the message."""
+    return self
+
+
+def _fail(message):
+    raise RuntimeError(message)
