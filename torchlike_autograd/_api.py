@@ -10,6 +10,7 @@ from ._core import dtypes as _dtypes
 from ._core import execute as _execute
 from ._core import operators as _operators
 from ._core import publish as _publish
+from ._core import readonly as _readonly
 from ._core.devices import device
 from ._core.dtypes import can_cast, dtype, finfo, iinfo, promote_types
 from ._core.layouts import (
@@ -18,6 +19,7 @@ from ._tensor import Size, Tensor
 
 _publish.install(globals(), "torch")
 _operators.attach()
+_readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 

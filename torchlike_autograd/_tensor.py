@@ -6,7 +6,6 @@ A Tensor is a mutable name for a Value: `_v` is the Value read last; `_cell`, `_
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from ._core import devices, dtypes, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import Counter, Value, data
+from ._core.saying import warn
 from ._core.shown import Shown
 from ._core.size import Size
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, peek, read, with_history
@@ -126,6 +126,7 @@ class Tensor(Values, metaclass=TensorMeta):
 
     is_cpu = property(lambda self: self._v.aval.device == "cpu")
     is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
+    name = property(lambda self: None)
     is_sparse = is_sparse_csr = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = property(lambda self: False)
 
     @property
@@ -174,6 +175,10 @@ class Tensor(Values, metaclass=TensorMeta):
         if value and self.dtype.category < dtypes.FLOAT:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(value)
+
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad=True):
         """Ask for gradients of this leaf (or stop asking); returns self."""
@@ -243,12 +248,11 @@ class Tensor(Values, metaclass=TensorMeta):
         leaf = self._leaf
         out = leaf.grad if leaf is not None else None
         if out is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(
+            warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
                 "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
                 "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-                "github.com/pytorch/pytorch/pull/30531 for more information.",
-                stacklevel=2)
+                "github.com/pytorch/pytorch/pull/30531 for more information.")
         return out
 
     @grad.setter
@@ -289,13 +293,13 @@ class Tensor(Values, metaclass=TensorMeta):
     def _grad(self, value):
         self.grad = value
 
+    @_grad.deleter
+    def _grad(self):
+        self.grad = None
+
     @property
     def _version(self):
         return self._counter.n if self._counter is not None else 0
-
-    @_version.setter
-    def _version(self, value):
-        raise AttributeError("attribute '_version' of 'torch._C.TensorBase' objects is not writable")
 
     @property
     def _base(self):

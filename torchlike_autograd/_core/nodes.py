@@ -160,7 +160,7 @@ class Node:
         raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
 
     def __repr__(self):
-        return f"<{self.name()} object at {hex(id(self))}>"
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
 
 
 def short_name(node):
@@ -183,7 +183,7 @@ _classes: dict = {}
 def _node_class(name):
     out = _classes.get(name)
     if out is None:
-        out = _classes[name] = type(name.rpartition("::")[2], (Node,), {"__slots__": (), "__module__": "torchlike_autograd"})
+        out = _classes[name] = type(name.rpartition("::")[2], (Node,), {"__slots__": (), "__module__": "builtins"})
     return out
 
 
@@ -270,6 +270,7 @@ class AccumulateGrad(Node):
     """The node where a leaf's gradient is accumulated; `variable` is the leaf."""
 
     __slots__ = ("_leaf",)
+    __module__ = "builtins"
 
     def name(self):
         return "torch::autograd::AccumulateGrad"

@@ -321,11 +321,28 @@ def _vjp(form, wanted, given, gs, ins):
 
     _, pull = jax.vjp(outputs, *[ins[i] for i in wanted])
     # torch's gradient of a real loss is the conjugate of JAX's
-    return tuple(_conj(g) for g in pull([_conj(g) for g in gs]))
+    gs = [_conj(g) for g in gs]
+    back = _conj if _only_moves(pull, gs) else _conj_unsigned
+    return tuple(back(g) for g in pull(gs))
 
 
 def _conj(x):
     return jnp.conj(x) if jnp.iscomplexobj(x) else x
+
+
+def _conj_unsigned(x):
+    """The conjugate with imaginary parts of zero positive, as a product with a conjugate mostly has them."""
+    return jax.lax.complex(jnp.real(x), 0 - jnp.imag(x)) if jnp.iscomplexobj(x) else x
+
+
+_COMPUTE = frozenset("mul div dot_general pow integer_pow exp cumprod conj pad scatter scatter-add scatter_add dynamic_update_slice select_n".split())
+
+
+def _only_moves(pull, gs):
+    """Whether a pullback of complex cotangents only moves, adds and negates them, so that zeros keep their signs (what fills or computes gives positive ones)."""
+    if not any(jnp.iscomplexobj(g) for g in gs):
+        return False
+    return not any(eqn.primitive.name in _COMPUTE for eqn in jax.make_jaxpr(pull)(gs).eqns)
 
 
 def _pruned(f, abstract, n_fixed):

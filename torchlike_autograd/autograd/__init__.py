@@ -1,7 +1,5 @@
 """torch.autograd (layer 7)."""
 
-from .. import _tensor
-from .._core.passes import Engine
 from . import grad_mode, graph
 from ._run import backward, grad
 from .function import Function
@@ -15,8 +13,6 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-
-Variable = _tensor.Tensor
-Variable._execution_engine = Engine()
+from .variable import Variable
 
 __all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]

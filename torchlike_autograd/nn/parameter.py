@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._core import dtypes, errors
 from .._core.hot import PLAIN
 from .._tensor import Tensor, _new
 
@@ -19,6 +20,10 @@ class Parameter(Tensor):
 
         source = filled((0,), 0, config.default_dtype()) if data is None else data
         base = source.detach()
+        if type(requires_grad) is not bool:
+            raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(requires_grad).__name__}")
+        if requires_grad and base.dtype.category < dtypes.FLOAT:
+            raise errors.only_float_requires_grad()
         self = _new(cls)
         self.__dict__.update(base.__dict__)
         if requires_grad:
