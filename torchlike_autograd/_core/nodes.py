@@ -116,7 +116,8 @@ class Node:
 
     def name(self):
         """torch's name of the node, such as MulBackward0."""
-        return self._step().form.node
+        name = self._step().form.node
+        return name if type(name) is str else type(self).__name__  # gradients of several inputs are one step with several names
 
     def _step(self):
         return step_of(self._tape, self._first)
@@ -256,11 +257,12 @@ def node_at(tape, slot):
     if step.kind == "function":
         ctx = tape.contexts[first]
         return (ctx, slot - first)
-    key = ("node", first)
+    name = step.form.node
+    key = ("node", first if type(name) is str else slot)
     ref = tape.extra.get(key)
     node = ref() if ref is not None else None
     if node is None:
-        node = _node_class(step.form.node)()
+        node = _node_class(name if type(name) is str else name[slot - first])()
         node._tape, node._first = tape, first
         tape.extra[key] = weakref.ref(node)
     return (node, slot - first)

@@ -18,6 +18,7 @@ from jax.interpreters import partial_eval as pe
 
 from .._core import config, dtypes, shapes
 from .._core.dtypes import FLOAT
+from . import gradient_nodes
 from .registry import NONE, UNIMPLEMENTED, Promote
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -255,7 +256,7 @@ class _PullbackOp:
 
     def __init__(self, form):
         self.name = self.key = f"{form.op.key}~"
-        self.node = form.node
+        self.node = form.op.node
         self.derivative, self.saves, self.is_view, self.multi = "body", {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
         self.forward = form.op
@@ -263,6 +264,24 @@ class _PullbackOp:
 
 # Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
 _PASSING = {"AddBackward0", "CloneBackward0", "ExpandBackward0", "GraftBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "SubBackward0"}
+
+
+def _gradient_nodes(form, wanted):
+    """torch's name for the node of each gradient of a form."""
+    node = form.op.node
+    if not isinstance(form, Pullback):
+        return gradient_nodes.together([gradient_nodes.first(node, form.owners[i]) for i in wanted])
+    return gradient_nodes.together([gradient_nodes.second(node, _input_behind(form, i)) for i in wanted])
+
+
+def _input_behind(form, i):
+    """The operator's input that is input `i` of a pullback (of a pullback, ...); None for a cotangent."""
+    while isinstance(form, Pullback):
+        owner = form.owners[i]
+        if owner[0] == "g":
+            return None
+        form, i = form.inner, int(owner[1:])
+    return form.owners[i]
 
 
 def _passed(jaxpr, n):
@@ -282,7 +301,7 @@ class Pullback(Form):
         self.inner, self.wanted, self.given = form, wanted, given
         self.op = _PullbackOp(form)
         self.spec = self
-        self.node = form.node
+        self.node = _gradient_nodes(form, wanted)
         self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
@@ -296,7 +315,7 @@ class Pullback(Form):
         self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
             active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
-        self.passes = _passed(self.closed.jaxpr, len(gs)) if form.node in _PASSING else ()
+        self.passes = _passed(self.closed.jaxpr, len(gs)) if form.op.node in _PASSING else ()
 
     def form(self, avals):
         """Itself: a pullback has one set of types."""

@@ -33,5 +33,11 @@ class Parameter(Tensor):
     def __init__(self, data=None, requires_grad=True):
         pass
 
+    def __deepcopy__(self, memo):
+        """A Parameter of a copy of the data: gradients, hooks and attributes stay behind."""
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+        return memo[id(self)]
+
 
 PLAIN.add(Parameter)

@@ -1,5 +1,7 @@
 """`Variable`, `fork_rng`, attributes that cannot be assigned, and names of classes as they print."""
 
+import copy
+
 from compat_matrix.case import attempt, case
 from compat_matrix.probes import each, evaluate
 
@@ -93,3 +95,21 @@ def _(torch):
     drawn = torch.random.fork_rng()(lambda: torch.rand(1))
     yield "decorator", drawn(), drawn(), torch.rand(1)
     yield "no such device", attempt(lambda: torch.random.fork_rng(device_type="foo").__enter__())
+
+
+@case("everyday.deepcopy of a parameter")
+def _(torch):
+    p = torch.nn.Parameter(torch.arange(3.0))
+    (p * 2).sum().backward()
+    p.tag = "kept?"
+    q, again, data = copy.deepcopy([p, p, p.data])
+    yield "copy", q, q.grad, hasattr(q, "tag"), type(q).__name__, q.is_leaf, q is again
+    data[0] = 9
+    yield "apart", q, data
+    (q * 3).sum().backward()
+    yield "gradients", p.grad, q.grad
+    yield "frozen", copy.deepcopy(torch.nn.Parameter(torch.ones(2), requires_grad=False)).requires_grad
+    yield "transposed", copy.deepcopy(torch.nn.Parameter(torch.ones(2, 3).t())).stride()
+    t = torch.ones(2, requires_grad=True)
+    (t * 2).sum().backward()
+    yield "a plain tensor keeps it", copy.deepcopy(t).grad
