@@ -11,6 +11,7 @@ from ._core import dtypes as _dtypes
 from ._core import execute as _execute
 from ._core import operators as _operators
 from ._core import publish as _publish
+from ._core import readonly as _readonly
 from ._core.devices import device
 from ._core.dtypes import can_cast, dtype, finfo, iinfo, promote_types
 from ._core.layouts import (
@@ -23,6 +24,7 @@ _operators.attach()
 from ._core import wiring as _wiring  # noqa: E402
 
 _wiring.wire()
+_readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 

@@ -5,7 +5,6 @@ A Tensor is a mutable name for a Value; its own fields are those of `_core/state
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from ._core import devices, dtypes, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
 from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
+from ._core.saying import warn
 from ._core.shown import Shown
 from ._core.size import Size
 from ._core.state import State
@@ -117,6 +117,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     is_cpu = property(lambda self: self._v.aval.device == "cpu")
     is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
+    name = property(lambda self: None)
     is_sparse = is_sparse_csr = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = property(lambda self: False)
 
     @property
@@ -244,12 +245,11 @@ class Tensor(State, Values, metaclass=TensorMeta):
         leaf = self._leaf
         out = leaf.grad if leaf is not None else None
         if out is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(
+            warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
                 "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
                 "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-                "github.com/pytorch/pytorch/pull/30531 for more information.",
-                stacklevel=2)
+                "github.com/pytorch/pytorch/pull/30531 for more information.")
         return out
 
     @grad.setter
@@ -289,6 +289,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @_grad.setter
     def _grad(self, value):
         self.grad = value
+
+    @_grad.deleter
+    def _grad(self):
+        self.grad = None
 
     @property
     def _version(self):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import warnings
 
 import numpy as np
 
 from ._core import dtypes
+from ._core.numeric import say_once
 from ._core.record import Counter, data, thread
 from ._core.state import copy_state, user_fields
 from ._core.state import new as _new
@@ -84,9 +84,9 @@ class Values:
 
     def _warn_scalar(self):
         if self.requires_grad:
-            warnings.warn(
+            say_once(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
-                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)", stacklevel=4)
+                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)")
 
     def __index__(self):
         if self.dtype.category > dtypes.INT or self.numel() != 1:

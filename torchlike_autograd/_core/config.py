@@ -17,6 +17,7 @@ _state = {
     "default_device": None,
     "matmul_precision": "highest",
     "printed_warnings": True,
+    "warn_always": False,
 }
 _listeners = []
 

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 from .._ops.registry import NONE, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
@@ -15,9 +13,9 @@ from .hot import make_view
 from .layouts import check_overlap
 from .lines import user_line
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .saying import warn
 from .state import new as _new
 from .storage import PickSpec, peek, read, refuse_repeats, untrack, view_error, with_history, write
-
 
 
 def values_of(flat):
@@ -219,11 +217,11 @@ def write_result(out, v):
         v = record_op(cast_spec(have.dtype), (v,))[0]
     if get.shape != have.shape:
         if out.numel() != 0:
-            warnings.warn(
+            warn(
                 f"An output with one or more elements was resized since it had shape {list(have.shape)}, which does not match the required output shape "
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
-                "/pytorch/aten/src/ATen/native/Resize.cpp:38.)", stacklevel=4)
+                "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
         out._set_value(v)
         write(out, v)
         return

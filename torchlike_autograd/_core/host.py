@@ -104,7 +104,9 @@ def _div(a, b):
     if a.dtype.kind not in "iu":
         return np.divide(a, b)
     safe = np.where(b == 0, 1, b)
-    q = np.abs(a) // np.abs(safe) * np.sign(a) * np.sign(safe) if a.dtype.kind == "i" else a // safe
+    q = a // safe  # rounded down, so one more where the signs differ and something is left
+    if a.dtype.kind == "i":
+        q = q + ((q * safe != a) & ((a < 0) != (safe < 0)))
     return np.where(b == 0, -1, q).astype(a.dtype)
 
 
@@ -137,6 +139,13 @@ def _math(f, x):
     return np.array(flat, x.dtype).reshape(x.shape)
 
 
+def _complex(a, b):
+    """By parts: a sum with 1j * b would make NaN of infinities and lose signs of zeros."""
+    out = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.complex64 if a.dtype == np.float32 else np.complex128)
+    out.real, out.imag = a, b
+    return out
+
+
 def _clamp(low, x, high):
     return np.minimum(np.maximum(x, low), high)
 
@@ -157,7 +166,7 @@ SIMPLE = {
     "abs": np.abs, "square": np.square, "erf": _erf, "logistic": _logistic, "is_finite": np.isfinite, "eq": np.equal, "ne": np.not_equal,
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
     "not": np.logical_not, "select_n": _select_n, "clamp": _clamp, "real": np.real, "imag": np.imag, "conj": np.conj, "nextafter": np.nextafter,
-    "complex": lambda a, b: (a + 1j * b).astype(np.complex64 if a.dtype == np.float32 else np.complex128), "stop_gradient": lambda x: x,
+    "complex": _complex, "stop_gradient": lambda x: x,
     "copy": lambda x: x, "copy_p": lambda x: x, "optimization_barrier": lambda x: x,
 }
 

@@ -7,7 +7,6 @@ dim where they stand and applied together at the end.
 from __future__ import annotations
 
 import operator
-import warnings
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from .layouts import check_overlap
 from .numeric import check_number, warn_imaginary
 from .ranges import settle_several
 from .record import number_kind, record_op
+from .saying import warn
 from .storage import as_detached
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
@@ -139,7 +139,12 @@ def _is_tuple_in_disguise(index):
     """torch 2.13 takes a short sequence that holds sequences, slices, None or ... as a tuple."""
     if isinstance(index, (Tensor, np.ndarray)) or not _is_sequence(index) or len(index) >= 32:
         return False
-    return any(x is None or x is Ellipsis or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in index)
+    if not any(x is None or x is Ellipsis or isinstance(x, (slice, Tensor)) or _is_sequence(x) for x in index):
+        return False
+    warn("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In "
+         "pytorch 2.9 this will be interpreted as tensor index, x[torch.tensor(seq)], which will result either in an error or a different result (Triggered "
+         "internally at /pytorch/torch/csrc/autograd/python_variable_indexing.cpp:349.)")
+    return True
 
 
 def _is_sequence(x):
@@ -239,8 +244,8 @@ def check_mask(mask, shape, at):
 def places_of(mask, shape, at):
     """One index tensor per dim of a mask."""
     if mask.dtype is dtypes.uint8:
-        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally at "
-                      "/pytorch/aten/src/ATen/native/IndexingUtils.h:31.)", UserWarning, stacklevel=4)
+        warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally at "
+             "/pytorch/aten/src/ATen/native/IndexingUtils.h:31.)")
     check_mask(mask, shape, at)
     return [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._numpy())]
 

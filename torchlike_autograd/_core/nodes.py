@@ -123,7 +123,8 @@ class Node:
 
     def name(self):
         """torch's name of the node, such as MulBackward0."""
-        return self._step().form.node
+        name = self._step().form.node
+        return name if type(name) is str else type(self).__name__  # gradients of several inputs are one step with several names
 
     def _step(self):
         return step_of(self._tape, self._first)
@@ -169,7 +170,7 @@ class Node:
         raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
 
     def __repr__(self):
-        return f"<{self.name()} object at {hex(id(self))}>"
+        return f"<{type(self).__name__} object at {hex(id(self))}>"
 
 
 def short_name(node):
@@ -192,7 +193,7 @@ _classes: dict = {}
 def _node_class(name):
     out = _classes.get(name)
     if out is None:
-        out = _classes[name] = type(name.rpartition("::")[2], (Node,), {"__slots__": (), "__module__": "torchlike_autograd"})
+        out = _classes[name] = type(name.rpartition("::")[2], (Node,), {"__slots__": (), "__module__": "builtins"})
     return out
 
 
@@ -267,11 +268,12 @@ def node_at(tape, slot):
     if step.kind == "function":
         ctx = tape.contexts[first]
         return (ctx, slot - first)
-    key = ("node", first)
+    name = step.form.node
+    key = ("node", first if type(name) is str else slot)
     ref = tape.extra.get(key)
     node = ref() if ref is not None else None
     if node is None:
-        node = _node_class(step.form.node)()
+        node = _node_class(name if type(name) is str else name[slot - first])()
         node._tape, node._first = tape, first
         tape.extra[key] = weakref.ref(node)
     return (node, slot - first)
@@ -281,6 +283,7 @@ class AccumulateGrad(Node):
     """The node where a leaf's gradient is accumulated; `variable` is the leaf."""
 
     __slots__ = ("_leaf",)
+    __module__ = "builtins"
 
     def name(self):
         return "torch::autograd::AccumulateGrad"

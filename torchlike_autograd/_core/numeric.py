@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from . import dtypes
+from . import config, dtypes
+from .saying import warn
 
 _CXX = {"float64": "double", "float32": "float", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int64": "int64_t", "int32": "int",
         "int16": "int16_t", "int8": "int8_t", "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
@@ -71,16 +70,16 @@ def cannot_hold(dtype, opmath=False):
 _said: set = set()
 
 
-def say_once(text, stacklevel=3):
-    """A warning that torch gives once in a process."""
-    if text not in _said:
+def say_once(text):
+    """A warning that torch gives once in a process, unless `set_warn_always` asked for more."""
+    if text not in _said or config.get("warn_always"):
         _said.add(text)
-        warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
+        warn(text)
 
 
-def warn_imaginary(stacklevel=3):
+def warn_imaginary():
     """What torch says where a complex tensor becomes a real one."""
-    say_once("Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:307.)", stacklevel + 1)
+    say_once("Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:307.)")
 
 
 __all__ = ["LIMITS", "cannot_hold", "check_number", "limits", "overflows", "say_once", "warn_imaginary"]

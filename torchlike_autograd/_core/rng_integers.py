@@ -6,7 +6,6 @@ All take a word of the stream modulo a range, 64 bits wide where 32 would favour
 from __future__ import annotations
 
 import operator
-import warnings
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -28,6 +27,7 @@ from .rng_draws import (
 )
 from .rng_math import u8
 from .rng_stream import Generator
+from .saying import warn
 
 _INT64 = np.iinfo(np.int64)
 
@@ -126,13 +126,11 @@ def _float_high(high: int, dtype: np.dtype) -> int:
 def _warn_imprecise(name: str, value: int, dtype: np.dtype) -> None:
     digits = DIGITS.get(dtype)
     if digits is not None and abs(value) > 2**digits:
-        warnings.warn(
+        warn(
             f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
             f"{NAMES[dtype.name][1]} can support discrete uniform distribution only within this "
             "range. This warning will become an error in version 1.7 release, please fix the code "
-            "in advance",
-            stacklevel=4,
-        )
+            "in advance")
 
 
 def random_full(gen: Generator, shape: Shape, dtype: DTypeLike) -> np.ndarray:

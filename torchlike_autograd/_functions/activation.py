@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 from .._core import dtypes
 from .._core.composite import composite, named
+from .._core.saying import warn
 from .convert import cast
 from .pointwise import twin_of
 
@@ -30,28 +29,28 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     return _log_softmax(x, dim) if out is None else _log_softmax(x, dim, out=out)
 
 
-def _implicit_dim(name, ndim, stacklevel):
+def _implicit_dim(name, ndim):
     dim = 0 if ndim in (0, 1, 3) else 1
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.", stacklevel=stacklevel)
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return dim
 
 
 @composite("torch.nn.functional.softmax")
 def f_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Exponentials over a dim, divided by their sum."""
-    return softmax(input, _implicit_dim("softmax", input.dim(), _stacklevel) if dim is None else dim, dtype)
+    return softmax(input, _implicit_dim("softmax", input.dim()) if dim is None else dim, dtype)
 
 
 @composite("torch.nn.functional.log_softmax")
 def f_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """The logarithm of the softmax."""
-    return log_softmax(input, _implicit_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim, dtype)
+    return log_softmax(input, _implicit_dim("log_softmax", input.dim()) if dim is None else dim, dtype)
 
 
 @composite("torch.nn.functional.softmin")
 def f_softmin(input, dim=None, _stacklevel=3, dtype=None):
     """The softmax of -input."""
-    return softmax(-input, _implicit_dim("softmin", input.dim(), _stacklevel) if dim is None else dim, dtype)
+    return softmax(-input, _implicit_dim("softmin", input.dim()) if dim is None else dim, dtype)
 
 
 @composite("torch.nn.functional.glu")

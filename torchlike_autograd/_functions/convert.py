@@ -6,7 +6,7 @@ from .._core import config, devices, dtypes, layouts
 from .._core.composite import composite
 from .._core.dispatch import cast_spec
 from .._core.hot import unary
-from .._core.numeric import warn_imaginary
+from .._core.numeric import say_once, warn_imaginary
 from .._core.shapes import numel
 from .._core.storage import cell_of
 from .._tensor import Tensor
@@ -135,6 +135,8 @@ def set_default_dtype(d, /):
 @composite("torch.set_default_tensor_type")
 def set_default_tensor_type(t, /):
     """Legacy spelling of set_default_dtype."""
+    say_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and torch.set_default_device() as "
+             "alternatives. (Triggered internally at /pytorch/torch/csrc/tensor/python_tensor.cpp:434.)")
     set_default_dtype(LEGACY[t] if isinstance(t, str) else t.dtype)
 
 

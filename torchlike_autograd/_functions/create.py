@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from .._core import config, devices, dtypes, errors
 from .._core.composite import composite
 from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
+from .._core.saying import warn
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Size, Tensor, wrap
@@ -261,8 +261,8 @@ def _out_or(t, out, device, requires_grad):
 @composite("torch.range")
 def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Deprecated: includes the end."""
-    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. "
-                  "Instead, use torch.arange, which produces values in [start, end).", UserWarning, stacklevel=2)
+    warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. "
+         "Instead, use torch.arange, which produces values in [start, end).")
     n = int((end - start) / step) + 1
     return arange(start, start + n * step, step, out=out, dtype=dtype or config.default_dtype(), device=device, requires_grad=requires_grad)
 

@@ -9,6 +9,7 @@ import numpy as np
 from .._core import config, dtypes
 from .._core.composite import composite
 from .._core.numeric import limits, overflows, say_once
+from .._core.saying import warn
 from .._tensor import Tensor, from_array
 from .create import _dtype, _dtype_of_number, filled, placed
 
@@ -151,7 +152,7 @@ def from_data(data, dtype, copy) -> Tensor:
     say_data_type(data)
     shape = _shape(data)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], np.ndarray):
-        say_once(_SLOW, stacklevel=4)
+        say_once(_SLOW)
     dtype = dtype or _kind(data)
     flat: list = []
     if 0 not in shape:
@@ -185,11 +186,9 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     if requires_grad is not False and requires_grad is not True:
         raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if isinstance(data, Tensor):
-        import warnings
-
-        warnings.warn(
+        warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", UserWarning, stacklevel=2)
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
         t = data.detach().clone()
         return placed(t if dtype is None else t.to(_dtype(dtype)), device, requires_grad)
     kind = type(data)
@@ -244,6 +243,11 @@ def from_numpy(*args):
     if not isinstance(ndarray, np.ndarray):
         kind = type(ndarray)
         raise TypeError(f"expected np.ndarray (got {f'numpy.{kind.__name__}' if kind.__module__ == 'numpy' else kind.__name__})")
+    if not ndarray.flags.writeable:
+        say_once("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing to this tensor will result in "
+                 "undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. "
+                 "This type of warning will be suppressed for the rest of this program. (Triggered internally at "
+                 "/pytorch/torch/csrc/utils/tensor_numpy.cpp:213.)")
     return _fixed_strides(_from_numpy(ndarray), ndarray)
 
 

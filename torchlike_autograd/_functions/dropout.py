@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from .._core import dtypes, rng, rng_draws
 from .._core.composite import composite, named
+from .._core.saying import warn
 from .._tensor import from_array
 from .create import zeros_like
 
@@ -108,17 +108,16 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     _check_probability(p)
     n = input.dim()
     if n not in (3, 4):
-        warnings.warn(f"dropout2d: Received a {n}-D input to dropout2d, which is deprecated and will result in an error in a future release. To "
-                      f"retain the behavior "
-                      "and silence this warning, please use dropout instead. Note that dropout2d exists to provide channel-wise dropout on inputs "
-                      "with 2 spatial "
-                      "dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).", stacklevel=2)
+        warn(f"dropout2d: Received a {n}-D input to dropout2d, which is deprecated and will result in an error in a future release. To "
+             f"retain the behavior "
+             "and silence this warning, please use dropout instead. Note that dropout2d exists to provide channel-wise dropout on inputs "
+             "with 2 spatial "
+             "dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).")
     if n == 3:
-        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
-                      "interpreted as shape "
-                      "(N, C, L), where C is the channel dim. This behavior will change in a future release to interpret the input as one without a batch "
-                      "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
-                      stacklevel=2)
+        warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+             "interpreted as shape "
+             "(N, C, L), where C is the channel dim. This behavior will change in a future release to interpret the input as one without a batch "
+             "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.")
     return _dropped("feature_dropout", input, p, training, True, inplace=inplace)
 
 
@@ -128,11 +127,11 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
     _check_probability(p)
     n = input.dim()
     if n not in (4, 5):
-        warnings.warn(f"dropout3d: Received a {n}-D input to dropout3d, which is deprecated and will result in an error in a future release. To "
-                      f"retain the behavior "
-                      "and silence this warning, please use dropout instead. Note that dropout3d exists to provide channel-wise dropout on inputs "
-                      "with 3 spatial "
-                      "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).", stacklevel=2)
+        warn(f"dropout3d: Received a {n}-D input to dropout3d, which is deprecated and will result in an error in a future release. To "
+             f"retain the behavior "
+             "and silence this warning, please use dropout instead. Note that dropout3d exists to provide channel-wise dropout on inputs "
+             "with 3 spatial "
+             "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).")
     x = input if n != 4 else input.unsqueeze_(0) if inplace else input.unsqueeze(0)
     out = _dropped("feature_dropout", x, p, training, True, inplace=inplace)
     return out if n != 4 else out.squeeze_(0) if inplace else out.squeeze(0)
@@ -183,7 +182,7 @@ def _slopes(input, lower, upper):
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """Samples of the Gumbel-softmax distribution; hard: one-hot in the forward pass."""
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     a = logits._v.aval
     drawn = rng_draws.exponential(rng.default_generator, a.shape, a.dtype.np, 1)
     gumbels = from_array(np.ascontiguousarray(drawn).reshape(a.shape), a.dtype).log().neg()

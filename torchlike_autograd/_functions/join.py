@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import operator
-import warnings
 
 import numpy as np
 
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run
+from .._core.numeric import say_once
 from .._core.shapes import broadcast, contiguous_strides, wrap_dim
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -162,8 +162,8 @@ def meshgrid(*tensors, indexing=None):
     """Coordinates of a grid, one tensor for each axis."""
     tensors = _listed(tensors)
     if indexing is None:
-        warnings.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally at "
-                      "/pytorch/aten/src/ATen/native/TensorShape.cpp:4324.)", UserWarning, stacklevel=2)
+        say_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally at "
+                 "/pytorch/aten/src/ATen/native/TensorShape.cpp:4324.)")
         indexing = "ij"
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f"torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 from .._core import shapes
 from .._core.composite import composite, named
@@ -11,6 +10,7 @@ from .._core.dispatch import run
 from .._core.dtypes import FLOAT
 from .._core.ranges import settle_classes
 from .._core.record import thread
+from .._core.saying import warn
 from .._ops import activation as _activation_ops
 from .._ops import loss as _loss_ops
 from .._ops.registry import OPS
@@ -29,7 +29,7 @@ def code_of(reduction, size_average=None, reduce=None):
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
     if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3)
+        warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         return 1
     code = CODES.get(reduction) if isinstance(reduction, str) else None
     if code is None:
@@ -43,7 +43,7 @@ def legacy_reduction(size_average, reduce, emit_warning=True):
     reduce = True if reduce is None else reduce
     name = "none" if not reduce else "mean" if size_average else "sum"
     if emit_warning:
-        warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=4)
+        warn(f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.")
     return name
 
 
@@ -70,8 +70,8 @@ def _broadcast_pair(input, target):
     """Both with their common shape; warns where they differ."""
     if input.size() == target.size():
         return input, target
-    warnings.warn(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}). This will likely lead to incorrect results "
-                  "due to broadcasting. Please ensure they have the same size.", stacklevel=3)
+    warn(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}). This will likely lead to incorrect results "
+         "due to broadcasting. Please ensure they have the same size.")
     size = shapes.broadcast(tuple(input.shape), tuple(target.shape))
     return tuple(t if t.shape == size else named("expand")(t, size) for t in (input, target))
 
@@ -283,9 +283,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     """The Kullback-Leibler divergence; "batchmean" divides by the batch size only."""
     if size_average is None and reduce is None:
         if reduction == "mean":
-            warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the "
-                          "batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next "
-                          "major release.", stacklevel=2)
+            warn("reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by the "
+                 "batch size, and aligns with the KL div math definition.'mean' will be changed to behave the same as 'batchmean' in the next "
+                 "major release.")
         if reduction == "batchmean":
             loss = kl_div_(input, target, 2, log_target=log_target)
             return _div(loss, input.shape[0]) if input.ndim else loss

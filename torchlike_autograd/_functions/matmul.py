@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +16,9 @@ from .._core import dtypes, shapes
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
 from .._core.hot import binary
+from .._core.numeric import say_once
 from .._core.record import record_op
+from .._core.saying import warn
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -307,9 +308,9 @@ def vecdot(x, y, *, dim=-1, out=None):
 def cross(input, other, dim=None, *, out=None):
     """The vector product; without `dim` along the first dim of size 3."""
     if dim is None:
-        warnings.warn("Using torch.cross without specifying the dim arg is deprecated.\n"
-                      "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
-                      "The default value of dim will change to agree with that of linalg.cross in a future release.", stacklevel=2)
+        warn("Using torch.cross without specifying the dim arg is deprecated.\n"
+             "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
+             "The default value of dim will change to agree with that of linalg.cross in a future release.")
         dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
@@ -379,6 +380,8 @@ def multi_dot(tensors, *, out=None):
 @composite("torch.chain_matmul")
 def chain_matmul(*matrices, out=None):
     """The product of several matrices."""
+    say_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of "
+             "two or more tensors rather than multiple parameters. (Triggered internally at /pytorch/aten/src/ATen/native/LinearAlgebra.cpp:1102.)")
     if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
         matrices = tuple(matrices[0])
     for m in matrices:

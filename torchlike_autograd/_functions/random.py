@@ -81,20 +81,6 @@ def get_rng_state():
     return _tensor(rng.get_rng_state(), dtypes.uint8)
 
 
-@composite("torch.random.fork_rng")
-@contextlib.contextmanager
-def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
-    """Inside, draws and seeds change nothing for what is drawn after."""
-    if not enabled:
-        yield
-        return
-    state = rng.get_rng_state()
-    try:
-        yield
-    finally:
-        rng.set_rng_state(state)
-
-
 @composite("torch.set_rng_state", "torch.random.set_rng_state")
 def set_rng_state(new_state):
     """Continue the default generator from a state."""

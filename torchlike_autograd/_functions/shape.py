@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 
 from .._core import bind, dtypes, shapes
 from .._core.composite import composite
@@ -11,6 +10,7 @@ from .._core.dispatch import run
 from .._core.hot import unary
 from .._core.hot import view as follow_view
 from .._core.record import number_kind
+from .._core.saying import warn
 from .._core.shapes import wrap_dim
 from .._ops import join as _join_ops
 from .._ops import shape as _shape_ops
@@ -265,10 +265,10 @@ def contiguous(self, memory_format=None):
 # Order of dims
 
 def _warn_T(ndim):
-    warnings.warn(
+    warn(
         "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` "
         "to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered internally at "
-        "/pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)", UserWarning, stacklevel=3)
+        "/pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)")
 
 
 _warned = []

@@ -237,7 +237,7 @@ def argmin(self, *, dim=None, keepdim=False):
 def _sort(x, dim, descending):
     axis = wrap_dim(dim, x.ndim)
     if jnp.iscomplexobj(x):
-        raise RuntimeError("Sort does not support complex dtypes on CPU")
+        raise RuntimeError(" Sort does not support complex dtypes on CPU")
     if x.ndim == 0:
         return x, jnp.zeros((), jnp.int64)
     indices = order(x, axis, descending)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 
 from .._core import dtypes
+from .._core.saying import warn
 from .._core.shapes import reduce_dims
 from .conventions import of_nothing, only, partials, wide
 from .pointwise import convert
@@ -189,8 +189,8 @@ def _check_freedom(name):
         correction = statics.get("correction", int(statics.get("unbiased", True)))
         shape = types["self"].shape
         if "correction" not in types and count(shape, reduce_dims(statics.get("dim"), len(shape))) - (1 if correction is None else correction).real <= 0:
-            warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
-                          "numel). (Triggered internally at /pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)", UserWarning, stacklevel=2)
+            warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
+                 "numel). (Triggered internally at /pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)")
 
     return check
 

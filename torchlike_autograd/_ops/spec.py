@@ -18,6 +18,7 @@ from jax.interpreters import partial_eval as pe
 
 from .._core import config, dtypes, shapes
 from .._core.dtypes import FLOAT
+from . import gradient_nodes
 from .registry import NONE, UNIMPLEMENTED, Promote
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -263,7 +264,7 @@ class _PullbackOp:
     def __init__(self, form):
         self.name = self.key = f"{form.op.key}~"
         self.second = getattr(form.op, "second", None)
-        self.node = form.node if self.second is None else f"{form.node[:-1]}Backward0" if self.second.startswith("_") else _NO_FORMULA
+        self.node = form.op.node if self.second is None else f"{form.node[:-1]}Backward0" if self.second.startswith("_") else _NO_FORMULA
         self.derivative = "body" if self.second is None else UNIMPLEMENTED
         self.saves, self.is_view, self.multi = {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
@@ -272,6 +273,24 @@ class _PullbackOp:
 
 # Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
 _PASSING = {"AddBackward0", "CloneBackward0", "ExpandBackward0", "GraftBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "SubBackward0"}
+
+
+def _gradient_nodes(form, wanted):
+    """torch's name for the node of each gradient of a form."""
+    node = form.op.node
+    if not isinstance(form, Pullback):
+        return gradient_nodes.together([gradient_nodes.first(node, form.owners[i]) for i in wanted])
+    return gradient_nodes.together([gradient_nodes.second(node, _input_behind(form, i)) for i in wanted])
+
+
+def _input_behind(form, i):
+    """The operator's input that is input `i` of a pullback (of a pullback, ...); None for a cotangent."""
+    while isinstance(form, Pullback):
+        owner = form.owners[i]
+        if owner[0] == "g":
+            return None
+        form, i = form.inner, int(owner[1:])
+    return form.owners[i]
 
 
 def _passed(jaxpr, n):
@@ -291,7 +310,7 @@ class Pullback(Form):
         self.inner, self.wanted, self.given = form, wanted, given
         self.op = _PullbackOp(form)
         self.spec = self
-        self.node, self.silent = self.op.node, False
+        self.node, self.silent = _gradient_nodes(form, wanted) if self.op.second is None else self.op.node, False
         self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
@@ -307,7 +326,7 @@ class Pullback(Form):
         self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
             active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
-        self.passes = _passed(self.closed.jaxpr, len(gs)) if form.node in _PASSING else ()
+        self.passes = _passed(self.closed.jaxpr, len(gs)) if form.op.node in _PASSING else ()
 
     def form(self, avals):
         """Itself: a pullback has one set of types."""
@@ -332,7 +351,9 @@ def _vjp(form, wanted, given, gs, ins):
 
     _, pull = jax.vjp(outputs, *[ins[i] for i in wanted])
     # torch's gradient of a real loss is the conjugate of JAX's
-    return tuple(_conj(g) for g in pull([_conj(g) for g in gs]))
+    gs = [_conj(g) for g in gs]
+    back = _conj if _only_moves(pull, gs) else _conj_unsigned
+    return tuple(back(g) for g in pull(gs))
 
 
 def _conj(x):
@@ -345,6 +366,21 @@ def _has_zero_second(form):
     if getattr(form.op, "second", None) is not None:
         return True
     return said(*form.avals, **form.spec.statics) if callable(said) else said
+
+
+def _conj_unsigned(x):
+    """The conjugate with imaginary parts of zero positive, as a product with a conjugate mostly has them."""
+    return jax.lax.complex(jnp.real(x), 0 - jnp.imag(x)) if jnp.iscomplexobj(x) else x
+
+
+_COMPUTE = frozenset("mul div dot_general pow integer_pow exp cumprod conj pad scatter scatter-add scatter_add dynamic_update_slice select_n".split())
+
+
+def _only_moves(pull, gs):
+    """Whether a pullback of complex cotangents only moves, adds and negates them, so that zeros keep their signs (what fills or computes gives positive ones)."""
+    if not any(jnp.iscomplexobj(g) for g in gs):
+        return False
+    return not any(eqn.primitive.name in _COMPUTE for eqn in jax.make_jaxpr(pull)(gs).eqns)
 
 
 def _pruned(f, abstract, n_fixed, fixed=()):

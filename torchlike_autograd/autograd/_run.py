@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 from .._core import engine
@@ -10,6 +9,7 @@ from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
 from .._core.record import record_op
+from .._core.saying import warn
 from .._core.simple import run_simple
 from .._core.storage import history
 from .._ops.registry import OPS
@@ -25,7 +25,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and run_simple(v):
             return
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use `grad_tensors`.")
         grad_tensors = grad_variables
@@ -62,9 +62,9 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     roots = _tuple(outputs)
     targets = _inputs(inputs, "grad")
     if not only_inputs:
-        warnings.warn(
+        warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the graph, please use "
-            "torch.autograd.backward.", FutureWarning, stacklevel=2)
+            "torch.autograd.backward.", FutureWarning)
     given = _grads_tuple(grad_outputs, len(roots))
     grads = _make_grads(roots, given, is_grads_batched)
     if retain_graph is None:
@@ -237,7 +237,7 @@ def _place(t):
 
 
 def _warn_cycle():
-    warnings.warn(
+    warn(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
         "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
         "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)")

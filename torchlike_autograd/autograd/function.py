@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 
 from .._core.composite import named
 from .._core.errors import inference_saved
 from .._core.nodes import Node, short_name
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
+from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, cell_of, is_inference, write
 from .._tensor import Tensor, _new, wrap
@@ -46,8 +46,8 @@ class FunctionCtx(metaclass=Shown):
 
     def mark_shared_storage(self, *pairs):
         """Deprecated and without effect."""
-        warnings.warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` are not tracked",
-                      FutureWarning, stacklevel=2)
+        warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` are not tracked",
+             FutureWarning)
 
 
 class _Form:
@@ -93,7 +93,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @property
     def saved_variables(self):
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     def __getattr__(self, name):
@@ -237,9 +237,9 @@ class Function(metaclass=FunctionMeta):
     boxed_grads_call = False
 
     def __init__(self, *args, **kwargs):
-        warnings.warn(
+        warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. "
-            "Instantiating an autograd function will raise an error in a future version of PyTorch.", DeprecationWarning, stacklevel=2)
+            "Instantiating an autograd function will raise an error in a future version of PyTorch.", DeprecationWarning)
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(
@@ -341,8 +341,8 @@ def _check_dirty(ctx, inputs, outputs):
         if thread.state.grad and d.requires_grad and d.is_leaf:
             raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
         if not any(d is t for t in inputs):
-            warnings.warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
-                          "ctx.mark_dirty().", stacklevel=4)
+            warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+                 "ctx.mark_dirty().")
         if not any(d is o for o in outputs):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "

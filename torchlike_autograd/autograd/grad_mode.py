@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 
 from .._core.record import INFERENCE, thread
+from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import REPLAY
 
@@ -37,9 +37,9 @@ class _Mode(metaclass=Shown):
 
     def __call__(self, f):
         if inspect.isclass(f):
-            warnings.warn(
+            warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the "
-                "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
+                "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
             f.__init__ = self(f.__init__)
             return f
         if inspect.isgeneratorfunction(f):

@@ -1,0 +1,1 @@
+"""What old and plain programs lean on without thinking of it: Variable, attributes, printed signs, where a warning points."""

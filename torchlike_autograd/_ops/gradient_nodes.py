@@ -1,0 +1,80 @@
+"""What torch calls the node that made a gradient (layer 2): `grad_fn` of what ``grad(..., create_graph=True)`` returns.
+
+A pullback is one step here, and its name is that of the last operator in torch's formula.  `FIRST` says it for first derivatives,
+by input where the inputs differ; `SECOND` for derivatives of those with respect to the operator's inputs.  A node that stands in
+neither keeps its own name (`MulBackward0`, `MmBackward0`, `FlipBackward0`: their formulas end in themselves).
+"""
+
+from __future__ import annotations
+
+_PRODUCT = "SinBackward0 CosBackward0 TanBackward0 ExpBackward0 Expm1Backward0 RsqrtBackward0 SinhBackward0 CoshBackward0 AsinhBackward0 ErfBackward0 " \
+    "ErfcBackward0 LgammaBackward0 DigammaBackward0 ReciprocalBackward0 I0Backward0 ErfinvBackward0 PowBackward0 PowBackward2".split()
+_OWN = "Tanh Sigmoid Softmax LogSoftmax".split()  # derivatives of these are operators of their own, to any order
+_TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold".split()
+_EXTREME = "MaximumBackward0 MinimumBackward0 FmaxBackward0 FminBackward0".split()
+_BY_INDEX = "MaxBackward0 MinBackward0 SortBackward0 SortBackward1 TopkBackward0".split()
+
+FIRST = {
+    **dict.fromkeys(_PRODUCT, "MulBackward0"),
+    **{f"{n}Backward0": f"{n}Backward{'Data' if 'Soft' in n else ''}Backward0" for n in _OWN},
+    **{f"{n}Backward0": f"{n}BackwardBackward0" for n in _TWICE},
+    **dict.fromkeys(_EXTREME, "MaskedFillBackward0"),
+    **dict.fromkeys(_BY_INDEX, "ScatterBackward0"),
+    **dict.fromkeys(("AsinBackward0", "AcosBackward0", "AcoshBackward0", "SiluBackward0", "MishBackward0", "Atan2Backward0", "LogsumexpBackward0",
+                     "LinalgVectorNormBackward0", "ProdBackward0", "ProdBackward1", "StdBackward0", "VarBackward0", "AmaxBackward0", "AminBackward0",
+                     "AbsBackward0", "NanToNumBackward0", "DotBackward0"), "MulBackward0"),
+    **dict.fromkeys(("LogBackward0", "Log2Backward0", "Log10Backward0", "Log1PBackward0", "SqrtBackward0", "AtanBackward0", "AtanhBackward0",
+                     "HypotBackward0", "LogaddexpBackward0", "CumprodBackward0"), "DivBackward0"),
+    **dict.fromkeys(("Exp2Backward0", "Deg2RadBackward0", "LerpBackward0"), "MulBackward1"),
+    **dict.fromkeys(("SincBackward0", "LogitBackward0", "ClampBackward0", "ClampBackward1"), "WhereBackward0"),
+    **dict.fromkeys(("EluBackward0", "CeluBackward0"), "EluBackwardBackward0"),
+    **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
+    **dict.fromkeys(("MeanBackward0", "BinaryCrossEntropyWithLogitsBackward0"), "DivBackward1"),
+    **dict.fromkeys(("ExpandBackward0", "TraceBackward0"), "ViewBackward0"),
+    "GeluBackward0": "GeluBackwardBackward0", "SoftplusBackward0": "SoftplusBackwardBackward0", "LogSigmoidBackward0": "LogSigmoidBackwardBackward0",
+    "ReluBackward0": "ThresholdBackwardBackward0", "BinaryCrossEntropyBackward0": "BinaryCrossEntropyBackwardBackward0",
+    "PowBackward1": {"self": "WhereBackward0", "exponent": "MulBackward0"}, "DivBackward0": {"other": "MulBackward0"},
+    "XlogyBackward0": {"self": "MaskedFillBackward0", "other": "DivBackward0"}, "AddcmulBackward0": {"tensor1": "MulBackward0", "tensor2": "MulBackward0"},
+    "LerpBackward1": {"weight": "MulBackward0"}, "FmodBackward1": {"other": "MulBackward0"}, "RemainderBackward1": {"other": "MulBackward0"},
+    "CopysignBackward0": {"self": "MulBackward0"}, "MvBackward0": {"self": "MulBackward0"},
+    "SumBackward0": "ExpandBackward0", "CumsumBackward0": "FlipBackward0", "LogcumsumexpBackward0": "SubBackward0", "IndexBackward0": "IndexPutImplBackward0",
+    "GatherBackward0": "ScatterAddBackward0", "IndexSelectBackward0": "IndexAddBackward0", "DiagEmbedBackward0": "DiagonalBackward0",
+    "RepeatBackward0": "SumBackward1", "UnsqueezeBackward0": "SqueezeBackward1", "CatBackward0": "SliceBackward0", "StackBackward0": "SelectBackward0",
+    "SplitBackward0": "CatBackward0", "SubBackward0": {"other": "NegBackward0"}, "RsubBackward1": {"self": "NegBackward0"},
+}
+
+SECOND = {
+    **dict.fromkeys((*_PRODUCT, "LogBackward0", "Log1PBackward0", "AtanhBackward0", "EluBackward0", "CeluBackward0", "GeluBackward0", "LogSigmoidBackward0"),
+                    "MulBackward0"),
+    **{f"{n}Backward0": FIRST[f"{n}Backward0"] for n in _OWN},
+    **dict.fromkeys(("Exp2Backward0", "Log2Backward0", "Log10Backward0", "SoftplusBackward0"), "MulBackward1"),
+    **dict.fromkeys(("AsinBackward0", "AcosBackward0", "AcoshBackward0", "AtanBackward0", "SincBackward0", "LogitBackward0", "SiluBackward0", "MishBackward0",
+                     "PowBackward1", "Atan2Backward0", "HypotBackward0", "LogaddexpBackward0", "LogsumexpBackward0", "LinalgVectorNormBackward0",
+                     "ProdBackward0", "ProdBackward1", "StdBackward0", "CumprodBackward0", "LogcumsumexpBackward0", "CopysignBackward0"), "AddBackward0"),
+    "SqrtBackward0": "DivBackward0", "BinaryCrossEntropyBackward0": "DivBackward1", "BinaryCrossEntropyWithLogitsBackward0": "SigmoidBackwardBackward0",
+    "DivBackward0": {"self": "DivBackward0", "other": "AddBackward0"}, "XlogyBackward0": {"self": "MulBackward0", "other": "AddBackward0"},
+}
+
+
+def first(node, owner):
+    """The name for the gradient of the input `owner` of an operator whose node is `node`."""
+    found = FIRST.get(node, node)
+    return found.get(owner, node) if isinstance(found, dict) else found
+
+
+def second(node, owner):
+    """The name for a derivative of such a gradient; `owner` is None for its cotangent."""
+    if owner is None:
+        return first(node, owner) if node in SECOND else node
+    found = SECOND.get(node)
+    if isinstance(found, dict):
+        found = found.get(owner)
+    return found or first(node, owner)
+
+
+def together(names):
+    """One name for all results of a step, or a tuple of them."""
+    return names[0] if len(set(names)) == 1 else tuple(names)
+
+
+__all__ = ["FIRST", "SECOND", "first", "second", "together"]
