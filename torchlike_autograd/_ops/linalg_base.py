@@ -35,9 +35,19 @@ def diagonal(x):
     return jnp.diagonal(x, axis1=-2, axis2=-1)
 
 
+def like(x, rank):
+    """x with leading dims of size 1 up to a rank."""
+    return x.reshape((1,) * (rank - x.ndim) + x.shape)
+
+
 def diagonal_matrix(x):
     """Matrices with these diagonals."""
-    return x[..., None] * jnp.eye(x.shape[-1], dtype=x.dtype)
+    return x[..., None] * like(jnp.eye(x.shape[-1], dtype=x.dtype), x.ndim + 1)
+
+
+def imaginary(x):
+    """i times the imaginary part."""
+    return jax.lax.complex(jnp.zeros_like(jnp.imag(x)), jnp.imag(x))
 
 
 def eye_like(x, n=None):
@@ -192,5 +202,5 @@ def stop(x):
 
 
 __all__ = ["NOT_FINITE", "NOT_POSITIVE", "SINGULAR", "UNSOLVABLE", "adjoint", "both_dtypes", "check_float", "check_kernel", "check_matrix", "check_square",
-           "check_system", "code_of", "diagonal", "diagonal_matrix", "eye_like", "finite_code", "first_zero_pivot", "inverse", "located", "lu", "lu_code",
+           "check_system", "code_of", "diagonal", "diagonal_matrix", "eye_like", "finite_code", "first_zero_pivot", "imaginary", "inverse", "like", "located", "lu", "lu_code",
            "product", "rows_permuted", "solve_factored", "solved", "stop", "transposed", "triangular", "with_batch"]

@@ -9,7 +9,7 @@ from jax.lax import linalg as lapack
 from .._core import shapes
 from .conventions import partials
 from .linalg_base import (NOT_POSITIVE, SINGULAR, adjoint, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, code_of,
-                          eye_like, first_zero_pivot, located, lu, lu_code, product, rows_permuted, stop, triangular, with_batch)
+                          eye_like, first_zero_pivot, like, located, lu, lu_code, product, rows_permuted, stop, triangular, with_batch)
 from .linalg_solve import check_pair
 from .reduce import type_of
 from .registry import SMOOTH, at, call, fails, op, real
@@ -39,20 +39,19 @@ def _lower_factor(a):
 def _elimination(a):
     """(lower factor, order of the first minor that is not positive) as far as LAPACK's unblocked factorisation goes."""
     n = a.shape[-1]
+    places = like(jnp.arange(n), a.ndim - 1)
 
     def step(j, state):
         low, info = state
-        row = jnp.where(jnp.arange(n) < j, low[..., j, :], 0)
+        row = jnp.where(places < j, low[..., j, :], 0)
         d = jnp.real(low[..., j, j]) - jnp.sum(jnp.real(row * jnp.conj(row)), axis=-1)
         failed = (info == 0) & jnp.logical_not(d > 0)
-        info = jnp.where(failed, j + 1, info)
-        root = jnp.where(info == 0, jnp.sqrt(jnp.where(d > 0, d, 1)), 1).astype(a.dtype)
-        column = (low[..., :, j] - jnp.einsum("...ik,...k->...i", low, jnp.conj(row), precision="highest")) / root[..., None]
-        column = jnp.where(jnp.arange(n) > j, column, low[..., :, j])
-        column = jnp.where(jnp.arange(n) == j, jnp.where(failed, d.astype(a.dtype), root)[..., None], column)
-        running = ((info == 0) | failed)[..., None]
-        column = jnp.where(running & jnp.logical_not(failed[..., None] & (jnp.arange(n) > j)), column, low[..., :, j])
-        return low.at[..., :, j].set(column), info
+        running = ((info == 0) & (d > 0))[..., None]
+        root = jnp.where(d > 0, jnp.sqrt(jnp.where(d > 0, d, 1)), 1).astype(a.dtype)[..., None]
+        column = (low[..., :, j] - product(low, jnp.conj(row)[..., None])[..., 0]) / root
+        column = jnp.where(running & (places > j), column, low[..., :, j])
+        pivot = jnp.where(running, root, jnp.where(failed[..., None], d.astype(a.dtype)[..., None], column))
+        return low.at[..., :, j].set(jnp.where(places == j, pivot, column)), jnp.where(failed, j + 1, info).astype(jnp.int32)
 
     start = jnp.zeros(a.shape[:-2], jnp.int32)
     return jax.lax.fori_loop(0, n, step, (jnp.tril(a), start))
@@ -217,14 +216,14 @@ def _unpacked(factors):
     """(unit lower, upper) from packed factors."""
     m, n = factors.shape[-2:]
     k = min(m, n)
-    low = jnp.tril(factors[..., :, :k], -1) + jnp.eye(m, k, dtype=factors.dtype)
+    low = jnp.tril(factors[..., :, :k], -1) + like(jnp.eye(m, k, dtype=factors.dtype), factors.ndim)
     return low, jnp.triu(factors[..., :k, :])
 
 
 def _permutation_matrix(permutation, dtype):
     """P with P L U = A."""
     n = permutation.shape[-1]
-    return (permutation[..., None, :] == jnp.arange(n, dtype=permutation.dtype)[:, None]).astype(dtype)
+    return (permutation[..., None, :] == like(jnp.arange(n, dtype=permutation.dtype)[:, None], permutation.ndim + 1)).astype(dtype)
 
 
 @op("linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", node="LinalgLuBackward0", names=("torch.linalg.lu",), nondiff_out=(0,),

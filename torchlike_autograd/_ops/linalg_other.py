@@ -11,7 +11,7 @@ from .._core import shapes
 from .._core.dtypes import FLOAT
 from .._core.errors import LinAlgError
 from .conventions import wide
-from .linalg_base import (adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, product, stop, triangular, with_batch)
+from .linalg_base import (adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, imaginary, like, product, stop, triangular, with_batch)
 from .linalg_solve import is_vector
 from .linalg_spectral import pseudo_inverse
 from .reduce import total, type_of
@@ -51,7 +51,7 @@ def _(primals, tangents):
     below = jnp.tril(inner, -1)
     turn = below - adjoint(below)
     if jnp.iscomplexobj(inner):
-        turn = turn + 1j * jnp.imag(inner) * jnp.eye(inner.shape[-1], dtype=inner.dtype)
+        turn = turn + imaginary(inner) * like(jnp.eye(inner.shape[-1], dtype=inner.dtype), inner.ndim)
     return (q, r), (product(q, turn - inner) + ratio, product(inner - turn, r))
 
 
@@ -118,8 +118,9 @@ def _check_reflectors(name, vectors, tau):
 
 def _reflector(vectors, i):
     m = vectors.shape[-2]
-    below = jnp.where(jnp.arange(m) > i, vectors[..., :, i], 0)
-    return jnp.where(jnp.arange(m) == i, 1, below)[..., :, None]
+    places = like(jnp.arange(m), vectors.ndim - 1)
+    below = jnp.where(places > i, vectors[..., :, i], 0)
+    return jnp.where(places == i, 1, below)[..., :, None]
 
 
 def _reflected(vectors, tau, x, conjugated=False, forward=False):
@@ -143,7 +144,7 @@ def linalg_householder_product(input, tau):
     """The first columns of a product of reflections."""
     _check_reflectors("torch.linalg.householder_product", input, tau)
     check_kernel("orgqr_cpu", input)
-    start = jnp.broadcast_to(jnp.eye(*input.shape[-2:], dtype=input.dtype), input.shape)
+    start = jnp.broadcast_to(like(jnp.eye(*input.shape[-2:], dtype=input.dtype), input.ndim), input.shape)
     return _reflected(input, tau, start)
 
 

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 
 from .._core import shapes
 from .conventions import partials
-from .linalg_base import (SINGULAR, UNSOLVABLE, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, diagonal, first_zero_pivot,
-                          inverse, located, lu, lu_code, product, solved, transposed, triangular, with_batch)
+from .linalg_base import (SINGULAR, UNSOLVABLE, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, diagonal, first_zero_pivot, imaginary,
+                          inverse, like, located, lu, lu_code, product, solved, transposed, triangular, with_batch)
 from .registry import SMOOTH, at, call, fails, op, real
 from .reduce import total, type_of
 
@@ -21,7 +21,7 @@ def _parity(pivots):
     """The sign of the permutation that these row exchanges make."""
     if pivots.shape[-1] == 0:
         return jnp.ones(pivots.shape[:-1], jnp.int32)
-    moved = pivots != jnp.arange(pivots.shape[-1], dtype=pivots.dtype)
+    moved = pivots != like(jnp.arange(pivots.shape[-1], dtype=pivots.dtype), pivots.ndim)
     return (1 - 2 * (jnp.sum(moved, axis=-1) % 2)).astype(jnp.int32)
 
 
@@ -38,7 +38,7 @@ def _cofactors(a):
     if n < 2:
         return jnp.ones_like(a)
     if n == 2:
-        return a[..., ::-1, ::-1] * jnp.array([[1, -1], [-1, 1]], a.dtype)
+        return a[..., ::-1, ::-1] * like(jnp.array([[1, -1], [-1, 1]], a.dtype), a.ndim)
     if n == 3:
         rows = [a[..., i, :] for i in range(3)]
         return jnp.stack([jnp.cross(rows[1], rows[2]), jnp.cross(rows[2], rows[0]), jnp.cross(rows[0], rows[1])], axis=-2)
@@ -87,7 +87,7 @@ def _(primals, tangents):
     trace = total(transposed(inverse(a)) * t, (a.ndim - 2, a.ndim - 1))
     if not jnp.iscomplexobj(a):
         return (sign, log), (jnp.zeros_like(sign), trace)
-    return (sign, log), (sign * (1j * jnp.imag(trace)).astype(sign.dtype), jnp.real(trace))
+    return (sign, log), (sign * imaginary(trace), jnp.real(trace))
 
 
 @op("_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)", node="LinalgSlogdetBackward0",

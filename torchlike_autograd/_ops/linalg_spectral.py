@@ -12,7 +12,7 @@ from jax.lax import linalg as lapack
 
 from .._core import dtypes
 from .conventions import flat, partials
-from .linalg_base import (NOT_FINITE, adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, finite_code, located,
+from .linalg_base import (NOT_FINITE, adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, finite_code, imaginary, like, located,
                           product, solved)
 from .reduce import type_of
 from .registry import NONE, SMOOTH, at, call, fails, op, real
@@ -31,7 +31,7 @@ def _square_errors(name):
 def _off(gaps, x):
     """x divided by gaps, of which the diagonal does not count."""
     n = gaps.shape[-1]
-    own = jnp.eye(n, dtype=bool)
+    own = like(jnp.eye(n, dtype=bool), x.ndim)
     return jnp.where(own, 0, x / jnp.where(own, 1, gaps).astype(x.dtype))
 
 
@@ -185,8 +185,8 @@ def _singular_tangent(t, u, s, vh):
     du = product(u, _off(gaps, by_columns + adjoint(by_columns)))
     dv = product(v, _off(gaps, by_rows + adjoint(by_rows)))
     if jnp.iscomplexobj(u):
-        phase = 1j * jnp.imag(diagonal(inner)) / s
-        du = du + u * phase[..., None, :].astype(u.dtype)
+        phase = imaginary(diagonal(inner)) / wide
+        du = du + u * phase[..., None, :]
     if m > k:
         tv = product(t, v)
         du = du + (tv - product(u, product(adjoint(u), tv))) / wide[..., None, :]
@@ -241,7 +241,7 @@ def _threshold(largest, atol, rtol, shape, dtype):
         relative = jnp.asarray(own, largest.dtype) if atol is None else jnp.where(absolute > 0, 0, jnp.asarray(own, largest.dtype))
     else:
         relative = jnp.real(rtol).astype(largest.dtype)
-    return jnp.maximum(absolute[..., None], relative[..., None] * largest)
+    return jnp.maximum(like(absolute[..., None], largest.ndim), like(relative[..., None], largest.ndim) * largest)
 
 
 def pseudo_inverse(a, atol, rtol, hermitian):
