@@ -58,7 +58,7 @@ def svd(input, some=True, compute_uv=True, *, out=None):
         return several_into("svd", _SVD, out, (zeros[0], svdvals(input), zeros[1]), input)
     u, s, vh = call("linalg_svd", [input], full_matrices=not some, driver=None)
     v = named("transpose")(vh, -2, -1)
-    return several_into("svd", _SVD, out, (u, s, named("conj")(v) if input.dtype.is_complex else v), input)
+    return several_into("svd", _SVD, out, (u, s, v.conj() if input.dtype.is_complex else v), input)
 
 
 _QR = Several("qr", "Q", "R")
