@@ -11,9 +11,13 @@ Calls are recorded and run as compiled JAX programs when something is looked at;
 
 from ._api import *  # noqa: F403
 from ._api import __version__ as __version__
+from ._core.publish import load_all as _load_all
 
 
 def __getattr__(name):
+    found = _load_all().get(f"torch.{name}")  # operators that torch publishes with an underscore
+    if found is not None:
+        return found
     raise AttributeError(f"module 'torch' has no attribute '{name}'")
 
 

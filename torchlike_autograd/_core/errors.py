@@ -15,6 +15,9 @@ class LinAlgError(RuntimeError):
     """A linear algebra routine failed (torch.linalg.LinAlgError)."""
 
 
+LinAlgError.__module__, LinAlgError.__name__, LinAlgError.__qualname__ = "torch._C", "_LinAlgError", "_LinAlgError"
+
+
 def numpy_type_unsupported(np_dtype):
     return TypeError(
         f"can't convert np.ndarray of type numpy.{np_dtype.type.__name__}. The only supported types are: float64, float32, float16, complex64, "
