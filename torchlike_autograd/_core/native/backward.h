@@ -15,6 +15,8 @@ static int any_stale(PyObject *tape, PyObject *slots)
             }
             if (IS_NONE(seen))
                 continue;
+            if (Py_TYPE(PyTuple_GET_ITEM(seen, 0)) != Counter)
+                return 1; /* the general way knows */
             PyObject *now = SLOT(PyTuple_GET_ITEM(seen, 0), counter_n), *then = PyTuple_GET_ITEM(seen, 1);
             if (now != then && PyObject_RichCompareBool(now, then, Py_EQ) != 1)
                 return 1;
@@ -45,7 +47,7 @@ static int accumulate(PyObject *leaf, PyObject *g) /* takes the reference to g, 
         Py_DECREF(g);
         return -1;
     }
-    if (IS_NONE(TENSOR(old)->view) && SLOT(ins[0], v_needs) != Py_True)
+    if (IS_NONE(TENSOR(old)->view) && !truth(SLOT(ins[0], v_needs)) && counts_plainly(TENSOR(old)))
         sum = record_in(ADD, NOGRAD, ins, 2);
     Py_DECREF(ins[0]);
     if (sum != NULL) {

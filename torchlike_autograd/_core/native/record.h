@@ -98,7 +98,7 @@ static int push_number(PyObject *tape, PyObject *x)
 /* Whether a write to a tensor that shows `target` may follow an edge: same type, and a history where there was one. */
 static int takes(PyObject *target, PyObject *edge)
 {
-    return SLOT(edge, prefix_aval) == SLOT(target, v_aval) && (SLOT(target, v_needs) != Py_True || SLOT(edge, prefix_needs) == Py_True);
+    return SLOT(edge, prefix_aval) == SLOT(target, v_aval) && (!truth(SLOT(target, v_needs)) || truth(SLOT(edge, prefix_needs)));
 }
 
 /* The label of a call, new; its Values enter the tape. */
@@ -188,7 +188,7 @@ static int goes_on(PyObject *tape, PyObject **ins, Py_ssize_t n)
     int reads = 0;
     for (Py_ssize_t i = 0; i < n; i++)
         if (Py_TYPE(ins[i]) == Value) {
-            if (SLOT(ins[i], v_needs) == Py_True)
+            if (truth(SLOT(ins[i], v_needs)))
                 return 0;
             reads |= SLOT(ins[i], v_tape) == tape;
         }

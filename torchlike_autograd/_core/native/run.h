@@ -81,7 +81,7 @@ static int show(PyObject *values, PyObject *shown, PyObject *arrays)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shown); i++) {
         PyObject *v = PyList_GET_ITEM(values, PyLong_AsSsize_t(PyTuple_GET_ITEM(shown, i)));
         set_slot(v, v_array, PySequence_Fast_GET_ITEM(arrays, i));
-        if (SLOT(v, v_needs) != Py_True || SLOT(v, v_leaf) != Py_None)
+        if (!truth(SLOT(v, v_needs)) || SLOT(v, v_leaf) != Py_None)
             set_slot(v, v_tape, Py_None);
     }
     Py_DECREF(arrays);
@@ -179,9 +179,9 @@ static PyObject *edges_of(PyObject *inputs)
     PyObject *edges = PyList_New(n);
     for (Py_ssize_t i = 0; edges != NULL && i < n; i++) {
         PyObject *v = PyList_GET_ITEM(inputs, i), *edge = Py_None;
-        if (SLOT(v, v_needs) == Py_True && SLOT(v, v_leaf) != Py_None)
+        if (truth(SLOT(v, v_needs)) && SLOT(v, v_leaf) != Py_None)
             edge = SLOT(v, v_leaf);
-        else if (SLOT(v, v_needs) == Py_True && SLOT(v, v_tape) != Py_None) {
+        else if (truth(SLOT(v, v_needs)) && SLOT(v, v_tape) != Py_None) {
             edge = PyTuple_Pack(2, SLOT(v, v_tape), SLOT(v, v_slot));
             if (edge == NULL) {
                 Py_CLEAR(edges);

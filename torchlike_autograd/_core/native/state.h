@@ -111,6 +111,12 @@ static void set_field(PyObject **field, PyObject *x)
     Py_XDECREF(old);
 }
 
+/* What a `needs` says: in inference mode it is a number (record.INFERENCE). */
+static int truth(PyObject *needs)
+{
+    return needs == Py_True || (needs != Py_False && PyObject_IsTrue(needs) == 1);
+}
+
 static int is_plain(PyObject *x)
 {
     PyTypeObject *kind = Py_TYPE(x);

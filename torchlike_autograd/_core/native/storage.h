@@ -33,6 +33,12 @@ static int mark_seen(PyObject *v, PyObject *counter)
     return bad ? -1 : 0;
 }
 
+/* Whether a tensor's memory was made outside of inference mode: its counter is, or will be, a plain one. */
+static int counts_plainly(State *t)
+{
+    return IS_NONE(t->counter) ? PyBool_Check(SLOT(t->v, v_needs)) : Py_TYPE(t->counter) == Counter;
+}
+
 /* The counter of a tensor, made now if it has none; borrowed. */
 static PyObject *counter_of(State *t)
 {
@@ -138,7 +144,7 @@ static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, 
         Py_DECREF(t);
         return NULL;
     }
-    if (!grad && SLOT(v, v_needs) != Py_True && SLOT(TENSOR(base)->v, v_needs) == Py_True) {
+    if (!grad && !truth(SLOT(v, v_needs)) && truth(SLOT(TENSOR(base)->v, v_needs))) {
         PyObject *r = PyObject_CallOneArg(py_lead_nowhere, t);
         if (r == NULL) {
             Py_DECREF(t);
@@ -157,7 +163,10 @@ fail:
 /* hot.view: a view by an operator with one result, with one number at most (NULL: none). */
 static PyObject *view_by(PyObject *spec, PyObject *source, PyObject *number)
 {
-    if (PySet_GET_SIZE(REPLAY))
+    PyObject *st = state();
+    if (st == NULL)
+        return NULL;
+    if (PySet_GET_SIZE(REPLAY) || !PyBool_Check(SLOT(st, st_grad)) || !counts_plainly(TENSOR(source)))
         return PyObject_CallFunctionObjArgs(py_view, spec, source, number, NULL);
     PyObject *v, *numbers;
     if (number == NULL) {
@@ -211,12 +220,12 @@ static int write_value(PyObject *t, PyObject *new)
             return -1;
         Py_INCREF(old);
         set_field(&s->v, new);
-        int bad = SLOT(new, v_needs) == Py_True && SLOT(old, v_needs) == Py_True && follow_history(old, new, counter) < 0;
+        int bad = truth(SLOT(new, v_needs)) && truth(SLOT(old, v_needs)) && follow_history(old, new, counter) < 0;
         Py_DECREF(old);
         return bad ? -1 : 0;
     }
     counter = s->counter;
-    if (SLOT(new, v_needs) == Py_True && follow_history(old, new, counter) < 0)
+    if (truth(SLOT(new, v_needs)) && follow_history(old, new, counter) < 0)
         return -1;
     set_slot(s->cell, cell_value, new);
     if (increment(s->cell, cell_n) < 0 || increment(counter, counter_n) < 0)
@@ -231,7 +240,7 @@ static int write_value(PyObject *t, PyObject *new)
 static PyObject *twin(PyObject *spec, PyObject **flat, int n)
 {
     PyObject *t = flat[0], *ins[MOST], *out = NULL, *edge = NULL, *new = NULL, *tape = NULL;
-    if (!IS_NONE(TENSOR(t)->view) || n > MOST)
+    if (!IS_NONE(TENSOR(t)->view) || n > MOST || !counts_plainly(TENSOR(t)))
         return NULL;
     PyObject *st = state();
     int k = 0;
@@ -243,7 +252,7 @@ static PyObject *twin(PyObject *spec, PyObject **flat, int n)
     if (k < n)
         goto done;
     PyObject *old = ins[0];
-    int grad = SLOT(st, st_grad) == Py_True, needs = SLOT(old, v_needs) == Py_True;
+    int grad = SLOT(st, st_grad) == Py_True, needs = truth(SLOT(old, v_needs));
     PyObject *leaf = needs ? SLOT(old, v_leaf) : Py_None;
     if (needs && (leaf == Py_None) != grad)
         goto done;
