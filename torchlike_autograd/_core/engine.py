@@ -416,7 +416,7 @@ def finish_leaf(p, leaf, g):
     if leaf.prehooks:
         for f in list(leaf.prehooks.values()):
             result = f((wrap(g),))
-            if result is not None:
+            if result is not None and result is not t:
                 g = (result[0] if isinstance(result, tuple) else result)._value()
     t = leaf.tensor()
     if t is not None and not t.requires_grad:
@@ -424,7 +424,10 @@ def finish_leaf(p, leaf, g):
     accumulate(leaf, g, p)
     if leaf.post:
         for f in list(leaf.post.values()):
-            f(t)
+            result = f(t)
+            if result is not None and result is not t:
+                _checked(result, t._value(), f)
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
             f((), (wrap(g),))
