@@ -416,7 +416,7 @@ def finish_leaf(p, leaf, g):
     if leaf.prehooks:
         for f in list(leaf.prehooks.values()):
             result = f((wrap(g),))
-            if result is not None and result is not t:
+            if result is not None:
                 g = (result[0] if isinstance(result, tuple) else result)._value()
     t = leaf.tensor()
     if t is not None and not t.requires_grad:
