@@ -135,10 +135,7 @@ def bind(op, args, kwargs):
         if x is REQUIRED:
             x = p.default
             if x is REQUIRED:
-                if p.optional:
-                    x = None
-                else:
-                    raise Mismatch
+                raise Mismatch
         if p.kind == "Tensor":
             _bind_tensor(op, p, x, pattern, flat)
         elif p.kind.startswith("Tensor"):

@@ -437,7 +437,10 @@ def finish_leaf(p, leaf, g):
     accumulate(leaf, g, p)
     if leaf.post:
         for f in list(leaf.post.values()):
-            f(t)
+            result = f(t)
+            if result is not None and result is not t:
+                _checked(result, t._value(), f)
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
             f((), (wrap(g),))

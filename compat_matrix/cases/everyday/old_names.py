@@ -113,3 +113,10 @@ def _(torch):
     t = torch.ones(2, requires_grad=True)
     (t * 2).sum().backward()
     yield "a plain tensor keeps it", copy.deepcopy(t).grad
+
+
+@case("everyday.keepdim without dim")
+def _(torch):
+    t = torch.arange(6.0).reshape(2, 3)
+    for name in "sum mean prod std var amin amax all any max median logsumexp".split():
+        yield name, attempt(lambda: getattr(t, name)(keepdim=True)), attempt(lambda: getattr(torch, name)(t, keepdim=True))

@@ -383,3 +383,11 @@ def _(torch):
     x = leaf(torch)
     y = x * 2
     yield "warnings", warned(lambda: (y.register_hook(lambda g: g), y.retain_grad(), y.sum().backward(), y.grad))
+
+
+@case("hooks.post_accumulate.results")
+def _(torch):
+    for name, value in (("number", 3), ("wrong shape", torch.ones(1)), ("tensor", torch.ones(2)), ("tuple", ()), ("false", False), ("none", None)):
+        x = torch.ones(2, requires_grad=True)
+        x.register_post_accumulate_grad_hook(lambda p, value=value: value)
+        yield name, raises((x * 2).sum().backward), x.grad
