@@ -24,7 +24,7 @@ _differentiated: weakref.WeakSet = weakref.WeakSet()  # tapes of which a backwar
 def look(tape, pull, gs, ins, create_graph):
     """Raise what the operator of a pullback has to say about these cotangents.
 
-    Second derivatives go to the operator's input directly, not by way of its results, so that in later passes the cotangents are only a part of what torch sees.
+    Second derivatives go to the operator's input directly, not by way of its results: in later passes the cotangents are only a part of what torch sees.
     """
     if tape in _differentiated:
         return
