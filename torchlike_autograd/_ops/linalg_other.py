@@ -201,7 +201,7 @@ def linalg_matrix_exp(self):
         return product(self, self)
     if self.shape[-1] == 1:
         return jnp.exp(self)
-    return expm(wide(self), max_squarings=64).astype(self.dtype)
+    return expm(wide(self), max_squarings=32).astype(self.dtype)
 
 
 # Least squares
