@@ -448,17 +448,6 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return object.__format__(self, spec)
 
 
-def _unwritable(name):
-    def setter(self, value):
-        raise AttributeError(f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable")
-
-    setattr(Tensor, name, getattr(Tensor, name).setter(setter))
-
-
-for _name in ("grad_fn", "is_leaf", "output_nr", "_version"):
-    _unwritable(_name)
-
-
 def _words():
     from ._core import words
 

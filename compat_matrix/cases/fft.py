@@ -14,12 +14,14 @@ for name, inputs in ONE.items():
     table(f"fft.{name}", probe, [(f"{i} {m}", f"torch.fft.{name}(x, norm={m!r})", {"x": x}) for i, x in enumerate(inputs) for m in NORMS] + [
         (f"{i} {label}", f"torch.fft.{name}(x, {more})", {"x": x}) for i, x in enumerate(inputs)
         for label, more in (("longer", "n=7"), ("shorter", "n=2"), ("one", "n=1"), ("dim", "dim=0"))])
-    table(f"fft.{name}", probe, [("rows", f"torch.fft.{name}(x, dim=0)", {"x": SEVERAL[name][1]}), ("batch", f"torch.fft.{name}(x, n=3)", {"x": SEVERAL[name][0]})])
+    table(f"fft.{name}", probe, [
+        ("rows", f"torch.fft.{name}(x, dim=0)", {"x": SEVERAL[name][1]}), ("batch", f"torch.fft.{name}(x, n=3)", {"x": SEVERAL[name][0]})])
 for name, inputs in SEVERAL.items():
     for end in ("2", "n"):
         table(f"fft.{name}{end}", probe, [(f"{i} {m}", f"torch.fft.{name}{end}(x, norm={m!r})", {"x": x}) for i, x in enumerate(inputs) for m in NORMS] + [
             (f"{i} {label}", f"torch.fft.{name}{end}(x, {more})", {"x": x}) for i, x in enumerate(inputs)
-            for label, more in (("sizes", "s=(2, 5)"), ("as it is", "s=(-1, 3)"), ("other order", "dim=(1, 0)"), ("one dim", "dim=(0,)"), ("sized dim", "s=(5,), dim=(1,)"))])
+            for label, more in (("sizes", "s=(2, 5)"), ("as it is", "s=(-1, 3)"), ("other order", "dim=(1, 0)"), ("one dim", "dim=(0,)"),
+                                ("sized dim", "s=(5,), dim=(1,)"))])
 table("fft.chains", probe, [
     ("round trip", "torch.fft.irfft(torch.fft.rfft(x), n=5)", {"x": V5}), ("power", "torch.fft.fft(x).abs() ** 2", {"x": V4}),
     ("convolution", "torch.fft.irfft(torch.fft.rfft(x) * torch.fft.rfft(y), n=4)", {"x": V4, "y": [0.5, 1.0, 0.0, -1.0]}),

@@ -15,6 +15,7 @@ from .nodes import Leaf, Nowhere, changes, edge_indices, node_at, observed, shor
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+from .refusals import look
 from .speed import native
 
 
@@ -181,6 +182,8 @@ def _captured_here(p, tape, slot):
 
 def run_stage(p, tape, stage, cots):
     """The gradients that leave a stage, as Values."""
+    if stage.looks:
+        return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, lambda *call: _record_looking(p, tape, *call), p.add)
     if p.create_graph:
         if native is not None:
             return native.run_stage(stage, tape, cots)
@@ -303,7 +306,12 @@ def _run_pull(p, tape, step, wanted, outs):
     for i in pull.keep:
         s = step.ins[i]
         ins.append(number_at(tape, s) if type(s) is tuple else value_at(tape, s))
-    gs = [outs[i] for i in given]
+    return _record_looking(p, tape, pull, [outs[i] for i in given], ins)
+
+
+def _record_looking(p, tape, pull, gs, ins):
+    if pull.refuses:
+        look(tape, pull, gs, ins, p.create_graph)
     return _record_pull(pull, gs, ins) if p.create_graph else record_op(pull, [*gs, *ins], NOGRAD)
 
 
@@ -573,7 +581,7 @@ def _modified(tape, slot, counter, at, a, own=False):
         if place is not None:
             node, nr = node_at(*place)
             producer = f"output {nr} of {short_name(node)}"
-    return errors.modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, counter.n, at)
+    return errors.modified_inplace(f"CPU{a.dtype.char_name}Type" if a.dtype.is_complex else f"torch.{a.dtype.char_name}Tensor", a.shape, producer, counter.n, at)
 
 
 def _place_at(tape, slot):

@@ -32,7 +32,7 @@ class Stage:
     cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used.
     """
 
-    __slots__ = ("avals", "cots", "numbers", "outs", "reads", "visits")
+    __slots__ = ("avals", "cots", "looks", "numbers", "outs", "reads", "visits")
 
     def __init__(self, visits, cots, outs, table, input_avals):
         self.visits, self.cots, self.outs = visits, cots, outs
@@ -45,6 +45,7 @@ class Stage:
                 else:
                     reads[slot] = True
         self.reads = tuple(reads)
+        self.looks = any(v.pull.refuses for v in visits)
         self.avals = tuple(_slot_aval(s, table, input_avals) for s in outs)
 
     def run(self, lookup, number, cots, call, add):

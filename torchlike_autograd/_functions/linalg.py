@@ -16,6 +16,7 @@ from .._core.ranges import known, unguarded
 from .._core.record import thread
 from .._core.words import outs_of
 from .._ops.registry import OPS
+from .._ops.schema import parse
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from .norm import into
@@ -78,6 +79,7 @@ class Several:
         self.name = self.result_name = name
         self.fields = fields
         self.multi = True
+        self.schema = parse(f"{name}() -> ({', '.join('Tensor ' + f for f in fields)})")
 
     def __call__(self, *values):
         return named_tuple(self)(values)
@@ -92,7 +94,7 @@ def several_into(name, several, out, results, *inputs):
         raise errors.out_requires_grad(name)
     for o, r in zip(outs, results):
         write_result(o, r._value())
-    return several(*outs)
+    return Several(f"{several.name}_out", *several.fields)(*outs)
 
 
 def check_float(name, A):

@@ -156,7 +156,8 @@ def _cond(A, p):
     if p == "nuc":
         values = svdvals(A)
         return named("mul")(named("sum")(values, -1), named("sum")(named("reciprocal")(values), -1))
-    inverse = call("linalg_inv_ex", [A], check_errors=False)[0]
+    inverse, info = call("linalg_inv_ex", [A], check_errors=False)
+    inverse.masked_fill_((info > 0)[..., None, None], math.inf)  # torch 2.13 writes to what inv_ex saved, so that there is no gradient
     product = named("mul")(matrix_norm(A, p), matrix_norm(inverse, p))
     return named("nan_to_num")(product, math.inf, math.inf, math.inf)
 

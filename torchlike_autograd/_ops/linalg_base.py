@@ -141,10 +141,14 @@ def with_batch(x, batch):
 
 def first_zero_pivot(factors):
     """LAPACK's info for the LU factors of square matrices: the place, from 1, of the first pivot that is zero, or 0."""
-    d = diagonal(factors) == 0
-    if d.shape[-1] == 0:
-        return jnp.zeros(d.shape[:-1], jnp.int32)
-    return jnp.where(jnp.any(d, axis=-1), jnp.argmax(d, axis=-1) + 1, 0).astype(jnp.int32)
+    return first_zero(diagonal(factors) == 0)
+
+
+def first_zero(zero):
+    """The place, from 1, of the first True along the last dim, or 0."""
+    if zero.shape[-1] == 0:
+        return jnp.zeros(zero.shape[:-1], jnp.int32)
+    return jnp.where(jnp.any(zero, axis=-1), jnp.argmax(zero, axis=-1) + 1, 0).astype(jnp.int32)
 
 
 def code_of(info, n):
@@ -175,9 +179,9 @@ def lu_code(a):
     return code_of(first_zero_pivot(lu(a)[0]), a.shape[-1])
 
 
-def finite_code(a):
-    """The code of the first matrix with an entry that is not finite."""
-    bad = jnp.any(jnp.logical_not(jnp.isfinite(a)), axis=(-2, -1))
+def nan_code(a):
+    """The code of the first matrix with an entry that is no number."""
+    bad = jnp.any(jnp.isnan(a), axis=(-2, -1))
     return code_of(bad.astype(jnp.int32), a.shape[-1])
 
 
@@ -202,5 +206,6 @@ def stop(x):
 
 
 __all__ = ["NOT_FINITE", "NOT_POSITIVE", "SINGULAR", "UNSOLVABLE", "adjoint", "both_dtypes", "check_float", "check_kernel", "check_matrix", "check_square",
-           "check_system", "code_of", "diagonal", "diagonal_matrix", "eye_like", "finite_code", "first_zero_pivot", "imaginary", "inverse", "like", "located", "lu", "lu_code",
-           "product", "rows_permuted", "solve_factored", "solved", "stop", "transposed", "triangular", "with_batch"]
+           "check_system", "code_of", "diagonal", "diagonal_matrix", "eye_like", "first_zero", "first_zero_pivot", "imaginary", "inverse", "like",
+           "located", "lu", "lu_code",
+           "nan_code", "product", "rows_permuted", "solve_factored", "solved", "stop", "transposed", "triangular", "with_batch"]

@@ -109,7 +109,8 @@ def linalg_cholesky_ex(self, *, upper=False, check_errors=False):
 
 
 @op("cholesky(Tensor self, bool upper=False) -> Tensor", node="CholeskyBackward0", saves={"self": ("result",)}, guard=_cholesky_code,
-    guard_error=lambda code, shape, *, upper: located("cholesky", code, shape, NOT_POSITIVE), samples=[call(_POSITIVE), call(_STACK, True)], kinks=SMOOTH, zero_second=True,
+    guard_error=lambda code, shape, *, upper: located("cholesky", code, shape, NOT_POSITIVE), samples=[call(_POSITIVE), call(_STACK, True)], kinks=SMOOTH,
+    zero_second=True,
     errors=[fails(call(real(3, 2)), RuntimeError, "cholesky: A must be batches of square matrices, but they are 3 by 2 matrices")])
 def cholesky(self, *, upper=False):
     """The triangular factor, under its old name."""
@@ -167,7 +168,8 @@ def _zero_diagonal(self, *, upper):
 
 @op("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", node="CholeskyInverseBackward0", saves={"self": ("self", "result")}, guard=_zero_diagonal,
     guard_error=lambda code, shape, *, upper: located("cholesky_inverse", code, shape, SINGULAR),
-    samples=[call(real(2, 2)), call(real(2, 2), True), call(real(2, 2, 2)), call(at([[2.0, 0j], [1 - 1j, 1.5]], dtype="complex128")), call(real(0, 0))], kinks=SMOOTH, zero_second=True,
+    samples=[call(real(2, 2)), call(real(2, 2), True), call(real(2, 2, 2)), call(at([[2.0, 0j], [1 - 1j, 1.5]], dtype="complex128")), call(real(0, 0))],
+    kinks=SMOOTH, zero_second=True,
     errors=[fails(call(real(2)), RuntimeError, "cholesky_inverse: The input tensor A must have at least 2 dimensions.")])
 def cholesky_inverse(self, *, upper=False):
     """The inverse of L L^H."""
@@ -253,7 +255,8 @@ _WORDS = "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive
 @op("lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
     node="LuUnpackBackward0", nondiff_out=(0,), fields=("P", "L", "U"), guard=_pivot_range, guard_error=lambda code, *_, **__: RuntimeError(_WORDS),
     method=False, samples=[call(real(3, 3), at(3, 2, 3, dtype="int32")), call(real(3, 2), at(3, 3, dtype="int32")), call(real(2, 3), at(2, 2, dtype="int32")),
-             call(real(2, 2, grad=False), at(2, 2, dtype="int32"), False), call(real(2, 2), at(2, 2, dtype="int32"), True, False)], kinks=SMOOTH, zero_second=True,
+             call(real(2, 2, grad=False), at(2, 2, dtype="int32"), False), call(real(2, 2), at(2, 2, dtype="int32"), True, False)],
+    kinks=SMOOTH, zero_second=True,
     errors=[fails(call(real(3, 3), real(3)), RuntimeError, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.")])
 def lu_unpack(LU_data, LU_pivots, *, unpack_data=True, unpack_pivots=True):
     """P, L and U from what lu_factor gave."""

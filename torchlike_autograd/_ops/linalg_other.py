@@ -11,7 +11,8 @@ from .._core import shapes
 from .._core.dtypes import FLOAT
 from .._core.errors import LinAlgError
 from .conventions import wide
-from .linalg_base import (adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, imaginary, like, product, stop, triangular, with_batch)
+from .linalg_base import (adjoint, check_float, check_kernel, check_matrix, check_square, code_of, diagonal, eye_like, first_zero, imaginary, like,
+                          product, stop, triangular, with_batch)
 from .linalg_solve import is_vector
 from .linalg_spectral import pseudo_inverse
 from .reduce import total, type_of
@@ -200,7 +201,7 @@ def linalg_matrix_exp(self):
         return product(self, self)
     if self.shape[-1] == 1:
         return jnp.exp(self)
-    return expm(wide(self), max_squarings=64).astype(self.dtype)
+    return expm(wide(self), max_squarings=32).astype(self.dtype)
 
 
 # Least squares
@@ -234,11 +235,8 @@ def _rank_code(self, b, rcond=None, *, driver):
     if driver != "gels" or self.size == 0:
         return 0
     a = self if self.shape[-2] >= self.shape[-1] else adjoint(self)
-    d = jnp.abs(diagonal(_tall(a)[1]))
-    zero = (d <= jnp.finfo(d.dtype).eps * max(a.shape) * jnp.max(d, axis=-1, keepdims=True)).reshape(-1, d.shape[-1])
-    bad = jnp.any(zero, axis=-1)
-    first = jnp.argmax(bad)
-    return jnp.where(bad[first], first * (d.shape[-1] + 1) + jnp.argmax(zero[first]) + 1, 0)
+    d = diagonal(_tall(a)[1])
+    return code_of(first_zero(d == 0), d.shape[-1])
 
 
 def _rank_error(code, shape, *_, driver):

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 
 from .._core import shapes
 from .conventions import partials
-from .linalg_base import (SINGULAR, UNSOLVABLE, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, diagonal, first_zero_pivot, imaginary,
-                          inverse, like, located, lu, lu_code, product, solved, transposed, triangular, with_batch)
+from .linalg_base import (SINGULAR, UNSOLVABLE, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, diagonal,
+                          first_zero_pivot, imaginary, inverse, like, located, lu, lu_code, solved, transposed, triangular, with_batch)
 from .registry import SMOOTH, at, call, fails, op, real
 from .reduce import total, type_of
 
@@ -187,7 +187,8 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False):
 @op("linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
     node="LinalgSolveTriangularBackward0", names=("torch.linalg.solve_triangular",), saves={"self": ("self", "result"), "B": ("self",)},
     samples=[call(real(3, 3), real(3, 2), upper=True), call(real(2, 2), real(3, 2), upper=False, left=False),
-             call(real(2, 2), real(2, 1), upper=True, unitriangular=True), call(real(2, 2, 2), real(2, 1), upper=False), call(real(0, 0), real(0, 2), upper=True),
+             call(real(2, 2), real(2, 1), upper=True, unitriangular=True), call(real(2, 2, 2), real(2, 1), upper=False),
+             call(real(0, 0), real(0, 2), upper=True),
              call(real(2, 2, dtype="complex128"), real(2, 1, dtype="complex128"), upper=True)],
     kinks=SMOOTH, zero_second=True, errors=[
         fails(call(real(2, 2), real(2), upper=True), RuntimeError, "linalg.solve_triangular: The input tensor B must have at least 2 dimensions."),

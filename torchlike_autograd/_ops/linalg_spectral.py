@@ -12,8 +12,8 @@ from jax.lax import linalg as lapack
 
 from .._core import dtypes
 from .conventions import flat, partials
-from .linalg_base import (NOT_FINITE, adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, finite_code, imaginary, like, located,
-                          product, solved)
+from .linalg_base import (NOT_FINITE, adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, imaginary, like, located,
+                          nan_code, product, solved)
 from .reduce import type_of
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 
@@ -33,6 +33,37 @@ def _off(gaps, x):
     n = gaps.shape[-1]
     own = like(jnp.eye(n, dtype=bool), x.ndim)
     return jnp.where(own, 0, x / jnp.where(own, 1, gaps).astype(x.dtype))
+
+
+# Phases
+
+def _refuse_phase(name):
+    """A check that a loss does not depend on the phases of complex eigenvectors."""
+    def refuse(cotangents, outs):
+        g, vectors = cotangents.get(1), outs[1]
+        if g is None or not jnp.iscomplexobj(vectors):
+            return
+        if not bool(jnp.all(jnp.abs(jnp.imag(diagonal(product(adjoint(vectors), g)))) <= 1e-2)):
+            raise RuntimeError(f"{name}_backward: The eigenvectors in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss "
+                               "function depends on this quantity, so it is ill-defined.")
+
+    return refuse
+
+
+def _refuse_singular_phase(cotangents, outs):
+    """The same for singular vectors, whose phases go together."""
+    left, values, right = outs
+    if not jnp.iscomplexobj(left):
+        return
+    k = values.shape[-1]
+    turn = jnp.zeros_like(values)
+    if 0 in cotangents:
+        turn = turn + 2 * jnp.imag(diagonal(product(adjoint(left[..., :k]), cotangents[0][..., :k])))
+    if 2 in cotangents:
+        turn = turn + 2 * jnp.imag(diagonal(product(right[..., :k, :], adjoint(cotangents[2][..., :k, :]))))
+    if not bool(jnp.all(jnp.abs(turn) <= 1e-2)):
+        raise RuntimeError("svd_backward: The singular vectors in the complex case are specified up to multiplication by e^{i phi}. The specified loss function "
+                           "depends on this phase term, making it ill-defined.")
 
 
 # Hermitian matrices
@@ -66,7 +97,7 @@ def _hermitian(a, lower):
 
 
 @op("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", node="LinalgEighBackward0", names=("torch.linalg.eigh",),
-    fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, samples=_SYMMETRIC, zero_second=True,
+    fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, samples=_SYMMETRIC, zero_second=True, refuse=_refuse_phase("linalg_eigh"),
     kinks=[call(at([[2.0, 100.0], [1.0, 3.0]])), call(at([[2.0, 100.0], [1.0, 3.0]]), "U")],
     errors=[*_square_errors("eigh"), fails(call(real(2, 2), "Q"), RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got Q"),
             fails(call(at([[1, 2], [3, 4]], dtype="int64", grad=False)), NotImplementedError, "\"linalg_eigh_cpu\" not implemented for 'Long'")])
@@ -112,7 +143,7 @@ def _check_eig(x):
     if own.category < dtypes.FLOAT:
         raise RuntimeError(f"Unknown Complex ScalarType for {own.char_name}")
     check_square("linalg.eig", x)
-    check_kernel("linalg_eig_cpu", x)
+    check_kernel("linalg_eig_out_cpu", x)
 
 
 _FINITE = {"guard": lambda self: jnp.logical_not(jnp.all(jnp.isfinite(self))),
@@ -120,7 +151,7 @@ _FINITE = {"guard": lambda self: jnp.logical_not(jnp.all(jnp.isfinite(self))),
 
 
 @op("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", node="LinalgEigBackward0", names=("torch.linalg.eig",),
-    fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, zero_second=True, **_FINITE,
+    fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, zero_second=True, refuse=_refuse_phase("linalg_eig"), **_FINITE,
     samples=[call(at([[2.0, 1.0], [0.5, 3.0]])), call(at([[1.0, 2.0, 0.0], [0.5, 3.0, 1.0], [0.0, 0.25, -1.0]])),
              call(at([[[2.0, 1.0], [0.5, 3.0]], [[1.0, 2.0], [3.0, 4.0]]])), call(real(0, 0)), call(at([[2.0, 1.0], [0.5, 3.0]], dtype="float32"))],
     kinks=SMOOTH, errors=[*_square_errors("eig"),
@@ -204,11 +235,12 @@ def _check_svd(name, A, driver):
     check_kernel("linalg_svd_cpu", A)
 
 
-_SVD_GUARD = {"guard": lambda A, **_: finite_code(A), "guard_error": lambda code, shape, **_: located("linalg.svd", code, shape, NOT_FINITE)}
+_SVD_GUARD = {"guard": lambda A, **_: nan_code(A), "guard_error": lambda code, shape, **_: located("linalg.svd", code, shape, NOT_FINITE)}
 
 
 @op("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", node="LinalgSvdBackward0",
-    names=("torch.linalg.svd",), fields=("U", "S", "Vh"), saves={"A": ("result0", "result1", "result2")}, zero_second=True, **_SVD_GUARD,
+    names=("torch.linalg.svd",), fields=("U", "S", "Vh"), saves={"A": ("result0", "result1", "result2")}, zero_second=True, refuse=_refuse_singular_phase,
+    **_SVD_GUARD,
     samples=[call(real(3, 3), False), call(real(3, 2), False), call(real(2, 2, 2), False), call(real(1, 1)), call(real(0, 3), False),
              call(real(2, 2, dtype="float32"), False)],
     kinks=SMOOTH, errors=[fails(call(real(2)), RuntimeError, "linalg.svd: The input tensor A must have at least 2 dimensions."),
@@ -233,23 +265,30 @@ def _linalg_svdvals(A):
 
 # Pseudo-inverse and rank
 
-def _threshold(largest, atol, rtol, shape, dtype):
-    """What counts as zero beside the largest value."""
-    own = jnp.finfo(dtype).eps * max(shape[-2:])
-    absolute = jnp.zeros((), largest.dtype) if atol is None else jnp.real(atol).astype(largest.dtype)
+def _tolerances(a, atol, rtol):
+    """(absolute, relative) tolerances as arrays that broadcast against the values of each matrix."""
+    dtype = jnp.finfo(a.dtype).dtype
+    own = jnp.asarray(jnp.finfo(dtype).eps * max(a.shape[-2:]), dtype)
+    absolute = jnp.zeros((), dtype) if atol is None else jnp.real(atol).astype(dtype)
     if rtol is None:
-        relative = jnp.asarray(own, largest.dtype) if atol is None else jnp.where(absolute > 0, 0, jnp.asarray(own, largest.dtype))
+        relative = own if atol is None else jnp.where(absolute > 0, 0, own)
     else:
-        relative = jnp.real(rtol).astype(largest.dtype)
-    return jnp.maximum(like(absolute[..., None], largest.ndim), like(relative[..., None], largest.ndim) * largest)
+        relative = jnp.real(rtol).astype(dtype)
+    return [like(x[..., None], a.ndim - 1) for x in (absolute, relative)]
+
+
+def _counted(size, absolute, relative):
+    """Which values are not negligible."""
+    return size > jnp.maximum(absolute, relative * jnp.max(size, axis=-1, keepdims=True))
 
 
 def pseudo_inverse(a, atol, rtol, hermitian):
     """The pseudo-inverse, differentiated at constant rank (Golub and Pereyra, 1973)."""
-    @partials(_pseudo_inverse_tangent)
-    def value(a):
-        if a.size == 0:
-            return adjoint(a)
+    if a.size == 0:
+        return adjoint(a)
+
+    @partials(_pseudo_inverse_tangent, None, None)
+    def value(a, absolute, relative):
         if hermitian:
             values, left = _hermitian(a, True)
             right = adjoint(left)
@@ -257,15 +296,14 @@ def pseudo_inverse(a, atol, rtol, hermitian):
         else:
             left, values, right = _singular(a, False)
             size = values
-        cut = _threshold(jnp.max(size, axis=-1, keepdims=True), atol, rtol, a.shape, a.dtype)
-        kept = size > cut
+        kept = _counted(size, absolute, relative)
         inverted = jnp.where(kept, 1 / jnp.where(kept, values, 1), 0).astype(a.dtype)
         return product(adjoint(right) * inverted[..., None, :], adjoint(left))
 
-    return value(a)
+    return value(a, *_tolerances(a, atol, rtol))
 
 
-def _pseudo_inverse_tangent(t, p, a):
+def _pseudo_inverse_tangent(t, p, a, absolute, relative):
     th, ph = adjoint(t), adjoint(p)
     inner = product(product(p, ph), th)
     outer = product(th, product(ph, p))
@@ -294,15 +332,14 @@ def _linalg_pinv(self, atol=None, rtol=None, *, hermitian=False):
 def _linalg_matrix_rank(self, atol=None, rtol=None, *, hermitian=False):
     """How many singular values count."""
     check_matrix("torch.linalg.matrix_rank", self, "input")
-    if type_of(self).category < dtypes.FLOAT:
+    if type_of(self).category < dtypes.FLOAT or self.dtype.itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if hermitian:
         check_square("linalg.eigh", self)
     if self.size == 0:
         return jnp.zeros(self.shape[:-2], jnp.int64)
     size = jnp.abs(_hermitian(self, True)[0]) if hermitian else lapack.svd(self, full_matrices=False, compute_uv=False)
-    cut = _threshold(jnp.max(size, axis=-1, keepdims=True), atol, rtol, self.shape, self.dtype)
-    return jnp.sum(size > cut, axis=-1, dtype=jnp.int64)
+    return jnp.sum(_counted(size, *_tolerances(self, atol, rtol)), axis=-1, dtype=jnp.int64)
 
 
 @op("_identity_of(Tensor self) -> Tensor", node="torch::autograd::CopyBackwards", names=(), zero_second=True, samples=[call(real(2, 2))], kinks=SMOOTH)

@@ -302,7 +302,7 @@ def _passed(jaxpr, n):
 class Pullback(Form):
     """f(*cotangents of `given`, *inputs) -> gradients of `wanted`; unused inputs are dropped (`keep`)."""
 
-    __slots__ = ("given", "inner", "keep", "passes", "wanted")
+    __slots__ = ("given", "inner", "keep", "passes", "refuses", "wanted")
     weight = 1
     checked = False  # what it reads was checked when it was recorded
 
@@ -326,6 +326,7 @@ class Pullback(Form):
         self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
             active is None or active[i]))
         self.diff_out = tuple(range(len(wanted)))
+        self.refuses = getattr(form.op, "refuse", None) is not None and any(form.out_avals[i].dtype.is_complex for i in given)
         self.passes = _passed(self.closed.jaxpr, len(gs)) if form.op.node in _PASSING else ()
 
     def form(self, avals):

@@ -1,0 +1,39 @@
+"""Gradients that torch refuses after looking at the cotangents (layer 6): losses that depend on the free phase of complex vectors.
+
+A stage with such a step runs step by step, and the cotangents are looked at, as torch does, before the gradient is computed.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+import jax
+
+
+def _array(x):
+    if not hasattr(x, "aval"):
+        return x
+    if x.array is None:
+        x.tape.resolve(x)
+    return x.array
+
+
+_differentiated: weakref.WeakSet = weakref.WeakSet()  # tapes of which a backward pass made a graph
+
+
+def look(tape, pull, gs, ins, create_graph):
+    """Raise what the operator of a pullback has to say about these cotangents.
+
+    Second derivatives go to the operator's input directly, not by way of its results: in later passes the cotangents are only a part of what torch sees.
+    """
+    if tape in _differentiated or len(ins) != len(pull.inner.avals):  # without elements nothing is read
+        return
+    if create_graph:
+        _differentiated.add(tape)
+    form = pull.inner
+    with jax.enable_x64(True):
+        outs = form.call(*map(_array, ins))
+        form.op.refuse(dict(zip(pull.given, map(_array, gs))), outs)
+
+
+__all__ = ["look"]
