@@ -105,3 +105,8 @@ def expected_options(want, got):
 
 def only_float_requires_grad():
     return RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+
+
+def too_big(x):
+    """OverflowError of a Python integer that has no 64 bits."""
+    return OverflowError("int too big to convert" if x > 0 else "can't convert negative int to unsigned")

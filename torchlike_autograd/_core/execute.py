@@ -1,8 +1,8 @@
 """Running programs (layer 3): compiling, caching, choosing between fused and op-by-op, counting.
 
-A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds: a structure without a backward pass, such as a
-printed value or the setting up of a script, is compiled when it comes a second time, where it can run on the host until then; a training step at first
-sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have come SIGHTINGS times.  Both ways run the same Forms.
+A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a structure without a
+backward pass, such as a printed value or the setting up of a script, and a very long one are compiled when they come a second time, where they can run on
+the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have come SIGHTINGS times.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
 # Compiling at first sight costs COMPILE of the credit, a run of a compiled program earns 1: a loop that repeats may afford it, one whose structure never does
 # may not.  Without credit a structure is compiled when it is seen for the SIGHTINGS-th time.
 COMPILE, CREDIT_START, CREDIT_MAX, SIGHTINGS = 32, 12 * 32, 24 * 32, 8
+LONG = 400  # operators of a program that is not compiled at first sight
 
 
 class Stats(dict):
@@ -180,9 +181,9 @@ _call = _call_compiled_program if native is None else native.run
 
 
 def _can_wait(program):
-    """Whether a program is no part of a training step and can run on the host."""
-    return _cpu() and not program.graph and not any(map(_trains, program.steps)) and all(
-        s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
+    """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
+    once = program.prefix.weight > LONG or (not program.graph and not any(map(_trains, program.steps)))
+    return once and _cpu() and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
 
 
 def _trains(step):

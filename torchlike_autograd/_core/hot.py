@@ -76,13 +76,11 @@ def _numbered(spec, v, number):
     try:
         tape = th.tape
         nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
-        if nxt is None:
-            return record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
         kind = type(number)
+        if nxt is None or (kind is int and number > record.MOST_SIGNED):
+            return record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
         if kind is float:
             tape.floats.append(number)
-        elif kind is int:
-            tape.ints.append(number)
         else:
             record.push_numbers(tape, (number,))
         tape.prefix = nxt

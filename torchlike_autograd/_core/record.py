@@ -25,8 +25,9 @@ from __future__ import annotations
 
 import threading
 
-from .._ops.spec import aval
+from .._ops.spec import aval, spec_of
 from . import config, errors
+from .dtypes import FLOAT
 from .speed import native
 
 NOGRAD, GRAD, LEAF = 0, 1, 2
@@ -287,6 +288,9 @@ def record_op(spec, ins, mode=None):
     with LOCK:
         tape = th.tape
         label, numbers = label_of(tape, spec, mode, ins)
+        if numbers is not None and any(type(x) is int and x > MOST_SIGNED for x in numbers):
+            spec, ins = _as_floats(spec, ins)
+            label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)
         if nxt is None:
             return _record_new(th, spec, ins, mode, label, numbers)
@@ -366,8 +370,23 @@ def record_one(spec, ins, mode=None):
     return record_op(spec, ins, mode)[0]
 
 
+LEAST, MOST_SIGNED, MOST = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1  # integers that a program takes; those above MOST_SIGNED keep their bits as int64
+
+
+def _as_floats(spec, ins):
+    """A call with an integer above MOST_SIGNED beside tensors that are no integers: the number is a float there."""
+    if any(type(x) is Value and x.aval.dtype.category < FLOAT for x in ins):
+        return spec, ins
+    big = iter([type(x) is int and MOST_SIGNED < x <= MOST for x in ins if type(x) is not Value])
+    pattern = tuple("f" if type(t) is str and t in "fibc" and next(big) else t for t in spec.pattern)
+    return spec_of(spec.op, tuple(spec.statics.items()), pattern), [float(x) if type(x) is int and MOST_SIGNED < x <= MOST else x for x in ins]
+
+
 def push_numbers(tape, numbers):
-    """Append runtime numbers to the program's arguments, in order."""
+    """Append runtime numbers to the program's arguments, in order; an integer that has no 64 bits is refused before anything changes."""
+    for x in numbers:
+        if type(x) is int and not LEAST <= x <= MOST:
+            raise errors.too_big(x)
     for x in numbers:
         t = type(x)
         if t is float:

@@ -136,6 +136,13 @@ static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObje
     Py_DECREF(label);
     if (next == NULL || Py_TYPE(next) != Prefix || (SLOT(next, prefix_aval) == NULL && !several) || (target != NULL && !takes(target, next)))
         return NULL;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (PyLong_CheckExact(ins[i])) {
+            int overflow;
+            PyLong_AsLongLongAndOverflow(ins[i], &overflow);
+            if (overflow)
+                return NULL; /* the general way decides */
+        }
     Py_INCREF(next);
     for (Py_ssize_t i = 0; i < n; i++)
         if (Py_TYPE(ins[i]) != Value && push_number(tape, ins[i]) < 0) {
