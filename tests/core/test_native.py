@@ -86,3 +86,15 @@ def test_error_in_a_run_leaves_the_next_one_whole():
     program.compiled = good
     x.grad = None
     assert step() == [3.0, 3.0]
+
+
+def test_subclasses_keep_their_class_and_state():
+    class Mine(torch.Tensor):
+        pass
+
+    x = torch.tensor([1.0, 2.0])
+    y = x.as_subclass(Mine)
+    assert type(y) is Mine and y.tolist() == [1.0, 2.0]
+    x.add_(1)
+    assert y.tolist() == [2.0, 3.0]  # the same memory
+    assert type(Mine([1.0])) is Mine

@@ -9,7 +9,8 @@ import numpy as np
 from .._core import config, dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.errors import expected_options
-from .._core.state import copy_state, new
+from .._core.state import copy_state
+from .._core.state import new as blank
 from .._tensor import Tensor
 from .convert import LEGACY
 from .create import filled
@@ -86,7 +87,7 @@ def as_subclass(self, cls):
     """An alias of this tensor in another class."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(f"as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor, not {type(cls).__name__}")
-    out = new(cls)
+    out = blank(cls)
     copy_state(_alias(self), out)
     return out
 
