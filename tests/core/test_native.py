@@ -98,3 +98,16 @@ def test_subclasses_keep_their_class_and_state():
     x.add_(1)
     assert y.tolist() == [2.0, 3.0]  # the same memory
     assert type(Mine([1.0])) is Mine
+
+
+def test_indices_and_operands_that_the_shortcuts_do_not_take():
+    x = torch.ones(3)
+    assert x[1].item() == 1.0
+    for index in (2**70, -(2**70), 3, -4):
+        with pytest.raises((IndexError, OverflowError, TypeError, RuntimeError)):
+            x[index]
+    assert (2 - x).tolist() == [1.0] * 3
+    for wrong in ((x,), (x, 1, 2)):
+        with pytest.raises(TypeError):
+            torch.Tensor.__rsub__(*wrong)
+    assert (x * 2).tolist() == [2.0] * 3

@@ -72,7 +72,7 @@ static PyObject *recipe(Function *f, PyObject *const *args, Py_ssize_t n, PyObje
     if (key == NULL)
         return NULL;
     PyObject *found = PyDict_GetItemWithError(PyTuple_GET_ITEM(known, 1), key);
-    if (found == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
+    if (found == NULL && PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Clear(); /* not hashable: the general way explains */
     Py_DECREF(key);
     return found;
@@ -122,10 +122,12 @@ static PyObject *item(Function *f, PyObject *t, PyObject *index)
     Py_ssize_t n = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, 0)), start, stop, step;
     if (PyLong_CheckExact(index)) {
         start = PyLong_AsSsize_t(index);
-        if (start < -n || start >= n) {
-            PyErr_Clear();
+        if (start == -1 && PyErr_Occurred()) {
+            PyErr_Clear(); /* too big an integer: the general way explains */
             return NULL;
         }
+        if (start < -n || start >= n)
+            return NULL;
         if (start >= 0)
             return view_by(f->flat_spec, t, index);
         PyObject *i = PyLong_FromSsize_t(start + n);
@@ -179,6 +181,8 @@ static PyObject *fast_call(Function *f, PyObject *const *args, Py_ssize_t n, PyO
         return NULL;
     PyObject *swapped[2];
     if (f->role == SWAPPED) {
+        if (n != 2 || kwnames != NULL)
+            return NULL;
         swapped[0] = args[1], swapped[1] = args[0];
         args = swapped;
     }

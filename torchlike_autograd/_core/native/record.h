@@ -214,6 +214,17 @@ static PyObject *tape_for(PyObject *st, PyObject *mode, PyObject **ins, Py_ssize
     return r == NULL ? NULL : Py_NewRef(SLOT(st, st_tape));
 }
 
+/* record.record_op in Python: the list of results, new. */
+static PyObject *record_generally(PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n)
+{
+    PyObject *flat = PyTuple_New(n);
+    for (Py_ssize_t i = 0; flat != NULL && i < n; i++)
+        PyTuple_SET_ITEM(flat, i, Py_NewRef(ins[i]));
+    PyObject *out = flat == NULL ? NULL : PyObject_CallFunctionObjArgs(py_record_op, spec, flat, mode, NULL);
+    Py_XDECREF(flat);
+    return out;
+}
+
 /* record.record_op: the list of results, new.  mode: NULL for the thread's grad mode. */
 static PyObject *record_all(PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n)
 {
@@ -227,13 +238,8 @@ static PyObject *record_all(PyObject *spec, PyObject *mode, PyObject **ins, Py_s
         out = results_of(tape, edge);
         Py_DECREF(edge);
     }
-    else if (!PyErr_Occurred()) {
-        PyObject *flat = PyTuple_New(n);
-        for (Py_ssize_t i = 0; flat != NULL && i < n; i++)
-            PyTuple_SET_ITEM(flat, i, Py_NewRef(ins[i]));
-        out = flat == NULL ? NULL : PyObject_CallFunctionObjArgs(py_record_op, spec, flat, mode, NULL);
-        Py_XDECREF(flat);
-    }
+    else if (!PyErr_Occurred())
+        out = record_generally(spec, mode, ins, n);
     Py_XDECREF(tape);
     unlock(locked);
     return out;
@@ -253,17 +259,9 @@ static PyObject *record_in(PyObject *spec, PyObject *mode, PyObject **ins, int n
         Py_DECREF(edge);
     }
     else if (!PyErr_Occurred()) {
-        PyObject *flat = PyTuple_New(n);
-        if (flat != NULL) {
-            for (int i = 0; i < n; i++)
-                PyTuple_SET_ITEM(flat, i, Py_NewRef(ins[i]));
-            PyObject *out = PyObject_CallFunctionObjArgs(py_record_op, spec, flat, mode, NULL);
-            Py_DECREF(flat);
-            if (out != NULL) {
-                v = PySequence_GetItem(out, 0);
-                Py_DECREF(out);
-            }
-        }
+        PyObject *out = record_generally(spec, mode, ins, n);
+        v = out == NULL ? NULL : PySequence_GetItem(out, 0);
+        Py_XDECREF(out);
     }
     Py_XDECREF(tape);
     unlock(locked);
