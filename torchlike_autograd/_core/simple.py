@@ -10,12 +10,13 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import dtypes, record
-from .engine import Pass, accumulate, check, number_at, release_kept, value_at
+from .engine import Pass, accumulate, number_at, release_kept, value_at
 from .nodes import Leaf
 from .plan import Stage, plan_for, stage_form
 from .record import LOCK, NOGRAD, Step, Value, new_prefix, record_op, thread
 from .speed import native
 from .state import new as _new
+from .versions import check
 
 _NOTHING = frozenset()
 _PASS = Pass(False, False, None, True)

@@ -26,7 +26,7 @@ from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.spec import Form, Layout, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, short_name
-from .record import GRAD, INFERENCE, LEAF, NOGRAD, Counter, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
 
 
 class Cell:

@@ -88,6 +88,13 @@ def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     return _dropped("feature_alpha_dropout", input, p, training, True, True, inplace)
 
 
+def _batched(input, p, training, inplace, has_batch):
+    """Dropout of whole channels, with a batch dim for the while where there is none."""
+    x = input if has_batch else input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    out = _dropped("feature_dropout", x, p, training, True, inplace=inplace)
+    return out if has_batch else out.squeeze_(0) if inplace else out.squeeze(0)
+
+
 @composite("torch.nn.functional.dropout1d")
 def dropout1d(input, p=0.5, training=True, inplace=False):
     """Dropout of whole channels of (N, C, L) or (C, L)."""
@@ -97,9 +104,7 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {n}D input. Note that dropout1d exists to provide channel-wise "
                            f"dropout on inputs "
                            "with 1 spatial dimension, a channel dimension, and an optional batch dimension (i.e. 2D or 3D inputs).")
-    x = input if n == 3 else input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    out = _dropped("feature_dropout", x, p, training, True, inplace=inplace)
-    return out if n == 3 else out.squeeze_(0) if inplace else out.squeeze(0)
+    return _batched(input, p, training, inplace, n == 3)
 
 
 @composite("torch.nn.functional.dropout2d")
@@ -132,9 +137,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
              "and silence this warning, please use dropout instead. Note that dropout3d exists to provide channel-wise dropout on inputs "
              "with 3 spatial "
              "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).")
-    x = input if n != 4 else input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    out = _dropped("feature_dropout", x, p, training, True, inplace=inplace)
-    return out if n != 4 else out.squeeze_(0) if inplace else out.squeeze(0)
+    return _batched(input, p, training, inplace, n != 4)
 
 
 # Random slopes

@@ -114,28 +114,39 @@ class enable_grad(_Fixed):
     value = True
 
 
-class set_grad_enabled(_Mode):
-    """Set the mode at once; as a context manager restore it after; as a decorator only inside the function."""
+class _Switch(_Mode):
+    """Set at once; as a context manager restore it after; as a decorator only inside the function.  `now` and `turn` read and write what is switched."""
 
-    def __init__(self, mode):
+    name = ""  # as torch's errors give it
+
+    def _begin(self, mode):
         if not isinstance(mode, bool):
-            raise TypeError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+            raise TypeError(f"{self.name}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
         self.mode = mode
-        self.prev = is_grad_enabled()
-        set_mode(mode)
+        self.prev = self.now()
+        self.turn(mode)
 
     def __call__(self, f):
-        set_mode(self.prev)
+        self.turn(self.prev)
         return super().__call__(f)
 
     def __enter__(self):
-        set_mode(self.mode)
+        self.turn(self.mode)
 
     def __exit__(self, exc_type, exc_value, traceback):
-        set_mode(self.prev)
+        self.turn(self.prev)
 
     def clone(self):
         return type(self)(self.mode)
+
+
+class set_grad_enabled(_Switch):
+    """Set the mode at once; as a context manager restore it after; as a decorator only inside the function."""
+
+    name, now, turn = "set_grad_enabled", staticmethod(is_grad_enabled), staticmethod(set_mode)
+
+    def __init__(self, mode):
+        self._begin(mode)
 
     def __str__(self):
         return f"{type(self).__module__}.{type(self).__name__}(mode={self.mode})"
@@ -152,28 +163,13 @@ def _set_view_replay(mode):
     (REPLAY.add if mode else REPLAY.discard)(thread.state)
 
 
-class _force_original_view_tracking(_Mode):
+class _force_original_view_tracking(_Switch):
     """Set at once whether views are replayed; as a context manager restore it after; as a decorator only inside the function."""
 
+    name, now, turn = "set_view_replay_enabled", staticmethod(is_view_replay_enabled), staticmethod(_set_view_replay)
+
     def __init__(self, mode):
-        if not isinstance(mode, bool):
-            raise TypeError(f"set_view_replay_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
-        self.mode = mode
-        self.prev = is_view_replay_enabled()
-        _set_view_replay(mode)
-
-    def __call__(self, f):
-        _set_view_replay(self.prev)
-        return super().__call__(f)
-
-    def __enter__(self):
-        _set_view_replay(self.mode)
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        _set_view_replay(self.prev)
-
-    def clone(self):
-        return type(self)(self.mode)
+        self._begin(mode)
 
 
 def is_multithreading_enabled() -> bool:
@@ -181,28 +177,17 @@ def is_multithreading_enabled() -> bool:
     return thread.state.extra.get("multithreading", True)
 
 
-class set_multithreading_enabled(_Mode):
+def _set_multithreading(mode):
+    thread.state.extra["multithreading"] = mode
+
+
+class set_multithreading_enabled(_Switch):
     """Remember the switch at once; as a context manager restore it after; as a decorator only inside the function."""
 
+    name, now, turn = "_set_multithreading_enabled", staticmethod(is_multithreading_enabled), staticmethod(_set_multithreading)
+
     def __init__(self, mode):
-        if not isinstance(mode, bool):
-            raise TypeError(f"_set_multithreading_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
-        self.mode = mode
-        self.prev = is_multithreading_enabled()
-        thread.state.extra["multithreading"] = mode
-
-    def __call__(self, f):
-        thread.state.extra["multithreading"] = self.prev
-        return super().__call__(f)
-
-    def __enter__(self):
-        thread.state.extra["multithreading"] = self.mode
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        thread.state.extra["multithreading"] = self.prev
-
-    def clone(self):
-        return type(self)(self.mode)
+        self._begin(mode)
 
 
 def is_inference_mode_enabled() -> bool:

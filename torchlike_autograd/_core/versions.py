@@ -1,0 +1,64 @@
+"""What is checked before a backward pass runs over a tape (layer 6): nothing that it reads was released or written since."""
+
+from __future__ import annotations
+
+from . import errors
+from .nodes import node_at, short_name, step_of
+from .record import slot_table
+
+
+def check(tape, plan):
+    """The freed-graph and version checks, before anything runs."""
+    if tape.freed and not tape.freed.isdisjoint(plan.saving):
+        raise errors.second_time()
+    if tape.seen:
+        for slots, own in ((plan.results, True), (plan.kept, False)):
+            stale = [s for s in slots & tape.seen.keys() if tape.seen[s][0].n != tape.seen[s][1]]
+            if stale:
+                slot = max(stale)  # torch finds the one that it reaches first
+                raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
+    for slot in plan.kept:
+        if slot < 0:
+            v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
+            if v is not None and v.stale():
+                raise _modified(tape, slot, *v.seen, v.aval)
+
+
+def _modified(tape, slot, counter, at, a, own=False):
+    """The version error; it names the node that wrote last, or the one that made the value (`own`: and kept it); a view would be read again."""
+    v = counter.writer() if counter.writer is not None and not own else None
+    place = _place_at(tape, slot)
+    producer = None
+    if place is not None and (_written_to_view(*place) if own else _shows_base(*place)):
+        producer = "output 0 of AsStrided"
+    else:
+        if v is not None and v.tape is not None and v.leaf is None:
+            place = v.tape, v.slot
+        if place is not None:
+            node, nr = node_at(*place)
+            producer = f"output {nr} of {short_name(node)}"
+    return errors.modified_inplace(f"CPU{a.dtype.char_name}Type" if a.dtype.is_complex else f"torch.{a.dtype.char_name}Tensor", a.shape, producer, counter.n, at)
+
+
+def _place_at(tape, slot):
+    """(tape, slot) of the node that gives a slot; None for leaves and values without history."""
+    if slot >= 0:
+        return (tape, slot) if slot_table(tape.prefix)[slot][1] and slot not in tape.leaves else None
+    if not tape.open:
+        edge = tape.edges[-slot - 1]
+        return edge if type(edge) is tuple else None
+    v = tape.inputs[-slot - 1]
+    return (v.tape, v.slot) if v.needs and v.leaf is None and v.tape is not None else None
+
+
+def _written_to_view(tape, slot):
+    """Whether a slot is what an in-place operator put into the base of a view."""
+    return any(s.kind == "op" and getattr(s.form.spec, "arity", 0) == 2 and s.ins[1] == slot for s in tape.prefix.steps()[0])
+
+
+def _shows_base(tape, slot):
+    step = step_of(tape, slot)
+    return step.kind == "op" and (step.form.op.is_view or step.form.node == "AsStridedBackward0")
+
+
+__all__ = ["check"]
