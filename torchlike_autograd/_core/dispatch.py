@@ -11,7 +11,6 @@ from .._tensor import Tensor, wrap
 from . import dtypes, errors, guards, record
 from .hot import make_view
 from .layouts import check_overlap
-from .lines import user_line
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .saying import warn
 from .state import new as _new
@@ -28,10 +27,7 @@ def run(spec, flat):
     op = spec.op
     values = record_op(spec, values_of(flat))
     if op.guard is not None:
-        if values[0].tape is None:  # it ran at once
-            guards.check()
-        else:
-            values[0].tape.lines[values[0].slot] = user_line()
+        guards.note(values[0])
     if op.is_view:
         return _wrap_views(spec, flat, values)
     if not op.multi:

@@ -21,6 +21,7 @@ from .host import host_function
 from .plan import StageForm
 from .program import Program, run_step
 from .record import LEAF, LOCK, ROOT, Tape, Value, thread
+from .results import completed, only, sources_of
 from .speed import native
 
 _IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value that only a list holds
@@ -100,7 +101,7 @@ def _run(tape, mask):
 def _deliver(tape, program, arrays):
     values = tape.values
     if program.guarded:
-        guards.pending.append((arrays[-1], [(s.form.guard_error, tape.lines.get(s.first)) for s in program.guarded]))
+        guards.await_codes(arrays[-1], program, tape)
     _show(values, program.shown, arrays)
     tape.program = program
     if program.graph:
@@ -173,8 +174,15 @@ def _execute(program, tape):
 
 def _call_compiled_program(program, tape):
     inputs = tape.inputs
-    return program.compiled(_numbers(program, tape.floats, tape.ints), *[
+    arguments = (_numbers(program, tape.floats, tape.ints), *[
         a if (a := inputs[i].array) is not None and type(a) is not np.ndarray else _device_array(inputs[i]) for i in program.argument_indices])
+    return _complete(program, program.compiled(*arguments), arguments)
+
+
+def _complete(program, out, arguments):
+    if program.sources is None:
+        return out
+    return completed(program.sources, out, arguments if arguments[0] is not None else arguments[1:])
 
 
 _call = _call_compiled_program if native is None else native.run
@@ -241,8 +249,12 @@ def _compile(program, floats, ints, arrays):
         return body(_joined(words[:n], np.float64), _joined(words[n:], np.int64), *arrays)
 
     arguments = (_numbers(program, floats, ints), *arrays)
-    compiled = jax.jit(from_words).lower(*arguments).compile(_options if _cpu() else None)
-    out = compiled(*arguments)
+    traced = jax.jit(from_words).trace(*arguments)
+    program.sources, chosen = sources_of(traced.jaxpr)
+    if program.sources is not None:
+        traced = jax.jit(only(traced.jaxpr, chosen)).trace(*arguments)
+    compiled = traced.lower().compile(_options if _cpu() else None)
+    out = _complete(program, compiled(*arguments), arguments)
     program.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that
     stats["compiles"] += 1
     stats["compile_seconds"] += time.perf_counter() - start

@@ -1,23 +1,38 @@
 """Checks that need data (layer 3): a program returns a code for each guarded call; the next look raises.
 
-`pending` holds (codes array, [(step, place)]) of programs that ran and were not looked at yet.
+`pending` holds (codes array, guarded steps, places in the user's code by slot) of programs that ran and were not looked at yet.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from .lines import user_line
+
 pending: list = []
+
+
+def note(v):
+    """Remember where the guarded call was that made `v`, or check it where it ran at once."""
+    if v.tape is None:
+        check()
+    else:
+        v.tape.lines[v.slot] = user_line()
+
+
+def await_codes(codes, program, tape):
+    """The codes of a program's guarded calls are looked at with its results."""
+    pending.append((codes, program.guarded, tape.lines))
 
 
 def check():
     """Raise the error of the first guarded call that failed since the last look."""
     while pending:
-        codes, calls = pending.pop(0)
-        for code, (make_error, place) in zip(np.asarray(codes), calls):
+        codes, steps, lines = pending.pop(0)
+        for code, step in zip(np.asarray(codes).tolist(), steps):
             if code != 0:
                 pending.clear()
-                error = make_error(int(code))
+                error, place = step.form.guard_error(code), lines.get(step.first)
                 if place is not None:
                     error.add_note(f"recorded at {place[0]}:{place[1]}")
                 raise error

@@ -31,7 +31,7 @@ SLICES: dict = {}  # (dim, length, step) -> Spec
 # Views
 
 def _plain_view(t, key, **statics):
-    return run(spec_of(OPS[key], tuple(statics.items()), ("T",)), (t,))
+    return view(spec_of(OPS[key], tuple(statics.items()), ("T",)), t)
 
 
 def _select(t, dim, i, position):

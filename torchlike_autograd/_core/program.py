@@ -16,10 +16,10 @@ class Program:
 
     outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
     keeps: for each kept slot (slot, place among outs, type);
-    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs.
+    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "sources", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -34,7 +34,7 @@ class Program:
         self.argument_indices = [-s - 1 for s in self.arguments]
         self.numbers = any(_has_numbers(s) for s in self.steps)
         self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
-        self.compiled = None
+        self.compiled = self.sources = None
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
         self.runs = 0
 

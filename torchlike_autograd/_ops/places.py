@@ -44,8 +44,8 @@ def offence(index, size, lowest, xp=jnp):
     if flat.size == 0:
         return 0
     wrong = (flat < lowest) | (flat >= size)
-    first = flat[xp.argmax(wrong)].astype("int64")
-    return xp.where(xp.any(wrong), xp.where(first >= 0, first + 1, first), 0)
+    first = flat[xp.argmax(wrong)].astype("int64")  # any other where all are right
+    return xp.where((first < lowest) | (first >= size), xp.where(first >= 0, first + 1, first), 0)
 
 
 def offender(code):

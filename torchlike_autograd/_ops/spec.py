@@ -56,12 +56,14 @@ def _is_number(a):
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("forms", "hot", "op", "pattern", "single_view", "statics")
+    __slots__ = ("forms", "guarded", "hot", "op", "pattern", "single_view", "statics")
     weight = 1
 
     def __init__(self, op, statics, pattern):
         self.op, self.statics, self.pattern = op, statics, pattern
-        self.hot = not (op.is_view or op.multi or op.host or op.guard) and all(type(t) is not tuple for t in pattern)  # one plain result
+        plain = not (op.is_view or op.multi or op.host) and all(type(t) is not tuple for t in pattern)
+        self.hot = plain and not op.guard  # one plain result
+        self.guarded = plain and op.guard is not None  # one plain result, checked when it is looked at
         self.single_view = op.is_view and not (op.multi or op.host or op.guard)
         self.forms = {}
 

@@ -94,7 +94,8 @@ static PyObject *by_recipe(PyObject *found, PyObject *const *args, int write)
             return NULL;
         return view_by(spec, flat[0], n == 2 ? flat[1] : NULL);
     }
-    if (SLOT(spec, spec_hot) != Py_True)
+    int guarded = SLOT(spec, spec_guarded) == Py_True;
+    if (!guarded && SLOT(spec, spec_hot) != Py_True)
         return NULL;
     for (; k < n; k++) {
         flat[k] = PyObject_TypeCheck(flat[k], Tensor) ? read_value(flat[k]) : Py_NewRef(flat[k]);
@@ -103,6 +104,12 @@ static PyObject *by_recipe(PyObject *found, PyObject *const *args, int write)
     }
     if (k == n)
         out = wrap(record(spec, flat, (int)n));
+    if (guarded && out != NULL) {
+        PyObject *r = PyObject_CallOneArg(py_note, TENSOR(out)->v);
+        if (r == NULL)
+            Py_CLEAR(out);
+        Py_XDECREF(r);
+    }
     while (k)
         Py_DECREF(flat[--k]);
     return out;

@@ -47,6 +47,26 @@ static PyObject *numbers_of(PyObject *program, PyObject *tape)
     return PyObject_CallFunctionObjArgs(py_numbers, program, floats, ints, NULL);
 }
 
+/* results.completed: all results of a program, new, from those that it computed (whose reference is taken) and its inputs. */
+static PyObject *completed(PyObject *sources, PyObject *computed, PyObject **inputs)
+{
+    if (sources == Py_None || computed == NULL)
+        return computed;
+    Py_ssize_t n = PyTuple_GET_SIZE(sources);
+    PyObject *made = PySequence_Fast(computed, "results are a sequence"), *out = made == NULL ? NULL : PyList_New(n);
+    for (Py_ssize_t i = 0; out != NULL && i < n; i++) {
+        PyObject *s = PyTuple_GET_ITEM(sources, i);
+        if (PyLong_CheckExact(s)) {
+            Py_ssize_t k = PyLong_AsSsize_t(s);
+            s = k < 0 ? inputs[-1 - k] : PySequence_Fast_GET_ITEM(made, k);
+        }
+        PyList_SET_ITEM(out, i, Py_NewRef(s));
+    }
+    Py_XDECREF(made);
+    Py_DECREF(computed);
+    return out;
+}
+
 /* The results of a compiled program on what a tape holds. */
 static PyObject *run_program(PyObject *program, PyObject *tape)
 {
@@ -65,7 +85,7 @@ static PyObject *run_program(PyObject *program, PyObject *tape)
                 break;
         }
     if (k == n + 1)
-        out = PyObject_Vectorcall(SLOT(program, program_compiled), flat, n + 1, NULL);
+        out = completed(SLOT(program, program_sources), PyObject_Vectorcall(SLOT(program, program_compiled), flat, n + 1, NULL), flat + (flat[0] == Py_None));
     while (k)
         Py_DECREF(flat[--k]);
     PyMem_Free(flat);
@@ -167,7 +187,7 @@ static PyObject *ready_program(PyObject *tape)
     PyObject *mask = mask_of(SLOT(tape, tape_values));
     PyObject *program = mask == NULL ? NULL : PyDict_GetItemWithError(programs, mask);
     Py_XDECREF(mask);
-    if (program == NULL || SLOT(program, program_compiled) == Py_None || PyTuple_GET_SIZE(SLOT(program, program_guarded)))
+    if (program == NULL || SLOT(program, program_compiled) == Py_None)
         return NULL;
     return program;
 }
@@ -231,7 +251,16 @@ static int keep(PyObject *tape, PyObject *program, PyObject *arrays)
     return bad ? -1 : 0;
 }
 
-/* execute._execute and execute._deliver of a compiled program without guards. */
+static int await_codes(PyObject *arrays, PyObject *program, PyObject *tape)
+{
+    PyObject *codes = PySequence_GetItem(arrays, -1);
+    PyObject *r = codes == NULL ? NULL : PyObject_CallFunctionObjArgs(py_await_codes, codes, program, tape, NULL);
+    Py_XDECREF(codes);
+    Py_XDECREF(r);
+    return r == NULL ? -1 : 0;
+}
+
+/* execute._execute and execute._deliver of a compiled program. */
 static int run_and_deliver(PyObject *program, PyObject *tape)
 {
     if (count(stats, s_flushes) < 0 || count(stats, s_hits) < 0 || increment(program, program_runs) < 0 ||
@@ -246,6 +275,10 @@ static int run_and_deliver(PyObject *program, PyObject *tape)
     PyObject *arrays = run_program(program, tape);
     if (arrays == NULL)
         return -1;
+    if (PyTuple_GET_SIZE(SLOT(program, program_guarded)) && await_codes(arrays, program, tape) < 0) {
+        Py_DECREF(arrays);
+        return -1;
+    }
     int bad = show(SLOT(tape, tape_values), SLOT(program, program_shown), arrays) < 0;
     set_slot(tape, tape_program, program);
     if (SLOT(program, program_graph) == Py_True)
