@@ -5,12 +5,14 @@ A Tensor is a mutable name for a Value; its own fields are those of `_core/state
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections import OrderedDict
 
 import numpy as np
 
 from ._core import devices, dtypes, shapes
-from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_of, step_of
+from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
 from ._core.saying import warn
 from ._core.shown import Shown
@@ -313,8 +315,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
         v = peek(self)
         if not v.needs or v.leaf is not None:
             return False
-        tape, slot = place_of(v)
-        seen = observed(tape, step_of(tape, slot).first)
+        tape, slot, step = place_and_step(v)
+        seen = observed(tape, step.first)
         return seen is not None and slot in seen.retain
 
     def retain_grad(self):
@@ -323,12 +325,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if not v.needs:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self._v.needs and self._v.leaf is None:
-            import weakref
-
             v = history(self)
             self._leaf_point()
-            tape, slot = place_of(v)
-            observed(tape, step_of(tape, slot).first, True).retain[slot] = weakref.ref(self)
+            tape, slot, step = place_and_step(v)
+            observed(tape, step.first, True).retain[slot] = weakref.ref(self)
 
     def register_hook(self, hook):
         """Call hook(grad) when the gradient is known; a returned tensor replaces it."""
@@ -340,8 +340,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
             if v.leaf.hooks is None:
                 v.leaf.hooks = OrderedDict()
             return add_hook(v.leaf.hooks, hook)
-        tape, slot = place_of(v)
-        hooks = observed(tape, step_of(tape, slot).first, True).hooks
+        tape, slot, step = place_and_step(v)
+        hooks = observed(tape, step.first, True).hooks
         return add_hook(hooks.setdefault(slot, OrderedDict()), hook)
 
     def register_post_accumulate_grad_hook(self, hook):
@@ -363,8 +363,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
             return v.leaf.hooks
         if not v.needs:
             return None
-        tape, slot = place_of(v)
-        seen = observed(tape, step_of(tape, slot).first)
+        tape, slot, step = place_and_step(v)
+        seen = observed(tape, step.first)
         return seen.hooks.get(slot) if seen is not None else None
 
     @_backward_hooks.deleter
@@ -378,9 +378,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Accumulate the gradients of this tensor into the leaves' `.grad`."""
-        from .autograd import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        _autograd().backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self):
         """A tensor without history that shares this one's storage."""
@@ -448,10 +446,18 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return object.__format__(self, spec)
 
 
+@functools.cache
 def _words():
     from ._core import words
 
     return words
+
+
+@functools.cache
+def _autograd():
+    from . import autograd
+
+    return autograd
 
 
 def wrap(v: Value) -> Tensor:

@@ -30,7 +30,6 @@ def call_node(self, *args):
     if step.first in tape.freed and kept_by(step, wanted):
         raise errors.second_time()
     p = Pass(True, thread.state.grad, None, False)
-    Pass.count -= 1  # no pass of the engine
     found = dict(zip(wanted, _run_pull(p, tape, step, wanted, outs)))
     grads = tuple([None if found.get(i) is None else wrap(found[i]) for i in nodes.edge_indices(step)])
     return grads[0] if len(grads) == 1 else grads
@@ -41,7 +40,6 @@ def call_leaf(self, *args):
     (g,) = _arguments(args, 1)
     if g is not None:
         accumulate(self._leaf, g, Pass(True, thread.state.grad, None, True))
-        Pass.count -= 1
     return ()
 
 

@@ -7,6 +7,9 @@ have a graph of their own.
 
 from __future__ import annotations
 
+import itertools
+import operator
+
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
@@ -26,18 +29,18 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
-    count = -1
+    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "number", "roots", "targets", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
         self.targets, self.accumulate = targets, accumulate
         self.captured = {}
         self.frontier = {}  # tape -> {slot: gradient Value}
+        self.arrived = {}  # Leaf -> its gradient from this pass so far
         self.useful = None
         self.callbacks = []
         self.roots = ()
-        Pass.count += 1
-        self.number = Pass.count
+        self.number = -1
 
     def give(self, where, g):
         """Add a gradient for a Leaf or (tape, slot)."""
@@ -54,12 +57,12 @@ class Pass:
 
     def leaf(self, leaf, g):
         """A gradient contribution of a leaf (summed until the end of the pass)."""
-        if type(leaf) is Nowhere:
-            return
-        slots = self.frontier.setdefault(leaf, {})
-        slots[0] = g if 0 not in slots else self.add(slots[0], g)
+        if type(leaf) is not Nowhere:
+            old = self.arrived.get(leaf)
+            self.arrived[leaf] = g if old is None else self.add(old, g)
 
 
+_numbers = itertools.count()
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 
 
@@ -67,20 +70,19 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
     p = Pass(keep_graph, create_graph, targets, accumulate)
-    p.roots = roots
+    p.roots, p.number = roots, next(_numbers)
     outer, state.grad = state.grad, INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
     try:
         for where, g in roots:
             p.give(where, g)
         _mark_useful(p)
-        while True:
-            tape = _youngest(p)
-            if tape is None:
-                break
+        while p.frontier:
+            tape = max(p.frontier, key=_age)
             run_tape(p, tape, p.frontier.pop(tape))
-        for leaf in [k for k in p.frontier if isinstance(k, Leaf)]:
-            finish_leaf(p, leaf, p.frontier.pop(leaf)[0])
+        while p.arrived:
+            leaf = next(iter(p.arrived))
+            finish_leaf(p, leaf, p.arrived.pop(leaf))
         for f in p.callbacks:
             f()
     finally:
@@ -89,12 +91,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     return p.captured
 
 
-def _youngest(p):
-    best = None
-    for k in p.frontier:
-        if not isinstance(k, Leaf) and (best is None or k.serial > best.serial):
-            best = k
-    return best
+_age = operator.attrgetter("serial")
 
 
 def run_tape(p, tape, grads):
@@ -111,8 +108,11 @@ def run_tape(p, tape, grads):
         tape.freed |= plan.saving
         if not tape.open:
             release_kept(tape)
-    for slot, g in grads.items():
-        _arrive(p, tape, slot, g)
+    if p.targets is None:
+        _leave(p, tape, grads)
+    else:
+        for slot, g in grads.items():
+            _arrive(p, tape, slot, g)
 
 
 def walk(p, tape, plan: Plan, grads, targets, cuts):
@@ -133,6 +133,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             continue
         if item[0] == "node":
             complete = run_node(p, tape, item, grads)
+        elif item[0] == "gradient":
+            complete = run_watched(p, tape, item, grads, seen)
         else:
             complete = _leaf_event(p, tape, item[1], grads, plan)
         if complete and changes[0] == seen:
@@ -150,13 +152,13 @@ def _leaf_event(p, tape, slot, grads, plan):
     leaf = _leaf_at(tape, slot)
     if type(leaf) is Leaf and slot in grads and not _still_coming(p, tape, slot, leaf, plan):
         g = grads.pop(slot)
-        finish_leaf(p, leaf, g if leaf not in p.frontier else p.add(p.frontier.pop(leaf)[0], g))
+        finish_leaf(p, leaf, g if leaf not in p.arrived else p.add(p.arrived.pop(leaf), g))
     return True
 
 
 def _still_coming(p, tape, slot, leaf, plan):
     """Whether another slot of this tape, or a tape that the pass has yet to visit, will give this leaf a gradient."""
-    coming = {t: set(slots) for t, slots in p.frontier.items() if not isinstance(t, Leaf)}
+    coming = {t: set(slots) for t, slots in p.frontier.items()}
     leaving = [s for s in plan.targets if s != slot]
     while True:
         for where in (_leaf_at(tape, s) for s in leaving):
@@ -166,7 +168,7 @@ def _still_coming(p, tape, slot, leaf, plan):
                 coming.setdefault(where[0], set()).add(where[1])
         if not coming:
             return False
-        tape = max(coming, key=lambda t: t.serial)
+        tape = max(coming, key=_age)
         leaving = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), _targets_on(p, tape), _cuts(tape)).targets
 
 
@@ -290,12 +292,34 @@ def run_node(p, tape, item, grads):
         ins = _run_pull(p, tape, step, wanted, outs)
     if seen is not None and seen.posthooks:
         ins = _posthooks(step, seen, wanted, ins, outs)
+    _spread(p, step, wanted, ins, grads)
+    return all(step.ins[i] in grads for i in wanted)
+
+
+def _spread(p, step, wanted, ins, grads):
+    """Add what a node gives to the gradients of its inputs."""
     for i, g in zip(wanted, ins):
         if g is not None:
             slot = step.ins[i]
             old = grads.get(slot)
             grads[slot] = g if old is None else p.add(old, g)
-    return all(step.ins[i] in grads for i in wanted)
+
+
+def run_watched(p, tape, item, grads, seen):
+    """Hooks and retained gradients of a step that the next stage runs; False where the step ran here, as a hook changed what is watched."""
+    _, step, wanted, given = item
+    first = step.first
+    outs = [grads.get(first + i) for i in range(len(step.out_avals))]
+    _tensor_hooks(p, step, tape.extra[first], outs)
+    for i in given:
+        grads[first + i] = outs[i]
+    if changes[0] == seen:
+        return True
+    for i in given:
+        if not _captured_here(p, tape, first + i):
+            del grads[first + i]
+    _spread(p, step, wanted, _run_pull(p, tape, step, wanted, outs), grads)
+    return False
 
 
 def _run_pull(p, tape, step, wanted, outs):
@@ -401,6 +425,19 @@ def _retain(t, g, p):
 
 # Arrivals
 
+def _leave(p, tape, grads):
+    """Gradients that leave this tape, where no targets were named."""
+    is_open, inputs, edges, arrived = tape.open, tape.inputs, tape.edges, p.arrived
+    for slot, g in grads.items():
+        if g is None:
+            continue
+        where = tape.leaves.get(slot) if slot >= 0 else inputs[-slot - 1].leaf if is_open else edges[-slot - 1]
+        if type(where) is Leaf and where not in arrived:
+            arrived[where] = g
+        elif (where := _leaf_at(tape, slot)) is not None:
+            p.give(where, g)
+
+
 def _arrive(p, tape, slot, g):
     """A gradient that leaves this tape: at a target, a leaf, or an older tape."""
     if g is None:
@@ -481,12 +518,17 @@ _NOTHING = frozenset()
 
 
 def _watched(tape):
-    """Slots with hooks or retained gradients, and every output of a step with node hooks."""
+    """Slots with hooks or retained gradients; every output of a step with node hooks, and ("node", its first slot)."""
     out = []
     for first, seen in tape.extra.items():
-        if type(first) is int:
-            n = len(slot_table(tape.prefix)[first][0].out_avals)
-            out += [first + i for i in range(n)] if seen.prehooks or seen.posthooks else [s for s in range(first, first + n) if seen.watches(s)]
+        if type(first) is not int:
+            continue
+        if seen.prehooks or seen.posthooks:
+            out.append(("node", first))
+            out += range(first, first + len(slot_table(tape.prefix)[first][0].out_avals))
+        else:
+            out += seen.retain
+            out += [s for s, hooks in seen.hooks.items() if hooks]
     return out
 
 

@@ -6,6 +6,7 @@ metadata) lives on the tape, so it stays when the Node goes.
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections import OrderedDict
 
@@ -54,22 +55,19 @@ class Observed:
         self.posthooks = OrderedDict()
         self.metadata = None
 
-    def watches(self, slot):
-        return self.hooks.get(slot) or slot in self.retain
-
 
 changes = [0]  # how often something was attached to a graph or taken off: a pass plans anew when it moves
+
+
+_ids = itertools.count()
 
 
 class RemovableHandle:
     """A handle that removes its hook (torch.utils.hooks.RemovableHandle): `id`, `remove()`, context manager."""
 
-    next_id = 0
-
     def __init__(self, hooks_dict, *, extra_dict=None):
         self.hooks_dict_ref = weakref.ref(hooks_dict) if not isinstance(hooks_dict, dict) or isinstance(hooks_dict, OrderedDict) else (lambda: hooks_dict)
-        self.id = RemovableHandle.next_id
-        RemovableHandle.next_id += 1
+        self.id = next(_ids)
         self.extra = extra_dict
 
     def remove(self):
@@ -243,11 +241,16 @@ HIDDEN = {"_graft": 1, "_cast_back": 0, "_rearranged": 0, "_whole": 1}
 
 def place_of(v):
     """(tape, slot) where the node of a value that is no leaf gives it."""
+    return place_and_step(v)[:2]
+
+
+def place_and_step(v):
+    """(tape, slot, step): the same, and the step that is the node."""
     tape, slot = v.tape, v.slot
     while True:
         step = step_of(tape, slot)
         if step.kind != "op" or step.form.op.name not in HIDDEN:
-            return tape, slot
+            return tape, slot, step
         slot = step.ins[HIDDEN[step.form.op.name]]
         if slot < 0:
             if tape.open:

@@ -65,7 +65,8 @@ class Stage:
 class Plan:
     """The stages and events of one backward pass over one tape.
 
-    items: Stage, or ("node", step, wanted) for a step that is visible to Python, or ("leaf", slot);
+    items: Stage, ("node", step, wanted, given) for a step that is visible to Python, ("gradient", step, wanted, given) where only the gradients that a step of
+    the next stage gets are visible, or ("leaf", slot);
     targets: slots whose gradients are asked for; saving: first slots of visited nodes that keep something; kept, results: slots that they keep of their inputs and of
     their own outputs.
     """
@@ -149,7 +150,9 @@ def _build(prefix, roots, targets, cuts):
                         kept.add(ins[i])
                 for i in own:
                     results.add(first + i)
-        if visible:
+        if visible and _only_watched(step, wanted, given, cuts):
+            builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
+        elif visible:
             builder.event(("node", step, wanted, given))
         elif not _silent(step):
             builder.visit(Visit(step, wanted, given))
@@ -162,6 +165,13 @@ def _saved(form, wanted, inplace):
     """(inputs and outputs that a node keeps, whether their versions are checked, whether the node has anything to release)."""
     ins, outs = form.kept(wanted, inplace)
     return ins, outs, form.checked, bool(ins or outs or (inplace and form.kept(wanted)[0]))
+
+
+def _only_watched(step, wanted, given, cuts):
+    """Whether people look at the gradients that a step gets, all of which come, and not at the node itself."""
+    if step.kind == "function" or not wanted or _silent(step) or ("node", step.first) in cuts:
+        return False
+    return all(i in given or step.first + i not in cuts for i in range(len(step.out_avals)))
 
 
 _ONLY = (0,)
@@ -238,6 +248,11 @@ class _Stages:
                 alive.pop(slot, None)
         for i in wanted:
             alive[step.ins[i]] = None
+
+    def watched(self, item, v):
+        self.close()
+        self.items.append(item)
+        self.visit(v)
 
     def event(self, item):
         self.close()

@@ -22,8 +22,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or of `inputs`)."""
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
         v = tensors._v if tensors._cell is None else tensors._value()
-        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and run_simple(v):
-            return
+        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None:
+            if run_simple(v):
+                return
+            if tensors._cell is None and v.aval.dtype.category == FLOAT:
+                engine.run_backward([(place_of(v), _ones((), v.aval.dtype)._v)], False, False)
+                return
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
