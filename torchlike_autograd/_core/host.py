@@ -117,6 +117,8 @@ def _rem(a, b):
 
 
 def _select_n(which, *cases):
+    if not which.shape:
+        return cases[int(which)]
     if len(cases) == 2 and which.dtype == bool:
         return np.where(which, cases[1], cases[0])
     return np.choose(which, cases)
@@ -198,11 +200,11 @@ def _broadcast_in_dim(params, eqn):
     for i, d in enumerate(dims):
         own[d] = eqn.invars[0].aval.shape[i]
     if math.prod(own) == math.prod(shape):
-        return lambda x: np.reshape(x, shape)
+        return lambda x: x.reshape(shape)
 
     def run(x):
         out = np.empty(shape, x.dtype)
-        out[...] = np.reshape(x, own)
+        out[...] = x.reshape(own)
         return out
 
     return run
@@ -213,7 +215,7 @@ def _reduce(f):
         axes, dtype = tuple(params["axes"]), np.dtype(eqn.outvars[0].aval.dtype)
         if dtype.kind == "V" or dtype.name == "bfloat16":
             raise Unsupported
-        return lambda x: f(x, axis=axes).astype(dtype)
+        return lambda x: f(x, axis=axes).astype(dtype, copy=False)
 
     return make
 
@@ -307,8 +309,9 @@ def _concatenate(params, eqn):
 
 
 def _split(params, eqn):
-    axis, ends = params["axis"], np.cumsum(params["sizes"])[:-1]
-    return lambda x: np.split(x, ends, axis)
+    ends = np.cumsum(params["sizes"]).tolist()
+    parts = [(*[slice(None)] * params["axis"], slice(start, end)) for start, end in zip([0, *ends], ends)]
+    return lambda x: [x[part] for part in parts]
 
 
 def _iota(params, eqn):
@@ -348,16 +351,17 @@ def _reshape(params, eqn):
     if eqn.primitive.name == "reshape" and params.get("dimensions") is not None:
         raise Unsupported
     shape = tuple(eqn.outvars[0].aval.shape)
-    return lambda x: np.reshape(x, shape)
+    return lambda x: x.reshape(shape)
 
 
 MADE = {
-    "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.sum), "reduce_prod": _reduce(np.prod),
-    "reduce_max": _reduce_order(np.max), "reduce_min": _reduce_order(np.min), "reduce_and": _reduce(np.all), "reduce_or": _reduce(np.any),
+    "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.add.reduce), "reduce_prod": _reduce(np.multiply.reduce),
+    "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce), "reduce_and": _reduce(np.logical_and.reduce),
+    "reduce_or": _reduce(np.logical_or.reduce),
     "dot_general": _dot_general, "slice": _slice, "dynamic_slice": _dynamic_slice, "dynamic_update_slice": _dynamic_update_slice, "pad": _pad,
     "concatenate": _concatenate, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
     "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate), "argmax": _argreduce(np.argmax),
     "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow, "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
-    "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): np.transpose(x, perm)),
+    "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): x.transpose(perm)),
     "rev": lambda p, e: (lambda x, dims=tuple(p["dimensions"]): np.flip(x, dims)),
 }

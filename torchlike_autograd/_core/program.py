@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from .._ops.registry import UNIMPLEMENTED
 from .plan import add_arrays, apply_form, needs_of, number_of, wanted_of
 from .record import LEAF, slot_table
 
@@ -91,6 +92,8 @@ def _has_numbers(step):
 
 
 def _reads(step):
+    if step.kind == "op":
+        return step.ins if tuple not in map(type, step.ins) else [s for s in step.ins if type(s) is not tuple]
     own = [s for s in step.ins if type(s) is not tuple]
     if step.kind == "function":
         return own[-len(step.out_avals):]
@@ -101,7 +104,8 @@ def _needed(prefix, outs, table):
     """The steps that `outs` depend on, in order, and all slots they read."""
     need, chosen = set(outs), []
     for step in reversed(prefix.steps()[0]):
-        if any(step.first + i in need for i in range(len(step.out_avals))):
+        first, n = step.first, len(step.out_avals)
+        if first in need if n == 1 else any(first + i in need for i in range(n)):
             chosen.append(step)
             need.update(_reads(step))
     chosen.reverse()
@@ -113,7 +117,10 @@ def _graph(prefix, shown, table):
     live = {s for s in shown if table[s][1] and table[s][0].mode != LEAF}
     if not live:
         return False, set()
-    needs, freed, kept = needs_of(prefix), prefix.frees, set()
+    freed = prefix.frees
+    if not any(s.kind == "op" and s.first not in freed and s.mode != LEAF and s.wanted and True in s.needs and kept_by(s, s.wanted) for s in prefix.steps()[0]):
+        return True, set()  # the commonest: its backward pass has been
+    needs, kept = needs_of(prefix), set()
     for step in reversed(prefix.steps()[0]):
         if not any(step.first + i in live for i in range(len(step.out_avals))) or step.mode == LEAF:
             continue
@@ -126,8 +133,6 @@ def _graph(prefix, shown, table):
 
 def kept_by(step, wanted):
     """The slots and numbers that the pullback of a step reads."""
-    from .._ops.registry import UNIMPLEMENTED
-
     if step.form.op.derivative == UNIMPLEMENTED:
         return ()
     try:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import threading
 
-from .._ops.spec import aval, spec_of
+from .._ops.spec import NUMBERS, aval, spec_of
 from . import config, errors
 from .dtypes import FLOAT
 from .speed import native
@@ -236,7 +236,10 @@ def slot_table(prefix):
     if out is None:
         out = []
         for s in prefix.steps()[0]:
-            out += [(s, n, a) for a, n in zip(s.out_avals, s.needs)]
+            if len(s.needs) == 1:
+                out.append((s, s.needs[0], s.out_avals[0]))
+            else:
+                out += [(s, n, a) for a, n in zip(s.out_avals, s.needs)]
         prefix.memo["slots"] = out
     return out
 
@@ -406,20 +409,27 @@ def number_kind(x):
 
 def extend(tape, label, spec, ins, mode, key=None):
     """The slow path: a call not seen after this prefix; types are inferred, errors raised, an edge added."""
-    from .._ops.spec import NUMBERS
-
-    avals = tuple(x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins)
+    avals = tuple([x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins])
     form = spec.form(avals)
     wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
     needing = mode == LEAF or (mode & GRAD and wanted)
-    needs = tuple([bool(needing and i in form.diff_out) for i in range(len(form.out_avals))])
+    needs = tuple([i in form.diff_out for i in range(len(form.out_avals))]) if needing else (False,) * len(form.out_avals)
     if mode is INFERENCE or (spec.op.is_view and not needing):
         made = (ins[0].needs if spec.op.is_view else mode) & INFERENCE
         needs = (INFERENCE if made else False,) * len(needs)
     elif needing and mode != LEAF:
         _refuse_inference(form, wanted, ins, mode)
+    prefix = tape.prefix
+    slots, floats, ints = (label[2:], 0, 0) if len(label) == len(ins) + 2 else _places(prefix, label, ins)
+    step = Step("op", form, slots, mode, form.out_avals, needs, prefix.size, wanted)
+    nxt = prefix.next[key or label] = new_prefix(prefix, step, len(form.out_avals), 0, floats, ints, spec.weight)
+    return nxt
+
+
+def _places(prefix, label, ins):
+    """(slots of Values and places of numbers, in order; how many floats and ints there are)."""
     slots, it, floats, ints = [], iter(label[2:]), 0, 0
-    nf, ni = tape.prefix.numbers
+    nf, ni = prefix.numbers
     for x in ins:
         if type(x) is Value:
             slots.append(next(it))
@@ -431,9 +441,7 @@ def extend(tape, label, spec, ins, mode, key=None):
             else:
                 slots.append((kind, nf + floats))
                 floats += 1 if kind == "f" else 2
-    step = Step("op", form, tuple(slots), mode, form.out_avals, needs, tape.prefix.size, wanted)
-    nxt = tape.prefix.next[key or label] = new_prefix(tape.prefix, step, len(form.out_avals), 0, floats, ints, spec.weight)
-    return nxt
+    return tuple(slots), floats, ints
 
 
 def _refuse_inference(form, wanted, ins, mode):
