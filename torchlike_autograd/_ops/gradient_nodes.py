@@ -10,7 +10,8 @@ from __future__ import annotations
 _PRODUCT = "SinBackward0 CosBackward0 TanBackward0 ExpBackward0 Expm1Backward0 RsqrtBackward0 SinhBackward0 CoshBackward0 AsinhBackward0 ErfBackward0 " \
     "ErfcBackward0 LgammaBackward0 DigammaBackward0 ReciprocalBackward0 I0Backward0 ErfinvBackward0 PowBackward0 PowBackward2".split()
 _OWN = "Tanh Sigmoid Softmax LogSoftmax".split()  # derivatives of these are operators of their own, to any order
-_TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold".split()
+_TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold Convolution AvgPool2D AvgPool3D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D " \
+    "AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D".split()
 _EXTREME = "MaximumBackward0 MinimumBackward0 FmaxBackward0 FminBackward0".split()
 _BY_INDEX = "MaxBackward0 MinBackward0 SortBackward0 SortBackward1 TopkBackward0".split()
 
@@ -51,6 +52,7 @@ SECOND = {
     **dict.fromkeys(("AsinBackward0", "AcosBackward0", "AcoshBackward0", "AtanBackward0", "SincBackward0", "LogitBackward0", "SiluBackward0", "MishBackward0",
                      "PowBackward1", "Atan2Backward0", "HypotBackward0", "LogaddexpBackward0", "LogsumexpBackward0", "LinalgVectorNormBackward0",
                      "ProdBackward0", "ProdBackward1", "StdBackward0", "CumprodBackward0", "LogcumsumexpBackward0", "CopysignBackward0"), "AddBackward0"),
+    "ConvolutionBackward0": {"input": "ConvolutionBackward0", "weight": "TransposeBackward0"},
     "SqrtBackward0": "DivBackward0", "BinaryCrossEntropyBackward0": "DivBackward1", "BinaryCrossEntropyWithLogitsBackward0": "SigmoidBackwardBackward0",
     "DivBackward0": {"self": "DivBackward0", "other": "AddBackward0"}, "XlogyBackward0": {"self": "MulBackward0", "other": "AddBackward0"},
 }
