@@ -11,7 +11,7 @@ _PRODUCT = "SinBackward0 CosBackward0 TanBackward0 ExpBackward0 Expm1Backward0 R
     "ErfcBackward0 LgammaBackward0 DigammaBackward0 ReciprocalBackward0 I0Backward0 ErfinvBackward0 PowBackward0 PowBackward2".split()
 _OWN = "Tanh Sigmoid Softmax LogSoftmax".split()  # derivatives of these are operators of their own, to any order
 _TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold Convolution AvgPool2D AvgPool3D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D " \
-    "AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D".split()
+    "AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D NativeBatchNorm NativeLayerNorm".split()
 _EXTREME = "MaximumBackward0 MinimumBackward0 FmaxBackward0 FminBackward0".split()
 _BY_INDEX = "MaxBackward0 MinBackward0 SortBackward0 SortBackward1 TopkBackward0".split()
 
@@ -31,7 +31,7 @@ FIRST = {
     **dict.fromkeys(("EluBackward0", "CeluBackward0"), "EluBackwardBackward0"),
     **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
     **dict.fromkeys(("MeanBackward0", "BinaryCrossEntropyWithLogitsBackward0"), "DivBackward1"),
-    **dict.fromkeys(("ExpandBackward0", "TraceBackward0"), "ViewBackward0"),
+    **dict.fromkeys(("ExpandBackward0", "TraceBackward0", "NativeGroupNormBackward0"), "ViewBackward0"),
     "GeluBackward0": "GeluBackwardBackward0", "SoftplusBackward0": "SoftplusBackwardBackward0", "LogSigmoidBackward0": "LogSigmoidBackwardBackward0",
     "ReluBackward0": "ThresholdBackwardBackward0", "BinaryCrossEntropyBackward0": "BinaryCrossEntropyBackwardBackward0",
     "PowBackward1": {"self": "WhereBackward0", "exponent": "MulBackward0"}, "DivBackward0": {"other": "MulBackward0"},

@@ -15,6 +15,11 @@ _WORDS = {1: "one", 2: "two", 3: "three"}
 _AXES = "THW"
 
 
+def _always(*_, **__):
+    """torch's gradient of an average is an operator that keeps the input."""
+    return True
+
+
 def _spread(name, field, values, n, optional=False):
     if len(values) not in (1, n):
         omitted = "either be omitted, a single int, or" if optional else "be either a single int, or" if field == "dilation" else "either be a single int, or"
@@ -97,7 +102,7 @@ def _average(n):
 
     @op(f"{name}(Tensor self, {kind} kernel_size, {kind} stride=[], {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
         "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), out=False, opmath=True,
-        zero_second=True, saves={"self": ("self",)},
+        zero_second=_always, saves={"self": ("self",)},
         samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True), call(real(*shape), 2, 1, 0, False, True, 3)],
         errors=[fails(call(real(*shape), 2, 2, 0, False, True, 0), RuntimeError, "divisor must be not zero"),
                 fails(call(real(*shape), 9), RuntimeError, "Output size is too small")],
@@ -165,7 +170,7 @@ def _adaptive(n):
     size = (3, 2) if n == 2 else (2, 3, 1)
 
     @op(f"_adaptive_avg_pool{n}d(Tensor self, int[{n}] output_size) -> Tensor", node=f"AdaptiveAvgPool{n}DBackward0", method=False, out=False, opmath=True,
-        zero_second=True, saves={"self": ("self",)}, refuses=functools.partial(_refuse_empty, f"adaptive_avg_pool{n}d"),
+        zero_second=_always, saves={"self": ("self",)}, refuses=functools.partial(_refuse_empty, f"adaptive_avg_pool{n}d"),
         samples=[call(real(*shape), size), call(real(*shape[1:]), (4,) * n)], kinks=SMOOTH)
     def average(self, *, output_size):
         """The mean of each part."""
