@@ -11,7 +11,9 @@ _PRODUCT = "SinBackward0 CosBackward0 TanBackward0 ExpBackward0 Expm1Backward0 R
     "ErfcBackward0 LgammaBackward0 DigammaBackward0 ReciprocalBackward0 I0Backward0 ErfinvBackward0 PowBackward0 PowBackward2".split()
 _OWN = "Tanh Sigmoid Softmax LogSoftmax".split()  # derivatives of these are operators of their own, to any order
 _TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold Convolution AvgPool2D AvgPool3D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D " \
-    "AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D NativeBatchNorm NativeLayerNorm".split()
+    "AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D NativeBatchNorm NativeLayerNorm GridSampler2D GridSampler3D " \
+    "UpsampleNearest1D UpsampleNearest2D UpsampleNearest3D UpsampleNearestExact1D UpsampleNearestExact2D UpsampleNearestExact3D UpsampleLinear1D " \
+    "UpsampleBilinear2D UpsampleTrilinear3D UpsampleBicubic2D UpsampleBilinear2DAa UpsampleBicubic2DAa UpsampleLanczos2DAa".split()
 _EXTREME = "MaximumBackward0 MinimumBackward0 FmaxBackward0 FminBackward0".split()
 _BY_INDEX = "MaxBackward0 MinBackward0 SortBackward0 SortBackward1 TopkBackward0".split()
 
@@ -41,6 +43,8 @@ FIRST = {
     "SumBackward0": "ExpandBackward0", "CumsumBackward0": "FlipBackward0", "LogcumsumexpBackward0": "SubBackward0", "IndexBackward0": "IndexPutImplBackward0",
     "GatherBackward0": "ScatterAddBackward0", "IndexSelectBackward0": "IndexAddBackward0", "DiagEmbedBackward0": "DiagonalBackward0",
     "RepeatBackward0": "SumBackward1", "UnsqueezeBackward0": "SqueezeBackward1", "CatBackward0": "SliceBackward0", "StackBackward0": "SelectBackward0",
+    "Im2ColBackward0": "Col2ImBackward0", "Col2ImBackward0": "Im2ColBackward0", "PixelShuffleBackward0": "PixelUnshuffleBackward0",
+    "PixelUnshuffleBackward0": "PixelShuffleBackward0", "AffineGridGeneratorBackward0": "TransposeBackward0",
     "SplitBackward0": "CatBackward0", "SubBackward0": {"other": "NegBackward0"}, "RsubBackward1": {"self": "NegBackward0"},
 }
 
