@@ -278,6 +278,7 @@ def outs_of(name, op, out):
 
 
 METHOD_OF = {f"torch.nn.functional.{n}": f"Tensor.{n}" for n in ("softmax", "log_softmax")}  # written in Python in terms of these
+METHOD_OF.update({f"torch.nn.functional.conv{t}{n}d": f"torch.conv{t}{n}d" for t in ("", "_transpose") for n in (1, 2, 3)})  # the same functions
 
 
 def explained(path, args, kwargs):

@@ -10,7 +10,10 @@ from __future__ import annotations
 _PRODUCT = "SinBackward0 CosBackward0 TanBackward0 ExpBackward0 Expm1Backward0 RsqrtBackward0 SinhBackward0 CoshBackward0 AsinhBackward0 ErfBackward0 " \
     "ErfcBackward0 LgammaBackward0 DigammaBackward0 ReciprocalBackward0 I0Backward0 ErfinvBackward0 PowBackward0 PowBackward2".split()
 _OWN = "Tanh Sigmoid Softmax LogSoftmax".split()  # derivatives of these are operators of their own, to any order
-_TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold".split()
+_TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold Convolution AvgPool2D AvgPool3D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D " \
+    "AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D NativeBatchNorm NativeLayerNorm GridSampler2D GridSampler3D " \
+    "UpsampleNearest1D UpsampleNearest2D UpsampleNearest3D UpsampleNearestExact1D UpsampleNearestExact2D UpsampleNearestExact3D UpsampleLinear1D " \
+    "UpsampleBilinear2D UpsampleTrilinear3D UpsampleBicubic2D UpsampleBilinear2DAa UpsampleBicubic2DAa UpsampleLanczos2DAa".split()
 _EXTREME = "MaximumBackward0 MinimumBackward0 FmaxBackward0 FminBackward0".split()
 _BY_INDEX = "MaxBackward0 MinBackward0 SortBackward0 SortBackward1 TopkBackward0".split()
 
@@ -30,7 +33,7 @@ FIRST = {
     **dict.fromkeys(("EluBackward0", "CeluBackward0"), "EluBackwardBackward0"),
     **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
     **dict.fromkeys(("MeanBackward0", "BinaryCrossEntropyWithLogitsBackward0"), "DivBackward1"),
-    **dict.fromkeys(("ExpandBackward0", "TraceBackward0"), "ViewBackward0"),
+    **dict.fromkeys(("ExpandBackward0", "TraceBackward0", "NativeGroupNormBackward0"), "ViewBackward0"),
     "GeluBackward0": "GeluBackwardBackward0", "SoftplusBackward0": "SoftplusBackwardBackward0", "LogSigmoidBackward0": "LogSigmoidBackwardBackward0",
     "ReluBackward0": "ThresholdBackwardBackward0", "BinaryCrossEntropyBackward0": "BinaryCrossEntropyBackwardBackward0",
     "PowBackward1": {"self": "WhereBackward0", "exponent": "MulBackward0"}, "DivBackward0": {"other": "MulBackward0"},
@@ -40,6 +43,8 @@ FIRST = {
     "SumBackward0": "ExpandBackward0", "CumsumBackward0": "FlipBackward0", "LogcumsumexpBackward0": "SubBackward0", "IndexBackward0": "IndexPutImplBackward0",
     "GatherBackward0": "ScatterAddBackward0", "IndexSelectBackward0": "IndexAddBackward0", "DiagEmbedBackward0": "DiagonalBackward0",
     "RepeatBackward0": "SumBackward1", "UnsqueezeBackward0": "SqueezeBackward1", "CatBackward0": "SliceBackward0", "StackBackward0": "SelectBackward0",
+    "Im2ColBackward0": "Col2ImBackward0", "Col2ImBackward0": "Im2ColBackward0", "PixelShuffleBackward0": "PixelUnshuffleBackward0",
+    "PixelUnshuffleBackward0": "PixelShuffleBackward0", "AffineGridGeneratorBackward0": "TransposeBackward0",
     "SplitBackward0": "CatBackward0", "SubBackward0": {"other": "NegBackward0"}, "RsubBackward1": {"self": "NegBackward0"},
 }
 
@@ -51,6 +56,7 @@ SECOND = {
     **dict.fromkeys(("AsinBackward0", "AcosBackward0", "AcoshBackward0", "AtanBackward0", "SincBackward0", "LogitBackward0", "SiluBackward0", "MishBackward0",
                      "PowBackward1", "Atan2Backward0", "HypotBackward0", "LogaddexpBackward0", "LogsumexpBackward0", "LinalgVectorNormBackward0",
                      "ProdBackward0", "ProdBackward1", "StdBackward0", "CumprodBackward0", "LogcumsumexpBackward0", "CopysignBackward0"), "AddBackward0"),
+    "ConvolutionBackward0": {"input": "ConvolutionBackward0", "weight": "TransposeBackward0"},
     "SqrtBackward0": "DivBackward0", "BinaryCrossEntropyBackward0": "DivBackward1", "BinaryCrossEntropyWithLogitsBackward0": "SigmoidBackwardBackward0",
     "DivBackward0": {"self": "DivBackward0", "other": "AddBackward0"}, "XlogyBackward0": {"self": "MulBackward0", "other": "AddBackward0"},
 }

@@ -251,7 +251,7 @@ class Form:
 
 
 def _unimplemented(op):
-    name = getattr(op, "second", None) or op.name
+    name = (getattr(op, "second", None) or op.name).removeprefix("aten::")  # with the prefix: an operator for whose gradient torch has no node of its own
     if op.node is not None and op.node != _NO_FORMULA:
         return NotImplementedError(f"the derivative for '{name}' is not implemented.")
     return RuntimeError(f"derivative for aten::{name} is not implemented")

@@ -1,0 +1,215 @@
+"""torch.nn.functional's attention, bags of embeddings and alignment loss (layer 7)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.composite import COMPOSITES, composite, named
+from .._core.record import thread
+from .._ops import attention as _attention_ops
+from .._tensor import Tensor, from_array
+from .loss import code_of, reduce_by
+from .matmul import matmul as _matmul
+
+_ops = _attention_ops
+_mul, _add = named("mul"), named("add")
+_CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool"}
+
+
+def _cxx(t):
+    return _CXX.get(t.dtype.name, t.dtype.name)
+
+
+# Scaled dot products
+
+def _check_attention(query, key, value, mask, is_causal):
+    if not (query.dtype is key.dtype is value.dtype):
+        raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {_cxx(query)} key.dtype: {_cxx(key)} and "
+                           f"value.dtype: {_cxx(value)} instead.")
+    if min(query.ndim, key.ndim, value.ndim) < 2:
+        raise RuntimeError(f"Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {query.ndim} key.dim: {key.ndim} and "
+                           f"value.dim: {value.ndim} instead.")
+    if mask is not None and mask.dtype not in (dtypes.bool_, dtypes.float32, query.dtype):
+        raise RuntimeError(f"Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {_cxx(mask)} and  query.dtype: "
+                           f"{_cxx(query)} instead.")
+
+
+def _fused(query, key, value, mask, dropout_p, gqa):
+    """Whether torch takes its fused kernel."""
+    if query.ndim != 4 or key.ndim != 4 or value.ndim != 4 or dropout_p or not query.dtype.is_floating_point:
+        return False
+    q, k, v = (tuple(t.shape) for t in (query, key, value))
+    heads = k[1] == v[1] and (q[1] == k[1] or (gqa and k[1] and q[1] % k[1] == 0))
+    if not (q[0] == k[0] == v[0] and heads and q[3] == k[3] == v[3] and k[2] == v[2] and 0 not in q and 0 not in k):
+        return False
+    if mask is None:
+        return True
+    if thread.state.grad and mask.requires_grad or mask.ndim not in (2, 4):
+        return False
+    return all(m in (1, s) for m, s in zip(reversed(mask.shape), (k[2], q[2], q[1], q[0])))
+
+
+def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
+    """torch's composition of simpler operators."""
+    factor = math.sqrt(1.0 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    query = _mul(query, factor)
+    if is_causal:
+        if mask is not None:
+            raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        rows, columns = query.shape[-2], key.shape[-2]
+        mask = from_array(np.tril(np.ones((rows, columns), bool)), dtypes.bool_)
+    if gqa:
+        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+    scores = _matmul(query, _mul(key.transpose(-2, -1), factor))
+    if mask is not None:
+        if mask.dtype is dtypes.bool_:
+            mask = from_array(np.zeros((), query.dtype.np), query.dtype).masked_fill(mask.logical_not(), -math.inf)
+        scores = _add(scores, mask)
+    weights = named("_safe_softmax")(scores, -1) if mask is not None else named("_softmax")(scores, -1)
+    if dropout_p:
+        weights = COMPOSITES["torch.dropout"](weights, dropout_p, True)
+    return _matmul(weights, value)
+
+
+@composite("torch.nn.functional.scaled_dot_product_attention", "torch._C._nn.scaled_dot_product_attention")
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
+    """softmax(query key^T / sqrt(E) + mask) value; a mask of bools says what takes part."""
+    _check_attention(query, key, value, attn_mask, is_causal)
+    if _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
+        factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+        return named("_scaled_dot_product_flash_attention_for_cpu")(query, key, value, bool(is_causal), attn_mask, factor)
+    return _by_parts(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+# Bags
+
+_BAG_MODES = {"sum": 0, "mean": 1, "max": 2}
+
+
+def _check_bag_types(weight, indices, offsets):
+    for name, t, allowed, words in (("indices", indices, (dtypes.int64, dtypes.int32), "Long, Int"), ("offsets", offsets, (dtypes.int64, dtypes.int32), "Long, Int"),
+                                    ("weight", weight, (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64), "Half, BFloat16, Float, Double")):
+        if t.dtype not in allowed:
+            raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: {words}; but got "
+                               f"torch.{t.dtype.char_name}Tensor instead (while checking arguments for embedding_bag)")
+
+
+def _bag_padding(padding_idx, rows):
+    if padding_idx is None:
+        return -1
+    if not -rows <= padding_idx < rows:
+        raise RuntimeError(f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got {padding_idx}")
+    return padding_idx % rows
+
+
+def _same_integers(indices, offsets):
+    if indices.dtype is offsets.dtype:
+        return indices, offsets
+    return indices.long(), offsets.long()
+
+
+@composite("torch.nn.functional.embedding_bag")
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False, per_sample_weights=None,
+                  include_last_offset=False, padding_idx=None):
+    """Sums, means or maxima of rows; bags are the rows of a matrix of indices, or begin at offsets."""
+    if weight.dtype is dtypes.int64 and input.is_floating_point():
+        input, weight = weight, input  # the order of arguments of old, which torch turns with a warning
+    if per_sample_weights is not None and input.size() != per_sample_weights.size():
+        raise ValueError(f"embedding_bag: If per_sample_weights (torch.Size({list(per_sample_weights.shape)})) is not None, then it must have the same shape as "
+                         f"the input (torch.Size({list(input.shape)}))")
+    if not weight.dim() == 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights)
+    if mode not in _BAG_MODES:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if max_norm is not None:
+        COMPOSITES["torch.embedding_renorm_"](weight.detach(), input, max_norm, norm_type)
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}'). "
+                                  "Please open a feature request on GitHub.")
+    if sparse:
+        raise NotImplementedError("torchlike_autograd: sparse gradients of embedding_bag")
+    padding = _bag_padding(padding_idx, weight.shape[0])
+    _check_bag_types(weight, input, offsets)
+    input, offsets = _same_integers(input, offsets)
+    return named("_embedding_bag")(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], per_sample_weights, include_last_offset, padding)
+
+
+def _as_bags(input, offsets, per_sample_weights):
+    """(flat indices, offsets, flat weights)."""
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found "
+                             f"offsets of type {_class_of(offsets)}")
+        n, width = input.shape
+        starts = from_array(np.arange(0, n * width, width) if width else np.zeros(n, np.int64), dtypes.int64)
+        return input.reshape(-1), starts, None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if input.dim() != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.dim() != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    return input, offsets, per_sample_weights
+
+
+def _class_of(x):
+    return "<class 'torch.Tensor'>" if isinstance(x, Tensor) else str(type(x))
+
+
+# Alignments
+
+def _lengths(x):
+    return [int(i) for i in (x.reshape(-1).tolist() if isinstance(x, Tensor) else x)]
+
+
+def _check_ctc(log_probs, targets, inputs, lengths, blank):
+    n, classes = log_probs.shape[1:]
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    if len(inputs) != n:
+        raise RuntimeError("input_lengths must be of size batch_size")
+    if len(lengths) != n:
+        raise RuntimeError("target_lengths must be of size batch_size")
+    where = "(while checking arguments for ctc_loss_allocate_outputs)"
+    for i in inputs:
+        if i < 0:
+            raise RuntimeError(f"Expected input_lengths to have value at least 0, but got value {i} {where}")
+        if i > log_probs.shape[0]:
+            raise RuntimeError(f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {i} {where}")
+    if any(i < 0 for i in lengths):
+        raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {min(lengths)} {where}")
+    if targets.ndim == 2 and max(lengths, default=0) > targets.shape[1]:
+        raise RuntimeError(f"Expected tensor to have size at least {max(lengths)} at dimension 1, but got size {targets.shape[1]} for argument #2 'targets' "
+                           f"{where}")
+
+
+@composite("torch.ctc_loss")
+def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
+    """Minus the logarithm of the probability of all alignments of the targets with the inputs."""
+    batched = log_probs.ndim == 3
+    x = log_probs if batched else log_probs.unsqueeze(1)
+    inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    _check_ctc(x, targets, inputs, lengths, blank)
+    if targets.dtype.category != dtypes.INT:
+        targets = targets.long()
+    sizes = from_array(np.array(lengths, np.int64), dtypes.int64)
+    loss = named("_ctc_loss")(x, targets.detach(), from_array(np.array(inputs, np.int64), dtypes.int64), sizes, blank, zero_infinity)
+    if zero_infinity:
+        loss = named("where")(loss == math.inf, from_array(np.zeros((), loss.dtype.np), loss.dtype), loss)
+    if reduction == 1:
+        return named("mean")(named("div")(loss, sizes.clamp_min(1)))
+    return reduce_by(loss if batched else loss.squeeze(0), reduction)
+
+
+@composite("torch.nn.functional.ctc_loss")
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """The connectionist temporal classification loss of log-probabilities (T, N, C)."""
+    return torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, code_of(reduction), zero_infinity)

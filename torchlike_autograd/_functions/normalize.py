@@ -1,0 +1,235 @@
+"""torch.nn.functional's normalization (layer 7): running statistics written in place, instances, root mean squares, neighbours."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.composite import composite, named
+from .._core.record import thread
+from .._core.storage import write
+from .._ops import normalize as _normalize_ops
+from .._tensor import Tensor
+from .convert import cast
+
+_layer, _batch, _group = named("native_layer_norm"), named("native_batch_norm"), named("native_group_norm")
+_running, _statistics = named("_running"), named("_saved_statistics")
+
+
+def _shape(name, x):
+    if not isinstance(x, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not {type(x).__name__}")
+    return tuple(int(i) for i in x)
+
+
+def _tensor(name, x):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+
+
+@composite("torch.layer_norm", "torch.nn.functional.layer_norm")
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+    """The input less its mean over the last dims, divided by its deviation, scaled and shifted."""
+    _tensor("layer_norm", input)
+    return _layer(input, _shape("layer_norm", normalized_shape), weight, bias, eps)[0]
+
+
+@composite("torch.rms_norm", "torch.nn.functional.rms_norm")
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """The input divided by the root of its mean square over the last dims; eps is the type's own unless given."""
+    _tensor("rms_norm", input)
+    shape = _shape("rms_norm", normalized_shape)
+    _normalize_ops.check_layer(input, shape, weight, None, "")
+    own = input.dtype
+    if own.category < dtypes.FLOAT:
+        raise NotImplementedError(f"\"rms_norm\" not implemented for '{own.char_name}'")
+    low = own in (dtypes.float16, dtypes.bfloat16)
+    x = cast(input, dtypes.float32) if low else input
+    if eps is None:
+        eps = float(np.finfo(np.float32 if low else own.np).eps)
+    dims = tuple(range(input.ndim - len(shape), input.ndim))
+    mean = named("mean")(named("pow")(x, 2), dims, True)
+    out = named("mul")(x, named("rsqrt")(named("add")(mean, eps)))
+    if weight is not None:
+        out = named("mul")(out, weight)
+    return cast(out, own) if low else out
+
+
+# By batch
+
+def _verify(size):
+    if math.prod(size[:1] + size[2:]) == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {_shown(size)}")
+
+
+def _shown(size):
+    return f"torch.Size({list(size)})" if isinstance(size, tuple) else str(size)
+
+
+def _not_differentiable(function, **inputs):
+    if thread.state.grad:
+        for name, x in inputs.items():
+            if x is not None and x.requires_grad:
+                raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad "
+                                   "True.")
+
+
+def _update(running, value):
+    """Write without counting a version, as torch does it."""
+    write(running.data, value._v)
+
+
+def _float(name, word, place, x):
+    if isinstance(x, (int, float, np.floating, np.integer)):
+        return float(x)
+    if isinstance(x, Tensor) and x.ndim == 0:
+        return x.item()
+    raise TypeError(f"{name}(): argument '{word}' (position {place}) must be float, not {type(x).__name__}")
+
+
+def _normalized(input, weight, bias, mean, var, training, momentum, eps):
+    """(result, mean, variance); running statistics are updated."""
+    _not_differentiable("native_batch_norm", running_mean=mean, running_var=var)
+    out, own_mean, own_var = _batch(input, weight, bias, mean, var, training, eps)
+    if training and (mean is None) != (var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    if training:
+        count = input.numel() // input.shape[1]
+        for running, value, variance in ((mean, own_mean, False), (var, own_var, True)):
+            if running is not None:
+                _update(running, _running(running, value, momentum, count, variance))
+    return out, own_mean, own_var
+
+
+@composite("torch.batch_norm")
+def torch_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+    """The input less the mean of its channel, divided by its deviation."""
+    _tensor("batch_norm", input)
+    momentum = _float("batch_norm", "momentum", 7, momentum)
+    if input.ndim > 1 and not input.numel():
+        return _nothing(input, weight, bias)
+    return _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def _nothing(input, weight, bias):
+    """What torch makes of an input without elements."""
+    out = named("clone")(input)
+    out = out if weight is None else named("mul")(out, weight[0])
+    return out if bias is None else named("add")(out, bias[0])
+
+
+@composite("torch.native_batch_norm")
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """The input less the mean of its channel, divided by its deviation; the mean and the inverse of the deviation."""
+    out, mean, var = _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    if not training:
+        nothing = mean.detach()[:0].clone()
+        return out, nothing, nothing.clone()
+    return out, _statistics(mean, input, eps, False), _statistics(var, input, eps, True)
+
+
+@composite("torch.nn.functional.batch_norm")
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """The input less the mean of its channel, divided by its deviation; in training these are the batch's, and the running ones are updated."""
+    if training:
+        _verify(tuple(input.shape))
+    return torch_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
+
+
+# By instance
+
+@composite("torch.instance_norm")
+def torch_instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+    """`batch_norm` of every instance by itself."""
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    n, c = input.shape[:2]
+
+    def repeated(x):
+        return None if x is None else named("repeat")(x, (n,))
+
+    mean, var = repeated(running_mean), repeated(running_var)
+    x = named("view")(input.contiguous(), (1, n * c, *input.shape[2:]))
+    out = torch_batch_norm(x, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, cudnn_enabled)
+    for running, updated in ((running_mean, mean), (running_var, var)):
+        if running is not None:
+            _write_mean(running, updated, n, c)
+    return named("view")(out, tuple(input.shape))
+
+
+def _write_mean(running, updated, n, c):
+    running.detach().copy_(named("mean")(named("view")(updated, (n, c)), (0,), False))
+
+
+@composite("torch.nn.functional.instance_norm")
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5):
+    """Every channel of every instance less its mean, divided by its deviation."""
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {_shown(tuple(input.shape))}")
+    return torch_instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
+
+
+# By group
+
+@composite("torch.group_norm")
+def torch_group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
+    """The input less the mean of its group of channels, divided by its deviation."""
+    _normalize_ops.check_group(input, weight, bias, num_groups)
+    n, c = input.shape[:2]
+    return _group(input, weight, bias, n, c, math.prod(input.shape[2:]), num_groups, eps)[0]
+
+
+@composite("torch.nn.functional.group_norm")
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """The input less the mean of its group of channels, divided by its deviation."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    _verify([input.shape[0] * input.shape[1] // num_groups, num_groups, *input.shape[2:]])
+    return torch_group_norm(input, num_groups, weight, bias, eps)
+
+
+# By neighbours
+
+@composite("torch.nn.functional.local_response_norm")
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """The input divided by a power of the mean square over neighbouring channels."""
+    dim = input.dim()
+    if dim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {dim} dimensions)")
+    if input.numel() == 0:
+        return input
+    squares = named("mul")(input, input)
+    pads = (size // 2, (size - 1) // 2)
+    if dim == 3:
+        squares = named("constant_pad_nd")(named("unsqueeze")(squares, 1), (0, 0, *pads))
+        mean = named("squeeze")(named("avg_pool2d")(squares, (size, 1), 1), 1)
+    else:
+        shape = tuple(input.shape)
+        squares = named("view")(squares, (shape[0], 1, shape[1], shape[2], -1))
+        squares = named("constant_pad_nd")(squares, (0, 0, 0, 0, *pads))
+        mean = named("view")(named("squeeze")(named("avg_pool3d")(squares, (size, 1, 1), 1), 1), shape)
+    return named("div")(input, named("pow")(named("add")(named("mul")(mean, alpha), k), beta))
+
+
+# Weights
+
+@composite("torch.norm_except_dim")
+def norm_except_dim(v, pow=2, dim=0):
+    """The norm over all dims but one, of which the others keep size 1."""
+    if dim == -1:
+        return named("linalg_vector_norm")(v, pow)
+    if dim == 0:
+        return named("linalg_vector_norm")(named("view")(v.contiguous(), (v.shape[0], -1)), pow, (1,)).view([v.shape[0]] + [1] * (v.ndim - 1))
+    if dim == v.ndim - 1:
+        return named("linalg_vector_norm")(named("view")(v.contiguous(), (-1, v.shape[-1])), pow, (0,)).view([1] * (v.ndim - 1) + [v.shape[-1]])
+    return named("transpose")(norm_except_dim(named("transpose")(v, 0, dim), pow, 0), 0, dim)
+
+
+@composite("torch._weight_norm")
+def weight_norm(v, g, dim=0):
+    """v with the lengths g along a dim."""
+    if dim in (0, v.ndim - 1):
+        return named("_weight_norm_interface")(v, g, dim)[0]
+    return named("mul")(v, named("div")(g, norm_except_dim(v, 2, dim)))

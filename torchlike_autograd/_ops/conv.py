@@ -1,0 +1,202 @@
+"""Convolution (layer 2): one operator for every rank, plain or transposed, as in torch."""
+
+from __future__ import annotations
+
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from .conventions import char_name, only
+from .registry import SMOOTH, call, fails, op, real
+
+_LETTERS = "DHW"
+
+
+def spread(name, values, n):
+    """One value for each of n dims, from one or n."""
+    if len(values) == 1:
+        return values * n
+    if len(values) != n:
+        raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, but got "
+                           f"{name}={list(values)}")
+    return values
+
+
+def _check_numbers(x, stride, padding, dilation, output_padding, groups):
+    if any(p < 0 for p in padding):
+        raise RuntimeError("negative padding is not supported")
+    if any(p < 0 for p in output_padding):
+        raise RuntimeError("negative output_padding is not supported")
+    if any(s <= 0 for s in stride):
+        raise RuntimeError("non-positive stride is not supported")
+    if any(d <= 0 for d in dilation):
+        if str(x.dtype) == "float64":
+            raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
+        raise RuntimeError("non-positive dilation is not supported")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+
+
+def _sized(values):
+    return "(" + " x ".join(map(str, values)) + ")"
+
+
+def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups):
+    n, size = weight.ndim - 2, list(weight.shape)
+    if weight.shape[0] < groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size {size} instead")
+    if weight.shape[0] % groups:
+        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size [{size}] instead")
+    channels = weight.shape[0] if transposed else weight.shape[1] * groups
+    outputs = weight.shape[1] * groups if transposed else weight.shape[0]
+    given = "transposed=1" if transposed else f"groups={groups}"
+    if x.shape[1] != channels:
+        raise RuntimeError(f"Given {given}, weight of size {size}, expected input{list(x.shape)} to have {channels} channels, but got {x.shape[1]} "
+                           "channels instead")
+    if bias is not None and (bias.ndim != 1 or bias.shape[0] != outputs):
+        given = f"Given {given}, weight" if transposed else "Given weight"
+        raise RuntimeError(f"{given} of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size {list(bias.shape)} instead")
+    if transposed or not x.shape[0]:
+        return
+    if 0 in weight.shape[2:]:
+        raise RuntimeError("could not create a primitive descriptor for the convolution forward propagation primitive. Run workload with environment "
+                           "variable ONEDNN_VERBOSE=all to get additional diagnostic information.")
+    padded = [x.shape[2 + i] + 2 * padding[i] for i in range(n)]
+    kernel = [dilation[i] * (weight.shape[2 + i] - 1) + 1 for i in range(n)]
+    if any(k > p for k, p in zip(kernel, padded)):
+        raise RuntimeError(f"Calculated padded input size per channel: {_sized(padded)}. Kernel size: {_sized(kernel)}. Kernel size can't be greater than "
+                           "actual input size")
+
+
+def _check_types(x, weight, bias):
+    if bias is not None and bias.dtype != x.dtype:
+        raise RuntimeError(f"Input type ({_plain_name(x)}) and bias type ({_plain_name(bias)}) should be the same")
+    if weight.dtype != x.dtype:
+        if jnp.iscomplexobj(x):
+            raise RuntimeError(f"Input type (CPU{char_name(x)}Type) and weight type (torch.{char_name(weight)}Tensor) should be the same")
+        if str(x.dtype) in ("float32", "bfloat16", "float16"):
+            raise RuntimeError(f"Input type (torch.{char_name(x)}Tensor) and weight type (torch.{char_name(weight)}Tensor) should be the same or input should "
+                               "be a MKLDNN tensor and weight is a dense tensor")
+        raise RuntimeError(f"expected scalar type {char_name(x)} but found {char_name(weight)}")
+
+
+_PLAIN = {"float64": "double", "float32": "float", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+          "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "bool": "bool", "int8": "signed char", "uint8": "unsigned char",
+          "int16": "short int"}
+
+
+def _plain_name(x):
+    return _PLAIN[str(x.dtype)]
+
+
+def _check_output_padding(output_padding, stride, dilation):
+    if all(p < s or p < d for p, s, d in zip(output_padding, stride, dilation)):
+        return
+    names = ("depth", "height", "width")[-len(stride):] if len(stride) > 1 else ("height", "width")
+    wide = [(1, *v) if len(v) == 1 else v for v in (stride, dilation)]
+    shown = (0, *output_padding) if len(output_padding) == 1 else output_padding
+    parts = [f"{word}_{d}: {v}" for word, values in (("output_padding", shown), ("stride", wide[0]), ("dilation", wide[1])) for d, v in zip(names, values)]
+    raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {' '.join(parts)}")
+
+
+def _turned(weight, groups):
+    """The kernel of a plain convolution that is the transpose of this one: mirrored, with outputs first."""
+    n, shape = weight.ndim - 2, weight.shape
+    w = weight.reshape(groups, shape[0] // groups, *shape[1:])
+    w = jnp.swapaxes(w, 1, 2).reshape(shape[1] * groups, shape[0] // groups, *shape[2:])
+    return lax.rev(w, tuple(range(2, n + 2)))
+
+
+def convolve(x, weight, stride, padding, dilation, transposed, output_padding, groups):
+    """The convolution of (N, C, *) with a kernel, without bias; complex numbers by real parts."""
+    if jnp.iscomplexobj(x):
+        return _complex(x, weight, stride, padding, dilation, transposed, output_padding, groups)
+    n = x.ndim - 2
+    fields = {"rhs_dilation": dilation, "feature_group_count": groups, "precision": lax.Precision.HIGHEST}
+    if not transposed:
+        return lax.conv_general_dilated(x, weight, stride, [(p, p) for p in padding], **fields)
+    if any((x.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[2 + i] - 1) + output_padding[i] < 0 for i in range(n)):
+        raise RuntimeError("could not construct a memory descriptor using a format tag")
+    ends = [(dilation[i] * (weight.shape[2 + i] - 1) - padding[i]) for i in range(n)]
+    pads = [(e, e + o) for e, o in zip(ends, output_padding)]
+    return lax.conv_general_dilated(x, _turned(weight, groups), (1,) * n, pads, lhs_dilation=stride, **fields)
+
+
+def _complex(x, weight, *structure):
+    parts = [[convolve(p, q, *structure) for q in (jnp.real(weight), jnp.imag(weight))] for p in (jnp.real(x), jnp.imag(x))]
+    return lax.complex(parts[0][0] - parts[1][1], parts[0][1] + parts[1][0])
+
+
+_SAVED = dict.fromkeys(("input", "weight", "bias"), ("input", "weight"))
+_PLAIN_CALL = ((1,), (0,), (1,), False, (0,), 1)
+
+
+def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
+    n = weight.ndim - 2
+    stride, padding, dilation = spread("stride", stride, n), spread("padding", padding, n), spread("dilation", dilation, n)
+    output_padding = spread("output_padding", output_padding, n)
+    _check_numbers(input, stride, padding, dilation, output_padding, groups)
+    _check_shapes(input, weight, bias, stride, padding, dilation, transposed, groups)
+    _check_types(input, weight, bias)
+    if transposed:
+        _check_output_padding(output_padding, stride, dilation)
+    only("slow_conv2d_cpu", input, "ifc")
+    out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)
+    return out if bias is None else out + bias.reshape((-1,) + (1,) * n)
+
+
+_SCHEMA = "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor"
+
+
+@op(f"convolution{_SCHEMA}", node="ConvolutionBackward0", names=("torch.convolution",), out=False, opmath=True, saves=_SAVED,
+    samples=[call(real(2, 3, 5), real(4, 3, 2), real(4), *_PLAIN_CALL), call(real(1, 2, 4, 3), real(2, 1, 2, 2), None, (2, 1), (1, 0), (1, 1), False, (0, 0), 2),
+             call(real(1, 2, 3, 2), real(2, 3, 2, 2), real(3), (2, 2), (1, 0), (1, 2), True, (1, 0), 1),
+             call(real(1, 1, 2, 3, 2), real(1, 1, 1, 2, 2), real(1), (1,), (0,), (1,), False, (0,), 1),
+             call(real(1, 4, 3), real(4, 2, 2), None, (2,), (0,), (1,), True, (1,), 2)],
+    errors=[fails(call(real(2, 3, 5), real(4, 2, 2), None, *_PLAIN_CALL), RuntimeError,
+                  "Given groups=1, weight of size [4, 2, 2], expected input[2, 3, 5] to have 2 channels, but got 3 channels instead"),
+            fails(call(real(2, 2, 1), real(4, 2, 2), None, *_PLAIN_CALL), RuntimeError,
+                  "Calculated padded input size per channel: (1). Kernel size: (2). Kernel size can't be greater than actual input size")],
+    kinks=SMOOTH)
+def convolution(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
+    """The convolution (cross-correlation) of (N, C, *) with (out, C/groups, *); transposed, of (N, C, *) with (C, out/groups, *)."""
+    return _convolution(input, weight, bias, stride=stride, padding=padding, dilation=dilation, transposed=transposed, output_padding=output_padding,
+                        groups=groups)
+
+
+@op(f"_convolution_complex{_SCHEMA}", node="AddBackward0", names=(), out=False,
+    samples=[call(real(1, 1, 3, dtype="complex128"), real(1, 1, 2, dtype="complex128"), None, *_PLAIN_CALL)], kinks=SMOOTH)
+def _convolution_complex(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
+    """The convolution of complex numbers, for which torch has no operator of its own."""
+    return _convolution(input, weight, bias, stride=stride, padding=padding, dilation=dilation, transposed=transposed, output_padding=output_padding,
+                        groups=groups)
+
+
+@op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", node="ConvTbcBackward0", method=False, out=False, opmath=True,
+    aliases=("torch.nn.functional.conv_tbc",), saves=dict.fromkeys(("self", "weight", "bias"), ("self", "weight", "bias")),
+    samples=[call(real(4, 2, 3), real(2, 3, 2), real(2), 1)],
+    errors=[fails(call(real(4, 2, 3), real(2, 2, 2), real(2)), RuntimeError, "Input dim 2 (input channels) is not == dim 1 in the weight tensor")],
+    kinks=SMOOTH)
+def conv_tbc(self, weight, bias, *, pad=0):
+    """The convolution of (time, batch, channels) with (time, channels, outputs)."""
+    if self.ndim != 3:
+        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
+    if weight.ndim != 3:
+        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
+    if bias.ndim != 1:
+        raise RuntimeError("Bias must be 1-D")
+    if self.shape[2] != weight.shape[1]:
+        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
+    if weight.shape[2] != bias.shape[0]:
+        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    out = convolve(jnp.transpose(self, (1, 2, 0)), jnp.transpose(weight, (2, 1, 0)), (1,), (pad,), (1,), False, (0,), 1)
+    return jnp.transpose(out, (2, 0, 1)) + bias
+
+
+def output_size(size, kernel, stride, padding, dilation):
+    """How many places a window takes."""
+    return math.floor((size + 2 * padding - dilation * (kernel - 1) - 1) / stride) + 1
+
+
+__all__ = ["convolution", "convolve", "output_size", "spread"]

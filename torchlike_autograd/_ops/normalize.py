@@ -1,0 +1,200 @@
+"""Normalization (layer 2): by layer, by batch, by group; running statistics; weights by direction and length."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .conventions import magnitude, only
+from .reduce import average, total
+from .registry import NONE, SMOOTH, call, fails, op, real, rule
+
+_HALVES = ("float16", "bfloat16")
+
+
+def _check_types(types, result, statics):
+    own = types["input"].dtype
+    if not own.is_floating_point:
+        return
+    others = [t.dtype for n, t in types.items() if n != "input" and t.device != "number" and t.dtype is not own]
+    if any(d.name != "float32" for d in others):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if others and own.name not in _HALVES:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def _mean(x, axes):
+    """The mean, with a second sum that takes the rounding of the first away."""
+    rough = lax.stop_gradient(average(x, axes, True))
+    rough = jnp.where(jnp.isfinite(rough), rough, 0)
+    return rough + average(x - rough, axes, True)
+
+
+def _moments(x, axes):
+    """(mean, mean square of the differences), keeping the axes."""
+    mean = _mean(x, axes)
+    d = x - mean
+    return mean, average(d * d, axes, True)
+
+
+def _inverse(variance, eps):
+    return 1 / jnp.sqrt(variance + jnp.asarray(eps).astype(variance.dtype))
+
+
+# By layer
+
+def check_layer(x, shape, weight, bias, space=", "):
+    """torch's checks of the shapes that layer and root-mean-square normalization share."""
+    n = len(shape)
+    if n < 1:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = []")
+    for word, p in (("weight", weight), ("bias", bias)):
+        if p is not None and tuple(p.shape) != tuple(shape):
+            raise RuntimeError(f"Expected {word} to be of same shape as normalized_shape, but got {word} of shape {list(p.shape)} and normalized_shape = "
+                               f"{list(shape)}")
+    if x.ndim < n or tuple(x.shape[x.ndim - n:]) != tuple(shape):
+        raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [*{space}{', '.join(map(str, shape))}], but got input of "
+                           f"size{list(x.shape)}")
+
+
+_LAYER = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "bias", "result1", "result2"))
+
+
+@op("native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+    node="NativeLayerNormBackward0", method=False, out=False, opmath=True, lift=("eps",), nondiff_out=(1, 2), zero_second=True, saves=_LAYER,
+    check=_check_types,
+    samples=[call(real(2, 3, 2), (3, 2), real(3, 2), real(3, 2), 1e-5), call(real(4, 3), (3,), None, None, 1e-2)],
+    errors=[fails(call(real(2, 3), (2,), None, None, 1e-5), RuntimeError,
+                  "Given normalized_shape=[2], expected input with shape [*, 2], but got input of size[2, 3]")], kinks=SMOOTH)
+def native_layer_norm(input, weight, bias, *, normalized_shape, eps):
+    """The input less its mean over the last dims, divided by its deviation; the mean and the inverse of the deviation."""
+    check_layer(input, normalized_shape, weight, bias)
+    only("LayerNormKernelImpl", input, "f")
+    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    mean, variance = _moments(input, axes)
+    scale = _inverse(variance, eps)
+    out = (input - mean) * scale
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias, mean, scale
+
+
+# By batch
+
+_BATCH = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "running_mean", "running_var", "result1", "result2"))
+
+
+def _check_channels(input, **others):
+    for word, p in others.items():
+        if p is not None and p.size != input.shape[1]:
+            raise RuntimeError(f"{word} should contain {input.shape[1]} elements not {p.size}")
+
+
+@op("native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
+    "(Tensor, Tensor, Tensor)", node="NativeBatchNormBackward0", names=(), opmath=True, lift=("eps",), nondiff=("running_mean", "running_var"),
+    nondiff_out=(1, 2), zero_second=True, saves=_BATCH, check=_check_types,
+    samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
+def native_batch_norm(input, weight, bias, running_mean, running_var, *, training, eps):
+    """The input less the mean of its channel, divided by its deviation; mean and variance of each channel (in double precision if the input is of half)."""
+    if input.ndim < 2:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-input.ndim}, {input.ndim - 1}], but got 1)")
+    if not training:
+        for word, p in (("running_mean", running_mean), ("running_var", running_var)):
+            if p is None:
+                raise RuntimeError(f"{word} must be defined in evaluation mode")
+    _check_channels(input, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
+    only("batch_norm", input, "f")
+    axes, shape = tuple(i for i in range(input.ndim) if i != 1), [-1 if i == 1 else 1 for i in range(input.ndim)]
+    if training:
+        mean, variance = _moments(input, axes)
+    else:
+        mean, variance = (p.reshape(shape) for p in (running_mean, running_var))
+    scale = _inverse(variance, eps)
+    if weight is not None:
+        scale = scale * weight.reshape(shape)
+    out = (input - mean) * scale
+    out = out if bias is None else out + bias.reshape(shape)
+    return out, _kept(mean, input), _kept(variance, input)
+
+
+def _kept(x, like):
+    """Statistics as a vector; what computes in single precision for half must not be rounded with the result."""
+    return x.reshape(-1).astype(np.float64) if x.dtype == np.float32 else x.reshape(-1)
+
+
+@op("_running(Tensor self, Tensor mean, float momentum, int of, bool variance) -> Tensor", names=(), derivative=NONE, lift=("momentum",), samples=[call(real(2), real(2), 0.1, 1, False)], kinks=SMOOTH)
+def _running(self, mean, *, momentum, of, variance):
+    """The running mean (or variance, without bias) after another batch of `of` elements a channel."""
+    if variance:
+        mean = mean * (of / (of - 1) if of > 1 else float("nan"))
+    momentum = momentum.astype(np.float64)
+    return ((1 - momentum) * self.astype(np.float64) + momentum * mean.astype(np.float64)).astype(self.dtype)
+
+
+@op("_saved_statistics(Tensor self, Tensor of, float eps, bool inverse) -> Tensor", names=(), derivative=NONE, lift=("eps",), samples=[call(real(2), real(2), 0.1, True)], kinks=SMOOTH)
+def _saved_statistics(self, of, *, eps, inverse):
+    """A mean as it is, or the inverse deviation of a variance, in single precision at least."""
+    out = _inverse(self, eps) if inverse else self
+    return out.astype(np.float64 if of.dtype == np.float64 else np.float32)
+
+
+# By group
+
+_GROUP = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "result1", "result2"))
+
+
+@op("native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+    node="NativeGroupNormBackward0", method=False, out=False, opmath=True, lift=("eps",), saves=_GROUP, check=_check_types,
+    samples=[call(real(2, 4, 3), real(4), real(4), 2, 4, 3, 2, 1e-5), call(real(2, 4, 3), None, None, 2, 4, 3, 1, 1e-5)], kinks=SMOOTH)
+def native_group_norm(input, weight, bias, *, N, C, HxW, group, eps):
+    """The input less the mean of its group of channels, divided by its deviation; mean and inverse deviation of each group."""
+    check_group(input, weight, bias, group)
+    only("GroupNormKernelImpl", input, "f")
+    x = input.reshape(N, group, -1)
+    mean, variance = _moments(x, (2,))
+    scale = _inverse(variance, eps)
+    shape = [-1 if i == 1 else 1 for i in range(input.ndim)]
+    out = ((x - mean) * scale).reshape(input.shape)
+    out = out if weight is None else out * weight.reshape(shape)
+    return out if bias is None else out + bias.reshape(shape), mean[:, :, 0], scale[:, :, 0]
+
+
+def check_group(x, weight, bias, group):
+    """torch's checks of groups and parameters."""
+    if group <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
+    if x.shape[1] % group:
+        raise RuntimeError(f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(x.shape)} and num_groups={group}")
+    for word, p in (("weight", weight), ("bias", bias)):
+        if p is not None and (p.ndim != 1 or p.shape[0] != x.shape[1]):
+            shown = weight if word == "bias" and weight is not None else p  # torch 2.13 prints the weight's shape for a wrong bias
+            raise RuntimeError(f"Expected {word} to be a vector of size equal to the number of channels in input, but got {word} of shape {list(shown.shape)} "
+                               f"and input of shape {list(x.shape)}")
+
+
+# Weights
+
+def _lengths(v, dim):
+    axes = tuple(i for i in range(v.ndim) if i != dim % v.ndim)
+    return axes, jnp.sqrt(total(magnitude(v) ** 2, axes, True))
+
+
+def _weight_tangent(out, primals, tangents, *, dim):
+    """torch's gradient takes the lengths for constants when it is differentiated again."""
+    (v, g), (tv, tg) = primals, tangents
+    axes, lengths = _lengths(v, dim)
+    lengths = lax.stop_gradient(lengths)
+    along = total(v * tv, axes, True)
+    return g / lengths * (tv - v * (along / (lengths * lengths))) + v * (tg / lengths), along / lengths
+
+
+@op("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", node="WeightNormInterfaceBackward0", method=False, out=False,
+    derivative=rule(_weight_tangent), nondiff_out=(1,), saves=dict.fromkeys(("v", "g"), ("v", "g", "result1")), samples=[call(real(3, 2), real(3, 1), 0), call(real(3, 2), real(1, 2), 1)],
+    kinks=SMOOTH)
+def _weight_norm_interface(v, g, *, dim=0):
+    """v with the lengths g along a dim (the first or the last); the lengths of v."""
+    lengths = _lengths(only("weight_norm_first_dim_kernel", v, "f"), dim)[1]
+    return v * (g / lengths), lengths
+
+
+__all__ = ["check_group", "check_layer", "native_batch_norm", "native_group_norm", "native_layer_norm"]

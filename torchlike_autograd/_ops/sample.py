@@ -1,0 +1,153 @@
+"""Sampling at places given as tensors (layer 2): grids of coordinates, and grids made by affine maps."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .conventions import char_name, only
+from .registry import SMOOTH, call, op, real
+from .resize import cubic_weights
+
+_ZEROS, _BORDER, _REFLECTION = 0, 1, 2
+_BILINEAR, _NEAREST, _BICUBIC = 0, 1, 2
+
+
+def _in_pixels(c, size, align_corners):
+    return (c + 1) / 2 * (size - 1) if align_corners else ((c + 1) * size - 1) / 2
+
+
+def _clipped(c, size):
+    """c within [0, size - 1]; its derivative is 0 at the bounds and outside."""
+    return jnp.where(c <= 0, 0, jnp.where(c >= size - 1, size - 1, c)).astype(c.dtype)
+
+
+def _reflected(c, low, high):
+    """c reflected until it lies between half of `low` and half of `high`."""
+    if low == high:
+        return jnp.zeros_like(c)
+    start, span = low / 2, (high - low) / 2
+    c = c - start
+    c = jnp.where(c < 0, -c, c)
+    inside = c + lax.stop_gradient(jnp.fmod(c, span) - c)
+    even = jnp.floor(lax.stop_gradient(c) / span) % 2 == 0
+    return jnp.where(even, inside + start, span - inside + start)
+
+
+def _settled(c, size, padding_mode, align_corners):
+    """A coordinate in pixels after the rule for places outside."""
+    if padding_mode == _REFLECTION:
+        c = _reflected(c, 0, 2 * (size - 1)) if align_corners else _reflected(c, -1, 2 * size - 1)
+    return c if padding_mode == _ZEROS else _clipped(c, size)
+
+
+def _pick(x, places):
+    """x (N, C, *sizes) at integer places (N, *out), one array for each dim; 0 outside."""
+    sizes = x.shape[2:]
+    inside = jnp.ones(places[0].shape, bool)
+    flat = jnp.zeros(places[0].shape, np.int64)
+    for p, s in zip(places, sizes):
+        inside = inside & (p >= 0) & (p < s)
+        flat = flat * s + jnp.clip(p, 0, s - 1).astype(np.int64)
+    planes = x.reshape(*x.shape[:2], math.prod(sizes))
+    index = jnp.broadcast_to(flat.reshape(flat.shape[0], 1, math.prod(flat.shape[1:])), (*x.shape[:2], math.prod(flat.shape[1:])))
+    out = jnp.take_along_axis(planes, index, 2, mode="clip").reshape(*x.shape[:2], *flat.shape[1:])
+    return jnp.where(inside[:, None], out, 0)
+
+
+def _linear(x, coordinates):
+    low = [jnp.floor(lax.stop_gradient(c)) for c in coordinates]
+    out = 0
+    for corner in itertools.product((0, 1), repeat=len(low)):
+        weight = 1
+        for c, l, k in zip(coordinates, low, corner):
+            weight = weight * (c - l if k else l + 1 - c)
+        out = out + _pick(x, [l + k for l, k in zip(low, corner)]) * weight[:, None]
+    return out
+
+
+def _cubic(x, coordinates, padding_mode, align_corners):
+    low = [jnp.floor(lax.stop_gradient(c)) for c in coordinates]
+    weights = [cubic_weights(c - l) for c, l in zip(coordinates, low)]
+    out = 0
+    for i in range(4):
+        row = 0
+        for j in range(4):
+            places = [lax.stop_gradient(_settled(l + k - 1, s, padding_mode, align_corners)) for l, k, s in zip(low, (i, j), x.shape[2:])]
+            row = row + _pick(x, [jnp.trunc(p) for p in places]) * weights[1][j][:, None]
+        out = out + row * weights[0][i][:, None]
+    return out
+
+
+def _check(x, grid, n):
+    if grid.dtype != x.dtype:
+        raise RuntimeError(f"expected scalar type {char_name(x)} but found {char_name(grid)}")
+    if x.shape[0] != grid.shape[0]:
+        raise RuntimeError("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
+                           f"{list(x.shape)} and grid with sizes {list(grid.shape)}")
+    if grid.shape[-1] != x.ndim - 2:
+        raise RuntimeError(f"grid_sampler(): expected grid to have size {x.ndim - 2} in last dimension, but got grid with sizes {list(grid.shape)}")
+    for i, s in enumerate(x.shape[2:], 2):
+        if s <= 0:
+            raise RuntimeError(f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(x.shape)} with dimension {i} "
+                               "being empty")
+    if x.ndim != n + 2 or grid.ndim != n + 2:
+        raise RuntimeError("grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
+                           f"{list(x.shape)} and grid with sizes {list(grid.shape)}")
+
+
+def _declare(n):
+    shape, grid = ((1, 2, 3, 2), (1, 2, 2, 2)) if n == 2 else ((1, 1, 2, 3, 2), (1, 2, 1, 2, 3))
+    samples = [call(real(*shape), real(*grid, low=-0.9, high=0.9), i, p, a) for i in (0, 1) for p in (0, 1, 2) for a in (False, True)]
+
+    @op(f"grid_sampler_{n}d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
+        node=f"GridSampler{n}DBackward0", method=False, out=False, opmath=True, zero_second=True, saves=dict.fromkeys(("input", "grid"), ("input", "grid")),
+        samples=samples + ([call(real(*shape), real(*grid), 2, p, a) for p in (0, 1, 2) for a in (False, True)] if n == 2 else []), kinks=SMOOTH)
+    def sampler(input, grid, *, interpolation_mode, padding_mode, align_corners):
+        """The input at the places of a grid, whose last dim holds coordinates in [-1, 1], the last dim's first."""
+        _check(input, grid, n)
+        only("grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu", input, "f")
+        sizes = input.shape[2:]
+        raw = [_in_pixels(grid[..., n - 1 - i], sizes[i], align_corners) for i in range(n)]
+        if interpolation_mode == _BICUBIC:
+            if n == 3:
+                raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+            return _cubic(input, raw, padding_mode, align_corners)
+        places = [_settled(c, s, padding_mode, align_corners) for c, s in zip(raw, sizes)]
+        if interpolation_mode == _NEAREST:
+            return _pick(input, [jnp.round(lax.stop_gradient(c)) for c in places])
+        return _linear(input, places)
+
+
+for _n in (2, 3):
+    _declare(_n)
+
+
+def _base(count, align_corners, dtype):
+    """Coordinates of `count` places in [-1, 1]: from end to end, or those of the middles of pixels."""
+    if count <= 1:
+        return np.zeros(count, dtype)
+    step = dtype.type(2) / dtype.type(count - 1)
+    k = np.arange(count)
+    out = np.where(k < count // 2, dtype.type(-1) + step * k.astype(dtype), dtype.type(1) - step * (count - 1 - k).astype(dtype))
+    return out.astype(dtype) if align_corners else (out * dtype.type((count - 1) / count)).astype(dtype)
+
+
+@op("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor", node="AffineGridGeneratorBackward0", method=False, out=False, opmath=True,
+    samples=[call(real(2, 2, 3), (2, 1, 3, 2), False), call(real(1, 3, 4), (1, 1, 3, 2, 2), True)], kinks=SMOOTH)
+def affine_grid_generator(theta, *, size, align_corners):
+    """The grid that an affine map makes of the regular one: (N, *, n) for theta (N, n, n + 1)."""
+    n = len(size) - 2
+    if n not in (2, 3):
+        raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
+    if theta.shape[0] != size[0]:
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {n + 1}] but got: [{theta.shape[0]}, {theta.shape[2]}].")
+    axes = [_base(s, align_corners, np.dtype(theta.dtype)) for s in size[2:]]
+    mesh = np.meshgrid(*axes, indexing="ij")
+    base = np.stack([*reversed(mesh), np.ones(size[2:], theta.dtype)], -1).reshape(-1, n + 1)
+    out = jnp.einsum("pk,nik->npi", jnp.asarray(base), theta, precision=lax.Precision.HIGHEST)
+    return out.reshape(size[0], *size[2:], n)
