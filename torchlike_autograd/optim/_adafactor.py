@@ -13,7 +13,7 @@ __all__ = ["Adafactor"]
 class Adafactor(Recorded):
     """Second moments of matrices by their rows and columns alone."""
 
-    rule = "adafactor"
+    rule, uniform = "adafactor", False
     older = {"foreach": None}
 
     def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, maximize=False):
@@ -39,7 +39,7 @@ class Adafactor(Recorded):
             state["variance"] = zeros_like(g)
 
     def states(self, group, state):
-        return ("step", "row_var", "col_var") if "row_var" in state else ("step", "variance")
+        return _MATRIX if "row_var" in state else _VECTOR
 
     def flags(self, group):
         return (("weight_decay", group["weight_decay"] != 0),)
@@ -53,3 +53,6 @@ class Adafactor(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+_MATRIX, _VECTOR = ("step", "row_var", "col_var"), ("step", "variance")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._core.dtypes import float32
-from .._core.record import data
+from .._core.record import INPLACE, LEAF, NOGRAD, data
+from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
-from ._record import mode_of, update
+from ._record import update
 from .optimizer import Optimizer, _get_scalar_dtype, loss_of
 
 __all__ = ["Recorded", "check_lr", "check_not_negative", "zeros_like"]
@@ -21,6 +22,7 @@ class Recorded(Optimizer):
     """
 
     rule = first = None
+    uniform = True  # all parameters of a group have the same states
     older: dict = {}  # options that old state dicts lack
     capturable_words = "params and state_steps"
     capturable_where = CAPTURABLE
@@ -34,6 +36,7 @@ class Recorded(Optimizer):
     def _update(self, group):
         calls, counts = {}, {}
         differentiable = group.get("differentiable", False)
+        names = None
         for p in group["params"]:
             leaf = p._leaf
             g = None if leaf is None else leaf.grad
@@ -43,7 +46,14 @@ class Recorded(Optimizer):
             if self.fresh(group, state):
                 self._begin(group, p, g, state, counts)
                 kind = self.first
-            calls.setdefault((mode_of(p, differentiable), kind), []).append((p, g, state, self.states(group, state)))
+            if names is None or not self.uniform:
+                names = self.states(group, state)
+            v = p._v if p._cell is None else read(p)
+            mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._view is None else NOGRAD
+            items = calls.get((mode, kind))
+            if items is None:
+                items = calls[mode, kind] = []
+            items.append((p, v, g, state, names))
         if calls:
             self._check(group)
         for (mode, kind), items in calls.items():

@@ -19,7 +19,7 @@ from .._ops.spec import Form, Spec
 from .._tensor import Tensor
 from ._rules import RULES
 
-__all__ = ["mode_of", "update"]
+__all__ = ["update"]
 
 SCALARS = ("step", "mu_product", "eta", "mu")  # states of no dims, computed from numbers alone: equal where they were equal
 
@@ -133,41 +133,51 @@ def _value(t):
     return t._v if t._cell is None else read(t)
 
 
-def mode_of(p, differentiable):
-    """How the write to a parameter is recorded; parameters of one call agree in it."""
-    if differentiable:
-        return INPLACE
-    v = _value(p)
-    return LEAF if v.needs and v.leaf is not None and p._view is None else NOGRAD
-
-
 def update(name, options, numbers, items, mode):
-    """Record one step of `items`: (parameter, gradient, dict of states, names of its states) each.
+    """Record one step of `items`: (parameter, its Value, its gradient, dict of states, names of its states) each.
 
-    options: tuple of (name, value), structure; numbers: dict of floats and 1-element Tensors, data; mode: see `mode_of`.
+    options: tuple of (name, value), structure; numbers: dict of floats and 1-element Tensors, data; mode: LEAF for leaves that require grad, NOGRAD for
+    others, INPLACE for a step that is differentiated.
     """
-    _, _, first, names = items[0]
-    shared = tuple([s for s in SCALARS if s in names and _one_value(s, items)])
-    each = tuple([tuple([s for s in names if s not in shared]) for _, _, _, names in items])
+    _, _, _, first, names = items[0]
+    shared, each = _arranged(names, items)
     spec = _spec(name, options, tuple(numbers), (shared, each), mode == INPLACE)
     flat = [_value(first[s]) for s in shared]
-    for (p, g, state, _), names in zip(items, each):
-        flat += (p._v if p._cell is None else read(p), g._v if g._cell is None else read(g))
-        for s in names:
+    for (_, v, g, state, _), own in zip(items, each):
+        flat.append(v)
+        flat.append(g._v if g._cell is None else read(g))
+        for s in own:
             t = state[s]
             flat.append(t._v if t._cell is None else read(t))
-    flat += [_value(x) if isinstance(x, Tensor) else float(x) for x in numbers.values()]
+    for x in numbers.values():
+        flat.append(_value(x) if isinstance(x, Tensor) else float(x))
     if mode == INPLACE:
-        for p, _, _, _ in items:
-            dispatch.check_inplace(p)
-    _write_all(record_op(spec, flat, mode), items, shared, each, mode)
+        for item in items:
+            dispatch.check_inplace(item[0])
+    results = record_op(spec, flat, mode)
+    _write_all(results, items, shared, each, mode)
+
+
+_arrangements: dict = {}
+
+
+def _arranged(names, items):
+    """(names of the states that all items share, for each item the names of the others)."""
+    shared = tuple([s for s in SCALARS if s in names and _one_value(s, items)])
+    if any([item[4] is not names for item in items]):
+        return shared, tuple([tuple([s for s in item[4] if s not in shared]) for item in items])
+    key = names, shared, len(items)
+    out = _arrangements.get(key)
+    if out is None:
+        out = _arrangements[key] = (shared, (tuple([s for s in names if s not in shared]),) * len(items))
+    return out
 
 
 def _one_value(name, items):
-    v = items[0][2][name]._v
-    for _, _, state, _ in items:
-        t = state[name]
-        if t._v is not v or t._cell is not None:
+    v = items[0][3][name]._v
+    for item in items:
+        t = item[3].get(name)
+        if t is None or t._v is not v or t._cell is not None:
             return False
     return True
 
@@ -175,13 +185,21 @@ def _one_value(name, items):
 def _write_all(results, items, shared, each, mode):
     it = iter(results)
     common = [next(it) for _ in shared]
-    for (p, _, state, _), names in zip(items, each):
-        _write_param(p, next(it), mode)
+    tape = results[0].tape
+    for (p, old, _, state, _), names in zip(items, each):
+        _write_param(p, old, next(it), mode)
         for s in names:
-            write(state[s], next(it))
+            t, v = state[s], next(it)
+            counter = t._counter
+            if t._cell is not None or counter is None or tape is None:
+                write(t, v)
+                continue
+            counter.n = n = counter.n + 1
+            t._v = v
+            v.seen = tape.seen[v.slot] = (counter, n)
     for s, v in zip(shared, common):
-        for _, _, state, _ in items:
-            t = state[s]
+        for item in items:
+            t = item[3][s]
             write(t, v) if len(items) == 1 else _share(t, v)
 
 
@@ -194,8 +212,7 @@ def _share(t, v):
     counter.n += 1
 
 
-def _write_param(p, new, mode):
-    old = _value(p)
+def _write_param(p, old, new, mode):
     if mode == LEAF:
         new.leaf = old.leaf
         new.tape.leaves[new.slot] = old.leaf
