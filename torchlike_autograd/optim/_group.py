@@ -57,7 +57,10 @@ class Recorded(Optimizer):
         if calls:
             self._check(group)
         for (mode, kind), items in calls.items():
-            update(self.rule, (("maximize", bool(group["maximize"])), *self.flags(group)), self.numbers(group, kind), items, mode)
+            options = (("maximize", bool(group["maximize"])), *self.flags(group))
+            if mode == INPLACE:
+                options += (("differentiable", True), ("first", kind is not None))
+            update(self.rule, options, self.numbers(group, kind), items, mode)
 
     def state_of(self, group, p):
         """The dict of states of a parameter."""

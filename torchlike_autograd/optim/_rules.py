@@ -7,6 +7,7 @@ arrays in the arrays' own dtype.
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -65,6 +66,8 @@ def sgd(p, g, s, n, o):
     if not o["momentum"]:
         return p - _as(n["lr"], p) * g, {}
     buffer = s["momentum_buffer"] * _as(n["momentum"], g) + (g * _as(1 - n["dampening"], g) if o["dampening"] else g)
+    if o.get("first"):  # torch keeps the first gradient without its history
+        buffer = jax.lax.stop_gradient(buffer)
     g = g + buffer * _as(n["momentum"], g) if o["nesterov"] else buffer
     return p - _as(n["lr"], p) * g, {"momentum_buffer": buffer}
 
@@ -78,9 +81,18 @@ def adam(p, g, s, n, o):
     out = {"step": step, "exp_avg": m, "exp_avg_sq": v}
     if o["amsgrad"]:
         v = out["max_exp_avg_sq"] = jnp.maximum(s["max_exp_avg_sq"], v)
+    if o.get("differentiable"):
+        return p + m / _single_precision_bound(v, n, step), out
     size = n["lr"] / (1 - n["beta1"] ** t)
     bound = jnp.sqrt(v) / _as(jnp.sqrt(1 - n["beta2"] ** t), v) + _as(n["eps"], v)
     return p - _as(size, p) * m / bound, out
+
+
+def _single_precision_bound(v, n, step):
+    """What torch divides by in a step that is differentiated: its corrections are tensors of the step count's dtype."""
+    left1, left2 = [1 - _as(n[k], step) ** step for k in ("beta1", "beta2")]
+    back = -(_as(n["lr"], step) / left1)
+    return jnp.sqrt(v) / (jnp.sqrt(left2) * back).astype(v.dtype) + (_as(n["eps"], step) / back).astype(v.dtype)
 
 
 @_rule

@@ -339,7 +339,7 @@ class CosineAnnealingLR(LRScheduler):
         """The rates of this epoch, from those of the last one."""
         lrs = self._scaled(None)
         t, low = self.last_epoch, self.eta_min
-        if self._is_initial and t == 0:
+        if self._is_initial:
             return lrs
         if self._step_count == 1 and t > 0:
             return [low + (base - low) * (1 + math.cos(t * math.pi / self.T_max)) / 2 for base in self.base_lrs]
