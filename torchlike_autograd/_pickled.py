@@ -1,0 +1,385 @@
+"""Tensors in pickles as PyTorch writes them (layer 8): names of storages and of the functions that rebuild tensors; the writing and the reading pickler."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import pickle
+from collections import Counter, OrderedDict
+
+import numpy as np
+
+from ._core import devices, dtypes, layouts, shapes
+from ._core.record import Counter as Versions
+from ._core.record import mark_seen, thread
+from ._core.saying import warn
+from ._core.state import user_fields
+from ._core.storage import peek, untrack
+from ._tensor import Size, Tensor, from_array
+from .nn.parameter import Parameter
+
+__all__ = ["Reader", "WeightsReader", "Writer", "allowed", "storage_dtype"]
+
+PACKAGE = __name__.partition(".")[0]
+
+STORAGES = {
+    "FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "BFloat16Storage": "bfloat16", "LongStorage": "int64", "IntStorage": "int32",
+    "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8", "BoolStorage": "bool", "ComplexFloatStorage": "complex64",
+    "ComplexDoubleStorage": "complex128"}
+_STORAGE_OF = {v: k for k, v in STORAGES.items()}
+
+
+class StorageType:
+    """torch.FloatStorage and so on, as a name in a pickle."""
+
+    _made: dict = {}
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"<class 'torch.{self.name}'>"
+
+    @classmethod
+    def of(cls, name):
+        """The one of a name."""
+        if name not in cls._made:
+            cls._made[name] = cls(name)
+        return cls._made[name]
+
+
+def storage_dtype(kind):
+    """The dtype of a storage type in a pickle; bytes for an untyped one."""
+    return dtypes.DTYPES[STORAGES.get(kind.name, "uint8")]
+
+
+class StoredBytes:
+    """A storage while a file is written: its elements in the order of memory, and what it is called there."""
+
+    __slots__ = ("array", "dtype", "key")
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype, self.key = array, dtype, None
+
+
+# Writing
+
+class Writer(pickle._Pickler):
+    """Writes tensors as calls of PyTorch's rebuilding functions over storages, which are collected in `storages`."""
+
+    def __init__(self, file, protocol, name=None):
+        super().__init__(file, protocol=protocol)
+        self.storages, self.name, self._known = [], name or (lambda i, s: str(i)), {}
+
+    def persistent_id(self, obj):
+        """The tuple that stands for a storage."""
+        if type(obj) is not StoredBytes:
+            return None
+        if obj.key is None:
+            obj.key = self.name(len(self.storages), obj)
+            self.storages.append(obj)
+        return self.pid_of(obj)
+
+    def pid_of(self, s):
+        """(what, type, key, place, count)."""
+        return "storage", StorageType.of(_STORAGE_OF[s.dtype.name]), s.key, "cpu", s.array.size
+
+    def reducer_override(self, obj):
+        """Tensors, dtypes, layouts, devices and sizes by PyTorch's names; everything else as usual."""
+        if isinstance(obj, Tensor):
+            return self._tensor(obj)
+        if isinstance(obj, (dtypes.dtype, _Named, StorageType)):
+            return obj.name
+        if type(obj) is layouts.layout:
+            return _Named("torch.serialization", "_get_layout"), (repr(obj),)
+        if isinstance(obj, devices.device):
+            return devices.device, (obj.type,) if obj.index is None else (obj.type, obj.index)
+        if type(obj) is Size:
+            return Size, (tuple(obj),)
+        return NotImplemented
+
+    def save_global(self, obj, name=None):
+        """The name of a function or class: ours under PyTorch's module."""
+        where = _name_in_torch(obj, name)
+        if where is None:
+            super().save_global(obj, name)
+            return
+        module, name = where
+        self.write(pickle.GLOBAL + module.encode("ascii") + b"\n" + name.encode("ascii") + b"\n")
+        self.memoize(obj)
+
+    dispatch = dict(pickle._Pickler.dispatch)
+
+    def _tensor(self, t):
+        state = user_fields(t)
+        if type(t) is Parameter:
+            parts = (t.detach(), bool(t.requires_grad), OrderedDict())
+            if not state:
+                return _REBUILD["_rebuild_parameter"], parts
+            return _REBUILD["_rebuild_parameter_with_state"], (*parts, state)
+        storage, offset, strides = self._storage(t)
+        plain = (storage, offset, tuple(t.shape), tuple(strides), bool(t.requires_grad), OrderedDict())
+        if type(t) is Tensor and not state:
+            return _REBUILD["_rebuild_tensor_v2"], plain
+        return _REBUILD["_rebuild_from_type_v2"], (_REBUILD["_rebuild_tensor_v2"], type(t), plain, state)
+
+    def _storage(self, t):
+        """(storage, offset, strides): tensors over one cell have one storage."""
+        v = peek(t)
+        shape, dtype = v.aval.shape, v.aval.dtype
+        if dtype.name not in _STORAGE_OF:
+            raise NotImplementedError(f"torch.save of {dtype}")
+        whole = _array(v) if t._cell is None else None
+        strides, offset = shapes.contiguous_strides(shape), 0
+        if whole is None and t._cell.value.aval.dtype is dtype and not t.is_conj() and not t.is_neg():
+            try:
+                strides, offset = t._geometry()
+            except NotImplementedError:  # a view whose place in memory is not known is written by itself
+                whole = _array(v)
+            else:
+                return self._of_cell(t._cell, dtype), offset, strides
+        if whole is None:
+            whole = _array(v)
+        elif t._layout_ is not None and t._view is None:
+            strides, offset = t._layout_
+        out = self._known.setdefault(id(t), (t, StoredBytes(_in_memory(whole, strides, offset), dtype)))[1]
+        return out, offset, strides
+
+    def _of_cell(self, cell, dtype):
+        found = self._known.get(id(cell))
+        if found is None:
+            layout = cell.layout or (shapes.contiguous_strides(cell.value.aval.shape), 0)
+            found = self._known[id(cell)] = cell, StoredBytes(_in_memory(_array(cell.value), *layout), dtype)
+        return found[1]
+
+
+def _array(v):
+    if v.array is None:
+        v.tape.resolve(v)
+    return np.asarray(v.array)
+
+
+def _in_memory(a, strides, offset):
+    """The elements of an array as they lie under given strides."""
+    if offset == 0 and shapes.is_contiguous(a.shape, strides):
+        return np.ascontiguousarray(a).reshape(-1)
+    out = np.zeros(offset + 1 + sum((n - 1) * s for n, s in zip(a.shape, strides)), a.dtype)
+    np.lib.stride_tricks.as_strided(out[offset:], a.shape, [s * a.dtype.itemsize for s in strides])[...] = a
+    return out
+
+
+class _Named:
+    """Something that a pickle calls by a name."""
+
+    def __init__(self, module, name, f=None):
+        self.module, self.name, self.f = module, name, f
+
+    def __call__(self, *args):
+        return self.f(*args)
+
+
+def _name_in_torch(obj, name):
+    if type(obj) is _Named:
+        return obj.module, obj.name
+    if type(obj) is StorageType:
+        return "torch", obj.name
+    if isinstance(obj, dtypes.dtype):
+        return "torch", obj.name
+    if obj in _CLASSES:
+        return _CLASSES[obj]
+    module = getattr(obj, "__module__", None) or ""
+    if module == PACKAGE or module.startswith(PACKAGE + "."):
+        return "torch" + module[len(PACKAGE):], name or obj.__qualname__
+    return None
+
+
+_CLASSES = {Tensor: ("torch", "Tensor"), Size: ("torch", "Size"), devices.device: ("torch", "device"), Parameter: ("torch.nn.parameter", "Parameter")}
+
+
+# Reading
+
+class Storage:
+    """A storage that was read: the flat array, and the tensor that shows all of it once there is one."""
+
+    __slots__ = ("array", "dtype", "shown")
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype, self.shown = array, dtype, None
+
+
+def _rebuild_tensor(storage, offset, size, stride, *rest):
+    if storage.shown is None:
+        whole = offset == 0 and shapes.numel(size) == storage.array.size and tuple(stride) == shapes.contiguous_strides(size)
+        storage.shown = out = from_array(storage.array.reshape(size) if whole else storage.array, storage.dtype)
+        if whole:
+            out._counter = Versions(1)  # torch counts the setting of the storage
+            return out
+    before, thread.state.grad = thread.state.grad, False
+    try:
+        out = storage.shown.as_strided(tuple(size), tuple(stride), offset)
+    finally:
+        thread.state.grad = before
+    untrack(out)
+    out._counter.n += 1
+    mark_seen(out._v, out._counter)
+    return out
+
+
+def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
+    out = _rebuild_tensor(storage, storage_offset, size, stride)
+    if requires_grad:
+        out.requires_grad_()
+    return out
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    out = Parameter(data, requires_grad)
+    _set_state(out, state)
+    return out
+
+
+def _rebuild_from_type_v2(func, new_type, args, state):
+    out = func(*args)
+    if type(out) is not new_type:
+        out = out.as_subclass(new_type)
+    _set_state(out, state)
+    return out
+
+
+def _set_state(t, state):
+    t.__dict__.update(state[0] if isinstance(state, tuple) else state)
+
+
+def _get_layout(name):
+    return {repr(x): x for x in (layouts.strided, layouts.sparse_coo)}[name]
+
+
+_REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (_rebuild_tensor, _rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state)}
+_REBUILD["_rebuild_from_type_v2"] = _Named("torch._tensor", "_rebuild_from_type_v2", _rebuild_from_type_v2)
+
+_KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()}, "torch.serialization._get_layout": _Named("torch.serialization", "_get_layout", _get_layout),
+          **{f"{m}.{n}": c for c, (m, n) in _CLASSES.items()}, **{f"torch.{n}": StorageType.of(n) for n in STORAGES},
+          **{f"torch.{n}": d for n, d in dtypes.DTYPES.items()}, **{f"torch.storage.{n}": StorageType.of(n) for n in ("UntypedStorage", "TypedStorage")}}
+
+
+class Reader(pickle.Unpickler):
+    """Reads any pickle, with PyTorch's names meaning ours."""
+
+    def __init__(self, file, load, **kwargs):
+        super().__init__(file, **kwargs)
+        self._load = load
+
+    def persistent_load(self, pid):
+        """A storage by its tuple."""
+        return self._load(pid)
+
+    def find_class(self, module, name):
+        """The object of a name."""
+        known = _KNOWN.get(f"{module}.{name}")
+        if known is not None:
+            return known
+        if module == "torch" or module.startswith("torch."):
+            ours = importlib.import_module(PACKAGE + module[len("torch"):])
+            for part in name.split("."):
+                ours = getattr(ours, part)
+            return ours
+        return super().find_class(module, name)
+
+
+SAFE: dict = {}  # what a program allows besides: name -> object
+
+
+def allowed():
+    """Everything that a file may name when only weights are wanted: {name: object}."""
+    return {**_KNOWN, "collections.OrderedDict": OrderedDict, "collections.Counter": Counter, "set": set, "bytearray": bytearray, "complex": complex,
+            "_codecs.encode": _encode, **SAFE}
+
+
+def _encode(text, encoding):
+    if encoding not in ("latin1", "latin-1"):
+        raise pickle.UnpicklingError(f"Unsupported encoding {encoding}")
+    return text.encode("latin1")
+
+
+class _Operands(dict):
+    def __missing__(self, key):
+        raise pickle.UnpicklingError(f"Unsupported operand {key}")
+
+
+_OPERANDS = ("PROTO STOP GLOBAL NEWOBJ REDUCE BUILD APPEND APPENDS SETITEM SETITEMS MARK TUPLE TUPLE1 TUPLE2 TUPLE3 NONE NEWTRUE NEWFALSE EMPTY_TUPLE EMPTY_LIST "
+             "EMPTY_DICT EMPTY_SET BINFLOAT BININT BININT1 BININT2 LONG1 BINUNICODE SHORT_BINSTRING BINPERSID BINGET LONG_BINGET BINPUT LONG_BINPUT").split()
+
+
+class WeightsReader(pickle._Unpickler):
+    """Reads tensors and plain containers; refuses to call anything else."""
+
+    def __init__(self, file, load, **kwargs):
+        super().__init__(file, **kwargs)
+        self._storage, self._allowed = load, allowed()
+        self._callable = {id(x) for x in self._allowed.values()}
+
+    def persistent_load(self, pid):
+        """A storage by its tuple."""
+        if type(pid) is not tuple or not pid or pid[0] != "storage":
+            raise pickle.UnpicklingError(f"Only persistent_load of storage is allowed, but got {pid[0] if pid else pid}")
+        return self._storage(pid)
+
+    def find_class(self, module, name):
+        """The object of a name that is allowed."""
+        full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
+        if full not in self._allowed:
+            raise pickle.UnpicklingError(
+                f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{full}])` or the "
+                f"`torch.serialization.safe_globals([{full}])` context manager to allowlist this global if you trust this class/function.")
+        return self._allowed[full]
+
+    dispatch = _Operands({getattr(pickle, n)[0]: pickle._Unpickler.dispatch[getattr(pickle, n)[0]] for n in _OPERANDS})
+
+    def load_proto(self):
+        version = self.read(1)[0]
+        if version != 2:
+            warn(f"Detected pickle protocol {version} in the checkpoint, which was not the default pickle protocol used by `torch.load` (2). The weights_only "
+                 "Unpickler might not support all instructions implemented by this protocol, please file an issue for adding support if you encounter this.")
+
+    def load_reduce(self):
+        func = self.stack[-2]
+        if id(func) not in self._callable:
+            raise pickle.UnpicklingError(f"Trying to call reduce for unrecognized function {func}")
+        super().load_reduce()
+
+    def load_newobj(self):
+        cls = self.stack[-2]
+        if id(cls) not in self._callable:
+            raise pickle.UnpicklingError(f"Trying to create new object for unrecognized class {cls}")
+        super().load_newobj()
+
+    def load_build(self):
+        state, inst = self.stack[-1], self.stack[-2]
+        kind = type(inst)
+        if kind in (Tensor, Parameter):
+            self.stack.pop()
+            _set_state(inst, state)
+        elif kind is OrderedDict:
+            self.stack.pop()
+            inst.__dict__.update(state)
+        elif any(kind is x for x in SAFE.values()):
+            super().load_build()
+        else:
+            raise pickle.UnpicklingError(
+                f"Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got {kind}")
+
+    dispatch.update({pickle.PROTO[0]: load_proto, pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.BUILD[0]: load_build})
+
+
+def dumped(obj, protocol):
+    """(the pickle of an object, its storages)."""
+    out = io.BytesIO()
+    writer = Writer(out, protocol)
+    writer.dump(obj)
+    return out.getvalue(), writer.storages
+
+

@@ -1,0 +1,149 @@
+"""Optimizers whose step is one recorded call for each parameter group (layer 8)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core.dtypes import float32
+from .._core.record import INPLACE, LEAF, NOGRAD, data
+from .._core.storage import read
+from .._tensor import Tensor, from_array, wrap
+from ._record import update
+from .optimizer import Optimizer, _get_scalar_dtype, loss_of
+
+__all__ = ["Recorded", "check_lr", "check_not_negative", "zeros_like"]
+
+CAPTURABLE = "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']"
+
+
+class Recorded(Optimizer):
+    """What an algorithm says: `rule`, its name in the table; `flags(group)`, the options that are structure; `numbers(group, kind)`, those that are data;
+    `first`, the kind of a parameter's first step where its numbers differ; `begin(group, p, g, state, count)`, the states of a parameter before its first step; `states(group, state)`, the names of those that a step reads.
+    """
+
+    rule = first = None
+    uniform = True  # all parameters of a group have the same states
+    older: dict = {}  # options that old state dicts lack
+    capturable_words = "params and state_steps"
+    capturable_where = CAPTURABLE
+
+    def _step(self, closure):
+        loss = loss_of(closure)
+        for group in self.param_groups:
+            self._update(group)
+        return loss
+
+    def _update(self, group):
+        calls, counts = {}, {}
+        differentiable = group.get("differentiable", False)
+        names = None
+        for p in group["params"]:
+            leaf = p._leaf
+            g = None if leaf is None else leaf.grad
+            if g is None:
+                continue
+            state, kind = self.state_of(group, p), None
+            if self.fresh(group, state):
+                self._begin(group, p, g, state, counts)
+                kind = self.first
+            if names is None or not self.uniform:
+                names = self.states(group, state)
+            v = p._v if p._cell is None else read(p)
+            mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._view is None else NOGRAD
+            items = calls.get((mode, kind))
+            if items is None:
+                items = calls[mode, kind] = []
+            items.append((p, v, g, state, names))
+        if calls:
+            self._check(group)
+        for (mode, kind), items in calls.items():
+            options = (("maximize", bool(group["maximize"])), *self.flags(group))
+            if mode == INPLACE:
+                options += (("differentiable", True), ("first", kind is not None))
+            update(self.rule, options, self.numbers(group, kind), items, mode)
+
+    def state_of(self, group, p):
+        """The dict of states of a parameter."""
+        return self.state[p]
+
+    def fresh(self, group, state):
+        """Whether a parameter has not been updated yet."""
+        return not state
+
+    def _begin(self, group, p, g, state, counts):
+        def count(name, start=0.0):
+            """A number as a state: one value for all parameters that begin together, a tensor of its own for each."""
+            key = name, p._v.aval.device
+            if key not in counts:
+                dtype = _get_scalar_dtype(group.get("fused"))
+                counts[key] = data(np.asarray(start, dtype.np), dtype)
+            state[name] = wrap(counts[key])
+
+        self.begin(group, p, g, state, count)
+
+    def _check(self, group):
+        if group.get("capturable"):
+            raise AssertionError(f"If capturable=True, {self.capturable_words} must be on supported devices: {self.capturable_where}.")
+        if group.get("foreach") and group.get("differentiable"):
+            raise AssertionError("_foreach ops don't support autograd")
+
+    def begin(self, group, p, g, state, count):
+        raise NotImplementedError
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self.older.items():
+                group.setdefault(name, value)
+            for p in group["params"]:
+                own = self.state.get(p, {})
+                for name in ("step", "eta", "mu", "mu_product"):
+                    if name in own and not isinstance(own[name], Tensor):
+                        own[name] = from_array(np.asarray(float(own[name]), _get_scalar_dtype().np), _get_scalar_dtype())
+
+
+def zeros_like(p):
+    """A state of zeros for a parameter: plain data, so that the first step has the structure of all others."""
+    return filled_like(p, 0)
+
+
+def filled_like(p, value):
+    """A state of equal numbers for a parameter."""
+    return from_array(np.full(p._v.aval.shape, value, p._v.aval.dtype.np), p._v.aval.dtype)
+
+
+def check_lr(lr, words="Invalid learning rate: {}"):
+    """torch's checks of a learning rate."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(words.format(lr))
+
+
+def check_not_negative(**values):
+    """torch's error for an option below zero; `weight_decay` and so on by their names."""
+    for name, value in values.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {_SPOKEN.get(name, name)} value: {value}")
+
+
+_SPOKEN = {"eps": "epsilon"}
+
+
+def check_betas(betas):
+    """torch's error for a beta out of [0, 1)."""
+    for i in (0, 1):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def check_fused(defaults):
+    """torch's errors for fused with what excludes it."""
+    if defaults.get("fused"):
+        if defaults.get("differentiable"):
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if defaults.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+__all__ += ["check_betas", "check_fused", "filled_like", "float32"]

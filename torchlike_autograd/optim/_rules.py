@@ -1,0 +1,222 @@
+"""The update of one parameter by each algorithm (layer 8), as pure JAX functions.
+
+``rule(p, g, s, n, o) -> (new p, new states)``: the parameter, its gradient, a dict of its states, a dict of runtime numbers (0-dim float64 arrays, so that a
+changing learning rate and the step count are data), a dict of structural options.  Scalars are combined in float64, as Python does it for torch, and meet
+arrays in the arrays' own dtype.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+__all__ = ["RULES"]
+
+RULES: dict = {}
+
+
+def _rule(f):
+    RULES[f.__name__] = f
+    return f
+
+
+def _as(x, like):
+    """A float64 scalar in the dtype of an array."""
+    return x.astype(like.dtype)
+
+
+def _lerp(a, b, w):
+    """a towards b by the float64 scalar w, by the form that is exact at the nearer end."""
+    near = w < 0.5
+    return jnp.where(near, a + _as(w, a) * (b - a), b - (b - a) * _as(1 - w, a))
+
+
+def _step(s):
+    """(the new step count in its own dtype, the same in float64)."""
+    t = s["step"] + np.asarray(1, s["step"].dtype)
+    return t, t.astype(np.float64).reshape(())
+
+
+def _sign(g, o):
+    return -g if o["maximize"] else g
+
+
+def _decayed(p, g, n, o):
+    """The gradient with weight decay added."""
+    return g + p * _as(n["weight_decay"], p) if o["weight_decay"] else g
+
+
+def _shrunk(p, g, n, o):
+    """(p, g) after weight decay of either kind."""
+    if not o["weight_decay"]:
+        return p, g
+    if o["decoupled"]:
+        return p * _as(1 - n["lr"] * n["weight_decay"], p), g
+    return p, _decayed(p, g, n, o)
+
+
+def _square_average(v, g, beta):
+    return v * _as(beta, v) + _as(1 - beta, v) * g * g
+
+
+@_rule
+def sgd(p, g, s, n, o):
+    g = _decayed(p, _sign(g, o), n, o)
+    if not o["momentum"]:
+        return p - _as(n["lr"], p) * g, {}
+    buffer = s["momentum_buffer"] * _as(n["momentum"], g) + (g * _as(1 - n["dampening"], g) if o["dampening"] else g)
+    if o.get("first"):  # torch keeps the first gradient without its history
+        buffer = jax.lax.stop_gradient(buffer)
+    g = g + buffer * _as(n["momentum"], g) if o["nesterov"] else buffer
+    return p - _as(n["lr"], p) * g, {"momentum_buffer": buffer}
+
+
+@_rule
+def adam(p, g, s, n, o):
+    step, t = _step(s)
+    p, g = _shrunk(p, _sign(g, o), n, o)
+    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
+    v = _square_average(s["exp_avg_sq"], g, n["beta2"])
+    out = {"step": step, "exp_avg": m, "exp_avg_sq": v}
+    if o["amsgrad"]:
+        v = out["max_exp_avg_sq"] = jnp.maximum(s["max_exp_avg_sq"], v)
+    if o.get("differentiable"):
+        return p + m / _single_precision_bound(v, n, step), out
+    size = n["lr"] / (1 - n["beta1"] ** t)
+    bound = jnp.sqrt(v) / _as(jnp.sqrt(1 - n["beta2"] ** t), v) + _as(n["eps"], v)
+    return p - _as(size, p) * m / bound, out
+
+
+def _single_precision_bound(v, n, step):
+    """What torch divides by in a step that is differentiated: its corrections are tensors of the step count's dtype."""
+    left1, left2 = [1 - _as(n[k], step) ** step for k in ("beta1", "beta2")]
+    back = -(_as(n["lr"], step) / left1)
+    return jnp.sqrt(v) / (jnp.sqrt(left2) * back).astype(v.dtype) + (_as(n["eps"], step) / back).astype(v.dtype)
+
+
+@_rule
+def adamax(p, g, s, n, o):
+    step, t = _step(s)
+    g = _decayed(p, _sign(g, o), n, o)
+    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
+    u = jnp.maximum(s["exp_inf"] * _as(n["beta2"], p), jnp.abs(g) + _as(n["eps"], p))
+    return p - _as(n["lr"] / (1 - n["beta1"] ** t), p) * m / u, {"step": step, "exp_avg": m, "exp_inf": u}
+
+
+@_rule
+def nadam(p, g, s, n, o):
+    step, t = _step(s)
+    p, g = _shrunk(p, _sign(g, o), n, o)
+    mu = n["beta1"] * (1 - 0.5 * 0.96 ** (t * n["momentum_decay"]))
+    later = n["beta1"] * (1 - 0.5 * 0.96 ** ((t + 1) * n["momentum_decay"]))
+    product = s["mu_product"] * _as(mu, s["mu_product"])
+    so_far = product.astype(np.float64).reshape(())
+    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
+    v = _square_average(s["exp_avg_sq"], g, n["beta2"])
+    bound = jnp.sqrt(v / _as(1 - n["beta2"] ** t, v)) + _as(n["eps"], v)
+    p = p - _as(n["lr"] * (1 - mu) / (1 - so_far), p) * g / bound
+    p = p - _as(n["lr"] * later / (1 - so_far * later), p) * m / bound
+    return p, {"step": step, "mu_product": product, "exp_avg": m, "exp_avg_sq": v}
+
+
+@_rule
+def radam(p, g, s, n, o):
+    step, t = _step(s)
+    p, g = _shrunk(p, _sign(g, o), n, o)
+    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
+    v = _square_average(s["exp_avg_sq"], g, n["beta2"])
+    left = 1 - n["beta2"] ** t
+    most = 2 / (1 - n["beta2"]) - 1
+    rho = most - 2 * t * n["beta2"] ** t / left
+    known = rho > 5
+    rho = jnp.where(known, rho, most)
+    rect = jnp.sqrt((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho))
+    adapted = _as(jnp.sqrt(left), v) / (jnp.sqrt(v) + _as(n["eps"], v)) * _as(rect, v)
+    even = m / _as(1 - n["beta1"] ** t, m)
+    return p - even * _as(n["lr"], p) * jnp.where(known, adapted, jnp.ones_like(adapted)), {"step": step, "exp_avg": m, "exp_avg_sq": v}
+
+
+@_rule
+def adagrad(p, g, s, n, o):
+    step, t = _step(s)
+    g = _decayed(p, _sign(g, o), n, o)
+    total = s["sum"] + g * g
+    rate = n["lr"] / (1 + (t - 1) * n["lr_decay"])
+    return p - _as(rate, p) * g / (jnp.sqrt(total) + _as(n["eps"], p)), {"step": step, "sum": total}
+
+
+@_rule
+def adadelta(p, g, s, n, o):
+    step, _ = _step(s)
+    g = _decayed(p, _sign(g, o), n, o)
+    square = _square_average(s["square_avg"], g, n["rho"])
+    delta = jnp.sqrt(s["acc_delta"] + _as(n["eps"], p)) / jnp.sqrt(square + _as(n["eps"], p)) * g
+    moved = _square_average(s["acc_delta"], delta, n["rho"])
+    return p - _as(n["lr"], p) * delta, {"step": step, "square_avg": square, "acc_delta": moved}
+
+
+@_rule
+def rmsprop(p, g, s, n, o):
+    step, _ = _step(s)
+    g = _decayed(p, _sign(g, o), n, o)
+    square = _square_average(s["square_avg"], g, n["alpha"])
+    out, spread = {"step": step, "square_avg": square}, square
+    if o["centered"]:
+        mean = out["grad_avg"] = _lerp(s["grad_avg"], g, 1 - n["alpha"])
+        spread = square - mean * mean
+    bound = jnp.sqrt(spread) + _as(n["eps"], p)
+    if not o["momentum"]:
+        return p - _as(n["lr"], p) * g / bound, out
+    out["momentum_buffer"] = s["momentum_buffer"] * _as(n["momentum"], p) + g / bound
+    return p - _as(n["lr"], p) * out["momentum_buffer"], out
+
+
+@_rule
+def rprop(p, g, s, n, o):
+    step, _ = _step(s)
+    g = _sign(g, o)
+    agree = g * s["prev"]
+    one = jnp.ones_like(agree)
+    factor = jnp.where(agree > 0, _as(n["plus"], p) * one, jnp.where(agree < 0, _as(n["minus"], p) * one, jnp.where(agree == 0, one, agree)))
+    size = jnp.clip(s["step_size"] * factor, _as(n["least"], p), _as(n["most"], p))
+    g = jnp.where(agree < 0, jnp.zeros_like(g), g)
+    return p - jnp.sign(g) * size, {"step": step, "prev": g, "step_size": size}
+
+
+@_rule
+def asgd(p, g, s, n, o):
+    step, t = _step(s)
+    g = _decayed(p, _sign(g, o), n, o)
+    eta, mu = s["eta"].astype(np.float64).reshape(()), s["mu"].astype(np.float64).reshape(())
+    p = p * _as(1 - n["lambd"] * eta, p)
+    p = p - _as(eta, p) * g
+    ax = jnp.where(mu == 1, p, s["ax"] + (p - s["ax"]) * _as(mu, p))
+    eta = n["lr"] / (1 + n["lambd"] * n["lr"] * t) ** n["alpha"]
+    mu = 1 / jnp.maximum(1.0, t - n["t0"])
+    return p, {"step": step, "eta": _as(eta, s["eta"]).reshape(s["eta"].shape), "mu": _as(mu, s["mu"]).reshape(s["mu"].shape), "ax": ax}
+
+
+def _norm(x, axis=None, keepdims=False):
+    return jnp.sqrt(jnp.sum(x * x, axis=axis, keepdims=keepdims))
+
+
+@_rule
+def adafactor(p, g, s, n, o):
+    step, t = _step(s)
+    g = _sign(g, o)
+    small = n["eps1"] if "eps1" in n else jnp.asarray(jnp.finfo(p.dtype).eps, np.float64)
+    weight = t ** n["beta2_decay"]
+    rate = jnp.maximum(n["eps2"], _norm(p).astype(np.float64) / np.sqrt(p.size)) * jnp.minimum(n["lr"], 1 / jnp.sqrt(t))
+    if o["weight_decay"]:
+        p = p * _as(1 - n["lr"] * n["weight_decay"], p)
+    out = {"step": step}
+    if g.ndim > 1:
+        row = out["row_var"] = _lerp(s["row_var"], _norm(g, -1, True) ** 2 / np.asarray(g.shape[-1], g.dtype), weight)
+        column = out["col_var"] = _lerp(s["col_var"], _norm(g, -2, True) ** 2 / np.asarray(g.shape[-2], g.dtype), weight)
+        spread = row * column / jnp.maximum(jnp.mean(row, axis=-2, keepdims=True), _as(small, g))
+    else:
+        spread = out["variance"] = _lerp(s["variance"], g * g, weight)
+    update = g / jnp.sqrt(jnp.maximum(spread, _as(small * small, g)))
+    clip = jnp.maximum(1.0, _norm(update).astype(np.float64) / (np.sqrt(update.size) * n["d"]))
+    return p - _as(rate / clip, p) * update, out

@@ -1,0 +1,42 @@
+"""torch.optim.adadelta (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_lr, check_not_negative, zeros_like
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(Recorded):
+    """Steps of the size of earlier steps, relative to earlier gradients."""
+
+    rule = "adadelta"
+    older = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    capturable_where = "['cuda', 'xpu', 'hpu', 'privateuseone']"
+
+    def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False):
+        check_lr(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        check_not_negative(eps=eps, weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "capturable": capturable, "foreach": foreach,
+            "differentiable": differentiable})
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        state["square_avg"] = zeros_like(p)
+        state["acc_delta"] = zeros_like(p)
+
+    def states(self, group, state):
+        return ("step", "square_avg", "acc_delta")
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0),)
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "rho": group["rho"], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)

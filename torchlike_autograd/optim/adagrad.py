@@ -1,0 +1,51 @@
+"""torch.optim.adagrad (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_fused, check_lr, check_not_negative, filled_like
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Recorded):
+    """Steps by the root of all squared gradients so far; the states are there from the start."""
+
+    rule = "adagrad"
+    older = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+
+    def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False,
+                 differentiable=False, fused=None):
+        check_lr(lr)
+        check_not_negative(lr_decay=lr_decay, weight_decay=weight_decay, initial_accumulator_value=initial_accumulator_value, eps=eps)
+        super().__init__(params, {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay, "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused})
+        check_fused(self.defaults)
+        if fused:
+            self._step_supports_amp_scaling = True
+        for group in self.param_groups:
+            counts = {}
+            for p in group["params"]:
+                self._begin(group, p, None, self.state[p], counts)
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        value = group["initial_accumulator_value"]
+        state["sum"] = filled_like(p, complex(value, value) if p.is_complex() else value)
+
+    def share_memory(self):
+        """Tensors are shared within the process only."""
+        raise NotImplementedError("share_memory: tensors cannot be shared between processes here")
+
+    def states(self, group, state):
+        return ("step", "sum")
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0),)
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "lr_decay": group["lr_decay"], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)

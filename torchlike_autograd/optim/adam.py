@@ -1,0 +1,62 @@
+"""torch.optim.adam (layer 8)."""
+
+from __future__ import annotations
+
+from .._tensor import Tensor
+from ._group import Recorded, check_betas, check_fused, check_lr, check_not_negative, zeros_like
+
+__all__ = ["Adam"]
+
+
+class Adam(Recorded):
+    """Adam, with coupled or decoupled weight decay; `amsgrad` keeps the largest second moment."""
+
+    rule = "adam"
+    older = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False, "decoupled_weight_decay": False, "fused": None}
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False,
+                 differentiable=False, fused=None, decoupled_weight_decay=False):
+        if isinstance(lr, Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for i in (0, 1):
+            if isinstance(betas[i], Tensor):
+                if not capturable and foreach:
+                    raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+                if betas[i].numel() != 1:
+                    raise ValueError(f"Tensor betas[{i}] must be 1-element")
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable, "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
+        check_fused(self.defaults)
+        if fused:
+            self._step_supports_amp_scaling = True
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        state["exp_avg"] = zeros_like(p)
+        state["exp_avg_sq"] = zeros_like(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(p)
+
+    def states(self, group, state):
+        return _AMSGRAD if group["amsgrad"] else _PLAIN
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0), ("decoupled", group["decoupled_weight_decay"]), ("amsgrad", group["amsgrad"]))
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "beta1": group["betas"][0], "beta2": group["betas"][1], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)
+
+
+_PLAIN = ("step", "exp_avg", "exp_avg_sq")
+_AMSGRAD = (*_PLAIN, "max_exp_avg_sq")

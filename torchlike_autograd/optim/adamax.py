@@ -1,0 +1,41 @@
+"""torch.optim.adamax (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_betas, check_lr, check_not_negative, zeros_like
+
+__all__ = ["Adamax"]
+
+
+class Adamax(Recorded):
+    """Adam by the largest gradient so far instead of the second moment."""
+
+    rule = "adamax"
+    older = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+
+    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False, differentiable=False, capturable=False):
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+            "capturable": capturable})
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        state["exp_avg"] = zeros_like(p)
+        state["exp_inf"] = zeros_like(p)
+
+    def states(self, group, state):
+        return ("step", "exp_avg", "exp_inf")
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0),)
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "beta1": group["betas"][0], "beta2": group["betas"][1], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)

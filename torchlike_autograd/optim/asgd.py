@@ -1,0 +1,41 @@
+"""torch.optim.asgd (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_lr, check_not_negative, zeros_like
+
+__all__ = ["ASGD"]
+
+
+class ASGD(Recorded):
+    """Gradient descent with a falling rate and the average of the parameters in the state `ax`."""
+
+    rule = "asgd"
+    older = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+    capturable_words = "params, mus, etas, and state_steps"
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False):
+        check_lr(lr)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable})
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        count("eta", float(group["lr"]))
+        count("mu", 1.0)
+        state["ax"] = zeros_like(p)
+
+    def states(self, group, state):
+        return ("step", "eta", "mu", "ax")
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0),)
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "lambd": group["lambd"], "alpha": group["alpha"], "t0": group["t0"], "weight_decay": group["weight_decay"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)

@@ -1,0 +1,42 @@
+"""torch.optim.radam (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_betas, check_lr, check_not_negative, zeros_like
+
+__all__ = ["RAdam"]
+
+
+class RAdam(Recorded):
+    """Adam whose adaptive step waits until the second moment is known well enough."""
+
+    rule = "radam"
+    older = {"foreach": None, "maximize": False, "differentiable": False, "decoupled_weight_decay": False, "capturable": False}
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, maximize=False,
+                 capturable=False, differentiable=False):
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach, "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable})
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        state["exp_avg"] = zeros_like(p)
+        state["exp_avg_sq"] = zeros_like(p)
+
+    def states(self, group, state):
+        return ("step", "exp_avg", "exp_avg_sq")
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0), ("decoupled", group["decoupled_weight_decay"]))
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "beta1": group["betas"][0], "beta2": group["betas"][1], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)

@@ -1,0 +1,40 @@
+"""torch.optim.rmsprop (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_lr, check_not_negative, zeros_like
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(Recorded):
+    """Steps by the running root mean square of the gradients, `centered` by their mean."""
+
+    rule = "rmsprop"
+    older = {"momentum": 0, "centered": False, "foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+
+    def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None, maximize=False,
+                 differentiable=False):
+        check_lr(lr)
+        check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered, "weight_decay": weight_decay, "capturable": capturable,
+            "foreach": foreach, "maximize": maximize, "differentiable": differentiable})
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        for name in self.states(group, state)[1:]:
+            state[name] = zeros_like(p)
+
+    def states(self, group, state):
+        return ("step", "square_avg", *(("momentum_buffer",) if group["momentum"] > 0 else ()), *(("grad_avg",) if group["centered"] else ()))
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0), ("momentum", group["momentum"] > 0), ("centered", group["centered"]))
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "alpha": group["alpha"], "eps": group["eps"], "weight_decay": group["weight_decay"], "momentum": group["momentum"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)

@@ -1,0 +1,41 @@
+"""torch.optim.rprop (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_lr, filled_like, zeros_like
+
+__all__ = ["Rprop"]
+
+
+class Rprop(Recorded):
+    """Steps by the signs of the gradients alone, longer while they stay."""
+
+    rule = "rprop"
+    older = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
+
+    def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None, maximize=False, differentiable=False):
+        check_lr(lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        super().__init__(params, {
+            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+            "capturable": capturable})
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        state["prev"] = zeros_like(p)
+        lr = float(group["lr"])
+        state["step_size"] = filled_like(g, complex(lr, lr) if g.is_complex() else lr)
+
+    def states(self, group, state):
+        return ("step", "prev", "step_size")
+
+    def flags(self, group):
+        return ()
+
+    def numbers(self, group, kind):
+        return {"minus": group["etas"][0], "plus": group["etas"][1], "least": group["step_sizes"][0], "most": group["step_sizes"][1]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)

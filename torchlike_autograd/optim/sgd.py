@@ -1,0 +1,53 @@
+"""torch.optim.sgd (layer 8)."""
+
+from __future__ import annotations
+
+from ._group import Recorded, check_fused, check_lr, check_not_negative, zeros_like
+
+__all__ = ["SGD"]
+
+
+class SGD(Recorded):
+    """Gradient descent with momentum.  The first step's buffer is the gradient: the usual rule from a buffer of zeros with nothing dampened."""
+
+    rule, first = "sgd", "first"
+    older = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
+
+    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False,
+                 fused=None):
+        check_lr(lr)
+        check_not_negative(momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
+            "foreach": foreach, "differentiable": differentiable, "fused": fused})
+        if fused:
+            self._step_supports_amp_scaling = True
+            check_fused(self.defaults)
+
+    def state_of(self, group, p):
+        return self.state[p] if group["momentum"] != 0 else {}
+
+    def fresh(self, group, state):
+        return group["momentum"] != 0 and state.get("momentum_buffer") is None
+
+    def begin(self, group, p, g, state, count):
+        state["momentum_buffer"] = zeros_like(p)
+
+    def states(self, group, state):
+        return _NONE if group["momentum"] == 0 else _BUFFER
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0), ("momentum", group["momentum"] != 0), ("nesterov", group["nesterov"]),
+                ("dampening", group["dampening"] != 0))
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "momentum": group["momentum"], "dampening": 0.0 if kind else group["dampening"], "weight_decay": group["weight_decay"]}
+
+    def step(self, closure=None):
+        """One update; returns what the closure returns."""
+        return self._step(closure)
+
+
+_NONE, _BUFFER = (), ("momentum_buffer",)

@@ -1,0 +1,361 @@
+"""torch.serialization (layer 8): `save` and `load` in PyTorch's zip format, and in the one before it; files go both ways between PyTorch and us.
+
+What differs from PyTorch: everything lives on the CPU; `mmap=True` reads the file at once; a class is found by the name that PyTorch gives it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import pickle
+import pickletools
+import struct
+import sys
+import zipfile
+
+import numpy as np
+
+from . import _pickled
+from ._core import publish as _publish
+from ._core.devices import device as _device
+from ._pickled import Reader, Storage, WeightsReader, Writer, storage_dtype
+
+__all__ = ["add_safe_globals", "clear_safe_globals", "default_restore_location", "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options",
+           "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag", "safe_globals", "save", "set_crc32_options",
+           "set_default_load_endianness", "set_default_mmap_options"]
+
+DEFAULT_PROTOCOL = 2
+MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
+PROTOCOL_VERSION = 1001
+_ALIGNMENT = 64
+
+
+class SourceChangeWarning(Warning):
+    """Kept for programs that filter it."""
+
+
+# What files may name
+
+def add_safe_globals(safe_globals):
+    """Allow functions and classes in files that are loaded with weights_only; an item may be (object, full name)."""
+    for x in safe_globals:
+        obj, name = x if isinstance(x, tuple) else (x, f"{x.__module__}.{x.__qualname__}")
+        _pickled.SAFE[name.removeprefix("builtins.")] = obj
+
+
+def get_safe_globals():
+    """What a program has allowed."""
+    return list(_pickled.SAFE.values())
+
+
+def clear_safe_globals():
+    """Allow nothing more."""
+    _pickled.SAFE.clear()
+
+
+class safe_globals(contextlib.AbstractContextManager):
+    """Allow functions and classes within a block."""
+
+    def __init__(self, safe_globals):
+        self.wanted = safe_globals
+
+    def __enter__(self):
+        self.before = dict(_pickled.SAFE)
+        add_safe_globals(self.wanted)
+
+    def __exit__(self, *exc):
+        _pickled.SAFE.clear()
+        _pickled.SAFE.update(self.before)
+
+
+def get_unsafe_globals_in_checkpoint(f):
+    """The names in a file that `weights_only` would refuse."""
+    with _opened(f, "rb") as file, zipfile.ZipFile(file) as z:
+        text = z.read(f"{_folder(z)}/data.pkl")
+    names = [arg.replace(" ", ".", 1).removeprefix("__builtin__.") for op, arg, _ in pickletools.genops(text) if op.name == "GLOBAL"]
+    return [n for n in dict.fromkeys(names) if n not in _pickled.allowed()]
+
+
+# Options that change nothing here are remembered
+
+class LoadEndianness:
+    """The byte order to assume for files that do not say theirs."""
+
+    NATIVE, LITTLE, BIG = 1, 2, 3
+
+
+_options = {"endianness": None, "mmap": 2, "crc32": True}
+
+
+def get_default_load_endianness():
+    """What `set_default_load_endianness` was told."""
+    return _options["endianness"]
+
+
+def set_default_load_endianness(endianness):
+    """Remembered; files say their byte order."""
+    _options["endianness"] = endianness
+
+
+def get_default_mmap_options():
+    """What `set_default_mmap_options` was told."""
+    return _options["mmap"]
+
+
+def set_default_mmap_options(flags):
+    """Remembered; files are read at once."""
+    _options["mmap"] = flags
+
+
+def get_crc32_options():
+    """Whether files carry check sums: always here."""
+    return _options["crc32"]
+
+
+def set_crc32_options(compute_crc32):
+    """Remembered; files always carry check sums."""
+    _options["crc32"] = compute_crc32
+
+
+# Saving
+
+def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
+    """Write an object with its tensors to a path or a file; tensors that share storage go on doing so."""
+    if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
+        raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
+    if isinstance(f, (str, os.PathLike)):
+        folder = os.path.dirname(os.fspath(f))
+        if folder and not os.path.isdir(folder):
+            raise RuntimeError(f"Parent directory {folder} does not exist.")
+    with _opened(f, "wb") as file:
+        if _use_new_zipfile_serialization:
+            name = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
+            _save_zip(obj, file, name, pickle_protocol, not _disable_byteorder_record)
+        else:
+            _save_old(obj, file, pickle_protocol)
+
+
+@contextlib.contextmanager
+def _opened(f, mode):
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, mode) as file:
+            yield file
+    else:
+        yield f
+        if mode == "wb" and hasattr(f, "flush"):
+            f.flush()
+
+
+def _save_zip(obj, file, name, protocol, byteorder):
+    text, storages = _pickled.dumped(obj, protocol)
+    whole = hashlib.sha256(text)
+    out = io.BytesIO() if not _can_seek(file) else file
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as z:
+        _put(z, f"{name}/data.pkl", text)
+        _put(z, f"{name}/.format_version", b"1")
+        _put(z, f"{name}/.storage_alignment", str(_ALIGNMENT).encode())
+        if byteorder:
+            _put(z, f"{name}/byteorder", sys.byteorder.encode())
+        for s in storages:
+            data = s.array.tobytes()
+            whole.update(data)
+            _put(z, f"{name}/data/{s.key}", data)
+        _put(z, f"{name}/version", b"3\n")
+        _put(z, f"{name}/.data/serialization_id", str(int(whole.hexdigest(), 16) % 10**40).zfill(40).encode())
+    if out is not file:
+        file.write(out.getvalue())
+
+
+def _can_seek(file):
+    return hasattr(file, "seek") and hasattr(file, "tell") and getattr(file, "seekable", lambda: True)()
+
+
+def _put(z, name, data):
+    """One record whose data begin at a multiple of the alignment."""
+    info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    begin = z.fp.tell() + 30 + len(name.encode()) + 4
+    pad = -begin % _ALIGNMENT
+    info.extra = b"FB" + struct.pack("<H", pad) + b"Z" * pad
+    z.writestr(info, data)
+
+
+class _OldWriter(Writer):
+    """The format before zip files: storages follow the pickle, by number."""
+
+    def pid_of(self, s):
+        """With a place for views of storages, which is always empty."""
+        return (*super().pid_of(s), None)
+
+
+def _save_old(obj, file, protocol):
+    sizes = {"short": 2, "int": 4, "long": 4}
+    for part in (MAGIC_NUMBER, PROTOCOL_VERSION, {"protocol_version": PROTOCOL_VERSION, "little_endian": sys.byteorder == "little", "type_sizes": sizes}):
+        pickle.dump(part, file, protocol=protocol)
+    writer = _OldWriter(file, protocol)
+    writer.dump(obj)
+    pickle.dump([s.key for s in writer.storages], file, protocol=protocol)
+    for s in writer.storages:
+        file.write(struct.pack("<q", s.array.size))
+        file.write(s.array.tobytes())
+
+
+# Loading
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
+    """Read what `save` has written, here or in PyTorch; by default only tensors, numbers, text and plain containers, otherwise UnpicklingError."""
+    if weights_only is None:
+        weights_only = pickle_module is None
+    if weights_only and pickle_module is not None:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    if not isinstance(f, (str, os.PathLike)) and not (hasattr(f, "seek") and hasattr(f, "tell")):
+        raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. Please pre-load the data "
+                             "into a buffer like io.BytesIO and try to load from it instead.")
+    options = {"encoding": "utf-8", **pickle_load_args} if not weights_only else {"encoding": "utf-8"}
+    with _opened(f, "rb") as file:
+        start = file.tell()
+        is_zip = file.read(4) == b"PK\x03\x04"
+        file.seek(start)
+        reader = WeightsReader if weights_only else Reader
+        try:
+            return (_load_zip if is_zip else _load_old)(file, reader, _restorer(map_location), options)
+        except pickle.UnpicklingError as e:
+            if not weights_only:
+                raise
+            raise pickle.UnpicklingError(_refusal(str(e))) from None
+
+
+_CHANGED = ("In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with "
+            "`weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.")
+_DOCS = ("\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only "
+         "https://pytorch.org/docs/stable/generated/torch.load.html.")
+
+
+def _refusal(said):
+    if "add_safe_globals" in said:
+        return ("Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the "
+                f"checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following "
+                f"error message.\n\tWeightsUnpickler error: {said}{_DOCS}")
+    return (f"Weights only load failed. {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` compatible with your use case: "
+            f"WeightsUnpickler error: \n\n{said}{_DOCS}")
+
+
+def _folder(z):
+    return z.namelist()[0].partition("/")[0]
+
+
+def _load_zip(file, reader, restore, options):
+    with zipfile.ZipFile(file) as z:
+        folder, storages = _folder(z), {}
+        names = set(z.namelist())
+        if f"{folder}/constants.pkl" in names:
+            raise NotImplementedError("torch.load of a TorchScript archive: there is no TorchScript here")
+        order = z.read(f"{folder}/byteorder").decode() if f"{folder}/byteorder" in names else "little"
+
+        def storage(pid):
+            _, kind, key, location, count = pid
+            if key not in storages:
+                a = np.frombuffer(bytearray(z.read(f"{folder}/data/{key}")), storage_dtype(kind).np)
+                storages[key] = Storage(a if order == sys.byteorder else a.byteswap(), storage_dtype(kind))
+                restore(storages[key], location)
+            return storages[key]
+
+        return reader(io.BytesIO(z.read(f"{folder}/data.pkl")), storage, **options).load()
+
+
+def _load_old(file, reader, restore, options):
+    if reader(file, _no_storage, **options).load() != MAGIC_NUMBER:
+        raise RuntimeError("Invalid magic number; corrupt file?")
+    version = reader(file, _no_storage, **options).load()
+    if version != PROTOCOL_VERSION:
+        raise RuntimeError(f"Invalid protocol version: {version}")
+    reader(file, _no_storage, **options).load()
+    start, kinds = file.tell(), {}
+
+    def first(pid):
+        kinds[pid[2]] = pid
+        return Storage(np.zeros(pid[4], storage_dtype(pid[1]).np), storage_dtype(pid[1]))
+
+    reader(file, first, **options).load()  # the arrays come after the pickle that needs them: read twice
+    storages = {}
+    for key in reader(file, _no_storage, **options).load():
+        _, kind, _, location, _, view = kinds[key]
+        if view is not None:
+            raise NotImplementedError("torch.load: a view of a storage in an old file")
+        dtype = storage_dtype(kind)
+        count, = struct.unpack("<q", file.read(8))
+        storages[key] = Storage(np.frombuffer(bytearray(file.read(count * dtype.itemsize)), dtype.np), dtype)
+        restore(storages[key], location)
+    end = file.tell()
+    file.seek(start)
+    out = reader(file, lambda pid: storages[pid[2]], **options).load()
+    file.seek(end)
+    return out
+
+
+def _no_storage(pid):
+    raise RuntimeError("Invalid magic number; corrupt file?")
+
+
+# Where storages go
+
+class _Untyped:
+    """What a `map_location` function is shown."""
+
+    def __init__(self, storage):
+        self._storage = storage
+
+    def nbytes(self):
+        """Bytes held."""
+        return self._storage.array.nbytes
+
+    size = __len__ = nbytes
+
+    @property
+    def device(self):
+        return _device("cpu")
+
+    def cpu(self):
+        """Itself."""
+        return self
+
+
+def location_tag(storage):
+    """Where a storage lives."""
+    return "cpu"
+
+
+def default_restore_location(storage, location):
+    """Put a storage where it was, which must be the CPU."""
+    kind = str(location).partition(":")[0]
+    if kind == "cpu":
+        return storage
+    if kind == "cuda":
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only machine, please use "
+            "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.")
+    if kind == "meta":
+        raise NotImplementedError("torch.load: map_location='meta'")
+    raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})")
+
+
+def _restorer(map_location):
+    """restore(storage, location) for what `map_location` says."""
+    if map_location is None:
+        return default_restore_location
+    if isinstance(map_location, dict):
+        return lambda storage, location: default_restore_location(storage, map_location.get(location, location))
+    if isinstance(map_location, (str, _device)):
+        return lambda storage, location: default_restore_location(storage, str(map_location))
+
+    def restore(storage, location):
+        if map_location(_Untyped(storage), location) is None:
+            default_restore_location(storage, location)
+
+    return restore
+
+
+__getattr__ = _publish.missing("torch.serialization")
