@@ -94,6 +94,14 @@ class UninitializedTensorMixin:
             Tensor.requires_grad_(self)
 
     @property
+    def data(self):
+        return self._convert(self.dtype)
+
+    @data.setter
+    def data(self, new):
+        Tensor.data.fset(self, new)
+
+    @property
     def shape(self):
         raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when trying to "
                            "load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before accessing their "
@@ -162,6 +170,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad=True, device=None, dtype=None):
         return _empty(cls, requires_grad, device, dtype)
 
+    def __init__(self, requires_grad=True, device=None, dtype=None):
+        pass
+
     def __deepcopy__(self, memo):
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
@@ -186,6 +197,10 @@ def _empty(cls, requires_grad, device, dtype):
     if requires_grad:
         Tensor.requires_grad_(self)
     return self
+
+
+_refuse_everything(UninitializedParameter)
+_refuse_everything(UninitializedBuffer)
 
 
 def is_lazy(param):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-
 from .._core.nodes import RemovableHandle
 from .._core.saying import warn
 from .._tensor import Tensor
 from ..autograd.function import Function
 
+RemovableHandle.__module__ = __name__
 __all__ = ["BackwardHook", "RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
 
@@ -47,10 +47,11 @@ class BackwardHook:
     def __init__(self, module, user_hooks, user_pre_hooks):
         self.module, self.user_hooks, self.user_pre_hooks = module, user_hooks, user_pre_hooks
         self.grad_outputs, self.n_outputs, self.output_places = None, -1, None
-        self.n_inputs, self.input_places = -1, None
+        self.n_inputs, self.input_places, self.blank = -1, None, ()
 
     def setup_input_hook(self, args):
         """The arguments, handed through a node where one of them requires grad."""
+        self.blank = [None if t.requires_grad else t.detach() for t in args if isinstance(t, Tensor)]
         out, self.input_places = self._through(args, self._watch_inputs)
         self.n_inputs = len(args)
         return out
@@ -93,10 +94,11 @@ class BackwardHook:
         def hook(grad_input, _):
             if self.grad_outputs is None:
                 return None
-            grads = self._spread(self.input_places, grad_input, self.n_inputs)
-            grads = self._ask(grads, self.grad_outputs)
+            given = iter(grad_input)
+            whole = [next(given) if t is None else t * 0 for t in self.blank]  # inputs that need no gradient have zeros, as in torch
+            grads = self._ask(self._spread(self.input_places, whole, self.n_inputs), self.grad_outputs)
             self.grad_outputs = None
-            return tuple(grads[i] for i in self.input_places)
+            return tuple(grads[i] for i, t in zip(self.input_places, self.blank) if t is None)
 
         node.register_hook(hook)
 
@@ -122,7 +124,7 @@ class BackwardHook:
                 if len(other) != n:
                     raise RuntimeError(f"Backward pre hook returned an invalid number of grad_output, got {len(other)}, but expected {n}")
                 self.grad_outputs = other
-            now = tuple(self.grad_outputs[i] for i in self.output_places) if isinstance(self.grad_outputs, tuple) else self.grad_outputs
+            now = tuple(self.grad_outputs[i] for i in self.output_places)
             if self.input_places is None:
                 self._ask_without_inputs()
             return now

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 from ..._core import devices, dtypes, layouts
 from ..._core.saying import warn
 from ..._tensor import Tensor
@@ -134,8 +136,8 @@ def _asked(args, device=None, dtype=None, non_blocking=False, memory_format=None
             device = a
         elif isinstance(a, layouts.memory_format) or a is None or isinstance(a, bool):
             continue
-        elif hasattr(a, "__float__"):
-            device, dtype = None, None
+        elif isinstance(a, (builtins.float, complex)):  # torch takes a number for a tensor to be like
+            dtype = dtypes.float64 if isinstance(a, builtins.float) else dtypes.complex128
         else:
             raise TypeError("to() received an invalid combination of arguments - got (" + _kind(a) + "), but expected one of:")
     return (None if device is None else devices.device(device)), dtype

@@ -5,7 +5,8 @@ The class is put together here; how it is called is in `_call.py`, its state dic
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
+from typing import TypeVar
 
 from ..._core.shown import Shown
 from ..._tensor import Tensor
@@ -53,6 +54,7 @@ class Module(metaclass=Shown):
     training: bool
     call_super_init = False
     _compiled_call_impl = None
+    T_destination = TypeVar("T_destination", bound=dict)
 
     def __init__(self, *args, **kwargs):
         if not self.call_super_init:
