@@ -111,8 +111,6 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         input = input.index_select(0 if batch_first else 1, order)
     steps = input.transpose(0, 1) if batch_first else input
     found = _lengths(lengths, steps.shape[1])
-    if found[0] > steps.shape[0]:
-        steps = _cat([steps, steps[-1:].expand(found[0] - steps.shape[0], *steps.shape[1:])])
     sizes = [sum(n > t for n in found) for t in range(found[0])]
     parts, t = [], 0
     while t < len(sizes):
@@ -162,7 +160,7 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     rows = []
     for s in found:
         if tuple(s.shape[1:]) != rest:
-            named("add")(found[0][0], s[0])  # torch's words for shapes that do not fit
+            named("add")(found[0][:1], s[:1])  # torch's words for shapes that do not fit
         missing = longest - s.shape[0]
         if missing:
             fill = found[0].new_full((missing, *rest), padding_value)
