@@ -76,6 +76,8 @@ class RemovableHandle:
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
+        for more in self.extra if isinstance(self.extra, list) else () if self.extra is None else [self.extra]:
+            more.pop(self.id, None)
 
     def __enter__(self):
         return self
@@ -173,7 +175,8 @@ class Node:
 
 def short_name(node):
     """A node's name as messages give it: without its ending."""
-    return node.name().removesuffix("Backward0").replace("Backward", "")
+    head, _, tail = node.name().removesuffix("Backward0").rpartition("Backward")
+    return head + tail
 
 
 class InputMetadata:

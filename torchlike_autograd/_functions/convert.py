@@ -194,6 +194,12 @@ def untyped_storage(self):
     return Storage(self)
 
 
+@composite("Tensor.share_memory_")
+def share_memory_(self):
+    """Itself: memory is not shared with other processes here."""
+    return self
+
+
 @composite("Tensor.data_ptr")
 def data_ptr(self):
     """An address that is equal for tensors that start at the same element of one storage."""

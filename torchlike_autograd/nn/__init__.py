@@ -1,8 +1,30 @@
-"""torch.nn (layer 8): parameters and the functional operators; modules are not there yet."""
+"""torch.nn (layer 8): modules, parameters, functional operators."""
 
 from .._core import publish as _publish
-from . import functional
-from .parameter import Parameter
+from . import functional, init
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from . import modules  # isort: skip
+from . import parameter, utils  # isort: skip
 
-__all__ = ["Parameter", "functional"]
+globals().update({_name: getattr(modules, _name) for _name in modules.__all__})
+
+
+def factory_kwargs(kwargs):
+    """The device, dtype and memory_format among keyword arguments, also those given as `factory_kwargs`."""
+    if kwargs is None:
+        return {}
+    known = {"device", "dtype", "memory_format"}
+    unknown = kwargs.keys() - known - {"factory_kwargs"}
+    if unknown:
+        raise TypeError(f"unexpected kwargs {unknown}")
+    out = dict(kwargs.get("factory_kwargs", {}))
+    for k in known & kwargs.keys():
+        if k in out:
+            raise TypeError(f"{k} specified twice, in **kwargs and in factory_kwargs")
+        out[k] = kwargs[k]
+    return out
+
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs", "functional", "init", "modules", "parameter", "utils",
+           *modules.__all__]
 __getattr__ = _publish.missing("torch.nn")

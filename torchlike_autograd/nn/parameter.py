@@ -1,22 +1,30 @@
-"""torch.nn.parameter (layer 8): a Tensor that modules count among their parameters."""
+"""torch.nn.parameter (layer 8): tensors that modules count among their parameters or buffers, and those whose shape is not known yet."""
 
 from __future__ import annotations
 
-from .._core import dtypes, errors
+import numpy as np
+
+from .._core import config, devices, dtypes, errors
 from .._core.hot import PLAIN
 from .._core.state import copy_state
-from .._tensor import Tensor, _new
+from .._tensor import Tensor, TensorMeta, _new, from_array
 
-__all__ = ["Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]
 
 
-class Parameter(Tensor):
+class _ParameterMeta(TensorMeta):
+    """Counts tensors of other classes that are marked as parameters."""
+
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance) or (cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False))
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A leaf tensor that requires grad by default and shares the storage of `data`."""
 
     _is_param = True
 
     def __new__(cls, data=None, requires_grad=True):
-        from .._core import config
         from .._functions.create import filled
 
         source = filled((0,), 0, config.default_dtype()) if data is None else data
@@ -42,3 +50,159 @@ class Parameter(Tensor):
 
 
 PLAIN.add(Parameter)
+
+
+class _BufferMeta(TensorMeta):
+    """A buffer is any tensor that is marked as one."""
+
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance) or (cls is Buffer and isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False))
+
+
+class Buffer(Tensor, metaclass=_BufferMeta):
+    """`Buffer(data)` is a tensor over the same storage that modules take for a buffer when it is assigned to them."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        from .._functions.create import filled
+
+        source = filled((0,), 0, config.default_dtype()) if data is None else data
+        t = source.detach().requires_grad_(source.requires_grad)
+        t.persistent, t._is_buffer = persistent, True
+        return t
+
+
+# Without a shape
+
+_UNKNOWN = ("Attempted to use an uninitialized parameter in {}. This error happens when you are using a `LazyModule` or explicitly manipulating "
+            "`torch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions")
+
+
+class UninitializedTensorMixin:
+    """What parameters and buffers without a shape have in common."""
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Become an ordinary tensor of a shape, with unspecified values."""
+        from .. import empty
+
+        new = empty(tuple(shape), device=device if device is not None else self.device, dtype=dtype or self.dtype)
+        self.__class__ = self.cls_to_become
+        needs = self.requires_grad
+        if needs:
+            Tensor.requires_grad_(self, False)
+        self.data = new
+        if needs:
+            Tensor.requires_grad_(self)
+
+    @property
+    def data(self):
+        return self._convert(self.dtype)
+
+    @data.setter
+    def data(self, new):
+        Tensor.data.fset(self, new)
+
+    @property
+    def shape(self):
+        raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` when trying to "
+                           "load an uninitialized parameter into an initialized one. Call `forward` to initialize the parameters before accessing their "
+                           "attributes.")
+
+    def share_memory_(self):
+        raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before calling "
+                           "`module.share_memory()`.")
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, proto):
+        return _again, (type(self), self.requires_grad, str(self.device), self.dtype.name)
+
+    def _convert(self, *args, **kwargs):
+        """A new one of another dtype, to be taken over by `data`."""
+        dtype = next((a for a in (*args, *kwargs.values()) if isinstance(a, dtypes.dtype)), self.dtype)
+        return from_array(np.zeros(0, dtype.np), dtype)
+
+    to = _convert
+
+    def _of(dtype):  # noqa: N805
+        return lambda self: self._convert(dtype)
+
+    half, float, double, bfloat16 = _of(dtypes.float16), _of(dtypes.float32), _of(dtypes.float64), _of(dtypes.bfloat16)
+    del _of
+
+    def cpu(self):
+        return self
+
+    def cuda(self, device=None):
+        devices.key_of("cuda")
+        return self
+
+
+def _again(cls, requires_grad, device, dtype):
+    return cls(requires_grad, device, dtypes.DTYPES[dtype])
+
+
+def _refuse_everything(cls):
+    """Methods of Tensor that need a shape say what torch says."""
+    allowed = {"dtype", "device", "requires_grad", "data", "grad", "is_leaf", "grad_fn", "size", "dim", "is_floating_point", "is_complex", "detach_", "copy_",
+               "register_hook", "type", "untyped_storage", "persistent", "retain_grad"}
+
+    def refusing(name):
+        def method(self, *args, **kwargs):
+            raise ValueError(_UNKNOWN.format(f"<method '{name}' of 'torch._C.TensorBase' objects>", "UninitializedParameter"))
+
+        method.__name__ = name
+        return method
+
+    for name in dir(Tensor):
+        if (not name.startswith("_") or name in _OPERATORS) and name not in allowed and not hasattr(UninitializedTensorMixin, name) and callable(getattr(Tensor, name)):
+            setattr(cls, name, refusing(_OPERATORS.get(name, name)))
+
+
+_OPERATORS = {"__add__": "add", "__mul__": "mul", "__sub__": "sub", "__matmul__": "matmul", "__len__": "__len__", "__getitem__": "__getitem__"}
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose shape is not known yet."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return _empty(cls, requires_grad, device, dtype)
+
+    def __init__(self, requires_grad=True, device=None, dtype=None):
+        pass
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return memo[id(self)]
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+    """A buffer whose shape is not known yet."""
+
+    cls_to_become = Tensor
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        self = _empty(cls, requires_grad, device, dtype)
+        self.persistent, self._is_buffer = persistent, True
+        return self
+
+
+def _empty(cls, requires_grad, device, dtype):
+    dtype = dtype or config.default_dtype()
+    self = _new(cls)
+    copy_state(from_array(np.zeros(0, dtype.np), dtype, device=devices.key_of(device)), self)
+    if requires_grad:
+        Tensor.requires_grad_(self)
+    return self
+
+
+_refuse_everything(UninitializedParameter)
+_refuse_everything(UninitializedBuffer)
+
+
+def is_lazy(param):
+    """Whether a parameter or buffer has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)

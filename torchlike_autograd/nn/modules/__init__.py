@@ -1,0 +1,15 @@
+"""torch.nn.modules (layer 8): every layer under one roof."""
+
+from .module import Module  # isort: skip
+from . import (
+    activation, adaptive, batchnorm, channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm, lazy, linear, loss, normalization,
+    padding, pixelshuffle, pooling, rnn, sparse, transformer, upsampling)
+
+__all__ = ["Module"]
+for _part in (activation, adaptive, batchnorm, channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm, linear, loss,
+              normalization, padding, pixelshuffle, pooling, rnn, sparse, transformer, upsampling):
+    for _name in _part.__all__:
+        globals()[_name] = getattr(_part, _name)
+        __all__.append(_name)
+__all__.sort()
+del _part, _name

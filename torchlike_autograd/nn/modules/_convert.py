@@ -1,0 +1,155 @@
+"""Moving and converting Modules (layer 8): `_apply` and what is written with it."""
+
+from __future__ import annotations
+
+import builtins
+
+from ..._core import devices, dtypes, layouts
+from ..._core.saying import warn
+from ..._tensor import Tensor
+from ...autograd.grad_mode import no_grad
+
+
+def _apply(self, fn, recurse=True):
+    """Put fn(tensor) into every parameter, gradient and buffer; parameters keep their identity."""
+    if recurse:
+        for module in self.children():
+            module._apply(fn)
+    for p in self._parameters.values():
+        if p is None:
+            continue
+        with no_grad():
+            new = fn(p)
+        if new is not p:
+            p.data = new
+        g = p.grad
+        if g is not None:
+            with no_grad():
+                new = fn(g)
+            if new is not g:
+                g.data = new
+    for name, b in self._buffers.items():
+        if b is not None:
+            self._buffers[name] = fn(b)
+    return self
+
+
+def cuda(self, device=None):
+    """Move to a GPU; torch's error where there is none."""
+    if device is not None and not devices_there():
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    return self._apply(lambda t: t.cuda(device))
+
+
+def devices_there():
+    """Whether tensors can live on a GPU."""
+    from ... import cuda as there
+
+    return there.is_available()
+
+
+def ipu(self, device=None):
+    """Move to an IPU: there is none."""
+    raise RuntimeError("PyTorch is not linked with support for ipu devices")
+
+
+def xpu(self, device=None):
+    """Move to an XPU: there is none."""
+    raise AssertionError("Torch not compiled with XPU enabled")
+
+
+def mtia(self, device=None):
+    """Move to an MTIA device: there is none."""
+    raise AssertionError("Torch not compiled with MTIA enabled. Ensure you have `import mtia.host_runtime.torch_mtia.dynamic_library` in your python src "
+                         "file and include `//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!")
+
+
+def cpu(self):
+    """Move to the host."""
+    return self._apply(lambda t: t.cpu())
+
+
+def type(self, dst_type):
+    """Convert all parameters and buffers."""
+    return self._apply(lambda t: t.type(dst_type))
+
+
+def _floats_to(self, dtype):
+    return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+
+def float(self):
+    """Floating point parameters and buffers as float32."""
+    return _floats_to(self, dtypes.float32)
+
+
+def double(self):
+    """Floating point parameters and buffers as float64."""
+    return _floats_to(self, dtypes.float64)
+
+
+def half(self):
+    """Floating point parameters and buffers as float16."""
+    return _floats_to(self, dtypes.float16)
+
+
+def bfloat16(self):
+    """Floating point parameters and buffers as bfloat16."""
+    return _floats_to(self, dtypes.bfloat16)
+
+
+def to_empty(self, *, device, recurse=True):
+    """Parameters and buffers of the same shapes with unspecified values."""
+    from ... import empty_like
+
+    return self._apply(lambda t: empty_like(t, device=device), recurse=recurse)
+
+
+def to(self, *args, **kwargs):
+    """to(device, dtype, non_blocking), to(dtype), to(tensor), to(memory_format=...): convert floating point tensors and move all."""
+    device, dtype = _asked(args, **kwargs)
+    if dtype is not None:
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+        if dtype.is_complex:
+            warn("Complex modules are a new feature under active development whose design may change, and some modules might not work as expected when "
+                 "using complex tensors as parameters or buffers. Please file an issue at "
+                 "https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex module does not work as expected.")
+
+    def convert(t):
+        wanted = dtype if dtype is not None and (t.is_floating_point() or t.is_complex()) else None
+        if device is None:
+            return t if wanted is None else t.to(wanted)
+        return t.to(device) if wanted is None else t.to(device, wanted)
+
+    return self._apply(convert)
+
+
+def _asked(args, device=None, dtype=None, non_blocking=False, memory_format=None, tensor=None):
+    """(device, dtype) of the arguments of `to`."""
+    for a in (*args, tensor):
+        if isinstance(a, Tensor):
+            device, dtype = a.device, a.dtype
+        elif isinstance(a, dtypes.dtype):
+            dtype = a
+        elif isinstance(a, (str, devices.device)) or (isinstance(a, int) and not isinstance(a, bool)):
+            device = a
+        elif isinstance(a, layouts.memory_format) or a is None or isinstance(a, bool):
+            continue
+        elif isinstance(a, (builtins.float, complex)):  # torch takes a number for a tensor to be like
+            dtype = dtypes.float64 if isinstance(a, builtins.float) else dtypes.complex128
+        else:
+            raise TypeError("to() received an invalid combination of arguments - got (" + _kind(a) + "), but expected one of:")
+    return (None if device is None else devices.device(device)), dtype
+
+
+def _kind(a):
+    return a.__class__.__name__
+
+
+def share_memory(self):
+    """`share_memory_` of every tensor."""
+    return self._apply(lambda t: t.share_memory_())
+
+
+METHODS = (_apply, cuda, ipu, xpu, mtia, cpu, type, float, double, half, bfloat16, to_empty, to, share_memory)

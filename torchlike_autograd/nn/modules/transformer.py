@@ -1,0 +1,255 @@
+"""torch.nn.modules.transformer (layer 8)."""
+
+from __future__ import annotations
+
+import copy
+
+from ..._core.saying import warn
+from ..._functions.create import full
+from .. import functional as F
+from ..init import xavier_uniform_
+from .activation import GELU, MultiheadAttention, ReLU
+from .attention import canonical_mask
+from .container import ModuleList
+from .dropout import Dropout
+from .linear import Linear
+from .module import Module
+from .normalization import LayerNorm
+
+__all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"]
+
+
+def _generate_square_subsequent_mask(sz, device=None, dtype=None):
+    """-inf above the diagonal, 0 elsewhere."""
+    return full((sz, sz), float("-inf"), dtype=dtype, device=device).triu(diagonal=1)
+
+
+def _get_clones(module, N):  # noqa: N803
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
+
+
+def _get_activation_fn(activation):
+    if activation in ("relu", "gelu"):
+        return getattr(F, activation)
+    raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+
+
+def _is_causal(mask, is_causal, size):
+    """Whether a mask is the causal one: as said, or by looking."""
+    if is_causal is not None:
+        return bool(is_causal)
+    if mask is None or mask.dim() != 2 or (size is not None and tuple(mask.shape) != (size, size)):
+        return False
+    causal = _generate_square_subsequent_mask(mask.shape[0], dtype=mask.dtype) if mask.is_floating_point() else None
+    return causal is not None and bool((mask == causal).all())
+
+
+def _length(src, batch_first):
+    return src.size(0) if src.dim() == 2 else src.size(1 if batch_first else 0)
+
+
+class _Layer(Module):
+    """What both layers have: a feed-forward block and norms before or after the blocks."""
+
+    __constants__ = ["norm_first"]
+
+    def _make_feed_forward(self, d_model, dim_feedforward, dropout, norms, norm_first, layer_norm_eps, bias, made):
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
+        self.norm_first = norm_first
+        for i in range(1, norms + 1):
+            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
+        for i in range(1, norms + 1):
+            setattr(self, f"dropout{i}", Dropout(dropout))
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if not hasattr(self, "activation"):
+            self.activation = F.relu
+
+    def _feed(self, x):
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def _attend(self, attention, x, memory, attn_mask, key_padding_mask, is_causal):
+        return attention(x, memory, memory, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False)[0]
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention and a feed-forward block."""
+
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5, batch_first=False,
+                 norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        made = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **made)
+        self._make_feed_forward(d_model, dim_feedforward, dropout, 2, norm_first, layer_norm_eps, bias, made)
+        if isinstance(activation, str):
+            activation = _get_activation_fn(activation)
+        self.activation_relu_or_gelu = (1 if activation is F.relu or isinstance(activation, ReLU) else
+                                        2 if activation is F.gelu or isinstance(activation, GELU) else 0)
+        self.activation = activation
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        """The encoded sequence."""
+        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src_mask, "src_mask", src.dtype)
+        mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
+        x = src
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(x + self._sa_block(x, mask, padding, is_causal))
+        return self.norm2(x + self._ff_block(x))
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        return self.dropout1(self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
+
+    def _ff_block(self, x):
+        return self.dropout2(self._feed(x))
+
+
+class TransformerDecoderLayer(_Layer):
+    """Self-attention, attention to a memory, and a feed-forward block."""
+
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5, batch_first=False,
+                 norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__()
+        made = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **made)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **made)
+        self._make_feed_forward(d_model, dim_feedforward, dropout, 3, norm_first, layer_norm_eps, bias, made)
+        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
+
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
+                tgt_is_causal=False, memory_is_causal=False):
+        """The decoded sequence."""
+        x = tgt
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+            x = x + self._mha_block(self.norm2(x), memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+            return x + self._ff_block(self.norm3(x))
+        x = self.norm1(x + self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal))
+        x = self.norm2(x + self._mha_block(x, memory, memory_mask, memory_key_padding_mask, memory_is_causal))
+        return self.norm3(x + self._ff_block(x))
+
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        return self.dropout1(self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
+
+    def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
+        return self.dropout2(self._attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
+
+    def _ff_block(self, x):
+        return self.dropout3(self._feed(x))
+
+
+def _why_not_nested(layer):
+    """torch's reason against nested tensors for a layer (they do not exist here: only the warning is made)."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "encoder_layer was not TransformerEncoderLayer"
+    if layer.norm_first:
+        return "encoder_layer.norm_first was True"
+    if not layer.self_attn.batch_first:
+        return "encoder_layer.self_attn.batch_first was not True(use batch_first for better inference performance)"
+    if not layer.self_attn._qkv_same_embed_dim:
+        return "encoder_layer.self_attn._qkv_same_embed_dim was not True"
+    if layer.self_attn.in_proj_bias is None:
+        return "encoder_layer.self_attn was passed bias=False"
+    if not layer.activation_relu_or_gelu:
+        return "encoder_layer.activation_relu_or_gelu was not True"
+    if layer.norm1.eps != layer.norm2.eps:
+        return "encoder_layer.norm1.eps was not equal to encoder_layer.norm2.eps"
+    return "encoder_layer.self_attn.num_heads is odd" if layer.self_attn.num_heads % 2 else ""
+
+
+class TransformerEncoder(Module):
+    """Several copies of an encoder layer.  There are no nested tensors: padded places are computed like all others."""
+
+    __constants__ = ["norm"]
+
+    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
+        super().__init__()
+        self.layers = _get_clones(encoder_layer, num_layers)
+        self.num_layers, self.norm = num_layers, norm
+        self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
+        why_not = _why_not_nested(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not why_not
+        if enable_nested_tensor and why_not:
+            warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}")
+
+    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+        """The encoded sequence."""
+        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", mask, "mask", src.dtype)
+        mask = canonical_mask(mask, "mask", None, "", src.dtype, False)
+        first = self.layers[0]
+        batch_first = first.self_attn.batch_first
+        causal = _is_causal(mask, is_causal, _length(src, batch_first))
+        for layer in self.layers:
+            src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(Module):
+    """Several copies of a decoder layer."""
+
+    __constants__ = ["norm"]
+
+    def __init__(self, decoder_layer, num_layers, norm=None):
+        super().__init__()
+        self.layers = _get_clones(decoder_layer, num_layers)
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
+                tgt_is_causal=None, memory_is_causal=False):
+        """The decoded sequence."""
+        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, self.layers[0].self_attn.batch_first))
+        for layer in self.layers:
+            tgt = layer(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
+                        memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=causal, memory_is_causal=memory_is_causal)
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    """An encoder and a decoder."""
+
+    def __init__(self, d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1, activation=F.relu,
+                 custom_encoder=None, custom_decoder=None, layer_norm_eps=1e-5, batch_first=False, norm_first=False, bias=True, device=None,
+                 dtype=None):
+        super().__init__()
+        made = {"device": device, "dtype": dtype}
+        each = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        if custom_encoder is not None:
+            self.encoder = custom_encoder
+        else:
+            layer = TransformerEncoderLayer(*each, **made)
+            self.encoder = TransformerEncoder(layer, num_encoder_layers, LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
+        if custom_decoder is not None:
+            self.decoder = custom_decoder
+        else:
+            layer = TransformerDecoderLayer(*each, **made)
+            self.decoder = TransformerDecoder(layer, num_decoder_layers, LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None, tgt_key_padding_mask=None,
+                memory_key_padding_mask=None, src_is_causal=None, tgt_is_causal=None, memory_is_causal=False):
+        """The decoded target, given the source."""
+        batched = src.dim() == 3
+        if batched:
+            where = 0 if self.batch_first else 1
+            if src.size(where) != tgt.size(where):
+                raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
+        return self.decoder(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
+                            memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal)
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        """-inf above the diagonal, 0 elsewhere."""
+        return _generate_square_subsequent_mask(sz, device, dtype)
+
+    def _reset_parameters(self):
+        for p in self.parameters():
+            if p.dim() > 1:
+                xavier_uniform_(p)

@@ -1,0 +1,22 @@
+"""torch.nn.utils.convert_parameters (layer 8): parameters as one vector."""
+
+from __future__ import annotations
+
+from ..._core.composite import named
+from ..._tensor import Tensor
+
+
+def parameters_to_vector(parameters):
+    """All parameters, one after the other."""
+    return named("cat")([p.view(-1) for p in parameters])
+
+
+def vector_to_parameters(vec, parameters):
+    """Let parameters show the parts of a vector."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {vec.__class__.__module__.replace(__name__.partition('.')[0], 'torch') + '.' if vec.__class__.__module__ != 'builtins' else ''}{vec.__class__.__qualname__}")
+    start = 0
+    for p in parameters:
+        n = p.numel()
+        p.data = vec[start:start + n].view_as(p).data
+        start += n
