@@ -1,7 +1,7 @@
 """torch.autograd (layer 7)."""
 
 from .._core import calls as _calls
-from . import grad_mode, graph
+from . import functional, grad_mode, graph
 from ._run import backward, grad
 from .function import Function
 from .grad_mode import (
@@ -18,4 +18,4 @@ from .variable import Variable
 
 _node_call = _calls.call_node
 
-__all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = ["Function", "Variable", "backward", "enable_grad", "functional", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
