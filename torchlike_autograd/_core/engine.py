@@ -7,10 +7,11 @@ have a graph of their own.
 
 from __future__ import annotations
 
+from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import errors, record
+from . import errors, levels, record
 from .nodes import Leaf, Nowhere, changes, edge_indices, node_at, observed, short_name, step_of
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
@@ -26,6 +27,7 @@ class Pass:
     """
 
     count = -1
+    levels = None  # ids of the levels that the pass runs inside
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -69,6 +71,8 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     p.roots = roots
     outer, state.grad = state.grad, INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
+    if state.extra.get("levels"):
+        p.levels = levels.of_pass(state.extra["levels"], roots)
     try:
         for where, g in roots:
             p.give(where, g)
@@ -182,6 +186,8 @@ def _captured_here(p, tape, slot):
 
 def run_stage(p, tape, stage, cots):
     """The gradients that leave a stage, as Values."""
+    if p.levels is not None:
+        return levels.run_stage(p, tape, stage, cots, value_at, number_at)
     if stage.looks:
         return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, lambda *call: _record_looking(p, tape, *call), p.add)
     if p.create_graph:
@@ -301,7 +307,7 @@ def _run_pull(p, tape, step, wanted, outs):
     given = tuple(i for i, g in enumerate(outs) if g is not None)
     if not given or step.form.silent:
         return [None] * len(wanted)
-    pull = step.form.pullback(wanted, given)
+    pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
     ins = []
     for i in pull.keep:
         s = step.ins[i]

@@ -1,0 +1,173 @@
+"""Transformations that are running in a thread (layer 3): which levels there are, moving values in and out, backward passes inside them.
+
+`enter` picks the smallest id above those of the levels that run and those held by derivatives that are still to be called (`reserve`), so that a program that
+transforms in the same way again has the same types, and the same compiled programs.
+"""
+
+from __future__ import annotations
+
+from .._ops.lift import DUAL, MAP, MoveSpec, levels_of, pullback
+from .record import GRAD, NOGRAD, record_op, thread
+
+
+class Level:
+    """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map."""
+
+    __slots__ = ("id", "kind", "leaves", "randomness", "size")
+
+    def __init__(self, kind, size, randomness="error"):
+        self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
+
+    @property
+    def key(self):
+        """The level as types hold it."""
+        return (self.id, self.size, self.kind)
+
+
+def running():
+    """This thread's levels, outermost first (also those without a dim)."""
+    return thread.state.extra.get("levels", ())
+
+
+class enter:
+    """Run inside a new level; as a context manager gives the Level."""
+
+    def __init__(self, kind, size=2, randomness="error"):
+        self.level = Level(kind, size, randomness)
+
+    def __enter__(self):
+        extra = thread.state.extra
+        levels = extra.setdefault("levels", [])
+        if self.level.kind in (MAP, DUAL):
+            held = extra.get("reserved", ())
+            self.level.id = 1 + max([lv.id for lv in levels if lv.id is not None] + [r.top for r in held], default=-1)
+            for r in extra.get("watching", ()):
+                r.top = max(r.top, self.level.id)
+        levels.append(self.level)
+        return self.level
+
+    def __exit__(self, *exc):
+        thread.state.extra["levels"].remove(self.level)
+
+
+class Reservation:
+    """Keeps the ids used while a derivative was recorded from being used again as long as it can be called."""
+
+    __slots__ = ("__weakref__", "top")
+
+    def __init__(self):
+        self.top = -1
+
+    def __enter__(self):
+        extra = thread.state.extra
+        extra.setdefault("watching", []).append(self)
+        return self
+
+    def __exit__(self, *exc):
+        thread.state.extra["watching"].remove(self)
+
+    def hold(self):
+        """Reserve from now on, until this object is gone."""
+        import weakref
+
+        if self.top >= 0:
+            extra = thread.state.extra
+            held = extra.get("reserved")
+            if held is None:
+                held = extra["reserved"] = weakref.WeakSet()
+            held.add(self)
+        return self
+
+
+def move(how, level, values, dim=0):
+    """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent")."""
+    return record_op(MoveSpec(how, level.key, dim), values)[0]
+
+
+def has(v, level):
+    """Whether a Value has a dim of this level."""
+    return level.key in levels_of(v.aval)
+
+
+def mapped(v):
+    """The innermost map that a Value is under, as types hold it, or None."""
+    return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == MAP), None)
+
+
+def dual(v):
+    """The innermost dual level of a Value, as types hold it, or None."""
+    return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == DUAL), None)
+
+
+def of_pass(levels, roots):
+    """The ids of the levels that a pass maps over: running maps, and dual levels of what it differentiates."""
+    found = {lv.id for lv in levels if lv.kind == MAP}
+    for where, g in roots:
+        place = where if type(where) is tuple else None
+        types = [g.aval] if place is None else [g.aval, _type_at(*place)]
+        found |= {k for a in types for k, _, kind in levels_of(a) if kind == DUAL and any(lv.id == k for lv in levels)}
+    return frozenset(found)
+
+
+def _type_at(tape, slot):
+    from .record import slot_table
+
+    return slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval
+
+
+def run_stage(p, tape, stage, cots, value_at, number_at):
+    """A stage call by call, each pullback mapped over the levels of the pass."""
+    mode = GRAD if p.create_graph else NOGRAD
+    grads = dict(zip(stage.cots, cots))
+    for v in stage.visits:
+        step = v.step
+        pull = pullback(step.form, v.wanted, v.given, p.levels)
+        ins = [number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else value_at(tape, step.ins[i]) for i in pull.keep]
+        for i, g in zip(v.wanted, record_op(pull, [*[grads[step.first + k] for k in v.given], *ins], mode)):
+            slot = step.ins[i]
+            old = grads.get(slot)
+            grads[slot] = g if old is None else p.add(old, g)
+    return [grads[s] for s in stage.outs]
+
+
+def reaches(values, but):
+    """Whether the graph behind any of these Values leads to a leaf that is not in `but`."""
+    from .record import slot_table
+
+    seen, stack = set(), []
+
+    def visit(leaf, tape, slot):
+        if leaf is not None:
+            return leaf not in but
+        if (tape, slot) not in seen:
+            seen.add((tape, slot))
+            stack.append((tape, slot))
+        return False
+
+    for v in values:
+        if v.needs and visit(v.leaf, v.tape, v.slot):
+            return True
+    while stack:
+        tape, slot = stack.pop()
+        if slot < 0:
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                if v.needs and visit(v.leaf, v.tape, v.slot):
+                    return True
+            else:
+                edge = tape.edges[-slot - 1]
+                if edge is not None and visit(*((None, *edge) if type(edge) is tuple else (edge, None, 0))):
+                    return True
+            continue
+        if slot in tape.leaves:
+            if tape.leaves[slot] not in but:
+                return True
+            continue
+        step, needs, _ = slot_table(tape.prefix)[slot]
+        if not needs or step.kind not in ("op", "function"):
+            continue
+        own = [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
+        for s in own:
+            if tape.needs_of(s) and visit(None, tape, s):
+                return True
+    return False
