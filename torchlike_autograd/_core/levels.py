@@ -168,6 +168,6 @@ def reaches(values, but):
             continue
         own = [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
         for s in own:
-            if tape.needs_of(s) and visit(None, tape, s):
+            if (s < 0 or slot_table(tape.prefix)[s][1]) and visit(None, tape, s):
                 return True
     return False
