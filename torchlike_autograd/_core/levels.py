@@ -6,8 +6,13 @@ transforms in the same way again has the same types, and the same compiled progr
 
 from __future__ import annotations
 
-from .._ops.lift import DUAL, MAP, MoveSpec, levels_of, pullback
-from .record import GRAD, NOGRAD, record_op, thread
+import gc
+from sys import getrefcount
+
+from .._ops.lift import DUAL, MAP, MoveSpec, levels_of, pullback, with_levels
+from .._ops.spec import Aval, LeveledAval, aval
+from . import errors
+from .record import GRAD, NOGRAD, Value, data, record_op, thread
 
 
 class Level:
@@ -97,6 +102,104 @@ def mapped(v):
 def dual(v):
     """The innermost dual level of a Value, as types hold it, or None."""
     return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == DUAL), None)
+
+
+def looked_at(v):
+    """What a look at a Value with levels reads: the primal of a dual one; torch's error under a map."""
+    if mapped(v) is not None:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    return primal(v)
+
+
+def primal(v):
+    """A Value without its dual levels."""
+    for k, n, kind in reversed(levels_of(v.aval)):
+        if kind == DUAL:
+            v = record_op(MoveSpec("primal", (k, n, kind)), [v])[0]
+    return v
+
+
+def refuse_dynamic(t, name):
+    """torch's error where a shape would depend on a tensor that is mapped over; "mask": as an index."""
+    if type(t._v.aval) is LeveledAval and mapped(t._v) is not None:
+        raise errors.mapped_mask() if name == "mask" else errors.mapped_shape(name)
+
+
+def check_write(old, new, name=""):
+    """torch's error where a result of type `new`, which is mapped, would be written to a tensor of type `old`, which is not."""
+    missing = [lv for lv in levels_of(new) if lv[2] == MAP and lv not in levels_of(old)]
+    if missing:
+        if name not in ("add", "sub", "mul", "div"):
+            raise errors.mapped_inplace()
+        shape = list(old.shape)
+        raise RuntimeError(f"output with shape {shape} doesn't match the broadcast shape {[n for _, n, _ in missing] + shape}")
+
+
+def draw(f, shape):
+    """(array, levels) of a random draw of `shape` by f(shape), under the maps that run: one draw for each example where they say so."""
+    maps = [lv for lv in running() if lv.kind == MAP]
+    if any(lv.randomness == "error" for lv in maps):
+        raise errors.mapped_random()
+    own = tuple(lv.key for lv in maps if lv.randomness == "different")
+    return f((*(n for _, n, _ in own), *shape)), own
+
+
+def refuse_random():
+    """torch's error for a draw inside a map; NotImplementedError for one that cannot be made for each example."""
+    maps = [lv for lv in running() if lv.kind == MAP]
+    if any(lv.randomness == "error" for lv in maps):
+        raise errors.mapped_random()
+    if any(lv.randomness == "different" for lv in maps):
+        raise NotImplementedError("this random function inside vmap with randomness='different'")
+
+
+def drawn(array, dtype, own):
+    """A Value of what `draw` gave."""
+    v = data(array, dtype)
+    if own:
+        shape = tuple(array.shape)[len(own):]
+        v.aval = with_levels(aval(shape, dtype), own)
+    return v
+
+
+def strip(level, start):
+    """End a dual level: whoever still holds a dual number of it holds its primal from now on.
+
+    start: (tape, number of values on it) when the level began.
+    """
+    tape = thread.state.tape
+    quick = tape is start[0]
+    if quick:
+        found = [v for v in tape.values[start[1]:] if has(v, level)]
+    else:
+        found = [v for a in list(Aval._interned.values()) if type(a) is LeveledAval and level.key in a.levels for v in gc.get_referrers(a) if type(v) is Value]
+    for v in found:
+        if not quick or getrefcount(v) > _IDLE:
+            _become_primal(v, level, quick)
+
+
+_IDLE = max(map(getrefcount, [object()])) + 2  # of a Value that is on its tape, in `found` and named
+
+
+def _become_primal(v, level, quick):
+    """Let a Value be its primal; tapes go on with another one in its place."""
+    u = Value(v.aval, v.needs, v.tape, v.slot)
+    u.array, u.leaf, u.seen = v.array, v.leaf, v.seen
+    if quick:
+        v.tape.values[v.slot] = u
+    else:
+        for holder in gc.get_referrers(v):
+            if type(holder) is list:
+                holder[:] = [u if x is v else x for x in holder]
+            elif type(holder) is dict:
+                for k in [k for k, x in holder.items() if x is v]:
+                    holder[k] = u
+                if v in holder:
+                    holder[u] = holder.pop(v)
+    p = record_op(MoveSpec("primal", level.key), [u])[0]
+    v.aval, v.needs, v.tape, v.slot, v.array, v.leaf = p.aval, p.needs, p.tape, p.slot, p.array, p.leaf
+    if p.array is None:
+        p.tape.values[p.slot] = v
 
 
 def of_pass(levels, roots):

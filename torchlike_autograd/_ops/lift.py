@@ -17,7 +17,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from .._core import dtypes
+from .._core import dtypes, errors
 from .registry import NONE, Promote
 from .spec import Aval, Form, LeveledAval, Pullback, aval, leveled
 
@@ -60,8 +60,7 @@ class Lifted(Form):
 
     def __init__(self, base, avals):
         if base.op.host:
-            raise RuntimeError(f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{base.op.name}. Please "
-                               "file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
+            raise errors.mapped_shape(base.op.name)
         self.base, self.spec, self.op, self.avals = base, base.spec, base.op, avals
         self.layout, self.owners, self.saves, self.node, self.silent = getattr(base, "layout", None), base.owners, base.saves, base.node, base.silent
         self.casts, self.compute = getattr(base, "casts", None), getattr(base, "compute", None)
