@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, shapes
+from ._core import devices, dtypes, errors, levels, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
 from ._core.saying import warn
@@ -20,6 +20,7 @@ from ._core.size import Size
 from ._core.state import State
 from ._core.state import new as _new
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
+from ._ops.spec import LeveledAval
 from ._tensor_values import Values
 
 
@@ -46,6 +47,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def _array(self):
         """The concrete array (JAX or NumPy); runs what is pending."""
         v = self._v if self._cell is None else peek(self)
+        if type(v.aval) is LeveledAval:
+            v = levels.looked_at(v)
         if v.array is None:
             v.tape.resolve(v)
         return v.array
@@ -177,6 +180,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
             raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
+        if any(lv.kind in ("grad", "map") or lv.randomness == "jvp" for lv in levels.running()):
+            raise errors.no_requires_grad_in_transforms()
         v = peek(self)
         if is_inference(self) and requires_grad:
             if not thread.state.inference:
@@ -382,6 +387,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def detach(self):
         """A tensor without history that shares this one's storage."""
+        if type(self._v.aval) is LeveledAval and levels.dual(peek(self)) is not None:
+            return wrap(as_detached(levels.primal(peek(self))))
         cell = cell_of(self)
         out = _new(Tensor)
         out._v = v = as_detached(peek(self))

@@ -6,12 +6,13 @@ import copy
 
 import numpy as np
 
-from ._core import dtypes
+from ._core import dtypes, errors, levels
 from ._core.numeric import say_once
 from ._core.record import Counter, data, thread
 from ._core.state import copy_state, user_fields
 from ._core.state import new as _new
 from ._core.storage import Cell, View, another, as_detached, cell_of, peek
+from ._ops.spec import LeveledAval
 
 
 class Values:
@@ -23,6 +24,8 @@ class Values:
             raise TypeError(f"TensorBase.item() takes no arguments ({len(extra)} given)")
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+        if type(self._v.aval) is LeveledAval and levels.mapped(self._v) is not None:
+            raise errors.mapped_item()
         return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
 
     def tolist(self):
@@ -58,6 +61,8 @@ class Values:
             if n == 0:
                 raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
+        if type(self._v.aval) is LeveledAval and levels.mapped(self._v) is not None:
+            raise errors.mapped_truth()
         return bool(self.item())
 
     def __float__(self):

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from .._ops.registry import NONE, OPS
-from .._ops.spec import spec_of
+from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, guards, record
 from .hot import make_view
 from .layouts import check_overlap
+from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .saying import warn
 from .state import new as _new
@@ -133,6 +134,8 @@ def _inplace_value(spec, values, old, target):
         raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {old.aval.dtype.char_name}")
     if out.shape != old.aval.shape:
         raise RuntimeError(f"output with shape {list(old.aval.shape)} doesn't match the broadcast shape {list(out.shape)}")
+    if type(out) is LeveledAval:
+        check_write(old.aval, out, spec.op.name)
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype

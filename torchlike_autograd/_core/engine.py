@@ -10,10 +10,11 @@ from __future__ import annotations
 import itertools
 import operator
 
+from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import errors, record
+from . import errors, levels, record
 from .nodes import Leaf, Nowhere, changes, edge_indices, observed
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
@@ -29,7 +30,7 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
-    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "number", "roots", "targets", "useful")
+    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "levels", "number", "roots", "targets", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -41,6 +42,7 @@ class Pass:
         self.callbacks = []
         self.roots = ()
         self.number = -1
+        self.levels = None  # ids of the levels that the pass runs inside
 
     def give(self, where, g):
         """Add a gradient for a Leaf or (tape, slot)."""
@@ -73,6 +75,8 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     p.roots, p.number = roots, next(_numbers)
     outer, state.grad = state.grad, INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
+    if state.extra.get("levels"):
+        p.levels = levels.of_pass(state.extra["levels"], roots)
     try:
         for where, g in roots:
             p.give(where, g)
@@ -185,6 +189,8 @@ def _captured_here(p, tape, slot):
 
 def run_stage(p, tape, stage, cots):
     """The gradients that leave a stage, as Values."""
+    if p.levels is not None:
+        return levels.run_stage(p, tape, stage, cots, value_at, number_at)
     if stage.looks:
         return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, lambda *call: _record_looking(p, tape, *call), p.add)
     if p.create_graph:
@@ -326,7 +332,7 @@ def _run_pull(p, tape, step, wanted, outs):
     given = tuple(i for i, g in enumerate(outs) if g is not None)
     if not given or step.form.silent:
         return [None] * len(wanted)
-    pull = step.form.pullback(wanted, given)
+    pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
     ins = []
     for i in pull.keep:
         s = step.ins[i]

@@ -110,3 +110,52 @@ def only_float_requires_grad():
 def too_big(x):
     """OverflowError of a Python integer that has no 64 bits."""
     return OverflowError("int too big to convert" if x > 0 else "can't convert negative int to unsigned")
+
+
+def no_requires_grad_in_transforms():
+    """Asking for gradients inside of a transformed function."""
+    return RuntimeError(
+        "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside of a function being transformed by a "
+        "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call "
+        "requires_grad_() outside of a function being transformed instead.")
+
+
+def mapped_item():
+    """`item` of a tensor that is mapped over."""
+    return RuntimeError(
+        "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to rewrite what you're doing "
+        "with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report.")
+
+
+def mapped_truth():
+    """The truth of a tensor that is mapped over."""
+    return RuntimeError(
+        "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please file an issue at "
+        "https://github.com/pytorch/pytorch/issues .")
+
+
+def mapped_shape(name):
+    """An operator whose result's shape depends on data that are mapped over."""
+    return RuntimeError(
+        f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{name}. Please file an issue at "
+        "https://github.com/pytorch/pytorch/issues if you need this feature.")
+
+
+def mapped_mask():
+    """A mask as an index that is mapped over."""
+    return RuntimeError("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a boolean mask.")
+
+
+def mapped_random():
+    """A draw inside a map that does not say what draws mean."""
+    return RuntimeError(
+        "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the "
+        "randomness operation out of vmap")
+
+
+def mapped_inplace():
+    """A mapped value written to a tensor that is not."""
+    return RuntimeError(
+        "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. This "
+        "happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
+        "arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report instead.")

@@ -13,7 +13,7 @@ import numpy as np
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
-from . import dtypes
+from . import dtypes, levels
 from .dispatch import check_inplace, inplace, run
 from .hot import twin, view
 from .layouts import check_overlap
@@ -247,6 +247,7 @@ def places_of(mask, shape, at):
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally at "
              "/pytorch/aten/src/ATen/native/IndexingUtils.h:31.)")
     check_mask(mask, shape, at)
+    levels.refuse_dynamic(mask, "mask")
     return [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._numpy())]
 
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _tensor_str
-from . import config
-from .storage import peek
+from .._ops.lift import MoveSpec
+from .._ops.spec import LeveledAval
+from . import config, levels
+from .record import record_op
+from .storage import as_detached, peek
 
 
 def tensor_text(t):
     """The text that torch prints for this tensor."""
-    v, fn = peek(t), None
+    v, fn, tangent = peek(t), None, None
+    if type(v.aval) is LeveledAval:
+        if levels.mapped(v) is not None:
+            return _mapped_text(t, v)
+        tangent = _tangent_text(v)
     if v.needs:
         try:
             fn = None if t.is_leaf else t.grad_fn.name()
@@ -24,4 +31,25 @@ def tensor_text(t):
     name = "tensor" if type(t) is Tensor or is_parameter else type(t).__name__
     return _tensor_str.tensor_repr(
         np.asarray(t._numpy()), dtype=t.dtype.name, default_dtype=default.name, default_complex=default.to_complex().name,
-        requires_grad=v.needs, grad_fn=fn, device=str(t.device), class_name=name, is_parameter=is_parameter)
+        requires_grad=v.needs, grad_fn=fn, device=str(t.device), class_name=name, is_parameter=is_parameter,
+        tangent=tangent)
+
+
+def _tangent_text(v):
+    """The tangent of a dual tensor as it is printed; None where its level has ended."""
+    from .._tensor import wrap
+
+    k, n, kind = levels.dual(v)
+    if not any(lv.id == k and lv.kind == levels.DUAL for lv in levels.running()):
+        return None
+    return f"{wrap(record_op(MoveSpec('tangent', (k, n, kind)), [v])[0])}"
+
+
+def _mapped_text(t, v):
+    """What torch prints inside a map: the whole batch."""
+    from .._tensor import wrap
+
+    level = levels.mapped(v)
+    number = next((i for i, lv in enumerate(levels.running(), 1) if lv.id == level[0]), level[0] + 1)
+    whole = tensor_text(wrap(record_op(MoveSpec("exit", level, 0), [as_detached(v)])[0])).replace("\n", "\n    ")
+    return f"BatchedTensor(lvl={number}, bdim=0, value=\n    {whole}\n)"

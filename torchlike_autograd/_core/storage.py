@@ -23,7 +23,8 @@ import jax
 import jax.numpy as jnp
 
 from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
-from .._ops.spec import Form, Layout, Spec, spec_of
+from .._ops.lift import form_at
+from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, short_name
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
@@ -354,7 +355,7 @@ class _ChainSpec(Spec):
     def form(self, avals):
         out = self.forms.get(avals)
         if out is None:
-            out = self.forms[avals] = _ChainForm(self, avals)
+            out = self.forms[avals] = form_at(self, avals) if any(type(a) is LeveledAval for a in avals) else _ChainForm(self, avals)
         return out
 
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, rng, rng_draws
+from .._core import dtypes, levels, rng, rng_draws
 from .._core.composite import composite, named
 from .._core.saying import warn
-from .._tensor import from_array
+from .._tensor import from_array, wrap
 from .create import zeros_like
 
 _mul, _add, _div = named("mul"), named("add"), named("div")
@@ -24,6 +24,9 @@ def _noise(input, keep, features):
     """A mask of zeros and ones, one for each element or for each of the first two dims."""
     a = input._v.aval
     shape = a.shape[:2] + (1,) * (a.ndim - 2) if features else a.shape
+    if levels.running():
+        array, own = levels.draw(lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), shape)
+        return wrap(levels.drawn(array, a.dtype, own))
     return from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype)
 
 

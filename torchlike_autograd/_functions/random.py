@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import config, dtypes, rng, rng_choices, rng_draws, rng_integers
+from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
 from .._core.composite import composite
 from .._core.dispatch import check_inplace, inplace, keep_history
 from .._core.record import data, thread
@@ -51,7 +51,9 @@ def _tensor(array, dtype, requires_grad=False, device=None):
     return placed(t, device, requires_grad)
 
 
-def _gen(generator):
+def _gen(generator, maps=False):
+    if not maps and levels.running():
+        levels.refuse_random()
     return rng.default_generator if generator is None else generator
 
 
@@ -86,6 +88,11 @@ def set_rng_state(new_state):
     rng.set_rng_state(_bytes(new_state))
 
 
+def _under_maps(f, shape, dtype):
+    array, own = levels.draw(f, shape)
+    return array, dtype, own
+
+
 def _drawn(name, draw):
     def factory(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None, **kw):
         if "size" in kw:
@@ -95,7 +102,9 @@ def _drawn(name, draw):
         shape = sizes(name, size)
         _nonnegative(name, shape)
         d = _dtype(dtype) if out is None else out.dtype
-        t = _tensor(draw(_gen(generator), shape, d.np), d, requires_grad, device)
+        t = _new(Tensor)
+        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True), shape, d.np), shape, d))
+        t = placed(t, device, requires_grad)
         return t if out is None else out.copy_(t)
 
     factory.__name__ = name

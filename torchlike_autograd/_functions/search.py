@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, levels
 from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.shapes import contiguous_strides, wrap_dim
@@ -24,6 +24,7 @@ def _plain(a):
 # Where it is not zero
 
 def _places(t):
+    levels.refuse_dynamic(t, "nonzero")
     a = t._numpy()
     found = np.nonzero(a.reshape(1) if a.ndim == 0 else a)
     return (np.zeros((len(found[0]), 0), np.int64) if a.ndim == 0 else np.stack(found, -1).astype(np.int64)), found
@@ -90,6 +91,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
         raise NotImplementedError(f"\"unique\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:
         return _unique_entries(input, wrap_dim(dim, input.ndim), return_inverse, return_counts)
+    levels.refuse_dynamic(input, "_unique2")
     a = _plain(input._numpy())
     _, first, inverse, counts = np.unique(a.reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
     return _answer(_chosen("_unique2", input, first, None), inverse.reshape(a.shape), counts, return_inverse, return_counts)

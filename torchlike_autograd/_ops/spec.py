@@ -45,6 +45,34 @@ def aval(shape, dtype, device="cpu") -> Aval:
     return out
 
 
+class LeveledAval(Aval):
+    """The type of a value under transformations (see `lift.py`): shape and dtype as the user sees them; `full` has a leading dim for each of `levels`."""
+
+    __slots__ = ("full", "levels")
+
+    def __repr__(self):
+        return f"{self.dtype.name}{list(self.shape)}{{{', '.join(f'{k}: {n}' for k, n, _ in self.levels)}}}"
+
+
+def leveled(a, levels):
+    """The one type of a plain one under levels ((id, size, kind), ...)."""
+    if not levels:
+        return a
+    key = (a, levels)
+    out = Aval._interned.get(key)
+    if out is None:
+        out = Aval._interned[key] = LeveledAval()
+        out.shape, out.dtype, out.device, out.ndim = a.shape, a.dtype, a.device, a.ndim
+        out.levels, out.full = levels, (*(n for _, n, _ in levels), *a.shape)
+    return out
+
+
+def _form_under_levels(spec, avals):
+    from .lift import form_at  # cycle: levels are Forms over Forms
+
+    return form_at(spec, avals)
+
+
 NUMBERS = {k: aval((), d, "number") for k, d in NUMBER_DTYPES.items()}
 NUMBER_KINDS = {v: k for k, v in NUMBERS.items()}
 
@@ -71,7 +99,7 @@ class Spec:
         """The Form for these input types; raises torch's errors for wrong shapes or dtypes."""
         out = self.forms.get(avals)
         if out is None:
-            out = self.forms[avals] = Form(self, avals)
+            out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else Form(self, avals)
         return out
 
     def __repr__(self):
@@ -208,6 +236,10 @@ class Form:
             self._host = compile_host(self.closed)
         return self._host
 
+    def reset_host(self):
+        """Forget what `host` made."""
+        self._host = _UNKNOWN
+
     def jit(self):
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
@@ -279,6 +311,7 @@ _PASSING = {"AddBackward0", "CloneBackward0", "ExpandBackward0", "GraftBackward0
 
 def _gradient_nodes(form, wanted):
     """torch's name for the node of each gradient of a form."""
+    form = getattr(form, "base", form)
     node = form.op.node
     if not isinstance(form, Pullback):
         return gradient_nodes.together([gradient_nodes.first(node, form.owners[i]) for i in wanted])
@@ -291,7 +324,7 @@ def _input_behind(form, i):
         owner = form.owners[i]
         if owner[0] == "g":
             return None
-        form, i = form.inner, int(owner[1:])
+        form, i = getattr(form.inner, "base", form.inner), int(owner[1:])
     return form.owners[i]
 
 
@@ -332,7 +365,11 @@ class Pullback(Form):
         self.passes = _passed(self.closed.jaxpr, len(gs)) if form.op.node in _PASSING else ()
 
     def form(self, avals):
-        """Itself: a pullback has one set of types."""
+        """Itself: a pullback has one set of types; mapped where they have more levels."""
+        if avals != self.avals and any(type(a) is LeveledAval for a in avals):
+            from .lift import lifted  # cycle: levels are Forms over Forms
+
+            return lifted(self, avals)
         return self
 
     def apply(self, *flat):
@@ -413,7 +450,7 @@ def _active_inputs(jaxpr):
 
 
 def _abstract(a):
-    return jax.ShapeDtypeStruct(a.shape, a.dtype.np)
+    return jax.ShapeDtypeStruct(a.full if type(a) is LeveledAval else a.shape, a.dtype.np)
 
 
 def _body(op, args, kwargs):

@@ -1,9 +1,11 @@
 """torch.autograd (layer 7)."""
 
 from .._core import calls as _calls
-from . import grad_mode, graph
+from . import forward_ad, functional, grad_mode, graph
 from ._run import backward, grad
 from .function import Function
+from .gradcheck import GradcheckError as _GradcheckError  # noqa: F401
+from .gradcheck import gradcheck, gradgradcheck
 from .grad_mode import (
     _force_original_view_tracking,
     enable_grad,
@@ -18,4 +20,4 @@ from .variable import Variable
 
 _node_call = _calls.call_node
 
-__all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = ["Function", "Variable", "backward", "enable_grad", "forward_ad", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]

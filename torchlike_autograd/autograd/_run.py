@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .._core import engine
+from .._core import engine, levels
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
@@ -22,12 +22,15 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or of `inputs`)."""
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
         v = tensors._v if tensors._cell is None else tensors._value()
-        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None:
+        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running():
             if run_simple(v):
                 return
             if tensors._cell is None and v.aval.dtype.category == FLOAT:
                 engine.run_backward([(place_of(v), _ones((), v.aval.dtype)._v)], False, False)
                 return
+    if any(lv.kind in ("grad", levels.MAP) or lv.randomness == "jvp" for lv in levels.running()):
+        raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or call "
+                           "backward() outside of functorch transforms.")
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:

@@ -1,0 +1,276 @@
+"""Transformations that are running in a thread (layer 3): which levels there are, moving values in and out, backward passes inside them.
+
+`enter` picks the smallest id above those of the levels that run and those held by derivatives that are still to be called (`reserve`), so that a program that
+transforms in the same way again has the same types, and the same compiled programs.
+"""
+
+from __future__ import annotations
+
+import gc
+from sys import getrefcount
+
+from .._ops.lift import DUAL, MAP, MoveSpec, levels_of, pullback, with_levels
+from .._ops.spec import Aval, LeveledAval, aval
+from . import errors
+from .record import GRAD, NOGRAD, Value, data, record_op, thread
+
+
+class Level:
+    """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map."""
+
+    __slots__ = ("id", "kind", "leaves", "randomness", "size")
+
+    def __init__(self, kind, size, randomness="error"):
+        self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
+
+    @property
+    def key(self):
+        """The level as types hold it."""
+        return (self.id, self.size, self.kind)
+
+
+def running():
+    """This thread's levels, outermost first (also those without a dim)."""
+    return thread.state.extra.get("levels", ())
+
+
+class enter:
+    """Run inside a new level; as a context manager gives the Level."""
+
+    def __init__(self, kind, size=2, randomness="error"):
+        self.level = Level(kind, size, randomness)
+
+    def __enter__(self):
+        extra = thread.state.extra
+        levels = extra.setdefault("levels", [])
+        if self.level.kind in (MAP, DUAL):
+            held = extra.get("reserved", ())
+            self.level.id = 1 + max([lv.id for lv in levels if lv.id is not None] + [r.top for r in held], default=-1)
+            for r in extra.get("watching", ()):
+                r.top = max(r.top, self.level.id)
+        levels.append(self.level)
+        return self.level
+
+    def __exit__(self, *exc):
+        thread.state.extra["levels"].remove(self.level)
+
+
+class Reservation:
+    """Keeps the ids used while a derivative was recorded from being used again as long as it can be called."""
+
+    __slots__ = ("__weakref__", "top")
+
+    def __init__(self):
+        self.top = -1
+
+    def __enter__(self):
+        extra = thread.state.extra
+        extra.setdefault("watching", []).append(self)
+        return self
+
+    def __exit__(self, *exc):
+        thread.state.extra["watching"].remove(self)
+
+    def hold(self):
+        """Reserve from now on, until this object is gone."""
+        import weakref
+
+        if self.top >= 0:
+            extra = thread.state.extra
+            held = extra.get("reserved")
+            if held is None:
+                held = extra["reserved"] = weakref.WeakSet()
+            held.add(self)
+        return self
+
+
+def move(how, level, values, dim=0):
+    """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent")."""
+    return record_op(MoveSpec(how, level.key, dim), values)[0]
+
+
+def has(v, level):
+    """Whether a Value has a dim of this level."""
+    return level.key in levels_of(v.aval)
+
+
+def mapped(v):
+    """The innermost map that a Value is under, as types hold it, or None."""
+    return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == MAP), None)
+
+
+def dual(v):
+    """The innermost dual level of a Value, as types hold it, or None."""
+    return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == DUAL), None)
+
+
+def looked_at(v):
+    """What a look at a Value with levels reads: the primal of a dual one; torch's error under a map."""
+    if mapped(v) is not None:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+    return primal(v)
+
+
+def primal(v):
+    """A Value without its dual levels."""
+    for k, n, kind in reversed(levels_of(v.aval)):
+        if kind == DUAL:
+            v = record_op(MoveSpec("primal", (k, n, kind)), [v])[0]
+    return v
+
+
+def refuse_dynamic(t, name):
+    """torch's error where a shape would depend on a tensor that is mapped over; "mask": as an index."""
+    if type(t._v.aval) is LeveledAval and mapped(t._v) is not None:
+        raise errors.mapped_mask() if name == "mask" else errors.mapped_shape(name)
+
+
+def check_write(old, new, name=""):
+    """torch's error where a result of type `new`, which is mapped, would be written to a tensor of type `old`, which is not."""
+    missing = [lv for lv in levels_of(new) if lv[2] == MAP and lv not in levels_of(old)]
+    if missing:
+        if name not in ("add", "sub", "mul", "div"):
+            raise errors.mapped_inplace()
+        shape = list(old.shape)
+        raise RuntimeError(f"output with shape {shape} doesn't match the broadcast shape {[n for _, n, _ in missing] + shape}")
+
+
+def draw(f, shape):
+    """(array, levels) of a random draw of `shape` by f(shape), under the maps that run: one draw for each example where they say so."""
+    maps = [lv for lv in running() if lv.kind == MAP]
+    if any(lv.randomness == "error" for lv in maps):
+        raise errors.mapped_random()
+    own = tuple(lv.key for lv in maps if lv.randomness == "different")
+    return f((*(n for _, n, _ in own), *shape)), own
+
+
+def refuse_random():
+    """torch's error for a draw inside a map; NotImplementedError for one that cannot be made for each example."""
+    maps = [lv for lv in running() if lv.kind == MAP]
+    if any(lv.randomness == "error" for lv in maps):
+        raise errors.mapped_random()
+    if any(lv.randomness == "different" for lv in maps):
+        raise NotImplementedError("this random function inside vmap with randomness='different'")
+
+
+def drawn(array, dtype, own):
+    """A Value of what `draw` gave."""
+    v = data(array, dtype)
+    if own:
+        shape = tuple(array.shape)[len(own):]
+        v.aval = with_levels(aval(shape, dtype), own)
+    return v
+
+
+def strip(level, start):
+    """End a dual level: whoever still holds a dual number of it holds its primal from now on.
+
+    start: (tape, number of values on it) when the level began.
+    """
+    tape = thread.state.tape
+    quick = tape is start[0]
+    if quick:
+        found = [v for v in tape.values[start[1]:] if has(v, level)]
+    else:
+        found = [v for a in list(Aval._interned.values()) if type(a) is LeveledAval and level.key in a.levels for v in gc.get_referrers(a) if type(v) is Value]
+    for v in found:
+        if not quick or getrefcount(v) > _IDLE:
+            _become_primal(v, level, quick)
+
+
+_IDLE = max(map(getrefcount, [object()])) + 2  # of a Value that is on its tape, in `found` and named
+
+
+def _become_primal(v, level, quick):
+    """Let a Value be its primal; tapes go on with another one in its place."""
+    u = Value(v.aval, v.needs, v.tape, v.slot)
+    u.array, u.leaf, u.seen = v.array, v.leaf, v.seen
+    if quick:
+        v.tape.values[v.slot] = u
+    else:
+        for holder in gc.get_referrers(v):
+            if type(holder) is list:
+                holder[:] = [u if x is v else x for x in holder]
+            elif type(holder) is dict:
+                for k in [k for k, x in holder.items() if x is v]:
+                    holder[k] = u
+                if v in holder:
+                    holder[u] = holder.pop(v)
+    p = record_op(MoveSpec("primal", level.key), [u])[0]
+    v.aval, v.needs, v.tape, v.slot, v.array, v.leaf = p.aval, p.needs, p.tape, p.slot, p.array, p.leaf
+    if p.array is None:
+        p.tape.values[p.slot] = v
+
+
+def of_pass(levels, roots):
+    """The ids of the levels that a pass maps over: running maps, and dual levels of what it differentiates."""
+    found = {lv.id for lv in levels if lv.kind == MAP}
+    for where, g in roots:
+        place = where if type(where) is tuple else None
+        types = [g.aval] if place is None else [g.aval, _type_at(*place)]
+        found |= {k for a in types for k, _, kind in levels_of(a) if kind == DUAL and any(lv.id == k for lv in levels)}
+    return frozenset(found)
+
+
+def _type_at(tape, slot):
+    from .record import slot_table
+
+    return slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval
+
+
+def run_stage(p, tape, stage, cots, value_at, number_at):
+    """A stage call by call, each pullback mapped over the levels of the pass."""
+    mode = GRAD if p.create_graph else NOGRAD
+    grads = dict(zip(stage.cots, cots))
+    for v in stage.visits:
+        step = v.step
+        pull = pullback(step.form, v.wanted, v.given, p.levels)
+        ins = [number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else value_at(tape, step.ins[i]) for i in pull.keep]
+        for i, g in zip(v.wanted, record_op(pull, [*[grads[step.first + k] for k in v.given], *ins], mode)):
+            slot = step.ins[i]
+            old = grads.get(slot)
+            grads[slot] = g if old is None else p.add(old, g)
+    return [grads[s] for s in stage.outs]
+
+
+def reaches(values, but):
+    """Whether the graph behind any of these Values leads to a leaf that is not in `but`."""
+    from .record import slot_table
+
+    seen, stack = set(), []
+
+    def visit(leaf, tape, slot):
+        if leaf is not None:
+            return leaf not in but
+        if (tape, slot) not in seen:
+            seen.add((tape, slot))
+            stack.append((tape, slot))
+        return False
+
+    for v in values:
+        if v.needs and visit(v.leaf, v.tape, v.slot):
+            return True
+    while stack:
+        tape, slot = stack.pop()
+        if slot < 0:
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                if v.needs and visit(v.leaf, v.tape, v.slot):
+                    return True
+            else:
+                edge = tape.edges[-slot - 1]
+                if edge is not None and visit(*((None, *edge) if type(edge) is tuple else (edge, None, 0))):
+                    return True
+            continue
+        if slot in tape.leaves:
+            if tape.leaves[slot] not in but:
+                return True
+            continue
+        step, needs, _ = slot_table(tape.prefix)[slot]
+        if not needs or step.kind not in ("op", "function"):
+            continue
+        own = [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
+        for s in own:
+            if (s < 0 or slot_table(tape.prefix)[s][1]) and visit(None, tape, s):
+                return True
+    return False

@@ -1,0 +1,276 @@
+"""Hidden dims of transformations (layer 2): one mechanism for vmap and forward mode, nested freely.
+
+A level is one transformation that is running: a map over `size` examples, or a dual level whose two rows are a primal and its tangent.  A value made under levels
+is one array with a leading dim for each of them, in order of their ids; its type, a `LeveledAval`, has the shape and dtype that the user sees.  An
+operator meets such types where its Form is made, nowhere else: `lifted(form, avals)` maps the plain Form by `jax.vmap` over maps and by `jax.jvp`
+over dual levels.  Everything after that (tries, programs, views, writes) is as it is for any type, and the commonest calls pay nothing.
+
+    vmap(f)(x)      x: float32[5, 3]  --Enter(0)-->  float32[3] {0: 5}   --sin-->  float32[3] {0: 5}  --Exit(0)-->  float32[5, 3]
+    jvp(f)(x, t)    x, t: float32[3]  --Join(1)-->   float32[3] {1: dual} --sin--> float32[3] {1: dual} --Part(1)--> float32[3], twice
+
+A backward pass that runs inside a level maps the pullback of the plain Form (each example, or each dual number, has a gradient of its own); one that runs
+after the level ended pulls back the mapped Form (the gradient of what was shared is a sum).  `pullback` chooses, by the levels of the pass.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from .._core import dtypes, errors
+from .registry import NONE, Promote
+from .spec import Aval, Form, LeveledAval, Pullback, aval, leveled
+
+MAP, DUAL = "map", "dual"
+
+
+def levels_of(a):
+    """The levels of a type: ((id, size, kind), ...), by id."""
+    return a.levels if type(a) is LeveledAval else ()
+
+
+def plain(a):
+    """The type that the user sees."""
+    return aval(a.shape, a.dtype, a.device) if type(a) is LeveledAval else a
+
+
+def with_levels(a, levels):
+    """A plain type under levels."""
+    return leveled(plain(a), tuple(sorted(set(levels))))
+
+
+def lifted(base, avals):
+    """`base` at types that have more levels than it knows of."""
+    key = ("lifted", avals)
+    out = base._pullbacks.get(key)
+    if out is None:
+        out = base._pullbacks[key] = Lifted(base, avals)
+    return out
+
+
+def form_at(spec, avals):
+    """The Form of a Spec at types some of which have levels."""
+    return lifted(spec.form(tuple(map(plain, avals))), avals)
+
+
+class Lifted(Form):
+    """A Form mapped over the levels that its inputs have and its own types have not."""
+
+    __slots__ = ("base", "mapped")
+
+    def __init__(self, base, avals):
+        if base.op.host:
+            raise errors.mapped_shape(base.op.name)
+        self.base, self.spec, self.op, self.avals = base, base.spec, base.op, avals
+        self.layout, self.owners, self.saves, self.node, self.silent = getattr(base, "layout", None), base.owners, base.saves, base.node, base.silent
+        self.casts, self.compute = getattr(base, "casts", None), getattr(base, "compute", None)
+        self.tuple_out, self.diff_in, self.diff_out = True, base.diff_in, base.diff_out
+        self._pullbacks, self._jit = {}, None
+        Form.reset_host(self)
+        extra = [[lv for lv in levels_of(a) if lv not in levels_of(b)] for a, b in zip(avals, base.avals)]
+        self.mapped = tuple(sorted({lv for per in extra for lv in per}))
+        self.out_avals = tuple(with_levels(b, (*levels_of(b), *self._of_output(i, extra))) for i, b in enumerate(base.out_avals))
+        with jax.enable_x64(True):
+            self.closed = jax.make_jaxpr(self.apply)(*[_full(a) for a in avals])
+        self.call = jax.extend.core.jaxpr_as_fun(self.closed)
+
+    def _of_output(self, i, extra):
+        """The mapped levels that output `i` has: all maps, and the dual levels of inputs that it can be differentiated by."""
+        return [lv for lv in self.mapped if lv[2] == MAP or (i in self.diff_out and any(lv in extra[k] for k in self.diff_in))]
+
+    def apply(self, *flat):
+        """The results on arrays with all their dims."""
+        have = [list(levels_of(a)) for a in self.avals]
+        missing = [[lv for lv in levels_of(b) if lv not in h] for b, h in zip(self.base.avals, have)]
+        flat = [_expanded(x, h, m) for x, h, m in zip(flat, have, missing)]
+        return tuple(_run(self.base.call, self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
+                          [levels_of(b) for b in self.base.avals], flat))
+
+    def guard(self, *flat):
+        """The largest of the codes."""
+        own = [levels_of(b) for b in self.base.avals]
+        only = tuple(lv for lv in self.mapped if lv[2] == MAP)
+        code = _run(lambda *xs: [self.base.guard(*xs)], only, [list(levels_of(a)) for a in self.avals], [only], own, list(flat))[0]
+        return jnp.max(code)
+
+    def __repr__(self):
+        return f"{self.base!r} over {', '.join(f'{k}:{n}' for k, n, _ in self.mapped)}"
+
+
+def _full(a):
+    return jax.ShapeDtypeStruct(a.full if type(a) is LeveledAval else a.shape, a.dtype.np)
+
+
+def _expanded(x, have, missing):
+    """An array given the dims of levels that the Form expects of it."""
+    for lv in missing:
+        have = sorted((*have, lv))
+        at = have.index(lv)
+        x = jnp.broadcast_to(jnp.expand_dims(x, at), (*x.shape[:at], lv[1], *x.shape[at:])) if lv[2] == MAP else jnp.stack([x, jnp.zeros_like(x)], at)
+    return x
+
+
+def _run(call, mapped, have, outs, own, flat):
+    """`call` under the levels `mapped`, outermost first; have: levels of each array; outs: levels of each result; own: those that `call` itself knows."""
+    if not mapped:
+        return list(call(*flat))
+    level, rest = mapped[0], mapped[1:]
+    axes = [h.index(level) if level in h and level not in o else None for h, o in zip(have, own)]
+    left = [[lv for lv in h if lv != level or k is None] for h, k in zip(have, axes)]
+    inner_outs = [tuple(lv for lv in o if lv != level) for o in outs]
+    places = [o.index(level) if level in o else None for o in outs]
+
+    def inner(*xs):
+        return _run(call, rest, left, inner_outs, own, list(xs))
+
+    if level[2] == MAP:
+        return jax.vmap(inner, in_axes=tuple(axes), out_axes=places, axis_size=level[1])(*flat)
+    return _dual(inner, axes, places, flat)
+
+
+def _dual(inner, axes, places, flat):
+    duals = [i for i, k in enumerate(axes) if k is not None]
+    primals = [jnp.take(x, 0, k) if k is not None else x for x, k in zip(flat, axes)]
+    if all(p is None for p in places):
+        return inner(*primals)
+
+    def of_duals(*xs):
+        full = list(primals)
+        for i, x in zip(duals, xs):
+            full[i] = x
+        return tuple(o for o, p in zip(inner(*full), places) if p is not None), tuple(o for o, p in zip(inner(*full), places) if p is None)
+
+    out, tangents, others = jax.jvp(of_duals, [primals[i] for i in duals], [jnp.take(flat[i], 1, axes[i]) for i in duals], has_aux=True)
+    pairs, rest = iter(zip(out, tangents)), iter(others)
+    return [next(rest) if p is None else jnp.stack(next(pairs), p) for p in places]
+
+
+def pullback(form, wanted, given, active):
+    """The pullback of a recorded Form in a pass that runs inside the levels `active` (ids): mapped over those when it is recorded."""
+    if isinstance(form, Move) and form.level[2] == DUAL and form.level[0] in active:
+        return form.inside(wanted, given)
+    if type(form) is Lifted and any(lv[0] in active for lv in form.mapped):
+        ended = tuple(with_levels(a, [lv for lv in levels_of(a) if lv[0] not in active or lv in levels_of(b)]) for a, b in zip(form.avals, form.base.avals))
+        base = form.base
+        if isinstance(base, Move) and base.level[2] == DUAL and base.level[0] in active:
+            return base.inside(wanted, given)
+        form = base if ended == base.avals else lifted(base, ended)
+    return form.pullback(wanted, given)
+
+
+# Entering and leaving a level
+
+class _MoveOp:
+    """What the operators below look like to the rest."""
+
+    def __init__(self, name, node):
+        self.key = self.name = name
+        self.node, self.derivative, self.promote = node, "body", Promote.NONE
+        self.params, self.saves, self.bake = (), {}, {}
+        self.nondiff = self.nondiff_out = self.lift = self.scalars = ()
+        self.rule, self.opmath, self.is_view, self.host, self.promote_with = None, False, False, False, None
+        self.multi, self.guard, self.zero_second, self.fields = False, None, False, None
+        self.specs = {}
+
+
+_OPS = {"enter": _MoveOp("_enter_level", "ViewBackward0"), "exit": _MoveOp("_exit_level", "ViewBackward0"), "join": _MoveOp("_make_dual", "_MakeDualBackward0"),
+        "primal": _MoveOp("_unpack_primal", "AliasBackward0"), "tangent": _MoveOp("_unpack_tangent", "AliasBackward0")}
+
+
+class MoveSpec:
+    """One way into or out of a level: `how` ("enter", "exit" by a dim; "join", "primal", "tangent"), interned."""
+
+    _made: dict = {}
+    pattern, statics, weight, hot, single_view = ("T",), {}, 1, False, False
+
+    def __new__(cls, how, level, dim=0):
+        key = (how, level, dim)
+        out = cls._made.get(key)
+        if out is None:
+            out = cls._made[key] = object.__new__(cls)
+            out.how, out.level, out.dim, out.op, out.forms = how, level, dim, _OPS[how], {}
+        return out
+
+    def form(self, avals):
+        """The Form: on the types that this move knows, mapped over all other levels."""
+        out = self.forms.get(avals)
+        if out is None:
+            own = tuple(with_levels(a, [lv for lv in levels_of(a) if lv == self.level]) for a in avals)
+            out = self.forms[avals] = Move(self, avals) if own == avals else lifted(self.form(own), avals)
+        return out
+
+    def __repr__(self):
+        return f"{self.how} level {self.level[0]}"
+
+
+class Move(Form):
+    """A MoveSpec at types without other levels."""
+
+    __slots__ = ("level",)
+
+    def __init__(self, spec, avals):
+        self.spec, self.op, self.avals, self.level = spec, spec.op, avals, spec.level
+        self.layout, self.owners, self.saves, self.node, self.silent = None, [f"x{i}" for i in range(len(avals))], {}, spec.op.node, False
+        self.casts, self.compute, self.tuple_out = (), None, True
+        self._pullbacks, self._jit = {}, None
+        Form.reset_host(self)
+        with jax.enable_x64(True):
+            self.closed = jax.make_jaxpr(self.apply)(*[_full(a) for a in avals])
+        self.call = jax.extend.core.jaxpr_as_fun(self.closed)
+        a, full = avals[0], tuple(self.closed.out_avals[0].shape)
+        inside = spec.how in ("enter", "join")
+        self.out_avals = (with_levels(aval(full[1:] if inside else full, a.dtype, a.device), (spec.level,) if inside else ()),)
+        self.diff_in = tuple(i for i, x in enumerate(avals) if x.dtype.category >= dtypes.FLOAT)
+        self.diff_out = (0,) if self.diff_in else ()
+
+    def apply(self, x, t=None):
+        """The array with its new dims."""
+        how, dim = self.spec.how, self.spec.dim
+        inside = bool(levels_of(self.avals[0]))
+        if how == "enter":
+            return (jnp.moveaxis(x, dim, 0),)
+        if how == "exit":
+            if not inside:
+                x = jnp.broadcast_to(x, (self.level[1], *x.shape))
+            return (jnp.moveaxis(x, 0, dim),)
+        if how == "join":
+            return (jnp.stack([x, t]),)
+        return (x[0 if how == "primal" else 1],)
+
+    def inside(self, wanted, given):
+        """The pullback in a pass that runs inside this dual level: the gradient of the primal is that of the dual number."""
+        out = self._pullbacks.get(("inside", wanted))
+        if out is None:
+            out = self._pullbacks["inside", wanted] = _Through(self, wanted)
+        return out
+
+
+class _Through(Form):
+    """Gradients of a join inside its level: the one of the primal as it is, none for the tangent."""
+
+    __slots__ = ("keep", "passes", "refuses", "wanted")
+    checked, weight = False, 1
+
+    def __init__(self, form, wanted):
+        if form.spec.how != "join":
+            raise NotImplementedError("a backward pass inside a dual level from a dual tensor through a tangent that was unpacked there")
+        self.op, self.spec, self.wanted, self.keep, self.passes, self.refuses = _OPS["primal"], self, wanted, (), (), False
+        self.avals, self.owners, self.saves, self.node, self.silent = (form.avals[0],), ["g0"], {}, "AliasBackward0", False
+        self._pullbacks, self._jit, self.tuple_out = {}, None, True
+        Form.reset_host(self)
+        with jax.enable_x64(True):
+            self.closed = jax.make_jaxpr(lambda g: tuple(g if i == 0 else jnp.zeros_like(g) for i in wanted))(_full(form.avals[0]))
+        self.call = jax.extend.core.jaxpr_as_fun(self.closed)
+        self.out_avals = tuple(form.avals[0] for _ in wanted)
+        self.diff_in, self.diff_out = (0,), tuple(range(len(wanted)))
+
+    def form(self, avals):
+        """At types with levels too."""
+        return self if avals == self.avals else lifted(self, avals)
+
+    @property
+    def hot(self):
+        return False
+
+
+__all__ = ["DUAL", "MAP", "Lifted", "Move", "MoveSpec", "form_at", "levels_of", "lifted", "plain", "pullback", "with_levels"]

@@ -1,0 +1,357 @@
+"""The transformations of torch.func over functions of tensors (layer 7).
+
+A reverse-mode level (`grad`, `vjp`, `jacrev`) hands the function inputs of its own: leaves, or aliases of tensors that an outer level (or plain autograd)
+differentiates, runs one backward pass to them, and cuts what leads to nothing but its own inputs from what it returns.  The pass gets a graph of its own only where
+something outside can ask for it, so that one level alone runs as one compiled stage.  Forward mode (`jvp`, `jacfwd`) and maps are levels with a hidden dim
+(`_core/levels.py`); all of them nest, and compose with `backward()`.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .._core import levels
+from .._core.composite import named
+from .._core.dtypes import FLOAT
+from .._core.nodes import Leaf
+from .._core.pytree import flatten, tree_map, unflatten
+from .._core.record import thread
+from .._core.storage import as_detached, as_leaf
+from .._functions.create import zeros, zeros_like
+from .._tensor import Tensor, _new, wrap
+from ._run import grad as _run_grad
+from ._vmap import name_of, vmap
+from .grad_mode import enable_grad, is_grad_enabled
+
+
+class _Reverse(levels.enter):
+    """A reverse-mode level: its own leaves, and whether results can be differentiated outside of it."""
+
+    def __init__(self):
+        super().__init__("grad")
+        self.leaves, self.outer = [], is_grad_enabled()
+
+    def __enter__(self):
+        self.mode = enable_grad()
+        self.mode.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *exc):
+        super().__exit__(*exc)
+        self.mode.__exit__(*exc)
+
+    def fresh(self, x):
+        """A tensor of this level with the contents of `x`."""
+        if not isinstance(x, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        v = x._value()
+        if v.aval.dtype.category < FLOAT:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if v.needs and self.outer:
+            return x.view_as(x)
+        t = _new(Tensor)
+        t._v = as_detached(v)
+        leaf = t._leaf_point()
+        t._v = as_leaf(t._v if t._v is not v else v, leaf)
+        self.leaves.append(leaf)
+        return t
+
+    def outside(self, *ts):
+        """Whether what led to these tensors can be differentiated outside of this level."""
+        return self.outer and levels.reaches([t._value() for t in ts], self.leaves)
+
+    def cut(self, x):
+        """A result as it leaves the level."""
+        if not isinstance(x, Tensor):
+            return x
+        v = x._value()
+        if not v.needs or self.outside(x):
+            return x
+        return wrap(as_detached(v))
+
+
+# Arguments by number
+
+def _numbers(argnums, n):
+    if isinstance(argnums, int) and not isinstance(argnums, bool):
+        return (_number(argnums, n),)
+    if not isinstance(argnums, tuple):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if not argnums:
+        raise RuntimeError("argnums must be non-empty")
+    if len(set(argnums)) != len(argnums):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return tuple(_number(a, n) for a in argnums)
+
+
+def _number(a, n):
+    if not isinstance(a, int):
+        raise RuntimeError(f"argnum must be int, got: {type(a)}")
+    if not -n <= a < n:
+        raise RuntimeError(f"Got argnum={a}, but only {n} positional inputs")
+    return a % n
+
+
+def _chosen(argnums, args):
+    """What is differentiated: one argument, or a tuple of them."""
+    nums = _numbers(argnums, len(args))
+    return args[nums[0]] if isinstance(argnums, int) else tuple(args[i] for i in nums)
+
+
+def _replaced(argnums, args, new):
+    nums = _numbers(argnums, len(args))
+    out = list(args)
+    for i, x in zip(nums, (new,) if isinstance(argnums, int) else new):
+        out[i] = x
+    return tuple(out)
+
+
+def _with_aux(out, has_aux, where):
+    """(output, aux)."""
+    if not has_aux:
+        return out, None
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise RuntimeError(f"{where}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return out
+
+
+# Reverse mode
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """A function that gives (gradient, value) of a function with a scalar result; with has_aux (gradient, (value, aux))."""
+
+    @functools.wraps(func)
+    def wrapped(*args, **kwargs):
+        with _Reverse() as level:
+            mine, tree = flatten(_chosen(argnums, args))
+            mine = [level.fresh(x) for x in mine]
+            where = "grad_and_value(f)(*args)"
+            out, aux = _with_aux(func(*_replaced(argnums, args, unflatten(mine, tree)), **kwargs), has_aux, where)
+            if not isinstance(out, Tensor):
+                raise RuntimeError(f"{where}: Expected f(*args) to return a Tensor, got {type(out)}")
+            if out.dim():
+                raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with {out.dim()} dims. Maybe you wanted to use the vjp or "
+                                   "jacrev APIs instead?")
+            gs = _pull(level, [out], mine, None, level.outside(out))
+        result = unflatten([level.cut(g) for g in gs], tree)
+        value = level.cut(out)
+        return (result, (value, tree_map(level.cut, aux))) if has_aux else (result, value)
+
+    return wrapped
+
+
+def _pull(level, outs, xs, gs, create):
+    """Gradients of `xs`, zeros where there is none."""
+    pairs = [(o, g) for o, g in zip(outs, gs or [None] * len(outs)) if o.requires_grad]
+    found = (None,) * len(xs)
+    if pairs:
+        outs, gs = zip(*pairs)
+        found = _run_grad(outs, xs, gs, retain_graph=create or level is None, create_graph=create, allow_unused=True)
+    return [zeros_like(x.detach()) if g is None else g for g, x in zip(found, xs)]
+
+
+def grad(func, argnums=0, has_aux=False):
+    """A function that gives the gradient of a function with a scalar result; with has_aux (gradient, aux)."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapped(*args, **kwargs):
+        g, value = both(*args, **kwargs)
+        return (g, value[1]) if has_aux else g
+
+    return wrapped
+
+
+def vjp(func, *primals, has_aux=False):
+    """(func(*primals), a function from cotangents to gradients), and with has_aux a third: aux."""
+    return _vjp(func, primals, None, has_aux)
+
+
+def _vjp(func, primals, argnums, has_aux):
+    where = "vjp(f, *primals)"
+    with levels.Reservation() as held, _Reverse() as level:
+        whole = primals if argnums is None else _chosen(argnums, primals)
+        mine, tree = flatten(whole)
+        mine = [level.fresh(x) for x in mine]
+        args = unflatten(mine, tree)
+        out, aux = _with_aux(func(*(args if argnums is None else _replaced(argnums, primals, args))), has_aux, where)
+        outs, out_tree = flatten(out)
+        _only_tensors(outs, out, where)
+        for o in outs:
+            if o.dtype.category < FLOAT:
+                raise RuntimeError(f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {o.dtype}")
+    held.hold()
+
+    def pull(cotangents, retain_graph=True, create_graph=None):
+        gs, given = flatten(cotangents)
+        if given != out_tree:
+            raise RuntimeError(f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: "
+                               f"{given.pretty()}, primal output: {out_tree.pretty()}")
+        assert held is not None
+        outer = is_grad_enabled() if create_graph is None else create_graph
+        create = outer and levels.reaches([t._value() for t in (*outs, *gs)], level.leaves)
+        found = [_cut(g, level.leaves, outer) for g in _pull(None, outs, mine, gs, create)]
+        return unflatten(found, tree)
+
+    results = unflatten([level.cut(o) for o in outs], out_tree)
+    return (results, pull, tree_map(level.cut, aux)) if has_aux else (results, pull)
+
+
+def _cut(g, leaves, outer):
+    v = g._value()
+    return g if not v.needs or (outer and levels.reaches([v], leaves)) else wrap(as_detached(v))
+
+
+def _only_tensors(outs, out, where):
+    if not outs:
+        raise RuntimeError(f"{where}: Expected f to be a function that has non-empty output (got output = {out})")
+    for o in outs:
+        if not isinstance(o, Tensor):
+            raise RuntimeError(f"{where}: expected f(*primals) to return only tensors, got unsupported type {type(o)}")
+
+
+def _real(name, ts, what):
+    for i, t in enumerate(ts):
+        if t.is_complex():
+            raise RuntimeError(f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}")
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    """A function that gives the Jacobian by reverse mode: one batched backward pass (in chunks of `chunk_size` rows)."""
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @functools.wraps(func)
+    def wrapped(*args):
+        found = _vjp(func, args, argnums, has_aux)
+        out, pull = found[0], found[1]
+        outs, out_tree = flatten(out)
+        _real("jacrev", outs, "outputs")
+        _real("jacrev", flatten(_chosen(argnums, args))[0], "inputs")
+        rows, tree = flatten(vmap(lambda *units: pull(unflatten(units, out_tree)), chunk_size=chunk_size)(*_units(outs)))
+        sizes = [o.numel() for o in outs]
+        split = [row.split(sizes, 0) for row in rows]
+        parts = [unflatten([s[i].reshape(o.shape + s[i].shape[1:]) for s in split], tree) for i, o in enumerate(outs)]
+        result = unflatten(parts, out_tree)
+        return (result, found[2]) if has_aux else result
+
+    return wrapped
+
+
+def _units(ts):
+    """Unit vectors over the elements of all tensors: one batch for each tensor."""
+    total, start, out = sum(t.numel() for t in ts), 0, []
+    for t in ts:
+        unit = zeros(total, t.numel(), dtype=t.dtype, device=t.device)
+        unit.diagonal(-start).fill_(1)
+        out.append(unit.view(total, *t.shape))
+        start += t.numel()
+    return out
+
+
+# Forward mode
+
+_JVP = "jvp(f, primals, tangents)"
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """(func(*primals), the derivative along `tangents`), and with has_aux a third: aux."""
+    return _jvp(func, primals, tangents, None, strict, has_aux)
+
+
+def _jvp(func, primals, tangents, argnums, strict, has_aux):
+    chosen = primals if argnums is None else _chosen(argnums, primals)
+    if not isinstance(chosen, tuple) and argnums is None:
+        raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+    xs, tree = flatten(chosen)
+    ts, other = flatten(tangents)
+    if tree != other:
+        raise RuntimeError(f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 tensors, tangents "
+                           f"also must be. Got primals with structure {tree} and tangents with structure {other}")
+    for what, flat in (("primals", xs), ("tangents", ts)):
+        if not flat:
+            raise RuntimeError(f"{_JVP}: Expected {what} to contain at least one Tensor.")
+        for t in flat:
+            if not isinstance(t, Tensor):
+                raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
+    with levels.enter(levels.DUAL, randomness="jvp") as level:
+        args = unflatten([make_dual(level, x, t) for x, t in zip(xs, ts)], tree)
+        out, aux = _with_aux(func(*(args if argnums is None else _replaced(argnums, primals, args))), has_aux, _JVP)
+        outs, out_tree = flatten(out)
+        for o in outs:
+            if not isinstance(o, Tensor):
+                raise RuntimeError(f"{_JVP}: expected f(*primals) to return only tensors, got unsupported type {type(o)}")
+        if strict and any(not levels.has(o._value(), level) for o in outs):
+            raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")
+        parts = [unpack(level, o) for o in outs]
+        aux = tree_map(lambda a: unpack(level, a)[0] if isinstance(a, Tensor) else a, aux)
+    primal = unflatten([p for p, _ in parts], out_tree)
+    tangent = unflatten([zeros_like(p) if t is None else t for p, t in parts], out_tree)
+    return (primal, tangent, aux) if has_aux else (primal, tangent)
+
+
+def make_dual(level, x, t):
+    """A dual tensor of a level."""
+    if t.shape != x.shape:
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size "
+                           f"{list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
+    if t.dtype != x.dtype:
+        t = t.to(x.dtype)
+    return wrap(levels.move("join", level, [x._value(), t._value()]))
+
+
+def unpack(level, x):
+    """(primal, tangent or None) of a tensor in a level."""
+    v = x._value()
+    if not levels.has(v, level):
+        return x, None
+    return wrap(levels.move("primal", level, [v])), wrap(levels.move("tangent", level, [v]))
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """A function that gives the Jacobian by forward mode: all columns at once."""
+
+    @functools.wraps(func)
+    def wrapped(*args):
+        chosen = _chosen(argnums, args)
+        xs, tree = flatten(chosen)
+        _real("jacfwd", xs, "inputs")
+        kept = []
+
+        def push(*units):
+            found = _jvp(func, args, unflatten(units, tree), argnums, False, has_aux)
+            outs, out_tree = flatten(found[1])
+            _real("jacfwd", outs, "outputs")
+            kept[:] = [out_tree]
+            return (tuple(outs), found[2]) if has_aux else tuple(outs)
+
+        found = vmap(push, randomness=randomness, out_dims=((0, None) if has_aux else 0))(*_units(xs))
+        columns, aux = found if has_aux else (found, None)
+        parts = [unflatten([c.movedim(0, -1).reshape(c.shape[1:] + x.shape) for c, x in zip(column.split([x.numel() for x in xs], 0), xs)], tree)
+                 for column in columns]
+        result = unflatten(parts, kept[0])
+        return (result, aux) if has_aux else result
+
+    return wrapped
+
+
+def hessian(func, argnums=0):
+    """A function that gives the second derivatives: forward mode over reverse mode."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def linearize(func, *primals):
+    """(func(*primals), the linear function of tangents that `jvp` gives there)."""
+    out = func(*primals)
+    expected = flatten(primals)[1]
+
+    def push(*tangents):
+        if flatten(tangents)[1] != expected:
+            raise RuntimeError(f"Expected the tangents {flatten(tangents)[1]} to have the same structure as the primals {expected}")
+        return jvp(func, primals, tangents)[1]
+
+    return out, push
+
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "name_of", "vjp", "vmap"]

@@ -1,0 +1,146 @@
+"""vmap (layer 7): each mapped argument moves into a level (`_core/levels.py`), the function runs once, its results move out.
+
+What the function sees has the shape of one example.  A mapped argument that it writes to is written back when it has run.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .._core import levels, shapes
+from .._core.composite import named
+from .._core.pytree import broadcast, flatten, unflatten
+from .._tensor import Tensor, wrap
+
+RANDOMNESS = ("error", "different", "same")
+
+
+def name_of(func):
+    """A function's name in messages."""
+    if isinstance(func, functools.partial):
+        return f"functools.partial({name_of(func.func)}, ...)"
+    return getattr(func, "__name__", None) or repr(func)
+
+
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+    """A function that maps `func` over dim `in_dims` of its tensors and stacks its results at `out_dims`.
+
+    randomness: "error", "same" or "different" for examples; chunk_size: examples at a time (None: all).
+    """
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def wrapped(*args, **kwargs):
+        _check_out_dims(func, out_dims)
+        size, dims, flat, tree = _process(func, in_dims, args)
+        if chunk_size is None or chunk_size >= size:
+            return _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs)
+        return _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size)
+
+    return wrapped
+
+
+def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
+    with levels.enter(levels.MAP, size, randomness) as level:
+        inner = [x if d is None else enter(level, x, d) for x, d in zip(flat, dims)]
+        before = [0 if d is None else x._version for x, d in zip(inner, dims)]
+        outs = func(*unflatten(inner, tree), **kwargs)
+        results = _leave(func, level, outs, out_dims)
+    for x, d, t, n in zip(flat, dims, inner, before):
+        if d is not None and t._version != n:
+            x.copy_(leave(level, t, d))
+    return results
+
+
+def enter(level, x, dim=0):
+    """A tensor inside a level, mapped over `dim`."""
+    return wrap(levels.move("enter", level, [x._value()], dim))
+
+
+def leave(level, x, dim=0):
+    """A tensor outside of the level, its dim at `dim`; one that is not mapped is expanded."""
+    return wrap(levels.move("exit", level, [x._value()], shapes.wrap_dim(dim, x.ndim + 1)))
+
+
+def _process(func, in_dims, args):
+    """(size, dim of each leaf, leaves, structure), checked."""
+    name = name_of(func)
+    if not isinstance(in_dims, int) and not isinstance(in_dims, tuple):
+        raise ValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
+                         f"inputs, got: {type(in_dims)}.")
+    if not args:
+        raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The "
+                         "latter is unsupported.")
+    flat, tree = flatten(args)
+    dims = broadcast(in_dims, tree)
+    if dims is None:
+        raise ValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+                         f"{flatten(in_dims)[1]} but inputs has structure {tree}.")
+    dims = [_checked_dim(name, in_dims, x, d) for x, d in zip(flat, dims)]
+    sizes = [x.size(d) for x, d in zip(flat, dims) if d is not None]
+    if not sizes:
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
+    if any(n != sizes[0] for n in sizes):
+        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
+    return sizes[0], dims, flat, tree
+
+
+def _checked_dim(name, in_dims, x, d):
+    where = f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={d} for"
+    if d is None:
+        return None
+    if not isinstance(d, int):
+        raise ValueError(f"{where} an input but in_dim must be either an integer dimension or None.")
+    if not isinstance(x, Tensor):
+        raise ValueError(f"{where} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+    if d < -x.dim() or d >= x.dim():
+        raise ValueError(f"{where} some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
+    return d % x.dim()
+
+
+def _check_out_dims(func, out_dims):
+    if isinstance(out_dims, int):
+        return
+    if not all(d is None or isinstance(d, int) for d in flatten(out_dims)[0]):
+        raise ValueError(f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where in the "
+                         "outputs the vmapped dimension should appear.")
+
+
+def _leave(func, level, outs, out_dims):
+    flat, tree = flatten(outs)
+    return unflatten([_leaf_out(func, level, o, d) for o, d in zip(flat, _dims_out(func, out_dims, tree))], tree)
+
+
+def _dims_out(func, out_dims, tree):
+    if tree.kind is None and type(out_dims) is tuple and len(out_dims) == 1:
+        return list(out_dims)
+    dims = broadcast(out_dims, tree)
+    if dims is None:
+        raise ValueError(f"vmap({name_of(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. out_dims has "
+                         f"structure {flatten(out_dims)[1]} but outputs has structure {tree}.")
+    return dims
+
+
+def _leaf_out(func, level, o, d):
+    name = name_of(func)
+    if d is None:
+        if isinstance(o, Tensor) and levels.has(o._value(), level):
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return o
+    if not isinstance(o, Tensor):
+        raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(o)}. Did you mean to set out_dims= to None for output?")
+    return leave(level, o, d)
+
+
+def _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size):
+    parts = []
+    for start in range(0, size, chunk_size):
+        n = min(chunk_size, size - start)
+        own = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims)]
+        parts.append(flatten(_mapped(func, n, dims, own, tree, out_dims, randomness, kwargs)))
+    tree_out = parts[0][1]
+    cat = named("cat")
+    return unflatten([outs[0] if d is None else cat(list(outs), d) for d, outs in zip(_dims_out(func, out_dims, tree_out), zip(*[p[0] for p in parts]))], tree_out)

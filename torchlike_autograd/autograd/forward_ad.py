@@ -1,0 +1,99 @@
+"""torch.autograd.forward_ad (layer 7): dual tensors, one level at a time.
+
+A dual tensor is a value in a dual level (`_core/levels.py`): every operator that meets it computes its tangent too.  When the level ends, tensors that
+are still held are their primals.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .._core import levels
+from .._core.record import thread
+from .._tensor import Tensor, wrap
+from .grad_mode import _Mode
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+_current_level = -1
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What `unpack_dual` gives."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def _open():
+    """The running level that `enter_dual_level` made, as [its manager, the level, where it began]; None without one."""
+    return thread.state.extra.get("forward_ad")
+
+
+def enter_dual_level():
+    """Begin a level in which dual tensors can be made; returns its number."""
+    global _current_level
+    if _open() is not None:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    manager = levels.enter(levels.DUAL)
+    tape = thread.state.tape
+    thread.state.extra["forward_ad"] = (manager, manager.__enter__(), (tape, len(tape.values)))
+    _current_level += 1
+    return _current_level
+
+
+def exit_dual_level(*, level=None):
+    """End the level; its dual tensors are plain ones from now on."""
+    global _current_level
+    if level is not None and level != _current_level:
+        raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not supported.")
+    found = _open()
+    if found is None:
+        raise RuntimeError("Dual level must be a positive number.")
+    manager, own, start = found
+    levels.strip(own, start)
+    del thread.state.extra["forward_ad"]
+    manager.__exit__()
+    _current_level -= 1
+
+
+def make_dual(tensor, tangent, *, level=None):
+    """A view of `tensor` with this tangent."""
+    found = _open()
+    if found is None:
+        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+    for what, t in (("primal", tensor), ("tangent", tangent)):
+        if not (t.is_floating_point() or t.is_complex()):
+            raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
+    v = tensor._value()
+    if levels.has(v, found[1]):
+        raise RuntimeError(f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {_current_level} is not supported.")
+    if tangent.shape != tensor.shape:
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size "
+                           f"{list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
+    if tangent.dtype != tensor.dtype:
+        raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
+    return wrap(levels.move("join", found[1], [v, tangent._value()]))
+
+
+def unpack_dual(tensor, *, level=None):
+    """(primal, tangent or None)."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
+    found = _open()
+    if found is None or not levels.has(tensor._value(), found[1]):
+        return UnpackedDualTensor(tensor, None)
+    v = tensor._value()
+    return UnpackedDualTensor(wrap(levels.move("primal", found[1], [v])), wrap(levels.move("tangent", found[1], [v])))
+
+
+class dual_level(_Mode):
+    """`enter_dual_level` and `exit_dual_level` as a context manager and decorator."""
+
+    def __enter__(self):
+        return enter_dual_level()
+
+    def __exit__(self, *exc):
+        exit_dual_level()
+
+
