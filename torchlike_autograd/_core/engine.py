@@ -10,7 +10,7 @@ from __future__ import annotations
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import errors, record
+from . import errors, nodes, record
 from .nodes import Leaf, Nowhere, changes, edge_indices, node_at, observed, short_name, step_of
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
@@ -103,7 +103,11 @@ def run_tape(p, tape, grads):
     targets = _targets_on(p, tape)
     cuts = _cuts(tape)
     plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts)
-    check(tape, plan)
+    anomaly = thread.state.anomaly
+    if anomaly is None:
+        check(tape, plan)
+    else:
+        anomaly.check(check, tape, plan)
     walk(p, tape, plan, grads, targets, cuts)
     if not p.keep_graph:
         _free_structure(tape, plan)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
@@ -131,7 +135,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             grads.update(zip(item.outs, outs))
             continue
         if item[0] == "node":
-            complete = run_node(p, tape, item, grads)
+            anomaly = thread.state.anomaly
+            complete = run_node(p, tape, item, grads) if anomaly is None else anomaly.run(run_node, p, tape, item, grads)
         else:
             complete = _leaf_event(p, tape, item[1], grads, plan)
         if complete and changes[0] == seen:
@@ -171,6 +176,8 @@ def _still_coming(p, tape, slot, leaf, plan):
 
 def _cuts(tape):
     leaves = _leaf_cuts(tape)
+    if thread.state.anomaly is not None:
+        return leaves | thread.state.anomaly.cuts(tape)
     return frozenset(_watched(tape)) | leaves if tape.extra else leaves
 
 
@@ -289,6 +296,8 @@ def run_node(p, tape, item, grads):
         ins = _run_pull(p, tape, step, wanted, outs)
     if seen is not None and seen.posthooks:
         ins = _posthooks(step, seen, wanted, ins, outs)
+    if thread.state.anomaly is not None:
+        thread.state.anomaly.look(tape, step, wanted, ins)
     for i, g in zip(wanted, ins):
         if g is not None:
             slot = step.ins[i]
@@ -301,6 +310,9 @@ def _run_pull(p, tape, step, wanted, outs):
     given = tuple(i for i, g in enumerate(outs) if g is not None)
     if not given or step.form.silent:
         return [None] * len(wanted)
+    seen = observed(tape, step.first)
+    if seen is not None and seen.saved:
+        return _record_looking(p, tape, *nodes.unpacking(p, tape, step, wanted, outs))
     pull = step.form.pullback(wanted, given)
     ins = []
     for i in pull.keep:
@@ -485,7 +497,7 @@ def _watched(tape):
     for first, seen in tape.extra.items():
         if type(first) is int:
             n = len(slot_table(tape.prefix)[first][0].out_avals)
-            out += [first + i for i in range(n)] if seen.prehooks or seen.posthooks else [s for s in range(first, first + n) if seen.watches(s)]
+            out += [first + i for i in range(n)] if seen.prehooks or seen.posthooks or seen.saved else [s for s in range(first, first + n) if seen.watches(s)]
     return out
 
 

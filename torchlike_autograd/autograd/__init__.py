@@ -1,8 +1,9 @@
 """torch.autograd (layer 7)."""
 
 from .._core import calls as _calls
-from . import grad_mode, graph
+from . import anomaly_mode, grad_mode, graph
 from ._run import backward, grad
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
 from .grad_mode import (
     _force_original_view_tracking,
@@ -18,4 +19,4 @@ from .variable import Variable
 
 _node_call = _calls.call_node
 
-__all__ = ["Function", "Variable", "backward", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = ["Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled"]

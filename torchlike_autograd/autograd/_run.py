@@ -8,7 +8,7 @@ from .._core import engine
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
-from .._core.record import record_op
+from .._core.record import record_op, thread
 from .._core.saying import warn
 from .._core.simple import run_simple
 from .._core.storage import history
@@ -22,7 +22,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or of `inputs`)."""
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
         v = tensors._v if tensors._cell is None else tensors._value()
-        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and run_simple(v):
+        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and thread.state.anomaly is None and run_simple(v):
             return
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)

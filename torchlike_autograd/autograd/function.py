@@ -379,6 +379,8 @@ def _attach(ctx, args, before, outputs):
         tape.values.extend(made)
         tape.contexts[first] = ctx
         ctx._tape, ctx._first = tape, first
+        if state.anomaly is not None:
+            state.anomaly.note(tape, nxt.step)
     ctx._outputs = [v.aval for v in values]
     several = sum(id(o) not in non_diff for o in tensors) > 1
     last = {id(o): v for o, v in zip(tensors, made)}  # a tensor returned twice is the last of its outputs

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._core import passes
+from .._core import passes, saved  # noqa: F401  saved: nodes show what they keep
 from .._core.nodes import Node, Nowhere, RemovableHandle, accumulate_node, node_at
 from .._core.storage import cell_of, history
+from ._saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge", "increment_version", "register_multi_grad_hook"]
+__all__ = ["GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
+           "saved_tensors_hooks"]
 
 
 class GradientEdge(NamedTuple):
