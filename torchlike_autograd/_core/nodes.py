@@ -161,7 +161,7 @@ class Node:
 
     @property
     def _input_metadata(self):
-        return [InputMetadata(a) for a in self._step().out_avals]
+        return [_InputMetadata(a) for a in self._step().out_avals]
 
     def __getattr__(self, name):
         if name.startswith("_saved_"):
@@ -182,7 +182,7 @@ def short_name(node):
     return node.name().removesuffix("Backward0").replace("Backward", "")
 
 
-class InputMetadata:
+class _InputMetadata:
     """Shape, dtype and device of a gradient that a node takes."""
 
     is_nested_tensor = is_cpp_nested_tensor = False
@@ -298,7 +298,7 @@ class AccumulateGrad(Node):
 
     @property
     def _input_metadata(self):
-        return [InputMetadata(self._leaf.tensor()._v.aval)]
+        return [_InputMetadata(self._leaf.tensor()._v.aval)]
 
     @property
     def next_functions(self):

@@ -42,9 +42,9 @@ class Packed:
 
     __slots__ = ("kept", "unpack")
 
-    def __init__(self, hooks, v):
+    def __init__(self, hooks, v, t=None):
         pack, self.unpack = hooks
-        self.kept = _pack(pack, v)
+        self.kept = _pack(pack, _shown(v) if t is None else t)
 
     def value(self):
         """The Value that the unpack hook gives, without history."""
@@ -60,8 +60,8 @@ class Packed:
         self.kept = self.unpack = None
 
 
-def _pack(pack, v):
-    state, t = thread.state, _shown(v)
+def _pack(pack, t):
+    state = thread.state
     counter = t._counter
     if counter is None:
         counter = t._counter = counter_of(t._v)
@@ -169,8 +169,15 @@ class _SavedTensorMeta(type):
 class SavedTensor(metaclass=_SavedTensorMeta):
     """One slot of a node for a saved tensor; `register_hooks` packs it."""
 
-    __slots__ = ("_node", "_place")
+    __slots__ = ("_owner",)
     __module__ = "torch._C._autograd"
+
+    @classmethod
+    def _of(cls, owner):
+        """The slot of an owner, which answers `register((pack, unpack))`."""
+        out = object.__new__(cls)
+        out._owner = owner
+        return out
 
     def register_hooks(self, *hooks):
         """Pack now with the first hook; whoever needs the tensor gets what the second makes of it."""
@@ -178,20 +185,37 @@ class SavedTensor(metaclass=_SavedTensorMeta):
             raise TypeError(
                 "register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: torch._C._autograd.SavedTensor, "
                 "arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: " + ", ".join(map(repr, (self, *hooks))))
-        node, place = self._node, self._place
+        self._owner.register(hooks)
+
+    def __repr__(self):
+        return f"<torch._C._autograd.SavedTensor object at {hex(id(self))}>"
+
+
+def set_twice():
+    """torch's error for a second pair of hooks on one slot."""
+    return RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")
+
+
+class _Slot:
+    """A place among what a node of an operator saves."""
+
+    __slots__ = ("node", "place")
+
+    def __init__(self, node, place):
+        self.node, self.place = node, place
+
+    def register(self, hooks):
+        """Pack what is in this place."""
+        node, place = self.node, self.place
         if _is_freed(node):
             raise RuntimeError(FREED)
         if place is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
         seen = observed(node._tape, node._first, True)
         if seen.saved and place in seen.saved:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")
-        v = _recorded(node, place)
-        made = Packed(hooks, v)
-        seen.saved = {q: {**(seen.saved or {}), place: made}[q] for q in saved_places(node._step().form, node._step().wanted) if q == place or q in (seen.saved or {})}
-
-    def __repr__(self):
-        return f"<torch._C._autograd.SavedTensor object at {hex(id(self))}>"
+            raise set_twice()
+        step, made = node._step(), {**(seen.saved or {}), place: Packed(hooks, _recorded(node, place))}
+        seen.saved = {q: made[q] for q in saved_places(step.form, step.wanted) if q in made}
 
 
 def _is_freed(node):
@@ -227,14 +251,8 @@ def raw(node, name):
     if _is_freed(node):
         raise errors.second_time()
     places = _places_called(node, name)
-    made = [_slot_object(node, q) for q in (places or [None])]
+    made = [SavedTensor._of(_Slot(node, q)) for q in (places or [None])]
     return tuple(made) if _is_list(node, name) else made[0]
-
-
-def _slot_object(node, place):
-    out = object.__new__(SavedTensor)
-    out._node, out._place = node, place
-    return out
 
 
 def _is_list(node, name):
@@ -311,14 +329,24 @@ def _recorded(node, place):
     _check_version(tape, slot, a, place)
     if tape.open:
         return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+    found = _found(tape, slot)
+    if found is None and place[0] == "out":
+        found = in_graph(tape, slot, _again(tape, step)[place[1]])
+    if found is None:
+        raise NotImplementedError(f"'{step.form.op.name}' reads nothing of this saved tensor in its gradient, so that it was not kept")
+    return found
+
+
+def _found(tape, slot):
+    """The Value of a slot of a closed tape, if it was kept or somebody still holds it."""
     live = _live(tape, slot)
     if live is not None:
         return live
     if slot in tape.kept:
         return value_at(tape, slot)
-    if place[0] == "out":
-        return in_graph(tape, slot, _again(tape, step)[place[1]])
-    raise NotImplementedError(f"'{step.form.op.name}' reads nothing of this saved tensor in its gradient, so that it was not kept")
+    edge = tape.edges[-slot - 1] if slot < 0 else None
+    t = edge.tensor() if type(edge) is Leaf else None
+    return None if t is None else t._value()
 
 
 def _live(tape, slot):
@@ -330,7 +358,10 @@ def _live(tape, slot):
 
 def _again(tape, step):
     """The results of a step, computed again from what was kept of its inputs."""
-    ins = [number_at(tape, s) if type(s) is tuple else as_detached(value_at(tape, s)) for s in step.ins]
+    ins = [number_at(tape, s) if type(s) is tuple else _found(tape, s) for s in step.ins]
+    if None in ins:
+        raise NotImplementedError(f"what '{step.form.op.name}' saves of its results was not kept")
+    ins = [as_detached(x) if isinstance(x, Value) else x for x in ins]
     return record_op(step.form.spec, ins, NOGRAD)
 
 
@@ -407,8 +438,10 @@ def _argument(tape, step, name):
     if name in form.owners:
         i = form.owners.index(name)
         return number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else None
-    default = next(q.default for q in form.op.params if q.name == name)
-    return None if default is REQUIRED else default
+    param = next(q for q in form.op.params if q.name == name)
+    if param.kind == "Scalar" and not param.optional and param.default is None:
+        return 1  # alpha, beta, value: torch's factor where none is given
+    return None if param.default is REQUIRED else param.default
 
 
 def _unsigned(kind, x):

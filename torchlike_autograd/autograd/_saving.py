@@ -75,3 +75,13 @@ def set_disabled(message):
 def disabled_message():
     """The message with which hooks are refused, or None."""
     return thread.state.extra.get("hooks disabled")
+
+
+def enable():
+    """Allow hooks again."""
+    thread.state.extra["hooks disabled"] = None
+
+
+def top_hooks(ignore_is_tracing=False):
+    """The innermost pair of hooks, or None."""
+    return thread.state.saved_hooks[-1] if thread.state.saved_hooks else None
