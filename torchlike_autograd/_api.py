@@ -28,7 +28,7 @@ _readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
-from . import _C, autograd, backends, cuda, fft, linalg, nn, random, special, version  # noqa: E402
+from . import _C, autograd, backends, cuda, fft, linalg, nn, random, special, utils, version  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
