@@ -344,7 +344,7 @@ def _found(tape, slot):
         return live
     if slot in tape.kept:
         return value_at(tape, slot)
-    edge = tape.edges[-slot - 1] if slot < 0 else None
+    edge = tape.edges[-slot - 1] if slot < 0 else tape.leaves.get(slot)
     t = edge.tensor() if type(edge) is Leaf else None
     return None if t is None else t._value()
 
@@ -439,8 +439,8 @@ def _argument(tape, step, name):
         i = form.owners.index(name)
         return number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else None
     param = next(q for q in form.op.params if q.name == name)
-    if param.kind == "Scalar" and not param.optional and param.default is None:
-        return 1  # alpha, beta, value: torch's factor where none is given
+    if name in ("alpha", "beta", "value") and param.default is None:
+        return 1  # torch's factor where none is given
     return None if param.default is REQUIRED else param.default
 
 
