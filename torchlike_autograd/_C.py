@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import types
 
-from ._core import passes
+from ._core import passes, saved
 from ._core.record import thread
 from ._core.storage import REPLAY
 from ._functions.special_nodes import DelayedError, UndefinedGrad
-from .autograd import grad_mode
+from .autograd import _saving, grad_mode
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
@@ -27,4 +27,8 @@ def _set_grad_enabled(enabled):
 
 
 _functions = types.SimpleNamespace(DelayedError=DelayedError, UndefinedGrad=UndefinedGrad)
-_autograd = types.SimpleNamespace(_get_current_graph_task_keep_graph=passes.keep_graph)
+_autograd = types.SimpleNamespace(
+    SavedTensor=saved.SavedTensor, _get_current_graph_task_keep_graph=passes.keep_graph, _pop_saved_tensors_default_hooks=_saving.pop_hooks,
+    _push_saved_tensors_default_hooks=_saving.push_hooks, _saved_tensors_hooks_disable=_saving.set_disabled, _saved_tensors_hooks_enable=_saving.enable,
+    _saved_tensors_hooks_get_disabled_error_message=_saving.disabled_message,
+    _saved_tensors_hooks_is_enabled=lambda: _saving.disabled_message() is None, _top_saved_tensors_default_hooks=_saving.top_hooks)

@@ -14,7 +14,7 @@ from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import errors, levels, record
+from . import errors, levels, nodes, record
 from .nodes import Leaf, Nowhere, changes, edge_indices, observed
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
 from .program import kept_by
@@ -105,7 +105,11 @@ def run_tape(p, tape, grads):
     targets = _targets_on(p, tape)
     cuts = _cuts(tape)
     plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts)
-    check(tape, plan)
+    anomaly = thread.state.anomaly
+    if anomaly is None:
+        check(tape, plan)
+    else:
+        anomaly.check(check, tape, plan)
     walk(p, tape, plan, grads, targets, cuts)
     if not p.keep_graph:
         _free_structure(tape, plan)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
@@ -136,7 +140,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             grads.update(zip(item.outs, outs))
             continue
         if item[0] == "node":
-            complete = run_node(p, tape, item, grads)
+            anomaly = thread.state.anomaly
+            complete = run_node(p, tape, item, grads) if anomaly is None else anomaly.run(run_node, p, tape, item, grads)
         elif item[0] == "gradient":
             complete = run_watched(p, tape, item, grads, seen)
         else:
@@ -178,6 +183,8 @@ def _still_coming(p, tape, slot, leaf, plan):
 
 def _cuts(tape):
     leaves = _leaf_cuts(tape)
+    if thread.state.anomaly is not None:
+        return leaves | thread.state.anomaly.cuts(tape)
     return frozenset(_watched(tape)) | leaves if tape.extra else leaves
 
 
@@ -298,6 +305,8 @@ def run_node(p, tape, item, grads):
         ins = _run_pull(p, tape, step, wanted, outs)
     if seen is not None and seen.posthooks:
         ins = _posthooks(step, seen, wanted, ins, outs)
+    if thread.state.anomaly is not None:
+        thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)
     return all(step.ins[i] in grads for i in wanted)
 
@@ -332,6 +341,9 @@ def _run_pull(p, tape, step, wanted, outs):
     given = tuple(i for i, g in enumerate(outs) if g is not None)
     if not given or step.form.silent:
         return [None] * len(wanted)
+    seen = observed(tape, step.first)
+    if seen is not None and seen.saved:
+        return _record_looking(p, tape, *nodes.unpacking(p, tape, step, wanted, outs))
     pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
     ins = []
     for i in pull.keep:
@@ -529,7 +541,7 @@ def _watched(tape):
     for first, seen in tape.extra.items():
         if type(first) is not int:
             continue
-        if seen.prehooks or seen.posthooks:
+        if seen.prehooks or seen.posthooks or seen.saved:
             out.append(("node", first))
             out += range(first, first + len(slot_table(tape.prefix)[first][0].out_avals))
         else:

@@ -71,6 +71,7 @@ def flush(tape=None):
             _reopen(tape)
             return
         if native is not None and native.flush(tape):
+            tape.owner.tape.prefix = tape.owner.root
             return
         mask = live_mask(tape.values)
         _reopen(tape)

@@ -46,7 +46,7 @@ class Nowhere(Leaf):
 class Observed:
     """What is attached to one step of a tape."""
 
-    __slots__ = ("hooks", "metadata", "posthooks", "prehooks", "retain")
+    __slots__ = ("hooks", "metadata", "posthooks", "prehooks", "retain", "saved")
 
     def __init__(self):
         self.hooks = {}  # output slot -> OrderedDict id -> f(grad)
@@ -54,6 +54,7 @@ class Observed:
         self.prehooks = OrderedDict()
         self.posthooks = OrderedDict()
         self.metadata = None
+        self.saved = None  # ("in" | "out", number) -> Packed, see saved.py
 
 
 changes = [0]  # how often something was attached to a graph or taken off: a pass plans anew when it moves
@@ -160,14 +161,17 @@ class Node:
 
     @property
     def _input_metadata(self):
-        return [InputMetadata(a) for a in self._step().out_avals]
+        return [_InputMetadata(a) for a in self._step().out_avals]
 
     def __getattr__(self, name):
         if name.startswith("_saved_"):
             return saved_value(self, name[len("_saved_"):])
         if name.startswith("_raw_saved_"):
-            raise NotImplementedError(f"{name} is not there yet")
+            return raw_saved(self, name[len("_raw_saved_"):])
         raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *saved_names(self)})
 
     def __repr__(self):
         return f"<{type(self).__name__} object at {hex(id(self))}>"
@@ -179,7 +183,7 @@ def short_name(node):
     return head + tail
 
 
-class InputMetadata:
+class _InputMetadata:
     """Shape, dtype and device of a gradient that a node takes."""
 
     is_nested_tensor = is_cpp_nested_tensor = False
@@ -300,7 +304,7 @@ class AccumulateGrad(Node):
 
     @property
     def _input_metadata(self):
-        return [InputMetadata(self._leaf.tensor()._v.aval)]
+        return [_InputMetadata(self._leaf.tensor()._v.aval)]
 
     @property
     def next_functions(self):
@@ -346,10 +350,10 @@ def accumulate_node(leaf) -> AccumulateGrad:
     return node
 
 
-saved_value = None  # set by saved.py: (node, name) -> value
+saved_value = raw_saved = saved_names = unpacking = None  # set by saved.py
 
 
-def on_saved(f):
-    """Install the reader of `_saved_*`."""
-    global saved_value
-    saved_value = f
+def on_saved(value, raw, names, unpack):
+    """Install the readers of `_saved_*` and `_raw_saved_*`, the list of these names, and what a pullback reads where hooks are on a step."""
+    global saved_value, raw_saved, saved_names, unpacking
+    saved_value, raw_saved, saved_names, unpacking = value, raw, names, unpack

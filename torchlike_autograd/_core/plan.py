@@ -145,10 +145,10 @@ def _build(prefix, roots, targets, cuts):
             used, own, checked, saves = _saved(step.form, wanted, step.mode == INPLACE)
             if saves:
                 saving.add(first)
-                for i in used if checked else ():
+                for i in used if checked and not step.packed else ():
                     if type(ins[i]) is not tuple:
                         kept.add(ins[i])
-                for i in own:
+                for i in own if not step.packed else ():
                     results.add(first + i)
         if visible and _only_watched(step, wanted, given, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
+from .._ops.pull_saved import saved_pullback
 from .._ops.registry import UNIMPLEMENTED
 from .plan import add_arrays, apply_form, needs_of, number_of, wanted_of
 from .record import LEAF, slot_table
@@ -136,6 +137,9 @@ def kept_by(step, wanted):
     if step.form.op.derivative == UNIMPLEMENTED:
         return ()
     try:
+        if step.packed:
+            pull = saved_pullback(step, wanted, step.form.diff_out)
+            return [step.ins[i] for i in pull.keep if i not in pull.saved]
         pull = step.form.pullback(wanted, step.form.diff_out)
     except (RuntimeError, NotImplementedError):  # a derivative that refuses: backward raises it, not the look at the result
         return ()

@@ -87,12 +87,14 @@ def data(array, dtype, needs=False, device="cpu") -> Value:
 class Step:
     """One recorded call: structure only.
 
-    kind: "op" | "leaf" | "detach" | "function" | "backward"; wanted: flat inputs of an "op" through which gradient flows.
+    kind: "op" | "leaf" | "detach" | "function" | "backward"; wanted: flat inputs of an "op" through which gradient flows; packed: what torch saves for it
+    went to packing hooks (saved.py).
     """
 
-    __slots__ = ("first", "form", "ins", "kind", "mode", "needs", "out_avals", "wanted")
+    __slots__ = ("first", "form", "ins", "kind", "mode", "needs", "out_avals", "packed", "wanted")
 
     def __init__(self, kind, form, ins, mode, out_avals, needs, first, wanted=()):
+        self.packed = False
         self.kind, self.form, self.ins, self.mode = kind, form, ins, mode
         self.out_avals, self.needs, self.first, self.wanted = out_avals, needs, first, wanted
 
@@ -105,11 +107,11 @@ class Prefix:
     """A node of the trie; `step` leads here from `parent`.
 
     size, inputs, numbers: counts of computed slots, outside slots and (floats, ints); weight: operators that the program would hold; turned: whether a
-    backward pass is recorded; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges;
+    backward pass is recorded; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges;
     memo, programs: dictionaries made when first used, as most nodes need none.
     """
 
-    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "turned", "used", "weight")
+    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "turned", "used", "watched", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
         self.parent, self.step, self.weight = parent, step, weight
@@ -117,9 +119,9 @@ class Prefix:
         self.next = {}
         self.used = 0
         if parent is None:
-            self.turned, self.frees = False, frozenset()
+            self.turned, self.watched, self.frees = False, False, frozenset()
             return
-        self.turned, self.frees = parent.turned, parent.frees
+        self.turned, self.watched, self.frees = parent.turned, parent.watched, parent.frees
         if type(step) is Step:
             if step.kind == "backward":
                 self.turned = True
@@ -183,7 +185,7 @@ class Tape:
         serials[0] += 1
         self.owner = owner
         self.serial = serials[0]
-        self.prefix = ROOT
+        self.prefix = owner.root
         self.values = []
         self.inputs = []
         self.slots = {}
@@ -250,10 +252,11 @@ threads = [0]  # states made so far: one thread alone needs no lock
 class ThreadState:
     """What belongs to one thread: the open tape and the modes."""
 
-    __slots__ = ("anomaly", "calls", "extra", "grad", "inference", "saved_hooks", "tape")
+    __slots__ = ("anomaly", "calls", "extra", "grad", "inference", "root", "saved_hooks", "tape")
 
     def __init__(self):
         threads[0] += 1
+        self.root = ROOT  # where its tapes begin
         self.tape = Tape(self)
         self.grad = True
         self.inference = False
@@ -278,6 +281,16 @@ def on_flush(f):
     """Install the executor."""
     global flush
     flush = f
+
+
+# Set by watch.py: record_watched(state, spec, ins, mode) records a call on a watched tape.
+record_watched = None
+
+
+def on_watched(f):
+    """Install what watches calls."""
+    global record_watched
+    record_watched = f
 
 
 def record_op(spec, ins, mode=None):
@@ -336,6 +349,8 @@ def _goes_on(tape, ins):
 def _record_new(th, spec, ins, mode, label, numbers):
     """A call not seen after this prefix, a full tape, or immediate execution."""
     tape = th.tape
+    if tape.prefix.watched:
+        return record_watched(th, spec, ins, mode)
     if IMMEDIATE[0]:
         key = ("immediate", label)
         nxt = tape.prefix.next.get(key)

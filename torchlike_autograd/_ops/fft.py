@@ -59,7 +59,7 @@ def _fft_c2c(self, *, dim, normalization, forward):
     return _scaled(_transformed(self, axes, forward), normalization, _points(self, axes))
 
 
-@op("_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", node="FftR2CBackward0", names=("torch._fft_r2c",),
+@op("_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", node="FftR2CBackward0", names=("torch._fft_r2c",), saves={"self": ("self",)},
     samples=[call(real(4), [0], 0, True), call(real(5), [0], 2, True), call(real(4), [0], 0, False), call(real(3, 4), [0, 1], 1, True),
              call(real(3, 4), [0, 1], 0, False), call(real(4, 3), [1, 0], 0, True), call(real(1), [0], 0, True), call(real(4, dtype="float32"), [0], 0, True)],
     kinks=SMOOTH, errors=[fails(call(real(4, dtype="float16"), [0], 0, True), RuntimeError, "MKL FFT doesn't support tensors of type: Half")])

@@ -145,7 +145,7 @@ def _solved_with(b, factor, upper):
 
 
 @op("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", node="CholeskySolveBackward0",
-    saves={"self": ("input2",), "input2": ("input2", "result")},
+    saves=dict.fromkeys(("self", "input2"), ("self", "input2", "result")),
     samples=[call(real(2, 1), real(2, 2)), call(real(2, 3), real(2, 2), True), call(real(2, 1), real(3, 2, 2)),
              call(real(2, 1, dtype="complex128"), real(2, 2, dtype="complex128")), call(real(0, 2), real(0, 0))], kinks=SMOOTH, zero_second=True,
     errors=[fails(call(real(2), real(2, 2)), RuntimeError, "b should have at least 2 dimensions, but has 1 dimensions instead"),

@@ -211,7 +211,7 @@ def _solve_triangle(a, b, upper, left, transpose, unit):
 
 
 @op("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-    node="TriangularSolveBackward0", fields=("solution", "cloned_coefficient"), saves={"self": ("A",), "A": ("A", "result0")},
+    node="TriangularSolveBackward0", fields=("solution", "cloned_coefficient"), saves=dict.fromkeys(("self", "A"), ("self", "A", "result0")),
     samples=[call(real(2, 1), real(2, 2)), call(real(2, 1), real(2, 2), False, True, True), call(real(3, 2), real(4, 3, 3))], kinks=SMOOTH, zero_second=True,
     errors=[fails(call(real(3, 1), real(2, 2)), RuntimeError,
                   "Incompatible matrix sizes for triangular_solve: each A matrix is 2 by 2 but each b matrix is 3 by 1")])

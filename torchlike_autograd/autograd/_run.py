@@ -8,7 +8,7 @@ from .._core import engine, levels
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
-from .._core.record import record_op
+from .._core.record import record_op, thread
 from .._core.saying import warn
 from .._core.simple import run_simple
 from .._core.storage import history
@@ -23,7 +23,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
         v = tensors._v if tensors._cell is None else tensors._value()
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running():
-            if run_simple(v):
+            if thread.state.anomaly is None and run_simple(v):
                 return
             if tensors._cell is None and v.aval.dtype.category == FLOAT:
                 engine.run_backward([(place_of(v), _ones((), v.aval.dtype)._v)], False, False)

@@ -10,13 +10,13 @@ import functools
 import inspect
 
 from .._core.composite import named
-from .._core.errors import inference_saved
-from .._core.nodes import Node, short_name
+from .._core.nodes import Node
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
-from .._core.storage import View, cell_of, is_inference, write
+from .._core.storage import View, cell_of, write
 from .._tensor import Tensor, _new, wrap
+from ._kept import keep, raw_saved_tensors, release, saved_tensors
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
@@ -85,11 +85,11 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @property
     def saved_tensors(self):
-        if self._freed:
-            from .._core.errors import second_time
+        return saved_tensors(self)
 
-            raise second_time()
-        return tuple(_unpack(self, s) for s in self._saved) if "_saved" in self.__dict__ else tuple(self.to_save or ())
+    @property
+    def _raw_saved_tensors(self):
+        return raw_saved_tensors(self)
 
     @property
     def saved_variables(self):
@@ -114,7 +114,7 @@ class BackwardCFunction(FunctionCtx, Node):
         result = self._call_backward(tuple(grads))
         if not p.keep_graph and "_saved" in self.__dict__ and self._saved:
             self._freed = True
-            self._saved = ()
+            release(self)
         return self._sorted(result)
 
     def _absent(self, i):
@@ -180,45 +180,6 @@ def _reduce(v, shape, name, i):
     lead = len(v.aval.shape) - len(shape)
     dims = (*range(lead), *(d + lead for d, n in enumerate(shape) if n == 1 and v.aval.shape[d + lead] != 1))
     return named("sum")(wrap(v), dims).view(shape)._value()
-
-
-class _Saved:
-    """A saved tensor: an input as itself, an output by its place in the graph."""
-
-    __slots__ = ("counter", "output", "tensor", "value", "version")
-
-
-def _save(ctx, t, outputs):
-    if t is None:
-        return None
-    if not isinstance(t, Tensor):
-        i = next(i for i, x in enumerate(ctx.to_save) if x is t)
-        raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
-    if is_inference(t):
-        raise inference_saved()
-    s = _Saved()
-    s.output = next((i for i, o in enumerate(outputs) if o is t), None)
-    s.value = t._value()
-    s.tensor = None if s.output is not None else t
-    cell_of(t)
-    s.counter, s.version = t._counter, t._counter.n
-    return s
-
-
-def _unpack(ctx, s):
-    if s is None:
-        return None
-    if s.counter.n != s.version:
-        from .._core.errors import modified_inplace
-
-        a = s.value.aval
-        producer = None if s.output is None else f"output {s.output} of {short_name(ctx)}"
-        if s.tensor is not None and s.tensor.grad_fn is not None:
-            producer = f"output {s.tensor.output_nr} of {short_name(s.tensor.grad_fn)}"
-        raise modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, s.counter.n, s.version)
-    if s.tensor is not None:
-        return s.tensor
-    return wrap(s.value)
 
 
 class FunctionMeta(Shown):
@@ -315,7 +276,7 @@ def _apply(cls, args, kwargs, split):
     _check_dirty(ctx, [t for _, t in tensors], outputs)
     if live:
         outputs = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
-        ctx._saved = tuple(_save(ctx, t, outputs) for t in (ctx.to_save or ()))
+        ctx._saved = keep(ctx, ctx.to_save or (), outputs)
     else:
         outputs = tuple(_inside(_fresh(o, args, ctx), "function") if isinstance(o, Tensor) else o for o in outputs)
     if live:
@@ -379,6 +340,8 @@ def _attach(ctx, args, before, outputs):
         tape.values.extend(made)
         tape.contexts[first] = ctx
         ctx._tape, ctx._first = tape, first
+        if state.anomaly is not None:
+            state.anomaly.note(tape, nxt.step)
     ctx._outputs = [v.aval for v in values]
     several = sum(id(o) not in non_diff for o in tensors) > 1
     last = {id(o): v for o, v in zip(tensors, made)}  # a tensor returned twice is the last of its outputs

@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
+import abc
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from .._core import passes
-from .._core.nodes import Node, Nowhere, RemovableHandle, accumulate_node, node_at
-from .._core.storage import cell_of, history
+from .._core import nodes, passes, saved  # noqa: F401  saved: nodes show what they keep
+from .._core.nodes import Nowhere, RemovableHandle, accumulate_node, node_at
+from .._core.storage import cell_of, history, is_inference
+from .._tensor import Tensor
+from ._mutation import allow_mutation_on_saved_tensors
+from ._saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge", "increment_version", "register_multi_grad_hook"]
+__all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
+           "saved_tensors_hooks"]
+
+
+class Node(abc.ABC):
+    """Every node of a graph is an instance of this class; it has none of its own."""
+
+    @abc.abstractmethod
+    def name(self):
+        """The name."""
+
+    @property
+    @abc.abstractmethod
+    def next_functions(self):
+        """((node or None, output number), ...)."""
+
+    @abc.abstractmethod
+    def metadata(self):
+        """The user's notes."""
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self):
+        """Types of the gradients that it takes."""
+
+    @abc.abstractmethod
+    def _sequence_nr(self):
+        """When it was made, among the nodes of its thread."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn):
+        """Call fn(grad_inputs, grad_outputs) after it has run."""
+
+    @abc.abstractmethod
+    def register_prehook(self, fn):
+        """Call fn(grad_outputs) before it runs."""
+
+    @abc.abstractmethod
+    def _register_hook_dict(self, tensor):
+        """Not there."""
+
+
+Node.register(nodes.Node)
 
 
 class GradientEdge(NamedTuple):
@@ -32,8 +79,11 @@ def get_gradient_edge(tensor) -> GradientEdge:
 
 def increment_version(tensor):
     """Count a version for a tensor (or several) as an in-place write would."""
-    tensors = [tensor] if hasattr(tensor, "_version") else list(tensor)
-    for t in tensors:
+    if not isinstance(tensor, (Tensor, Iterable)):
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
+    for t in [tensor] if isinstance(tensor, Tensor) else list(tensor):
+        if is_inference(t):
+            continue
         cell_of(t)
         t._counter.n += 1
 

@@ -1,0 +1,1 @@
+"""What nodes keep: attributes, hooks, mutation, anomaly mode."""

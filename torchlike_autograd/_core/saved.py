@@ -1,0 +1,459 @@
+"""What nodes save (layer 6): packing hooks, `_saved_*`, `_raw_saved_*`.
+
+Design.  The record keeps Values, and a backward pass reads them where its pullbacks need them; which of them torch would call saved is said by an
+operator's `saves` and matters only here and for the version check.  Two things can stand between:
+
+* hooks that are active when an operator is called.  The tape is then a watched one (watch.py): calls are not found in the trie but recorded one by one, each
+  under a label of its own, and `pack_step` hands every saved tensor to the pack hook, inputs by name and then results by name, as torch does.  What comes
+  back is a `Packed` in `Observed.saved` of the step.  The step is marked `packed`: a flush keeps none of these arrays for it.
+* hooks put on one slot of a node later (`_raw_saved_self.register_hooks`): a `Packed` of this slot alone.
+
+A step with `Observed.saved` is a place where somebody can look, so that a backward pass is cut there; `unpacking` calls the unpack hooks in the order of
+packing and gives the engine a `SavedPullback`, which reads inputs and results from what they returned.  Under `create_graph` an unpacked value stands in the
+graph where the packed one stood.  Without hooks nothing of this is on the path of a call or of a backward pass.
+
+Differences from torch: a pack hook is given a new Tensor over the same contents where the saved tensor is no leaf; what saves buffers that are
+no results (`logsigmoid`, the LU factors of `det`) packs only what is a result or an input.
+"""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+
+from .._ops.pull_saved import result_name, saved_places, saved_pullback
+from .._ops.saved_names import NAMES
+from .._ops.schema import REQUIRED
+from .._tensor import Tensor, wrap
+from . import errors, nodes, shapes
+from .engine import number_at, value_at
+from .nodes import Leaf, observed
+from .record import NOGRAD, Value, counter_of, record_op, slot_table, thread
+from .storage import as_detached, as_leaf, with_history
+from .versions import _modified
+
+FREED = ("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or "
+         "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after "
+         "calling backward.")
+
+
+class Packed:
+    """What a pack hook made of a saved tensor, and the hook that unpacks it."""
+
+    __slots__ = ("kept", "unpack")
+
+    def __init__(self, hooks, v, t=None):
+        pack, self.unpack = hooks
+        self.kept = _pack(pack, _shown(v) if t is None else t)
+
+    def value(self):
+        """The Value that the unpack hook gives, without history."""
+        if self.unpack is None:
+            raise errors.second_time()
+        t = self.unpack(self.kept)
+        if not isinstance(t, Tensor):
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}")
+        return as_detached(t._value())
+
+    def release(self):
+        """Forget it."""
+        self.kept = self.unpack = None
+
+
+def _pack(pack, t):
+    state = thread.state
+    counter = t._counter
+    if counter is None:
+        counter = t._counter = counter_of(t._v)
+    before, outer = counter.n, state.grad
+    state.grad = outer and False
+    try:
+        out = pack(t)
+    finally:
+        state.grad = outer
+    if counter.n != before:
+        raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified by in-place "
+                           "operations as this can lead to unexpected side-effects. Please open an issue if you need to perform in-place operations on the "
+                           "input to a pack hook.")
+    return out
+
+
+def _shown(v):
+    """A Tensor that shows `v`: the leaf itself, or a new one that counts versions with the storage."""
+    t = v.leaf.tensor() if type(v.leaf) is Leaf else None
+    if t is not None and t._v is v:
+        return t
+    t = wrap(v)
+    if v.seen is not None:
+        t._counter = v.seen[0]
+    return t
+
+
+def current_hooks(state):
+    """The innermost pair of hooks of a thread, or None."""
+    return state.saved_hooks[-1] if state.saved_hooks else None
+
+
+def pack_step(state, tape, step, ins, outs):
+    """Hand what a step saves to the active hooks."""
+    hooks = current_hooks(state)
+    places = saved_places(step.form, step.wanted)
+    if hooks is None or not places or not any(step.needs):
+        return
+    step.packed = True
+    made = {place: Packed(hooks, ins[place[1]] if place[0] == "in" else outs[place[1]]) for place in places}
+    observed(tape, step.first, True).saved = made
+
+
+# In a backward pass
+
+def unpacking(p, tape, step, wanted, outs):
+    """(pullback, cotangents, inputs) of a step on which hooks are."""
+    given = tuple(i for i, g in enumerate(outs) if g is not None)
+    saved = observed(tape, step.first).saved
+    values = {place: _unpacked(tape, step, place, packed, p.create_graph) for place, packed in saved.items()}
+    pull = saved_pullback(step, wanted, given, tuple(saved))
+    ins = []
+    for i in pull.keep:
+        s = step.ins[i]
+        ins.append(number_at(tape, s) if type(s) is tuple else values[("in", i)] if ("in", i) in values else value_at(tape, s))
+    if not p.keep_graph:
+        for packed in saved.values():
+            packed.release()
+    return pull, [outs[i] for i in given], [*ins, *(values[("out", k)] for k in pull.own)]
+
+
+def _unpacked(tape, step, place, packed, graph):
+    v = packed.value()
+    slot, a = _slot(step, place)
+    if v.aval.shape != a.shape:
+        raise NotImplementedError(f"an unpack hook that returns the shape {list(v.aval.shape)} where {list(a.shape)} was packed")
+    if v.aval is not a:
+        from .dispatch import cast_spec
+
+        if v.aval.dtype is not a.dtype:
+            v = record_op(cast_spec(a.dtype), (v,), NOGRAD)[0]
+    return in_graph(tape, slot, v) if graph else v
+
+
+def _slot(step, place):
+    side, i = place
+    return (step.ins[i], step.form.avals[i]) if side == "in" else (step.first + i, step.out_avals[i])
+
+
+def in_graph(tape, slot, v):
+    """The contents of `v` in the place of a slot in the graph."""
+    if tape.open:
+        w = tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+        return with_history(v, w) if w.needs else v
+    edge = tape.edges[-slot - 1] if slot < 0 else tape.leaves.get(slot) or ((tape, slot) if slot_table(tape.prefix)[slot][1] else None)
+    return v if edge is None else placed(v, edge)
+
+
+def placed(v, edge):
+    """The contents of `v` with the history of a Leaf or (tape, slot)."""
+    if isinstance(edge, Leaf):
+        return as_leaf(v, edge)
+    w = Value(v.aval, True, *edge)
+    w.array = np.broadcast_to(np.zeros((), v.aval.dtype.np), v.aval.shape)  # only its place is read
+    return with_history(v, w)
+
+
+# Looking at a node
+
+class _SavedTensorMeta(type):
+    def __call__(cls, *args, **kwargs):
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
+
+
+class SavedTensor(metaclass=_SavedTensorMeta):
+    """One slot of a node for a saved tensor; `register_hooks` packs it."""
+
+    __slots__ = ("_owner",)
+    __module__ = "torch._C._autograd"
+
+    @classmethod
+    def _of(cls, owner):
+        """The slot of an owner, which answers `register((pack, unpack))`."""
+        out = object.__new__(cls)
+        out._owner = owner
+        return out
+
+    def register_hooks(self, *hooks):
+        """Pack now with the first hook; whoever needs the tensor gets what the second makes of it."""
+        if len(hooks) != 2 or not all(map(callable, hooks)):
+            raise TypeError(
+                "register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: torch._C._autograd.SavedTensor, "
+                "arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: " + ", ".join(map(repr, (self, *hooks))))
+        self._owner.register(hooks)
+
+    def __repr__(self):
+        return f"<torch._C._autograd.SavedTensor object at {hex(id(self))}>"
+
+
+def set_twice():
+    """torch's error for a second pair of hooks on one slot."""
+    return RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed at a time.")
+
+
+class _Slot:
+    """A place among what a node of an operator saves."""
+
+    __slots__ = ("node", "place")
+
+    def __init__(self, node, place):
+        self.node, self.place = node, place
+
+    def register(self, hooks):
+        """Pack what is in this place."""
+        node, place = self.node, self.place
+        if _is_freed(node):
+            raise RuntimeError(FREED)
+        if place is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+        seen = observed(node._tape, node._first, True)
+        if seen.saved and place in seen.saved:
+            raise set_twice()
+        step, made = node._step(), {**(seen.saved or {}), place: Packed(hooks, _recorded(node, place))}
+        seen.saved = {q: made[q] for q in saved_places(step.form, step.wanted) if q in made}
+
+
+def _is_freed(node):
+    return node._first in node._tape.freed
+
+
+def listed(node):
+    """The `_saved_*` and `_raw_saved_*` of a node, for `dir`."""
+    out = []
+    for name in NAMES.get(node.name(), "").split():
+        out.append(f"_saved_{name.lstrip('*')}")
+        if name[0] == "*":
+            out.append(f"_raw_saved_{name[1:]}")
+    return out
+
+
+def _places_called(node, name):
+    """Places of what is saved under a name, in order."""
+    step = node._step()
+    form = step.form
+    return [q for q in saved_places(form, step.wanted)
+            if (form.owners[q[1]] == name if q[0] == "in" else result_name(form.op, q[1]) == name)]
+
+
+def _missing(node, name, kind):
+    return AttributeError(f"'{node.name()}' object has no attribute '{kind}{name}'")
+
+
+def raw(node, name):
+    """`node._raw_saved_<name>`."""
+    if f"*{name}" not in NAMES.get(node.name(), "").split():
+        raise _missing(node, name, "_raw_saved_")
+    if _is_freed(node):
+        raise errors.second_time()
+    places = _places_called(node, name)
+    made = [SavedTensor._of(_Slot(node, q)) for q in (places or [None])]
+    return tuple(made) if _is_list(node, name) else made[0]
+
+
+def _is_list(node, name):
+    return any(q.name == name and q.kind.startswith("Tensor") and q.kind.endswith("[]") for q in node._step().form.op.params)
+
+
+def value(node, name):
+    """`node._saved_<name>`."""
+    names = NAMES.get(node.name(), "").split()
+    if f"*{name}" in names:
+        return _tensors(node, name)
+    if name not in names:
+        raise _missing(node, name, "_saved_")
+    return _plain(node, name)
+
+
+def _tensors(node, name):
+    if _is_freed(node):
+        raise errors.second_time()
+    found = [_tensor(node, q) for q in _places_called(node, name)]
+    if _is_list(node, name):
+        return tuple(found)
+    return found[0] if found else _number_saved(node, name)
+
+
+def _number_saved(node, name):
+    """A number that stood in a tensor's place, as a 0-dim tensor; None where nothing was saved."""
+    step = node._step()
+    form = step.form
+    for i in form.kept(step.wanted)[0]:
+        if form.owners[i] == name and type(step.ins[i]) is tuple:
+            from .. import tensor
+
+            number = number_at(node._tape, step.ins[i])
+            return tensor(number, dtype=None if not isinstance(number, float) else _double())
+    return None
+
+
+def _double():
+    from .dtypes import float64
+
+    return float64
+
+
+def _tensor(node, place):
+    tape, step = node._tape, node._step()
+    seen = observed(tape, node._first)
+    slot = _slot(step, place)[0]
+    if seen is not None and seen.saved and place in seen.saved:
+        return wrap(in_graph(tape, slot, seen.saved[place].value()))
+    v = _recorded(node, place)
+    if place[0] == "in":
+        t = _holder(v)
+        if t is not None:
+            return t
+    return _shown(v)
+
+
+def _holder(v):
+    """The user's own Tensor of a saved input, where it still is there: torch gives that object."""
+    t = v.leaf.tensor() if type(v.leaf) is Leaf else None
+    if t is not None:
+        return t
+    for x in gc.get_referrers(v):
+        if isinstance(x, Tensor) and x._v is v:
+            return x
+    return None
+
+
+def _recorded(node, place):
+    """The Value of a saved tensor that no hook has packed, its version checked."""
+    tape, step = node._tape, node._step()
+    slot, a = _slot(step, place)
+    _check_version(tape, slot, a, place)
+    if tape.open:
+        return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+    found = _found(tape, slot)
+    if found is None and place[0] == "out":
+        found = in_graph(tape, slot, _again(tape, step)[place[1]])
+    if found is None:
+        raise NotImplementedError(f"'{step.form.op.name}' reads nothing of this saved tensor in its gradient, so that it was not kept")
+    return found
+
+
+def _found(tape, slot):
+    """The Value of a slot of a closed tape, if it was kept or somebody still holds it."""
+    live = _live(tape, slot)
+    if live is not None:
+        return live
+    if slot in tape.kept:
+        return value_at(tape, slot)
+    edge = tape.edges[-slot - 1] if slot < 0 else tape.leaves.get(slot)
+    t = edge.tensor() if type(edge) is Leaf else None
+    return None if t is None else t._value()
+
+
+def _live(tape, slot):
+    """The Value of a computed slot of a closed tape that somebody still holds."""
+    if slot < 0:
+        return None
+    return next((x for x in gc.get_referrers(tape) if type(x) is Value and x.tape is tape and x.slot == slot and x.array is not None and x.leaf is None), None)
+
+
+def _again(tape, step):
+    """The results of a step, computed again from what was kept of its inputs."""
+    ins = [number_at(tape, s) if type(s) is tuple else _found(tape, s) for s in step.ins]
+    if None in ins:
+        raise NotImplementedError(f"what '{step.form.op.name}' saves of its results was not kept")
+    ins = [as_detached(x) if isinstance(x, Value) else x for x in ins]
+    return record_op(step.form.spec, ins, NOGRAD)
+
+
+def _check_version(tape, slot, a, place):
+    if tape.open and slot < 0:
+        seen = tape.inputs[-slot - 1].seen
+    elif slot < 0:
+        seen = tape.kept[slot].seen if slot in tape.kept else None
+    else:
+        seen = tape.seen.get(slot)
+    if seen is not None and seen[0].n != seen[1]:
+        raise _modified(tape, slot, *seen, a, place[0] == "out")
+
+
+# What is saved besides tensors
+
+def _plain(node, name):
+    step = node._step()
+    form = step.form
+    param = next((q for q in form.op.params if q.name == name), None)
+    if param is not None:
+        return _unsigned(param.kind, _argument(node._tape, step, name))
+    if name in _ABSENT:
+        return _ABSENT[name](form)
+    if name.endswith("_sym_strides"):
+        return _strides(node, name[: -len("_sym_strides")])
+    for ending, read in _OF_TYPES.items():
+        if name.endswith(ending):
+            owner = name[: -len(ending)]
+            if owner in form.owners:
+                return read(form.avals[form.owners.index(owner)])
+    head, mark, rest = name.partition("_sym_argsize_")
+    if mark:
+        made = {result_name(form.op, k): a for k, a in enumerate(form.out_avals)}
+        a = form.avals[form.owners.index(head)] if head in form.owners else made[head]
+        return a.shape[int(rest) if not rest.startswith("minus_") else -int(rest[6:])]
+    raise NotImplementedError(f"_saved_{name} of {node.name()} is not there yet")
+
+
+_OF_TYPES = {
+    "_sym_sizes": lambda a: a.shape,
+    "_sym_numel": lambda a: shapes.numel(a.shape),
+    "_numel": lambda a: shapes.numel(a.shape),
+    "_dim": lambda a: a.ndim,
+    "_scalar_type": lambda a: a.dtype,
+}
+
+
+def _correction(form):
+    """What `var` and `std` make of `unbiased`."""
+    unbiased = form.spec.statics.get("unbiased", True)
+    return None if unbiased and "dim" not in form.spec.statics else int(unbiased)
+
+
+_ABSENT = {"correction": _correction, "dim": lambda form: None, "keepdim": lambda form: False,
+           "storage_offset": lambda form: form.spec.statics["offset"]}  # arguments that torch adds to shorter overloads
+
+
+def _strides(node, owner):
+    """Strides of an input, those of the user's tensor where that still is there."""
+    step, tape = node._step(), node._tape
+    i = step.form.owners.index(owner)
+    slot = step.ins[i]
+    v = (tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]) if tape.open else _live(tape, slot) or tape.kept.get(slot)
+    t = None if v is None else _holder(v)
+    return shapes.contiguous_strides(step.form.avals[i].shape) if t is None else t.stride()
+
+
+def _argument(tape, step, name):
+    """The value of a parameter that is no tensor."""
+    form = step.form
+    if name in form.spec.statics:
+        return form.spec.statics[name]
+    if name in form.owners:
+        i = form.owners.index(name)
+        return number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else None
+    param = next(q for q in form.op.params if q.name == name)
+    if name in ("alpha", "beta", "value") and param.default is None:
+        return 1  # torch's factor where none is given
+    return None if param.default is REQUIRED else param.default
+
+
+def _unsigned(kind, x):
+    """Integers as torch shows those of an integer parameter: negative ones wrap."""
+    if kind.startswith("int") and x is not None:
+        if isinstance(x, tuple):
+            return tuple(n % (1 << 64) for n in x)
+        return x % (1 << 64)
+    return x
+
+
+nodes.on_saved(value, raw, listed, unpacking)
+
+__all__ = ["Packed", "SavedTensor", "current_hooks", "pack_step", "unpacking"]

@@ -1,0 +1,62 @@
+"""Watched tapes (layer 6): while somebody wants to see every call, none is found by its remembered edge.
+
+A tape becomes watched by an edge of its own in the trie, below which labels of calls are never stored plainly; so every call, also one that goes by C, ends in
+`record.record_watched`, which is installed here.  Structures still repeat and programs are found again: the edges are there, under another key.  Watching is a
+property of the thread (saved-tensor hooks, anomaly mode) and costs nothing where it is off.
+"""
+
+from __future__ import annotations
+
+from . import record, saved
+from .record import GRAD, IMMEDIATE, LIMIT, NOGRAD, ROOT, Step, _append, _goes_on, extend, label_of, new_prefix, thread
+
+
+def rewatch(state):
+    """Begin or end watching the calls of a thread, as its hooks and modes say now."""
+    wanted = saved.current_hooks(state) is not None or bool(state.anomaly)
+    state.root = _edge(ROOT, True) if wanted else ROOT
+    tape = state.tape
+    if tape.prefix.watched is not wanted:
+        tape.prefix = _edge(tape.prefix, wanted)
+
+
+def _edge(prefix, wanted):
+    label = ("watch", wanted)
+    nxt = prefix.next.get(label)
+    if nxt is None:
+        nxt = prefix.next[label] = new_prefix(prefix, Step("leaf", None, (), NOGRAD, (), (), prefix.size), 0, 0, 0, 0)
+        nxt.watched = wanted
+    return nxt
+
+
+def _full(tape, spec, ins, mode):
+    return tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD and not _goes_on(tape, ins)))
+
+
+def record_watched(state, spec, ins, mode):
+    """Record a call on a watched tape and show it to whoever watches."""
+    mode = state.grad if mode is None else mode
+    if _full(state.tape, spec, ins, mode):
+        record.flush(state.tape)
+    tape = state.tape
+    hooks = saved.current_hooks(state) is not None
+    label, numbers = label_of(tape, spec, mode, ins)
+    key = ("packed" if hooks else "watched", label)
+    nxt = tape.prefix.next.get(key)
+    if nxt is None:
+        nxt = extend(tape, label, spec, ins, mode, key)
+    out = _append(tape, nxt, numbers)
+    step = nxt.step
+    if True in step.needs and mode != record.LEAF:
+        if state.anomaly:
+            state.anomaly.note(tape, step)
+        if hooks:
+            saved.pack_step(state, tape, step, ins, out)
+    if IMMEDIATE[0]:
+        record.flush(tape)
+    return out
+
+
+record.on_watched(record_watched)
+
+__all__ = ["rewatch"]

@@ -1,0 +1,205 @@
+"""Pullbacks that read what a node saved (layer 2).
+
+A plain pullback reads the operator's inputs only: where torch saves the result of `exp`, it computes `exp` again.  That is the same number unless
+somebody stands in the way: packing hooks may hand back something else than was packed, and the gradient is computed from that.  A
+`SavedPullback` takes, after the cotangents, the saved inputs, what else it needs of the inputs, and the saved results:
+
+* a result that the gradient is a function of is cut out of the program: the equation that makes it is dropped, its name becomes an argument;
+* an input that torch does not save, but which is known from the result (`FROM_RESULT`), is computed from the result;
+* any other input that torch's own formula does without is read from the record, as it was.
+"""
+
+from __future__ import annotations
+
+import jax
+from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
+from jax.interpreters import partial_eval as pe
+
+from .._core.dtypes import FLOAT
+from .saved_names import NAMES
+from .spec import Pullback, _abstract, _active_inputs, _conj, _conj_unsigned, _has_zero_second, _is_number, _only_moves
+
+FROM_RESULT = {  # operator: the input from the result, as far as the gradient depends on it
+    "relu": lambda y: y,
+    "reciprocal": lambda y: 1 / y,
+}
+
+
+class SavedPullback(Pullback):
+    """f(*cotangents, *kept inputs, *results) -> gradients of `wanted`.
+
+    saved: flat inputs that torch saves; results: outputs that it saves; `keep` and `own` say which of them are read.
+    """
+
+    __slots__ = ("own", "results", "saved")
+
+    def __init__(self, form, wanted, given, saved, results):
+        self.saved, self.results = saved, results
+        super().__init__(form, wanted, given)
+        with jax.enable_x64(True):
+            self._trace(form)
+
+    def _trace(self, form):
+        gs = tuple(form.out_avals[i] for i in self.given)
+        outs = tuple(form.out_avals[i] for i in self.results)
+        fixed = self.wanted if _has_zero_second(form) and form.op.zero_second is not True else ()
+        known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
+        closed = _without_results(self._both(known), [_abstract(a) for a in (*gs, *form.avals, *outs)], len(outs))
+        n = len(gs)
+        keep = [True] * n + [i in fixed and i in self.saved for i in range(len(form.avals))] + [False] * len(outs)
+        jaxpr, used = pe.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=keep)
+        self.closed = ClosedJaxpr(jaxpr, closed.consts)
+        self.call = jaxpr_as_fun(self.closed)
+        last = n + len(form.avals)
+        self.keep = tuple(i for i, u in enumerate(used[n:last]) if u)
+        self.own = tuple(k for k, u in zip(self.results, used[last:]) if u)
+        self._describe(form, gs)
+
+    def _describe(self, form, gs):
+        self.avals = (*gs, *(form.avals[i] for i in self.keep), *(form.out_avals[k] for k in self.own))
+        self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep] + [f"g{k}" for k in self.own]
+        self.saves = {o: tuple(self.owners) for o in self.owners}
+        active = None if _has_zero_second(form) else _active_inputs(self.closed.jaxpr)
+        self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (active is None or active[i]))
+        self.passes = ()
+
+    def _both(self, known):
+        """f(*gs, *ins, *results) -> (outputs that are saved, gradients)."""
+        form, wanted, given, n, m = self.inner, self.wanted, self.given, len(self.given), len(self.inner.avals)
+
+        def run(*flat):
+            gs, ins, own = flat[:n], list(flat[n:n + m]), flat[n + m:]
+            if known is not None:
+                ins[0] = known(own[0]).astype(ins[0].dtype)
+
+            def outputs(*diff):
+                full = list(ins)
+                for i, x in zip(wanted, diff):
+                    full[i] = x
+                outs = form.call(*full)
+                return [outs[i] for i in given], [outs[k] for k in self.results]
+
+            _, pull, made = jax.vjp(outputs, *[ins[i] for i in wanted], has_aux=True)
+            gs = [_conj(g) for g in gs]
+            back = _conj if _only_moves(pull, gs) else _conj_unsigned
+            return [] if known is not None else made, [back(g) for g in pull(gs)]
+
+        return run
+
+
+def _without_results(f, abstract, n):
+    """The program of the gradients with the last `n` arguments in the place of the results that `f` computes."""
+    flat = jax.make_jaxpr(lambda *xs: _inlined(f, xs))(*abstract)
+    jaxpr = flat.jaxpr
+    cut = len(jaxpr.outvars)
+    shape = jax.eval_shape(f, *abstract)
+    made = len(jax.tree.leaves(shape[0]))
+    results, gradients = jaxpr.outvars[:made], jaxpr.outvars[made:cut]
+    stand = dict(zip(_plain(results, jaxpr), jaxpr.invars[len(jaxpr.invars) - n:])) if made else {}
+    if not stand:
+        return ClosedJaxpr(jaxpr.replace(outvars=gradients, debug_info=jaxpr.debug_info.with_unknown_names()), flat.consts)
+    eqns = [e.replace(invars=[v if isinstance(v, Literal) else stand.get(v, v) for v in e.invars]) for e in jaxpr.eqns]
+    outs = [v if isinstance(v, Literal) else stand.get(v, v) for v in gradients]
+    return ClosedJaxpr(jaxpr.replace(eqns=eqns, outvars=outs, debug_info=jaxpr.debug_info.with_unknown_names()), flat.consts)
+
+
+def _plain(results, jaxpr):
+    """The variables of the results; one that is an input or a literal stands for itself and is not cut."""
+    return [None if isinstance(v, Literal) or v in jaxpr.invars else v for v in results]
+
+
+def _inlined(f, xs):
+    """`f` traced with calls opened up and equal equations merged, so that a result that the gradient uses is one variable."""
+    closed, shape = jax.make_jaxpr(f, return_shape=True)(*xs)
+    out = _evaluate(closed.jaxpr, closed.consts, xs, {})
+    return out
+
+
+_CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat")
+
+
+def _evaluate(jaxpr, consts, args, seen):
+    """The results of a program, equation by equation."""
+    env = dict(zip(jaxpr.constvars, consts))
+    env.update(zip(jaxpr.invars, args))
+
+    def read(v):
+        return v.val if isinstance(v, Literal) else env[v]
+
+    for eqn in jaxpr.eqns:
+        ins = [read(v) for v in eqn.invars]
+        inner = eqn.params.get("jaxpr") or eqn.params.get("call_jaxpr") if eqn.primitive.name in _CALLS else None
+        if inner is not None:
+            closed = inner if hasattr(inner, "consts") else ClosedJaxpr(inner, ())
+            outs = _evaluate(closed.jaxpr, closed.consts, ins, seen)
+        else:
+            outs = _once(eqn, ins, seen)
+        env.update(zip(eqn.outvars, outs))
+    return [read(v) for v in jaxpr.outvars]
+
+
+def _once(eqn, ins, seen):
+    """The results of an equation, those of an equal one before where there was one."""
+    try:
+        key = (eqn.primitive, tuple(_same(x) for x in ins), str(eqn.params))
+        hash(key)
+    except TypeError:
+        key = None
+    out = seen.get(key) if key is not None else None
+    if out is None:
+        out = eqn.primitive.bind(*ins, **eqn.params)
+        out = out if eqn.primitive.multiple_results else [out]
+        if key is not None:
+            seen[key] = out
+            seen.setdefault("held", []).append(ins)  # ids stay what they are
+    return out
+
+
+def _same(x):
+    return x if isinstance(x, (int, float, bool, complex)) else id(x)
+
+
+def saved_places(form, wanted):
+    """What torch saves for the gradients of `wanted`, in the order in which it packs: ("in", flat input) by name, then ("out", output) by name."""
+    key = ("places", wanted)
+    out = form._pullbacks.get(key)
+    if out is None:
+        out = form._pullbacks[key] = _places(form, wanted)
+    return out
+
+
+def _places(form, wanted):
+    if isinstance(form, Pullback):
+        try:
+            ins, outs = form.pullback(wanted, form.diff_out).keep, ()
+        except (RuntimeError, NotImplementedError):  # backward says it
+            ins, outs = (), ()
+    else:
+        ins, outs = form.kept(wanted)
+    ins = sorted((i for i in ins if not _is_number(form.avals[i])), key=lambda i: (form.owners[i], i))
+    return (*(("in", i) for i in ins), *(("out", k) for k in sorted(outs, key=lambda k: result_name(form.op, k))))
+
+
+def result_name(op, k):
+    """torch's name of an output."""
+    returns = op.schema.returns
+    if len(returns) == 1:
+        return returns[0].name or "result"
+    named = op.fields[k] if op.fields is not None else None
+    return returns[k].name or (named if named and f"*{named}" in NAMES.get(op.node, "").split() else f"result{k}")
+
+
+def saved_pullback(step, wanted, given, places=None):
+    """The pullback of a step that reads what stands in `places` (default: all that torch saves) from elsewhere."""
+    form = step.form
+    if places is None:
+        places = saved_places(form, step.wanted)
+    key = ("saved", wanted, given, places)
+    out = form._pullbacks.get(key)
+    if out is None:
+        form.pullback(wanted, given)  # raises what it refuses
+        out = form._pullbacks[key] = SavedPullback(form, wanted, given, frozenset(i for side, i in places if side == "in"), tuple(k for side, k in places if side == "out"))
+    return out
+
+
+__all__ = ["SavedPullback", "result_name", "saved_places", "saved_pullback"]

@@ -1,0 +1,124 @@
+"""What a custom Function saves (layer 7): `ctx.save_for_backward` and `ctx.saved_tensors`."""
+
+from __future__ import annotations
+
+from .._core.errors import inference_saved, modified_inplace, second_time
+from .._core.nodes import short_name
+from .._core.record import thread
+from .._core.saved import FREED, Packed, SavedTensor, current_hooks, placed, set_twice
+from .._core.storage import cell_of, is_inference
+from .._tensor import Tensor, wrap
+
+
+class Kept:
+    """A saved tensor: an input as itself, an output by its place in the graph, or what a pack hook made of it.
+
+    As `owner` of a SavedTensor it answers `register`.
+    """
+
+    __slots__ = ("counter", "freed", "output", "packed", "tensor", "value", "version")
+
+    def __init__(self, ctx, t, outputs):
+        self.packed, self.freed = None, False
+        self.output = next((i for i, o in enumerate(outputs) if o is t), None)
+        self.value = t._value()
+        self.tensor = None if self.output is not None else t
+        cell_of(t)
+        self.counter, self.version = t._counter, t._counter.n
+        hooks = current_hooks(thread.state)
+        if hooks is not None:
+            self._pack(hooks)
+
+    def _pack(self, hooks):
+        self.packed = Packed(hooks, self.value, self.tensor)
+        v = self.value
+        if v.needs:
+            self.value = v.leaf if v.leaf is not None else (v.tape, v.slot)  # its place alone: the contents are the hooks' now
+        else:
+            self.value = None
+        self.tensor = None
+
+    def register(self, hooks):
+        """Pack now."""
+        if self.freed:
+            raise RuntimeError(FREED)
+        if self.packed is not None:
+            raise set_twice()
+        self._pack(hooks)
+
+    def release(self):
+        """Forget it."""
+        self.freed, self.tensor, self.value = True, None, None
+        if self.packed is not None:
+            self.packed.release()
+
+    def unpack(self, ctx):
+        """The tensor, its version checked."""
+        if self.packed is not None:
+            v = self.packed.value()
+            return wrap(v if self.value is None else placed(v, self.value))
+        if self.counter.n != self.version:
+            raise self._modified(ctx)
+        return self.tensor if self.tensor is not None else wrap(self.value)
+
+    def _modified(self, ctx):
+        a = self.value.aval
+        producer = None if self.output is None else f"output {self.output} of {short_name(ctx)}"
+        if self.tensor is not None and self.tensor.grad_fn is not None:
+            producer = f"output {self.tensor.output_nr} of {short_name(self.tensor.grad_fn)}"
+        return modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, self.counter.n, self.version)
+
+
+class _Nothing:
+    """Owner of the slot of a None that was saved."""
+
+    @staticmethod
+    def register(hooks):
+        raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+
+
+def keep(ctx, tensors, outputs):
+    """The Kept of each tensor given to save_for_backward (None for None)."""
+    out = []
+    for i, t in enumerate(tensors):
+        if t is not None and not isinstance(t, Tensor):
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+        if t is not None and is_inference(t):
+            raise inference_saved()
+        out.append(None if t is None else Kept(ctx, t, outputs))
+    return tuple(out)
+
+
+def saved_tensors(ctx):
+    """What `ctx.saved_tensors` gives, once only where the Function asks for that."""
+    if ctx.__dict__.get("_cleared"):
+        raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either access "
+                           "saved_tensors only once, or set clear_saved_tensors_on_access=False.")
+    if ctx._freed:
+        raise second_time()
+    kept = ctx.__dict__.get("_saved")
+    if kept is None:
+        return tuple(ctx.to_save or ())
+    out = tuple(None if s is None else s.unpack(ctx) for s in kept)
+    if ctx._forward_cls.clear_saved_tensors_on_access:
+        ctx._cleared = True
+        release(ctx)
+    return out
+
+
+def release(ctx):
+    """Forget what a ctx saved."""
+    for s in ctx._saved:
+        if s is not None:
+            s.release()
+    ctx._saved = ()
+
+
+def raw_saved_tensors(ctx):
+    """A SavedTensor for each."""
+    if ctx._freed:
+        raise second_time()
+    return tuple(SavedTensor._of(_Nothing if s is None else s) for s in ctx.__dict__.get("_saved", ()))
+
+
+__all__ = ["Kept", "keep", "raw_saved_tensors", "release", "saved_tensors"]
