@@ -15,8 +15,9 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import errors, levels, nodes, record
+from .asked import cuts_of, mark_useful, targets_on
 from .nodes import Leaf, Nowhere, changes, edge_indices, observed
-from .plan import Plan, Stage, needs_of, plan_for, stage_form, useful_slots, wanted_of
+from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
 from .program import kept_by
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
@@ -80,7 +81,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     try:
         for where, g in roots:
             p.give(where, g)
-        _mark_useful(p)
+        mark_useful(p)
         while p.frontier:
             tape = max(p.frontier, key=_age)
             run_tape(p, tape, p.frontier.pop(tape))
@@ -102,8 +103,8 @@ def run_tape(p, tape, grads):
     """Send gradients {slot: Value} through one tape."""
     if tape.open and tape.owner is not thread.state:
         record.flush(tape)
-    targets = _targets_on(p, tape)
-    cuts = _cuts(tape)
+    targets = targets_on(p, tape)
+    cuts = cuts_of(tape)
     plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts)
     anomaly = thread.state.anomaly
     if anomaly is None:
@@ -148,7 +149,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             complete = _leaf_event(p, tape, item[1], grads, plan)
         if complete and changes[0] == seen:
             continue
-        now, seen = _cuts(tape), changes[0]
+        now, seen = cuts_of(tape), changes[0]
         if not complete or now != cuts:
             cuts = now
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s)))
@@ -178,14 +179,7 @@ def _still_coming(p, tape, slot, leaf, plan):
         if not coming:
             return False
         tape = max(coming, key=_age)
-        leaving = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), _targets_on(p, tape), _cuts(tape)).targets
-
-
-def _cuts(tape):
-    leaves = _leaf_cuts(tape)
-    if thread.state.anomaly is not None:
-        return leaves | thread.state.anomaly.cuts(tape)
-    return frozenset(_watched(tape)) | leaves if tape.extra else leaves
+        leaving = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), targets_on(p, tape), cuts_of(tape)).targets
 
 
 def _captured_here(p, tape, slot):
@@ -528,88 +522,6 @@ def accumulate_any(leaf, g, create_graph=False):
         from .storage import write
 
         write(old, record_op(_ADD, (old._value(), g), NOGRAD)[0])
-
-
-# What is asked for, watched, allowed
-
-_NOTHING = frozenset()
-
-
-def _watched(tape):
-    """Slots with hooks or retained gradients; every output of a step with node hooks, and ("node", its first slot)."""
-    out = []
-    for first, seen in tape.extra.items():
-        if type(first) is not int:
-            continue
-        if seen.prehooks or seen.posthooks or seen.saved:
-            out.append(("node", first))
-            out += range(first, first + len(slot_table(tape.prefix)[first][0].out_avals))
-        else:
-            out += seen.retain
-            out += [s for s, hooks in seen.hooks.items() if hooks]
-    return out
-
-
-def _leaf_cuts(tape):
-    """Slots of leaves whose arrival somebody watches."""
-    if not Leaf.watched[0]:
-        return _NOTHING
-    out = [s for s, leaf in tape.leaves.items() if leaf.observed()]
-    if tape.open:
-        out += [-i - 1 for i, v in enumerate(tape.inputs) if v.leaf is not None and v.leaf.observed()]
-    else:
-        out += [-i - 1 for i, e in enumerate(tape.edges) if isinstance(e, Leaf) and e.observed()]
-    return frozenset(out)
-
-
-def _mark_useful(p):
-    """With targets given: for each tape, the slots from which a target can be reached."""
-    if p.targets is None:
-        return
-    tapes = _tapes_below([k for k in p.frontier if not isinstance(k, Leaf)])
-    p.useful = {}
-    for tape in sorted(tapes, key=lambda t: t.serial):
-        own = frozenset(_own_targets(p, tape))
-        p.useful[tape] = (own, useful_slots(tape.prefix, own))
-
-
-def _own_targets(p, tape):
-    wanted = p.targets
-    for slot, leaf in tape.leaves.items():
-        if leaf in wanted:
-            yield slot
-    edges = [(v.leaf or (v.tape, v.slot)) if v.needs else None for v in tape.inputs] if tape.open else tape.edges
-    for i, e in enumerate(edges):
-        if e is None:
-            continue
-        if isinstance(e, Leaf):
-            if e in wanted:
-                yield -i - 1
-        elif e in wanted or (e[0] in p.useful and e[1] in p.useful[e[0]][1]):
-            yield -i - 1
-    for w in wanted:
-        if type(w) is tuple and w[0] is tape:
-            yield w[1]
-
-
-def _tapes_below(start):
-    found, stack = set(start), list(start)
-    while stack:
-        tape = stack.pop()
-        edges = [(v.tape, v.slot) if v.needs and v.tape is not None else None for v in tape.inputs] if tape.open else tape.edges
-        for e in edges:
-            if type(e) is tuple and e[0] not in found:
-                found.add(e[0])
-                stack.append(e[0])
-    return found
-
-
-def _targets_on(p, tape):
-    if p.targets is None:
-        return None
-    if tape not in p.useful:
-        return frozenset()
-    return p.useful[tape][0]
 
 
 def release_kept(tape):

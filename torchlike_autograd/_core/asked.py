@@ -1,0 +1,98 @@
+"""Where a backward pass is cut, because somebody looks there, and which part of a graph it has to visit (layer 6)."""
+
+from __future__ import annotations
+
+from .nodes import Leaf
+from .plan import useful_slots
+from .record import slot_table, thread
+
+_NOTHING = frozenset()
+
+
+def cuts_of(tape):
+    """The slots of a tape whose gradients somebody looks at, and ("node", first slot) for steps that are looked at themselves."""
+    leaves = _leaf_cuts(tape)
+    if thread.state.anomaly is not None:
+        return leaves | thread.state.anomaly.cuts(tape)
+    return frozenset(_watched(tape)) | leaves if tape.extra else leaves
+
+
+def _watched(tape):
+    """Slots with hooks or retained gradients; every output of a step with node hooks, and ("node", its first slot)."""
+    out = []
+    for first, seen in tape.extra.items():
+        if type(first) is not int:
+            continue
+        if seen.prehooks or seen.posthooks or seen.saved:
+            out.append(("node", first))
+            out += range(first, first + len(slot_table(tape.prefix)[first][0].out_avals))
+        else:
+            out += seen.retain
+            out += [s for s, hooks in seen.hooks.items() if hooks]
+    return out
+
+
+def _leaf_cuts(tape):
+    """Slots of leaves whose arrival somebody watches."""
+    if not Leaf.watched[0]:
+        return _NOTHING
+    out = [s for s, leaf in tape.leaves.items() if leaf.observed()]
+    if tape.open:
+        out += [-i - 1 for i, v in enumerate(tape.inputs) if v.leaf is not None and v.leaf.observed()]
+    else:
+        out += [-i - 1 for i, e in enumerate(tape.edges) if isinstance(e, Leaf) and e.observed()]
+    return frozenset(out)
+
+
+def mark_useful(p):
+    """With targets given: for each tape, the slots from which a target can be reached."""
+    if p.targets is None:
+        return
+    tapes = _tapes_below(p.frontier)
+    p.useful = {}
+    for tape in sorted(tapes, key=lambda t: t.serial):
+        own = frozenset(_own_targets(p, tape))
+        p.useful[tape] = (own, useful_slots(tape.prefix, own))
+
+
+def _own_targets(p, tape):
+    wanted = p.targets
+    for slot, leaf in tape.leaves.items():
+        if leaf in wanted:
+            yield slot
+    edges = [(v.leaf or (v.tape, v.slot)) if v.needs else None for v in tape.inputs] if tape.open else tape.edges
+    for i, e in enumerate(edges):
+        if e is None:
+            continue
+        if isinstance(e, Leaf):
+            if e in wanted:
+                yield -i - 1
+        elif e in wanted or (e[0] in p.useful and e[1] in p.useful[e[0]][1]):
+            yield -i - 1
+    for w in wanted:
+        if type(w) is tuple and w[0] is tape:
+            yield w[1]
+
+
+def _tapes_below(start):
+    found, stack = set(start), list(start)
+    while stack:
+        tape = stack.pop()
+        edges = [(v.tape, v.slot) if v.needs and v.tape is not None else None for v in tape.inputs] if tape.open else tape.edges
+        for e in edges:
+            if type(e) is tuple and e[0] not in found:
+                found.add(e[0])
+                stack.append(e[0])
+    return found
+
+
+def targets_on(p, tape):
+    """The slots of a tape that are asked for, or lead there; None where everything is."""
+    if p.targets is None:
+        return None
+    if tape not in p.useful:
+        return frozenset()
+    return p.useful[tape][0]
+
+
+__all__ = ["cuts_of", "mark_useful", "targets_on"]
