@@ -59,7 +59,7 @@ def _bags(indices, offsets, include_last_offset):
     return jnp.searchsorted(starts, jnp.arange(indices.shape[0]).astype(starts.dtype), side="right") - 1, starts.shape[0]
 
 
-def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_offset, padding_idx, **_):
+def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_offset, padding_idx, mode, **_):
     """A code for the first thing wrong in the data: its kind, a place, a value."""
     def code(kind, place, value):
         return (np.int64(kind) << 56) | (jnp.asarray(place).astype(np.int64) << 32) | (value.astype(np.int64) & 0xFFFFFFFF)
@@ -68,7 +68,7 @@ def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_of
     if indices.shape[0]:
         bad = (indices < 0) | (indices >= rows)
         place = jnp.argmax(bad)
-        found = jnp.where(jnp.any(bad), code(1, place, indices[place]), found)
+        found = jnp.where(jnp.any(bad), code(4 if mode == 2 or weight.dtype == np.float64 else 1, place, indices[place]), found)
     if offsets.shape[0]:
         found = jnp.where(offsets[-1] > indices.shape[0], code(3, 0, offsets[-1]), found)
         found = jnp.where(offsets[0] != 0, code(2, 0, offsets[0]), found)
@@ -80,7 +80,9 @@ def _bag_error(code, weight, indices, *_, **__):
     value = value - (1 << 32) if value >= 1 << 31 else value
     if kind == 2:
         return RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
-                            f"{value}")
+                            f"{value}\n[ torch.LongTensor{{}} ]")
+    if kind == 4:
+        return RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {value}")
     if kind == 3:
         return RuntimeError(f"offsets[-1] can not be greater than input's length {indices[0]} but got offsets[-1] of {value}")
     return RuntimeError(f"Index {place} of input takes value {value} which is not in the valid range [0, {weight[0]})")
