@@ -117,6 +117,9 @@ def _average(n):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         _check_rank(self, n, True)
+        if n == 3 and any(k > s > 0 for k, s in zip(kernel, self.shape[-3:])):
+            sizes, kernels = (" ".join(f"{p}{a}: {v}" for a, v in zip(_AXES, values)) for p, values in (("", self.shape[-3:]), ("k", kernel)))
+            raise RuntimeError(f"input image ({sizes}) smaller than kernel size ({kernels})")
         spatial = _spatial(self, n, kernel, step, padding, (1,) * n, ceil_mode)
         if self.dtype != jnp.int64:
             only(name, self, "f")
