@@ -24,8 +24,8 @@ def _safe_softmax_value(x, axis):
     return jnp.where(nothing, 0, e / jnp.where(nothing, 1, jnp.sum(e, axis, keepdims=True)))
 
 
-@op("_safe_softmax(Tensor self, int dim) -> Tensor", node="SafeSoftmaxBackward0", names=(), opmath=True, saves={"self": ("result",)}, samples=[call(real(2, 3), 1)],
-    kinks=SMOOTH)
+@op("_safe_softmax(Tensor self, int dim) -> Tensor", node="SafeSoftmaxBackward0", names=(), opmath=True, saves={"self": ("result",)},
+    samples=[call(real(2, 3), 1)], kinks=SMOOTH)
 def _safe_softmax(self, *, dim):
     """The softmax over a dim; 0 where everything is minus infinity."""
     return _safe_softmax_value(self, dim)
@@ -96,12 +96,14 @@ def _shared_gradient(x, frequency):
 
 def _largest_of_bags(rows, bags, count, taken):
     """The maximum of each bag's rows (the first of equals); 0 of nothing."""
+    if not rows.shape[0]:
+        return jnp.zeros((count, rows.shape[1]), rows.dtype)
     low = jnp.where(taken[:, None], rows, -np.inf)
     top = jax.ops.segment_max(lax.stop_gradient(low), bags, count)
     place = jnp.where(taken[:, None] & (rows == top[bags]), jnp.arange(rows.shape[0])[:, None], rows.shape[0])
     first = jax.ops.segment_min(place, bags, count)
     some = first < rows.shape[0]
-    return jnp.where(some, jnp.take_along_axis(rows, jnp.where(some, first, 0), 0, mode="clip"), 0) if rows.shape[0] else jnp.zeros((count, rows.shape[1]), rows.dtype)
+    return jnp.where(some, jnp.take_along_axis(rows, jnp.where(some, first, 0), 0, mode="clip"), 0)
 
 
 _INDICES = at(0, 2, 1, dtype="int64", grad=False)
@@ -192,7 +194,8 @@ def _ctc_tangent(out, primals, tangents, *, blank, zero_infinity):
 @op("_ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor",
     node="CtcLossBackward0", names=(), second="aten::_ctc_loss_backward", nondiff=("targets", "input_lengths", "target_lengths"),
     saves={"log_probs": ("log_probs", "targets", "result")}, derivative=rule(_ctc_tangent),
-    samples=[call(real(3, 1, 2), at([[1]], dtype="int64", grad=False), at(3, dtype="int64", grad=False), at(1, dtype="int64", grad=False), 0, False)], kinks=SMOOTH)
+    samples=[call(real(3, 1, 2), at([[1]], dtype="int64", grad=False), at(3, dtype="int64", grad=False), at(1, dtype="int64", grad=False), 0, False)],
+    kinks=SMOOTH)
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank, zero_infinity):
     """Minus the logarithm of the probability of all alignments of the targets: (N,) of (T, N, C)."""
     only("ctc_loss_cpu", log_probs, "f" if str(log_probs.dtype) in ("float32", "float64") else "i")

@@ -47,8 +47,8 @@ def _check(input, w_ih):
 
 
 def _declare(name, node):
-    @op(f"{name}(Tensor input, Tensor h, Tensor? c, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor? w_hr, Tensor? steps, Tensor? packed, str mode, "
-        "bool reverse) -> (Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, nondiff=("steps", "packed"),
+    @op(f"{name}(Tensor input, Tensor h, Tensor? c, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor? w_hr, Tensor? steps, Tensor? packed, "
+        "str mode, bool reverse) -> (Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, nondiff=("steps", "packed"),
         samples=[call(real(2, 1, 3), real(1, 2), None, real(2, 3), real(2, 2), None, None, None, None, None, "rnn_tanh", False)], kinks=SMOOTH)
     def layer(input, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, *, mode, reverse):
         """(outputs, last h, last c) of (T, N, I) from h and c (N, H).
