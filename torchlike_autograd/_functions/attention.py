@@ -90,8 +90,9 @@ _BAG_MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
 def _check_bag_types(weight, indices, offsets):
-    for name, t, allowed, words in (("indices", indices, (dtypes.int64, dtypes.int32), "Long, Int"), ("offsets", offsets, (dtypes.int64, dtypes.int32), "Long, Int"),
-                                    ("weight", weight, (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64), "Half, BFloat16, Float, Double")):
+    whole, real = (dtypes.int64, dtypes.int32), (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+    for name, t, allowed, words in (("indices", indices, whole, "Long, Int"), ("offsets", offsets, whole, "Long, Int"),
+                                    ("weight", weight, real, "Half, BFloat16, Float, Double")):
         if t.dtype not in allowed:
             raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: {words}; but got "
                                f"torch.{t.dtype.char_name}Tensor instead (while checking arguments for embedding_bag)")
@@ -118,8 +119,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     if weight.dtype is dtypes.int64 and input.is_floating_point():
         input, weight = weight, input  # the order of arguments of old, which torch turns with a warning
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
-        raise ValueError(f"embedding_bag: If per_sample_weights (torch.Size({list(per_sample_weights.shape)})) is not None, then it must have the same shape as "
-                         f"the input (torch.Size({list(input.shape)}))")
+        raise ValueError(f"embedding_bag: If per_sample_weights (torch.Size({list(per_sample_weights.shape)})) is not None, then it must have the "
+                         f"same shape as the input (torch.Size({list(input.shape)}))")
     if not weight.dim() == 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
     input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights)

@@ -179,8 +179,8 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     source = key.shape[0]
     padding = _as_addend(key_padding_mask, "key_padding_mask", attn_mask, query.dtype)
     if is_causal and attn_mask is None:
-        raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` to create "
-                           "this mask.")
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` "
+                           "to create this mask.")
     causal = is_causal and padding is None and not need_weights
     mask = None if causal else _as_addend(attn_mask, "attn_mask", None, query.dtype, False)
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)

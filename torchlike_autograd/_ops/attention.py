@@ -24,8 +24,8 @@ def _safe_softmax_value(x, axis):
     return jnp.where(nothing, 0, e / jnp.where(nothing, 1, jnp.sum(e, axis, keepdims=True)))
 
 
-@op("_safe_softmax(Tensor self, int dim) -> Tensor", node="SafeSoftmaxBackward0", names=(), opmath=True, saves={"self": ("result",)}, samples=[call(real(2, 3), 1)],
-    kinks=SMOOTH)
+@op("_safe_softmax(Tensor self, int dim) -> Tensor", node="SafeSoftmaxBackward0", names=(), opmath=True, saves={"self": ("result",)},
+    samples=[call(real(2, 3), 1)], kinks=SMOOTH)
 def _safe_softmax(self, *, dim):
     """The softmax over a dim; 0 where everything is minus infinity."""
     return _safe_softmax_value(self, dim)
@@ -59,7 +59,7 @@ def _bags(indices, offsets, include_last_offset):
     return jnp.searchsorted(starts, jnp.arange(indices.shape[0]).astype(starts.dtype), side="right") - 1, starts.shape[0]
 
 
-def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_offset, padding_idx, **_):
+def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_offset, padding_idx, mode, **_):
     """A code for the first thing wrong in the data: its kind, a place, a value."""
     def code(kind, place, value):
         return (np.int64(kind) << 56) | (jnp.asarray(place).astype(np.int64) << 32) | (value.astype(np.int64) & 0xFFFFFFFF)
@@ -68,7 +68,7 @@ def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_of
     if indices.shape[0]:
         bad = (indices < 0) | (indices >= rows)
         place = jnp.argmax(bad)
-        found = jnp.where(jnp.any(bad), code(1, place, indices[place]), found)
+        found = jnp.where(jnp.any(bad), code(4 if mode == 2 or weight.dtype == np.float64 else 1, place, indices[place]), found)
     if offsets.shape[0]:
         found = jnp.where(offsets[-1] > indices.shape[0], code(3, 0, offsets[-1]), found)
         found = jnp.where(offsets[0] != 0, code(2, 0, offsets[0]), found)
@@ -80,7 +80,9 @@ def _bag_error(code, weight, indices, *_, **__):
     value = value - (1 << 32) if value >= 1 << 31 else value
     if kind == 2:
         return RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
-                            f"{value}")
+                            f"{value}\n[ torch.LongTensor{{}} ]")
+    if kind == 4:
+        return RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {value}")
     if kind == 3:
         return RuntimeError(f"offsets[-1] can not be greater than input's length {indices[0]} but got offsets[-1] of {value}")
     return RuntimeError(f"Index {place} of input takes value {value} which is not in the valid range [0, {weight[0]})")
@@ -94,12 +96,14 @@ def _shared_gradient(x, frequency):
 
 def _largest_of_bags(rows, bags, count, taken):
     """The maximum of each bag's rows (the first of equals); 0 of nothing."""
+    if not rows.shape[0]:
+        return jnp.zeros((count, rows.shape[1]), rows.dtype)
     low = jnp.where(taken[:, None], rows, -np.inf)
     top = jax.ops.segment_max(lax.stop_gradient(low), bags, count)
     place = jnp.where(taken[:, None] & (rows == top[bags]), jnp.arange(rows.shape[0])[:, None], rows.shape[0])
     first = jax.ops.segment_min(place, bags, count)
     some = first < rows.shape[0]
-    return jnp.where(some, jnp.take_along_axis(rows, jnp.where(some, first, 0), 0, mode="clip"), 0) if rows.shape[0] else jnp.zeros((count, rows.shape[1]), rows.dtype)
+    return jnp.where(some, jnp.take_along_axis(rows, jnp.where(some, first, 0), 0, mode="clip"), 0)
 
 
 _INDICES = at(0, 2, 1, dtype="int64", grad=False)
@@ -190,7 +194,8 @@ def _ctc_tangent(out, primals, tangents, *, blank, zero_infinity):
 @op("_ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor",
     node="CtcLossBackward0", names=(), second="aten::_ctc_loss_backward", nondiff=("targets", "input_lengths", "target_lengths"),
     saves={"log_probs": ("log_probs", "targets", "result")}, derivative=rule(_ctc_tangent),
-    samples=[call(real(3, 1, 2), at([[1]], dtype="int64", grad=False), at(3, dtype="int64", grad=False), at(1, dtype="int64", grad=False), 0, False)], kinks=SMOOTH)
+    samples=[call(real(3, 1, 2), at([[1]], dtype="int64", grad=False), at(3, dtype="int64", grad=False), at(1, dtype="int64", grad=False), 0, False)],
+    kinks=SMOOTH)
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank, zero_infinity):
     """Minus the logarithm of the probability of all alignments of the targets: (N,) of (T, N, C)."""
     only("ctc_loss_cpu", log_probs, "f" if str(log_probs.dtype) in ("float32", "float64") else "i")

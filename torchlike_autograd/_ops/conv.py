@@ -56,7 +56,8 @@ def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups
                            "channels instead")
     if bias is not None and (bias.ndim != 1 or bias.shape[0] != outputs):
         given = f"Given {given}, weight" if transposed else "Given weight"
-        raise RuntimeError(f"{given} of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size {list(bias.shape)} instead")
+        raise RuntimeError(f"{given} of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
+                           f"{list(bias.shape)} instead")
     if transposed or not x.shape[0]:
         return
     if 0 in weight.shape[2:]:
@@ -146,11 +147,13 @@ def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, 
     return out if bias is None else out + bias.reshape((-1,) + (1,) * n)
 
 
-_SCHEMA = "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor"
+_SCHEMA = "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> " \
+    "Tensor"
 
 
 @op(f"convolution{_SCHEMA}", node="ConvolutionBackward0", names=("torch.convolution",), out=False, opmath=True, saves=_SAVED,
-    samples=[call(real(2, 3, 5), real(4, 3, 2), real(4), *_PLAIN_CALL), call(real(1, 2, 4, 3), real(2, 1, 2, 2), None, (2, 1), (1, 0), (1, 1), False, (0, 0), 2),
+    samples=[call(real(2, 3, 5), real(4, 3, 2), real(4), *_PLAIN_CALL),
+             call(real(1, 2, 4, 3), real(2, 1, 2, 2), None, (2, 1), (1, 0), (1, 1), False, (0, 0), 2),
              call(real(1, 2, 3, 2), real(2, 3, 2, 2), real(3), (2, 2), (1, 0), (1, 2), True, (1, 0), 1),
              call(real(1, 1, 2, 3, 2), real(1, 1, 1, 2, 2), real(1), (1,), (0,), (1,), False, (0,), 1),
              call(real(1, 4, 3), real(4, 2, 2), None, (2,), (0,), (1,), True, (1,), 2)],

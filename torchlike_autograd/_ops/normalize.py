@@ -122,7 +122,8 @@ def _kept(x, like):
     return x.reshape(-1).astype(np.float64) if x.dtype == np.float32 else x.reshape(-1)
 
 
-@op("_running(Tensor self, Tensor mean, float momentum, int of, bool variance) -> Tensor", names=(), derivative=NONE, lift=("momentum",), samples=[call(real(2), real(2), 0.1, 1, False)], kinks=SMOOTH)
+@op("_running(Tensor self, Tensor mean, float momentum, int of, bool variance) -> Tensor", names=(), derivative=NONE, lift=("momentum",),
+    samples=[call(real(2), real(2), 0.1, 1, False)], kinks=SMOOTH)
 def _running(self, mean, *, momentum, of, variance):
     """The running mean (or variance, without bias) after another batch of `of` elements a channel."""
     if variance:
@@ -131,7 +132,8 @@ def _running(self, mean, *, momentum, of, variance):
     return ((1 - momentum) * self.astype(np.float64) + momentum * mean.astype(np.float64)).astype(self.dtype)
 
 
-@op("_saved_statistics(Tensor self, Tensor of, float eps, bool inverse) -> Tensor", names=(), derivative=NONE, lift=("eps",), samples=[call(real(2), real(2), 0.1, True)], kinks=SMOOTH)
+@op("_saved_statistics(Tensor self, Tensor of, float eps, bool inverse) -> Tensor", names=(), derivative=NONE, lift=("eps",),
+    samples=[call(real(2), real(2), 0.1, True)], kinks=SMOOTH)
 def _saved_statistics(self, of, *, eps, inverse):
     """A mean as it is, or the inverse deviation of a variance, in single precision at least."""
     out = _inverse(self, eps) if inverse else self
@@ -189,7 +191,8 @@ def _weight_tangent(out, primals, tangents, *, dim):
 
 
 @op("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", node="WeightNormInterfaceBackward0", method=False, out=False,
-    derivative=rule(_weight_tangent), nondiff_out=(1,), saves=dict.fromkeys(("v", "g"), ("v", "g", "result1")), samples=[call(real(3, 2), real(3, 1), 0), call(real(3, 2), real(1, 2), 1)],
+    derivative=rule(_weight_tangent), nondiff_out=(1,), saves=dict.fromkeys(("v", "g"), ("v", "g", "result1")),
+    samples=[call(real(3, 2), real(3, 1), 0), call(real(3, 2), real(1, 2), 1)],
     kinks=SMOOTH)
 def _weight_norm_interface(v, g, *, dim=0):
     """v with the lengths g along a dim (the first or the last); the lengths of v."""

@@ -89,11 +89,12 @@ def col2im(self, *, output_size, kernel_size, dilation, padding, stride):
 
 # Pixels
 
-@op("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", node="PixelShuffleBackward0", names=("torch.pixel_shuffle", "torch.nn.functional.pixel_shuffle"),
+@op("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", node="PixelShuffleBackward0",
+    names=("torch.pixel_shuffle", "torch.nn.functional.pixel_shuffle"),
     out=False, samples=[call(real(1, 4, 2, 3), 2), call(real(9, 1, 2), 3)],
     errors=[fails(call(real(3, 4), 2), RuntimeError, "pixel_shuffle expects input to have at least 3 dimensions, but got input with 2 dimension(s)"),
-            fails(call(real(1, 3, 4, 4), 2), RuntimeError, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
-                  "but input.size(-3)=3 is not divisible by 4")], kinks=SMOOTH)
+            fails(call(real(1, 3, 4, 4), 2), RuntimeError, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+                  "upscale_factor, but input.size(-3)=3 is not divisible by 4")], kinks=SMOOTH)
 def pixel_shuffle(self, *, upscale_factor):
     """(*, C * r * r, H, W) to (*, C, H * r, W * r)."""
     r = upscale_factor
@@ -140,7 +141,8 @@ def _shuffled(x, groups):
     return jnp.swapaxes(x.reshape(n, groups, c // groups, *rest), 1, 2).reshape(x.shape)
 
 
-@op("channel_shuffle(Tensor self, int groups) -> Tensor", node="ChannelShuffleBackward0", names=("torch.channel_shuffle", "torch.nn.functional.channel_shuffle"),
+@op("channel_shuffle(Tensor self, int groups) -> Tensor", node="ChannelShuffleBackward0",
+    names=("torch.channel_shuffle", "torch.nn.functional.channel_shuffle"),
     out=False, samples=[call(real(1, 6, 2), 3), call(real(2, 4, 1, 1), 2)],
     errors=[fails(call(real(1, 3, 2), 2), RuntimeError, "Number of channels must be divisible by groups. Got 3 channels and 2 groups.")], kinks=SMOOTH)
 def channel_shuffle(self, *, groups):

@@ -103,7 +103,8 @@ def _average(n):
     @op(f"{name}(Tensor self, {kind} kernel_size, {kind} stride=[], {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
         "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), out=False, opmath=True,
         zero_second=_always, saves={"self": ("self",)},
-        samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True), call(real(*shape), 2, 1, 0, False, True, 3)],
+        samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True),
+                 call(real(*shape), 2, 1, 0, False, True, 3)],
         errors=[fails(call(real(*shape), 2, 2, 0, False, True, 0), RuntimeError, "divisor must be not zero"),
                 fails(call(real(*shape), 9), RuntimeError, "Output size is too small")],
         kinks=SMOOTH)
@@ -117,6 +118,9 @@ def _average(n):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         _check_rank(self, n, True)
+        if n == 3 and any(k > s > 0 for k, s in zip(kernel, self.shape[-3:])):
+            sizes, kernels = (" ".join(f"{p}{a}: {v}" for a, v in zip(_AXES, values)) for p, values in (("", self.shape[-3:]), ("k", kernel)))
+            raise RuntimeError(f"input image ({sizes}) smaller than kernel size ({kernels})")
         spatial = _spatial(self, n, kernel, step, padding, (1,) * n, ceil_mode)
         if self.dtype != jnp.int64:
             only(name, self, "f")

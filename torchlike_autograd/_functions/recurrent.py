@@ -1,0 +1,177 @@
+"""torch.lstm, gru, rnn_tanh, rnn_relu (layer 7): layers and directions stacked; and their cells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import dtypes
+from .._core.composite import COMPOSITES, composite, named
+from .._ops import recurrent as _recurrent_ops
+from .._tensor import Tensor, from_array
+
+_ops = _recurrent_ops
+
+
+def _layers(params, has_biases, projected):
+    """The parameters of each direction of each layer: (w_ih, w_hh, b_ih, b_hh, w_hr), absent ones None."""
+    each = 2 + 2 * bool(has_biases) + bool(projected)
+    if len(params) % each:
+        raise RuntimeError("got an incorrect number of RNN parameters")
+    out = []
+    for k in range(0, len(params), each):
+        own = list(params[k:k + each])
+        w_hr = own.pop() if projected else None
+        out.append((*own, *(() if has_biases else (None, None)), w_hr))
+    return out
+
+
+def _schedule(batch_sizes):
+    """(which row each sequence reads at a time, where each row's result stands)."""
+    sizes = [int(b) for b in batch_sizes.tolist()]
+    steps, places, row = np.full((len(sizes), sizes[0]), -1, np.int64), [], 0
+    for t, size in enumerate(sizes):
+        steps[t, :size] = np.arange(row, row + size)
+        places += [t * sizes[0] + i for i in range(size)]
+        row += size
+    return from_array(steps, dtypes.int64), from_array(np.array(places, np.int64), dtypes.int64)
+
+
+def _stacked(mode, x, hidden, cells, params, has_biases, num_layers, dropout, train, bidirectional, schedule=None):
+    """(outputs, last hidden states, last cells) over layers and directions."""
+    directions = 2 if bidirectional else 1
+    projected = mode == "lstm" and cells.shape[2] != hidden.shape[2]
+    layers = _layers(params, has_biases, projected)
+    if not len(layers) == num_layers * directions == hidden.shape[0]:
+        if len(layers) == num_layers * directions or hidden.shape[0] != num_layers * directions:
+            raise RuntimeError("Expected more hidden states in stacked_rnn")
+        raise RuntimeError("got an incorrect number of RNN parameters")
+    steps, packed = schedule or (None, None)
+    fused = mode == "lstm" and schedule is None and not projected and x.dtype is dtypes.float32
+    run = named("_rnn_layer_packed" if schedule else "_rnn_layer_fused" if fused else "_rnn_layer")
+    starts, memories = hidden.unbind(0), [None] * hidden.shape[0] if cells is None else cells.unbind(0)
+    last_h, last_c = [], []
+    for layer in range(num_layers):
+        parts = []
+        for d in range(directions):
+            k = layer * directions + d
+            out, h, c = run(x, starts[k], memories[k], *layers[k], steps, packed, mode, bool(d))
+            parts.append(out)
+            last_h.append(h)
+            last_c.append(c)
+        x = parts[0] if directions == 1 else named("cat")(parts, -1)
+        if dropout and train and layer < num_layers - 1:
+            x = COMPOSITES["torch.dropout"](x, dropout, True)
+    return x, named("stack")(last_h, 0), named("stack")(last_c, 0) if cells is not None else None
+
+
+def _types(x, *others):
+    for t in others:
+        if t is not None and t.dtype is not x.dtype:
+            raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {t.dtype.char_name} and {x.dtype.char_name}")
+
+
+def _simple(mode):
+    def function(*args, **kwargs):
+        """The outputs and last hidden states of stacked recurrent layers; packed where batch sizes stand after the data."""
+        names = ("data", "batch_sizes", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional") if _is_packed(args, kwargs) else (
+            "input", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional", "batch_first")
+        a = {**dict(zip(names, args)), **kwargs}
+        if "data" in a:
+            rest = (a["params"], a["has_biases"], a["num_layers"], a["dropout"], a["train"], a["bidirectional"], _schedule(a["batch_sizes"]))
+            return _stacked(mode, a["data"], a["hx"], None, *rest)[:2]
+        x = a["input"].transpose(0, 1) if a["batch_first"] else a["input"]
+        _types(x, a["hx"])
+        out, h, _ = _stacked(mode, x, a["hx"], None, a["params"], a["has_biases"], a["num_layers"], a["dropout"], a["train"], a["bidirectional"])
+        return (out.transpose_(0, 1) if a["batch_first"] else out), h
+
+    function.__name__ = function.__qualname__ = mode
+    composite(f"torch.{mode}")(function)
+
+
+def _is_packed(args, kwargs):
+    return "batch_sizes" in kwargs or (len(args) > 2 and isinstance(args[2], (Tensor, tuple)) and isinstance(args[1], Tensor) and (
+        isinstance(args[2], Tensor) or all(isinstance(t, Tensor) for t in args[2])) and len(args) > 3 and isinstance(args[3], (list, tuple)))
+
+
+for _mode in ("rnn_tanh", "rnn_relu", "gru"):
+    _simple(_mode)
+
+
+@composite("torch.lstm")
+def lstm(*args, **kwargs):
+    """The outputs and last hidden and cell states of stacked LSTM layers; packed where batch sizes stand after the data."""
+    packed = "batch_sizes" in kwargs or (len(args) > 1 and isinstance(args[1], Tensor))
+    names = ("data", "batch_sizes", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional") if packed else (
+        "input", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional", "batch_first")
+    a = {**dict(zip(names, args)), **kwargs}
+    if len(a["hx"]) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+    h, c = a["hx"]
+    rest = a["params"], a["has_biases"], a["num_layers"], a["dropout"], a["train"], a["bidirectional"]
+    if packed:
+        return _stacked("lstm", a["data"], h, c, *rest, _schedule(a["batch_sizes"]))
+    x = a["input"].transpose(0, 1) if a["batch_first"] else a["input"]
+    _types(x, h, c)
+    out, h, c = _stacked("lstm", x, h, c, *rest)
+    return (out.transpose(0, 1) if a["batch_first"] else out), h, c
+
+
+# Cells
+
+def _check_cell(x, h, w_ih, w_hh):
+    width, size = w_ih.shape[1], w_hh.shape[1]
+    if x.ndim < 2:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got 1)")
+    if x.shape[1] != width:
+        raise RuntimeError(f"input has inconsistent input_size: got {x.shape[1]} expected {width}")
+    for k, t in enumerate(h):
+        if t.shape[0] != x.shape[0]:
+            raise RuntimeError(f"Input batch size {x.shape[0]} doesn't match hidden{k} batch size {t.shape[0]}")
+        if t.shape[1] != size:
+            raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {t.shape[1]}, expected {size}")
+
+
+def _gates(input, h, w_ih, w_hh, b_ih, b_hh):
+    linear = COMPOSITES["torch.nn.functional.linear"]
+    return linear(input, w_ih, b_ih), linear(h, w_hh, b_hh)
+
+
+def _plain_cell(mode):
+    def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        _check_cell(input, (hx,), w_ih, w_hh)
+        own, back = _gates(input, hx, w_ih, w_hh, b_ih, b_hh)
+        return named(mode.removeprefix("rnn_"))(own + back)
+
+    cell.__name__ = cell.__qualname__ = f"{mode}_cell"
+    cell.__doc__ = "One step of a recurrent layer."
+    composite(f"torch.{mode}_cell")(cell)
+
+
+for _mode in ("rnn_tanh", "rnn_relu"):
+    _plain_cell(_mode)
+
+
+@composite("torch.gru_cell")
+def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One step of a gated recurrent unit."""
+    _check_cell(input, (hx,), w_ih, w_hh)
+    own, back = _gates(input, hx, w_ih, w_hh, b_ih, b_hh)
+    (r, z, n), (hr, hz, hn) = own.chunk(3, 1), back.chunk(3, 1)
+    reset, keep = (r + hr).sigmoid(), (z + hz).sigmoid()
+    new = (n + reset * hn).tanh()
+    return (hx - new) * keep + new
+
+
+@composite("torch.lstm_cell")
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One step of a long short-term memory: (h, c)."""
+    if len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
+    h, c = hx
+    _check_cell(input, (h, c), w_ih, w_hh)
+    own, back = _gates(input, h, w_ih, w_hh, b_ih, b_hh)
+    i, f, g, o = (own + back).chunk(4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
