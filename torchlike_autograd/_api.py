@@ -28,7 +28,7 @@ _readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
-from . import _C, autograd, backends, cuda, fft, linalg, nn, optim, random, serialization, special, version  # noqa: E402
+from . import _C, autograd, backends, cuda, fft, linalg, nn, optim, random, serialization, special, utils, version  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402

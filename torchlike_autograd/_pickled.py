@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _compat_pickle
 import importlib
 import io
 import pickle
@@ -330,6 +331,7 @@ class WeightsReader(pickle._Unpickler):
 
     def find_class(self, module, name):
         """The object of a name that is allowed."""
+        module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))  # as Python 3 calls it
         full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
         if full not in self._allowed:
             raise pickle.UnpicklingError(
@@ -372,7 +374,33 @@ class WeightsReader(pickle._Unpickler):
             raise pickle.UnpicklingError(
                 f"Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got {kind}")
 
-    dispatch.update({pickle.PROTO[0]: load_proto, pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.BUILD[0]: load_build})
+    def load_setitem(self):
+        _check_items("SETITEM", self.stack[-3])
+        super().load_setitem()
+
+    def load_setitems(self):
+        _check_items("SETITEMS", self.metastack[-1][-1])
+        super().load_setitems()
+
+    def load_append(self):
+        _check_list("append to", self.stack[-2])
+        super().load_append()
+
+    def load_appends(self):
+        _check_list("extend", self.metastack[-1][-1])
+        super().load_appends()
+
+    dispatch.update({pickle.APPEND[0]: load_append, pickle.APPENDS[0]: load_appends, pickle.SETITEM[0]: load_setitem, pickle.SETITEMS[0]: load_setitems, pickle.PROTO[0]: load_proto, pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.BUILD[0]: load_build})
+
+
+def _check_items(operand, x):
+    if type(x) not in (dict, OrderedDict, Counter):
+        raise pickle.UnpicklingError(f"Can only {operand} for dict, collections.OrderedDict, collections.Counter, but got {type(x)}")
+
+
+def _check_list(what, x):
+    if type(x) is not list:
+        raise pickle.UnpicklingError(f"Can only {what} lists, but got {type(x)}")
 
 
 def dumped(obj, protocol):

@@ -74,8 +74,8 @@ def get_unsafe_globals_in_checkpoint(f):
     """The names in a file that `weights_only` would refuse."""
     with _opened(f, "rb") as file, zipfile.ZipFile(file) as z:
         text = z.read(f"{_folder(z)}/data.pkl")
-    names = [arg.replace(" ", ".", 1).removeprefix("__builtin__.") for op, arg, _ in pickletools.genops(text) if op.name == "GLOBAL"]
-    return [n for n in dict.fromkeys(names) if n not in _pickled.allowed()]
+    names = [arg.replace(" ", ".", 1).replace("__builtin__.", "builtins.") for op, arg, _ in pickletools.genops(text) if op.name == "GLOBAL"]
+    return [n for n in dict.fromkeys(names) if n.removeprefix("builtins.") not in _pickled.allowed()]
 
 
 # Options that change nothing here are remembered
@@ -235,7 +235,7 @@ _DOCS = ("\n\nCheck the documentation of torch.load to learn more about types ac
 
 
 def _refusal(said):
-    if "add_safe_globals" in said:
+    if said.startswith("Unsupported global"):
         return ("Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the "
                 f"checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following "
                 f"error message.\n\tWeightsUnpickler error: {said}{_DOCS}")

@@ -1,1 +1,3 @@
 """torch.utils (layer 7)."""
+
+from . import data  # noqa: F401
