@@ -1,3 +1,3 @@
 """torch.utils (layer 7)."""
 
-from . import data  # noqa: F401
+from . import _pytree, data  # noqa: F401
