@@ -62,7 +62,7 @@ def seed() -> None:
     """As `manual_seed`."""
 
 
-seed_all = ipc_collect = seed
+seed_all = seed
 
 
 def get_arch_list() -> list:
@@ -104,5 +104,5 @@ def _needs_device(*args, **kwargs):
 
 
 current_device = get_device_name = synchronize = current_stream = default_stream = get_device_capability = get_device_properties = _needs_device
-get_rng_state = set_rng_state = init = initial_seed = mem_get_info = set_device = _needs_device
+get_rng_state = set_rng_state = ipc_collect = init = initial_seed = mem_get_info = set_device = _needs_device
 __getattr__ = _publish.missing("torch.cuda")
