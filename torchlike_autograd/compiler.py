@@ -9,7 +9,7 @@ from ._core import publish as _publish
 __all__ = ["disable", "is_compiling", "is_dynamo_compiling", "reset"]
 
 
-def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False, **more):  # noqa: A001 - torch's word
+def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False, **more):
     """`model` as it is: what it records runs as compiled programs already."""
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable, **more)

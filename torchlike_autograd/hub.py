@@ -11,8 +11,8 @@ _dir = [None]
 
 def get_dir():
     """Where downloads would go."""
-    return _dir[0] or os.path.join(os.getenv("TORCH_HOME") or os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch"), "hub").replace(
-        "~", os.path.expanduser("~"), 1)
+    home = os.getenv("TORCH_HOME") or os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch")
+    return _dir[0] or os.path.join(os.path.expanduser(home), "hub")
 
 
 def set_dir(d):
@@ -22,12 +22,11 @@ def set_dir(d):
 
 def _refuse(name):
     def f(*args, **kwargs):
-        raise NotImplementedError(f"torch.hub.{name}: nothing is downloaded here, and code written for PyTorch's binaries would not run; fetch the file yourself and use "
-                                  "torch.load")
+        raise NotImplementedError(f"torch.hub.{name}: nothing is downloaded here; fetch the file yourself and use torch.load")
 
     f.__name__ = name
     return f
 
 
-load, list, help = _refuse("load"), _refuse("list"), _refuse("help")  # noqa: A001 - torch's words
+load, list, help = _refuse("load"), _refuse("list"), _refuse("help")
 download_url_to_file, load_state_dict_from_url = _refuse("download_url_to_file"), _refuse("load_state_dict_from_url")

@@ -71,7 +71,7 @@ def annotate(the_type, the_value):
 _isinstance = isinstance
 
 
-def isinstance(obj, target_type):  # noqa: A001 - torch's word
+def isinstance(obj, target_type):
     """Whether `obj` is of a type (of a container's own type: parameters are not looked at)."""
     import typing
 

@@ -175,7 +175,8 @@ def _compare_arrays(x, y, rtol, atol, equal_nan):
     for name, d, allowed in (("absolute", difference, atol), ("relative", relative, rtol)):
         d = np.where(near, 0, d)
         at = np.unravel_index(int(np.argmax(d)), d.shape)
-        lines.append(f"Greatest {name} difference: {d[at].item()} at index ({', '.join(str(int(i)) for i in at)}{',' if len(at) == 1 else ''}){_allowed(allowed, equal)}")
+        place = tuple(int(i) for i in at)
+        lines.append(f"Greatest {name} difference: {d[at].item()} at index {place}{_allowed(allowed, equal)}")
     return "\n".join(lines)
 
 

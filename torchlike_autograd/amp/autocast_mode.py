@@ -49,15 +49,15 @@ class autocast:
         if self.device == "cpu":
             if self.fast_dtype in (bfloat16, float16):
                 return True
-            warn("In CPU autocast, but the target dtype is not supported. Disabling autocast.\nCPU Autocast only supports dtypes of torch.bfloat16, torch.float16 "
-                 "currently.")
+            warn("In CPU autocast, but the target dtype is not supported. Disabling autocast.\nCPU Autocast only supports dtypes of torch.bfloat16, "
+                 "torch.float16 currently.")
         elif self.device == "cuda":
             warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
         return False
 
     def __enter__(self):
         if self._enabled:
-            raise NotImplementedError("torch.autocast('cpu'): operators do not choose a half precision dtype here; convert what shall be in bfloat16 with .to()")
+            raise NotImplementedError("torch.autocast('cpu'): operators do not choose a half precision dtype here; convert with .to(torch.bfloat16)")
         return self
 
     def __exit__(self, *exc):

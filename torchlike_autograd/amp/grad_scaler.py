@@ -48,8 +48,8 @@ class GradScaler:
 
     def _check(self, what):
         if self._scale is None:
-            raise AssertionError(f"Attempted {what} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier in the "
-                                 "iteration.")
+            raise AssertionError(f"Attempted {what} but _scale is None.  This may indicate your script did not use scaler.scale(loss or outputs) earlier in "
+                                 "the iteration.")
 
     def scale(self, outputs):
         """`outputs` (a Tensor, or lists of them) times the scale."""

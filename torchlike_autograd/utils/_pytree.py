@@ -83,7 +83,8 @@ def tree_unflatten(leaves, treespec):
     """A tree of a form with given leaves."""
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
-        raise ValueError(f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds {treespec.num_leaves} items "
+        raise ValueError(f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
+                         f"{treespec.num_leaves} items "
                          f"({treespec}).")
     return _unflatten(iter(leaves), treespec)
 

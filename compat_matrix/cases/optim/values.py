@@ -178,6 +178,33 @@ def _(torch):
         yield "error", "modified by an inplace operation" in str(e)
 
 
+@case("optim.values.twice_in_a_group")
+def _(torch):
+    for name in ("SGD", "Adam"):
+        p, q = torch.nn.Parameter(torch.tensor([1.0, 2.0])), torch.nn.Parameter(torch.tensor([3.0]))
+        optimizer = getattr(torch.optim, name)([p, q, p], lr=0.1)
+        for _i in range(2):
+            p.grad, q.grad = p.detach() * 2, q.detach() * 2
+            optimizer.step()
+        yield name, p.detach(), q.detach(), [[k, v] for s in optimizer.state.values() for k, v in sorted(s.items())]
+
+
+@case("optim.values.in_backward")
+def _(torch):
+    params = [torch.nn.Parameter(torch.tensor([1.0, 2.0])), torch.nn.Parameter(torch.tensor([0.5]))]
+    optimizers = {p: torch.optim.Adam([p], lr=0.1) for p in params}
+
+    def hook(p):
+        optimizers[p].step()
+        optimizers[p].zero_grad()
+
+    for p in params:
+        p.register_post_accumulate_grad_hook(hook)
+    for _i in range(3):
+        (params[0] ** 2 * params[1]).sum().backward()
+    yield "params", [p.detach() for p in params], [p.grad for p in params]
+
+
 @case("optim.values.half")
 def _(torch):
     for dtype in (torch.bfloat16, torch.float16):

@@ -140,8 +140,8 @@ class DataLoader:
         most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         if self.num_workers > most:
             warn(f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of worker in current system is {most}, "
-                 "which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running slow "
-                 "or even freeze, lower the worker number to avoid potential slowness/freeze if necessary.")
+                 "which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running "
+                 "slow or even freeze, lower the worker number to avoid potential slowness/freeze if necessary.")
 
 
 def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
@@ -296,6 +296,10 @@ class _Message(str):
     __repr__ = str.__str__
 
 
+_REPLICAS = ("For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset replica at each worker. Please see "
+             "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.")
+
+
 class _Batches:
     """The iterator of a DataLoader."""
 
@@ -325,9 +329,7 @@ class _Batches:
         told = self._loader._IterableDataset_len_called
         if self._loader._dataset_kind == _DatasetKind.Iterable and told is not None and self._num_yielded > told:
             warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when accessing len(dataloader)), but {self._num_yielded} samples "
-                 "have been fetched. " + ("For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset replica at each "
-                                          "worker. Please see https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
-                                          if self._workers else ""))
+                 "have been fetched. " + (_REPLICAS if self._workers else ""))
         return data
 
     def _from_workers(self):

@@ -154,7 +154,7 @@ def random_split(dataset, lengths, generator=default_generator):
         for i, part in enumerate(lengths):
             if part < 0 or part > 1:
                 raise ValueError(f"Fraction at index {i} is not between 0 and 1")
-            counts.append(int(math.floor(n * part)))
+            counts.append(math.floor(n * part))
         for i in range(n - sum(counts)):
             counts[i % len(counts)] += 1
         lengths = counts

@@ -27,7 +27,7 @@ def default_convert(data):
     if isinstance(data, Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)):
-        return data if isinstance(data, np.ndarray) and _is_text(data.dtype) or _is_text(data.dtype) else as_tensor(data)
+        return data if _is_text(data.dtype) else as_tensor(data)
     if isinstance(data, Mapping):
         return _same_kind(data, {k: default_convert(v) for k, v in data.items()})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
