@@ -62,7 +62,7 @@ def _(torch):
     yield "no length", raises(lambda: len(D(torch).DataLoader(I)))
     L = D(torch).DataLoader(stream(torch, 5, 3))
     yield "told too few", len(L), len(warned(lambda: list(L)))
-    yield "refused", [raises(lambda kw=kw: D(torch).DataLoader(stream(torch), **kw)) for kw in (dict(shuffle=True), dict(sampler=[1]), dict(batch_sampler=[1]))]
+    yield "refused", [raises(lambda kw=kw: D(torch).DataLoader(stream(torch), **kw)) for kw in ({"shuffle": True}, {"sampler": [1]}, {"batch_sampler": [1]})]
     yield "abstract", raises(lambda: D(torch).IterableDataset())
     yield "concat", raises(lambda: D(torch).ConcatDataset([I]))
 
@@ -110,8 +110,8 @@ def _(torch):
 @case("loading.order")
 def _(torch):
     T = rows(torch)
-    for label, kw in {"shuffle": dict(shuffle=True), "plain": dict(), "workers": dict(shuffle=True, num_workers=2), "drop": dict(shuffle=True, drop_last=True),
-                      "sampler": dict(sampler=D(torch).SubsetRandomSampler([1, 2, 3, 4]))}.items():
+    for label, kw in {"shuffle": {"shuffle": True}, "plain": {}, "workers": {"shuffle": True, "num_workers": 2}, "drop": {"shuffle": True, "drop_last": True},
+                      "sampler": {"sampler": D(torch).SubsetRandomSampler([1, 2, 3, 4])}}.items():
         torch.manual_seed(5)
         loader = D(torch).DataLoader(T, 3, **kw)
         yield label, [list(b) for b in loader], [b[1].tolist() for b in loader], len(loader), torch.randint(0, 1000, (1,))
@@ -169,9 +169,9 @@ def _(torch):
         yield f"error {workers}", found["error"]["class"], found["error"]["message"].split("\n")[0]
 
 
-BAD = (dict(num_workers=-1), dict(timeout=-1), dict(prefetch_factor=2), dict(num_workers=1, prefetch_factor=-1), dict(persistent_workers=True),
-       dict(batch_size=None, shuffle=True, drop_last=True), dict(batch_size=0), dict(batch_size=2.5), dict(batch_sampler=[[1]], batch_size=2),
-       dict(batch_size=None, drop_last=True), dict(multiprocessing_context="x"), dict(drop_last=3), dict(batch_size=True), dict(sampler=[1], shuffle=True))
+BAD = ({"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"num_workers": 1, "prefetch_factor": -1}, {"persistent_workers": True},
+       {"batch_size": None, "shuffle": True, "drop_last": True}, {"batch_size": 0}, {"batch_size": 2.5}, {"batch_sampler": [[1]], "batch_size": 2},
+       {"batch_size": None, "drop_last": True}, {"multiprocessing_context": "x"}, {"drop_last": 3}, {"batch_size": True}, {"sampler": [1], "shuffle": True})
 
 
 @case("loading.options")
