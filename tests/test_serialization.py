@@ -21,7 +21,7 @@ def test_a_file_of_pytorch(name, weights_only):
     assert shown(torch, got) == shown(torch, content(torch))
     got["base"][2] = 77.0
     assert got["part"][0].item() == 77 and got["turned"][2, 0].item() == 77
-    assert got["part"]._base is None and got["part"]._version == 0
+    assert got["part"]._base is None and got["part"]._version == 1
     got["optimizer"]["state"][0]["exp_avg"].zero_()
     assert got["p"].requires_grad and type(got["p"]) is torch.nn.Parameter
 

@@ -28,12 +28,17 @@ _readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
-from . import _C, autograd, backends, cuda, fft, func, linalg, nn, optim, random, serialization, special, utils, version  # noqa: E402
+from . import (  # noqa: E402
+    _C, amp, autograd, backends, compiler, cpu, cuda, fft, func, hub, jit, linalg, mps, nn, optim, overrides, random, serialization, special, testing, utils,
+    version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
+from .amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
+from .amp.grad_scaler import GradScaler  # noqa: E402
+from .compiler import compile  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 

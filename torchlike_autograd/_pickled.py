@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _compat_pickle
 import importlib
 import io
 import pickle
@@ -23,8 +24,8 @@ __all__ = ["Reader", "WeightsReader", "Writer", "allowed", "storage_dtype"]
 PACKAGE = __name__.partition(".")[0]
 
 STORAGES = {
-    "FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "BFloat16Storage": "bfloat16", "LongStorage": "int64", "IntStorage": "int32",
-    "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8", "BoolStorage": "bool", "ComplexFloatStorage": "complex64",
+    "FloatStorage": "float32", "DoubleStorage": "float64", "HalfStorage": "float16", "BFloat16Storage": "bfloat16", "LongStorage": "int64",
+    "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8", "BoolStorage": "bool", "ComplexFloatStorage": "complex64",
     "ComplexDoubleStorage": "complex128"}
 _STORAGE_OF = {v: k for k, v in STORAGES.items()}
 
@@ -261,7 +262,8 @@ def _get_layout(name):
 _REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (_rebuild_tensor, _rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state)}
 _REBUILD["_rebuild_from_type_v2"] = _Named("torch._tensor", "_rebuild_from_type_v2", _rebuild_from_type_v2)
 
-_KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()}, "torch.serialization._get_layout": _Named("torch.serialization", "_get_layout", _get_layout),
+_KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()},
+          "torch.serialization._get_layout": _Named("torch.serialization", "_get_layout", _get_layout),
           **{f"{m}.{n}": c for c, (m, n) in _CLASSES.items()}, **{f"torch.{n}": StorageType.of(n) for n in STORAGES},
           **{f"torch.{n}": d for n, d in dtypes.DTYPES.items()}, **{f"torch.storage.{n}": StorageType.of(n) for n in ("UntypedStorage", "TypedStorage")}}
 
@@ -310,8 +312,8 @@ class _Operands(dict):
         raise pickle.UnpicklingError(f"Unsupported operand {key}")
 
 
-_OPERANDS = ("PROTO STOP GLOBAL NEWOBJ REDUCE BUILD APPEND APPENDS SETITEM SETITEMS MARK TUPLE TUPLE1 TUPLE2 TUPLE3 NONE NEWTRUE NEWFALSE EMPTY_TUPLE EMPTY_LIST "
-             "EMPTY_DICT EMPTY_SET BINFLOAT BININT BININT1 BININT2 LONG1 BINUNICODE SHORT_BINSTRING BINPERSID BINGET LONG_BINGET BINPUT LONG_BINPUT").split()
+_OPERANDS = ("PROTO STOP GLOBAL NEWOBJ REDUCE BUILD APPEND APPENDS SETITEM SETITEMS MARK TUPLE TUPLE1 TUPLE2 TUPLE3 NONE NEWTRUE NEWFALSE EMPTY_TUPLE "
+             "EMPTY_LIST EMPTY_DICT EMPTY_SET BINFLOAT BININT BININT1 BININT2 LONG1 BINUNICODE SHORT_BINSTRING BINPERSID BINGET LONG_BINGET BINPUT LONG_BINPUT").split()
 
 
 class WeightsReader(pickle._Unpickler):
@@ -330,6 +332,7 @@ class WeightsReader(pickle._Unpickler):
 
     def find_class(self, module, name):
         """The object of a name that is allowed."""
+        module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))  # as Python 3 calls it
         full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
         if full not in self._allowed:
             raise pickle.UnpicklingError(
@@ -372,7 +375,35 @@ class WeightsReader(pickle._Unpickler):
             raise pickle.UnpicklingError(
                 f"Can only build Tensor, Parameter, OrderedDict or types allowlisted via `add_safe_globals`, but got {kind}")
 
-    dispatch.update({pickle.PROTO[0]: load_proto, pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.BUILD[0]: load_build})
+    def load_setitem(self):
+        _check_items("SETITEM", self.stack[-3])
+        super().load_setitem()
+
+    def load_setitems(self):
+        _check_items("SETITEMS", self.metastack[-1][-1])
+        super().load_setitems()
+
+    def load_append(self):
+        _check_list("append to", self.stack[-2])
+        super().load_append()
+
+    def load_appends(self):
+        _check_list("extend", self.metastack[-1][-1])
+        super().load_appends()
+
+    dispatch.update({
+        pickle.APPEND[0]: load_append, pickle.APPENDS[0]: load_appends, pickle.SETITEM[0]: load_setitem, pickle.SETITEMS[0]: load_setitems,
+        pickle.PROTO[0]: load_proto, pickle.REDUCE[0]: load_reduce, pickle.NEWOBJ[0]: load_newobj, pickle.BUILD[0]: load_build})
+
+
+def _check_items(operand, x):
+    if type(x) not in (dict, OrderedDict, Counter):
+        raise pickle.UnpicklingError(f"Can only {operand} for dict, collections.OrderedDict, collections.Counter, but got {type(x)}")
+
+
+def _check_list(what, x):
+    if type(x) is not list:
+        raise pickle.UnpicklingError(f"Can only {what} lists, but got {type(x)}")
 
 
 def dumped(obj, protocol):

@@ -39,7 +39,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name != "torch" and not name.startswith("torch."):
             return None
         rest = name[len("torch"):]
-        if any(part.startswith("_") for part in rest.split(".")) or (rest and not _exists(_HOME + rest)):
+        if rest.startswith("._") or (rest and not _exists(_HOME + rest)):
             raise ModuleNotFoundError(f"No module named '{name}' (torchlike_autograd does not have it)", name=name)
         return importlib.machinery.ModuleSpec(name, _Alias(_HOME + rest), is_package=True)
 

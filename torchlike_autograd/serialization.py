@@ -74,8 +74,8 @@ def get_unsafe_globals_in_checkpoint(f):
     """The names in a file that `weights_only` would refuse."""
     with _opened(f, "rb") as file, zipfile.ZipFile(file) as z:
         text = z.read(f"{_folder(z)}/data.pkl")
-    names = [arg.replace(" ", ".", 1).removeprefix("__builtin__.") for op, arg, _ in pickletools.genops(text) if op.name == "GLOBAL"]
-    return [n for n in dict.fromkeys(names) if n not in _pickled.allowed()]
+    names = [arg.replace(" ", ".", 1).replace("__builtin__.", "builtins.") for op, arg, _ in pickletools.genops(text) if op.name == "GLOBAL"]
+    return [n for n in dict.fromkeys(names) if n.removeprefix("builtins.") not in _pickled.allowed()]
 
 
 # Options that change nothing here are remembered
@@ -212,7 +212,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("f must be a file path in order to use the mmap argument")
     if not isinstance(f, (str, os.PathLike)) and not (hasattr(f, "seek") and hasattr(f, "tell")):
-        raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. Please pre-load the data "
+        raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. Please "
+                             "pre-load the data "
                              "into a buffer like io.BytesIO and try to load from it instead.")
     options = {"encoding": "utf-8", **pickle_load_args} if not weights_only else {"encoding": "utf-8"}
     with _opened(f, "rb") as file:
@@ -229,17 +230,21 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 
 
 _CHANGED = ("In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with "
-            "`weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a trusted source.")
+            "`weights_only` set to `False` will likely succeed, but it can result in arbitrary code execution. Do it only if you got the file from a "
+            "trusted source.")
 _DOCS = ("\n\nCheck the documentation of torch.load to learn more about types accepted by default with weights_only "
          "https://pytorch.org/docs/stable/generated/torch.load.html.")
 
 
 def _refusal(said):
-    if "add_safe_globals" in said:
-        return ("Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the source of the "
-                f"checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in the following "
+    if said.startswith("Unsupported global"):
+        return ("Weights only load failed. This file can still be loaded, to do so you have two options, \033[1mdo those steps only if you trust the "
+                "source of the "
+                f"checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in "
+                "the following "
                 f"error message.\n\tWeightsUnpickler error: {said}{_DOCS}")
-    return (f"Weights only load failed. {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` compatible with your use case: "
+    return (f"Weights only load failed. {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` compatible with "
+            "your use case: "
             f"WeightsUnpickler error: \n\n{said}{_DOCS}")
 
 
@@ -256,7 +261,7 @@ def _load_zip(file, reader, restore, options):
         order = z.read(f"{folder}/byteorder").decode() if f"{folder}/byteorder" in names else "little"
 
         def storage(pid):
-            _, kind, key, location, count = pid
+            _, kind, key, location, _ = pid
             if key not in storages:
                 a = np.frombuffer(bytearray(z.read(f"{folder}/data/{key}")), storage_dtype(kind).np)
                 storages[key] = Storage(a if order == sys.byteorder else a.byteswap(), storage_dtype(kind))

@@ -72,6 +72,7 @@ def _(torch):
     yield "after", raises(lambda: torch.load(saved(torch, Own())))
     S.add_safe_globals([collections.defaultdict, int])
     yield "two", raises(lambda: torch.load(saved(torch, collections.defaultdict(int, a=1))))
+    yield "two items", raises(lambda: torch.load(saved(torch, collections.defaultdict(int, a=1, b=2))))
     S.clear_safe_globals()
     yield "cleared", raises(lambda: torch.load(saved(torch, collections.defaultdict(int, a=1))))
     from numpy._core.multiarray import scalar
@@ -83,7 +84,10 @@ def _(torch):
         yield "numpy scalar", float(torch.load(saved(torch, np.float64(3))))
     with S.safe_globals([(Own, "some.where")]):
         yield "another name", raises(lambda: torch.load(saved(torch, Own())))
-    yield "named", S.get_unsafe_globals_in_checkpoint(saved(torch, [len, collections.deque([1]), torch.ones(1)]))
+    with S.safe_globals([collections.deque]):
+        yield "append", raises(lambda: torch.load(saved(torch, collections.deque([1]))))
+        yield "appends", raises(lambda: torch.load(saved(torch, collections.deque([1, 2]))))
+    yield "named", sorted(S.get_unsafe_globals_in_checkpoint(saved(torch, [len, collections.deque([1]), torch.ones(1)])))
 
 
 @case("saving.not_a_file_of_ours")

@@ -13,7 +13,8 @@ LAYERS = [
     ("_tensor", "_tensor_values", "_core/printing"),
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved"),
     ("_functions/", "autograd/", "random", "utils/"),
-    ("linalg", "special", "fft", "nn/", "cuda", "backends/", "version"),
+    ("linalg", "special", "fft", "nn/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
+     "testing", "overrides", "jit", "hub", "compiler", "utils/data/", "version"),
     ("dropin",),
     ("_api", "__init__", "__main__"),
 ]

@@ -18,7 +18,8 @@ CAPTURABLE = "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']"
 
 class Recorded(Optimizer):
     """What an algorithm says: `rule`, its name in the table; `flags(group)`, the options that are structure; `numbers(group, kind)`, those that are data;
-    `first`, the kind of a parameter's first step where its numbers differ; `begin(group, p, g, state, count)`, the states of a parameter before its first step; `states(group, state)`, the names of those that a step reads.
+    `first`, the kind of a parameter's first step where its numbers differ; `begin(group, p, g, state, count)`, the states of a parameter
+    before its first step; `states(group, state)`, the names of those that a step reads.
     """
 
     rule = first = None
@@ -60,7 +61,12 @@ class Recorded(Optimizer):
             options = (("maximize", bool(group["maximize"])), *self.flags(group))
             if mode == INPLACE:
                 options += (("differentiable", True), ("first", kind is not None))
-            update(self.rule, options, self.numbers(group, kind), items, mode)
+            numbers = self.numbers(group, kind)
+            if len({id(item[0]) for item in items}) == len(items):
+                update(self.rule, options, numbers, items, mode)
+            else:  # a parameter stands there twice: one after the other
+                for p, _, g, state, names in items:
+                    update(self.rule, options, numbers, [(p, p._value(), g, state, names)], mode)
 
     def state_of(self, group, p):
         """The dict of states of a parameter."""

@@ -164,7 +164,7 @@ _arrangements: dict = {}
 def _arranged(names, items):
     """(names of the states that all items share, for each item the names of the others)."""
     shared = tuple([s for s in SCALARS if s in names and _one_value(s, items)])
-    if any([item[4] is not names for item in items]):
+    if any(item[4] is not names for item in items):
         return shared, tuple([tuple([s for s in item[4] if s not in shared]) for item in items])
     key = names, shared, len(items)
     out = _arrangements.get(key)

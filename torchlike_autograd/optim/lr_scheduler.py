@@ -129,7 +129,8 @@ class LRScheduler:
 
     def _check_order(self):
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warn(f"Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to call `optimizer.step()` "
+            warn(f"Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to call "
+                 "`optimizer.step()` "
                  f"before `lr_scheduler.step()`. {_SEE}")
         elif not getattr(self.optimizer, "_opt_called", False):
             warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite order: "

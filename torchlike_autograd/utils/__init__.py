@@ -1,5 +1,5 @@
 """torch.utils (layer 7)."""
 
-from . import checkpoint
+from . import _pytree, checkpoint, data  # noqa: F401
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]

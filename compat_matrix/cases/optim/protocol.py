@@ -17,22 +17,22 @@ def step_once(torch, optimizer, params):
 
 
 BAD = {
-    "SGD": [dict(lr=-1), dict(momentum=-1), dict(weight_decay=-1), dict(nesterov=True), dict(nesterov=True, momentum=0.9, dampening=0.1),
-            dict(fused=True, foreach=True), dict(fused=True, differentiable=True)],
-    "Adam": [dict(lr=-1), dict(eps=-1), dict(betas=(1.0, 0.9)), dict(betas=(0.9, 1.0)), dict(weight_decay=-1), dict(fused=True, foreach=True),
-             dict(fused=True, differentiable=True)],
-    "AdamW": [dict(lr=-1), dict(betas=(1.0, 0.9)), dict(eps=-1.0)],
-    "Adamax": [dict(lr=-1), dict(eps=-1), dict(betas=(1.0, 0.9)), dict(weight_decay=-1)],
-    "NAdam": [dict(lr=-1), dict(eps=-1), dict(betas=(0.9, 1.0)), dict(weight_decay=-1), dict(momentum_decay=-1)],
-    "RAdam": [dict(lr=-1), dict(eps=-1), dict(betas=(0.9, 1.0)), dict(weight_decay=-1)],
-    "Adagrad": [dict(lr=-1), dict(lr_decay=-1), dict(weight_decay=-1), dict(initial_accumulator_value=-1), dict(eps=-1), dict(fused=True, foreach=True)],
-    "Adadelta": [dict(lr=-1), dict(rho=-1), dict(eps=-1), dict(weight_decay=-1)],
-    "RMSprop": [dict(lr=-1), dict(alpha=-1), dict(eps=-1), dict(weight_decay=-1), dict(momentum=-1)],
-    "Rprop": [dict(lr=-1), dict(etas=(1.0, 1.2)), dict(etas=(0.5, 0.9))],
-    "ASGD": [dict(lr=-1), dict(weight_decay=-1)],
-    "LBFGS": [dict(lr=-1)],
-    "Adafactor": [dict(lr=-1), dict(beta2_decay=1), dict(eps=(-1, 0.1)), dict(eps=(0.1, -1)), dict(d=0.5), dict(weight_decay=-1)],
-    "SparseAdam": [dict(lr=-1), dict(lr=0), dict(eps=0), dict(betas=(1.0, 0.9))],
+    "SGD": [{"lr": -1}, {"momentum": -1}, {"weight_decay": -1}, {"nesterov": True}, {"nesterov": True, "momentum": 0.9, "dampening": 0.1},
+            {"fused": True, "foreach": True}, {"fused": True, "differentiable": True}],
+    "Adam": [{"lr": -1}, {"eps": -1}, {"betas": (1.0, 0.9)}, {"betas": (0.9, 1.0)}, {"weight_decay": -1}, {"fused": True, "foreach": True},
+             {"fused": True, "differentiable": True}],
+    "AdamW": [{"lr": -1}, {"betas": (1.0, 0.9)}, {"eps": -1.0}],
+    "Adamax": [{"lr": -1}, {"eps": -1}, {"betas": (1.0, 0.9)}, {"weight_decay": -1}],
+    "NAdam": [{"lr": -1}, {"eps": -1}, {"betas": (0.9, 1.0)}, {"weight_decay": -1}, {"momentum_decay": -1}],
+    "RAdam": [{"lr": -1}, {"eps": -1}, {"betas": (0.9, 1.0)}, {"weight_decay": -1}],
+    "Adagrad": [{"lr": -1}, {"lr_decay": -1}, {"weight_decay": -1}, {"initial_accumulator_value": -1}, {"eps": -1}, {"fused": True, "foreach": True}],
+    "Adadelta": [{"lr": -1}, {"rho": -1}, {"eps": -1}, {"weight_decay": -1}],
+    "RMSprop": [{"lr": -1}, {"alpha": -1}, {"eps": -1}, {"weight_decay": -1}, {"momentum": -1}],
+    "Rprop": [{"lr": -1}, {"etas": (1.0, 1.2)}, {"etas": (0.5, 0.9)}],
+    "ASGD": [{"lr": -1}, {"weight_decay": -1}],
+    "LBFGS": [{"lr": -1}],
+    "Adafactor": [{"lr": -1}, {"beta2_decay": 1}, {"eps": (-1, 0.1)}, {"eps": (0.1, -1)}, {"d": 0.5}, {"weight_decay": -1}],
+    "SparseAdam": [{"lr": -1}, {"lr": 0}, {"eps": 0}, {"betas": (1.0, 0.9)}],
 }
 
 
@@ -105,7 +105,7 @@ def _(torch):
 
     class Mine(torch.optim.Optimizer):
         def __init__(self, params, lr=required):
-            super().__init__(params, dict(lr=lr))
+            super().__init__(params, {"lr": lr})
 
     p, _ = two(torch)
     yield "text", repr(required)
@@ -118,7 +118,7 @@ def _(torch):
 def _(torch):
     class Mine(torch.optim.Optimizer):
         def __init__(self, params, lr=0.1):
-            super().__init__(params, dict(lr=lr))
+            super().__init__(params, {"lr": lr})
 
         @torch.no_grad()
         def step(self, closure=None):
@@ -295,7 +295,7 @@ def _(torch):
 @case("optim.protocol.refusals")
 def _(torch):
     for name in ("Adam", "NAdam", "RAdam", "Adamax", "ASGD", "Rprop", "RMSprop", "Adadelta"):
-        for kw in (dict(capturable=True), dict(differentiable=True)):
+        for kw in ({"capturable": True}, {"differentiable": True}):
             p, _ = two(torch)
             o = getattr(torch.optim, name)([p], **kw)
             yield f"{name} {sorted(kw)}", raises(lambda p=p, o=o: step_once(torch, o, (p,)))
@@ -305,8 +305,8 @@ def _(torch):
 
 @case("optim.protocol.differentiable")
 def _(torch):
-    for name, options in (("SGD", dict(lr=0.1)), ("SGD", dict(lr=0.1, momentum=0.9)), ("Adam", dict(lr=0.1)), ("RMSprop", dict()), ("Adagrad", dict()),
-                          ("Adamax", dict()), ("AdamW", dict(lr=0.1)), ("NAdam", dict()), ("RAdam", dict()), ("Adadelta", dict()), ("ASGD", dict())):
+    for name, options in (("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {"lr": 0.1}), ("RMSprop", {}), ("Adagrad", {}),
+                          ("Adamax", {}), ("AdamW", {"lr": 0.1}), ("NAdam", {}), ("RAdam", {}), ("Adadelta", {}), ("ASGD", {})):
         x = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64, requires_grad=True)
         g = torch.tensor([0.3, 0.7, -1.1], dtype=torch.float64, requires_grad=True)
         p = x.clone()

@@ -70,8 +70,8 @@ for name, make in MAKE.items():
 @case("optim.schedulers.plateau")
 def _(torch):
     L = S(torch)
-    for options in (dict(patience=1), dict(patience=0, cooldown=2, factor=0.5), dict(mode="max", patience=1, threshold=0.1, threshold_mode="abs"),
-                    dict(patience=0, min_lr=[0.05, 0.2]), dict(mode="max", patience=0)):
+    for options in ({"patience": 1}, {"patience": 0, "cooldown": 2, "factor": 0.5}, {"mode": "max", "patience": 1, "threshold": 0.1, "threshold_mode": "abs"},
+                    {"patience": 0, "min_lr": [0.05, 0.2]}, {"mode": "max", "patience": 0}):
         o = optimizer(torch)
         scheduler = L.ReduceLROnPlateau(o, **options)
         seen = []
@@ -211,7 +211,7 @@ def _(torch):
 def _(torch):
     import importlib
     U = importlib.import_module(torch.__name__ + ".optim.swa_utils")
-    for kw in (dict(), dict(anneal_epochs=3), dict(anneal_strategy="linear", anneal_epochs=3), dict(anneal_epochs=0)):
+    for kw in ({}, {"anneal_epochs": 3}, {"anneal_strategy": "linear", "anneal_epochs": 3}, {"anneal_epochs": 0}):
         o = optimizer(torch)
         scheduler = U.SWALR(o, 0.05, **kw)
         seen = []

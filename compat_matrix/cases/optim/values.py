@@ -8,21 +8,21 @@ AIM = [[1.0, 0.2, -0.3], [0.4, -1.5, 0.6]]
 SHOWN = (1, 2, 10, 100)
 
 VARIANTS = {
-    "SGD": [dict(lr=0.05), dict(lr=0.05, momentum=0.9), dict(lr=0.02, momentum=0.9, dampening=0.3, weight_decay=0.1),
-            dict(lr=0.02, momentum=0.9, nesterov=True), dict(lr=0.001, maximize=True), dict(lr=0.05, foreach=True), dict(lr=0.05, momentum=0.9, fused=True)],
-    "Adam": [dict(), dict(lr=0.02, weight_decay=0.1, amsgrad=True), dict(lr=0.02, betas=(0.5, 0.7), eps=1e-3), dict(maximize=True),
-             dict(lr=0.02, weight_decay=0.1, decoupled_weight_decay=True), dict(foreach=True), dict(fused=True)],
-    "AdamW": [dict(lr=0.02), dict(lr=0.02, weight_decay=0.2, amsgrad=True)],
-    "Adamax": [dict(lr=0.02), dict(lr=0.02, weight_decay=0.1, maximize=True)],
-    "NAdam": [dict(lr=0.02), dict(lr=0.02, weight_decay=0.1), dict(lr=0.02, weight_decay=0.1, decoupled_weight_decay=True, momentum_decay=0.1)],
-    "RAdam": [dict(lr=0.02), dict(lr=0.02, weight_decay=0.1), dict(lr=0.02, weight_decay=0.1, decoupled_weight_decay=True)],
-    "Adagrad": [dict(lr=0.1), dict(lr=0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.5)],
-    "Adadelta": [dict(), dict(lr=0.5, rho=0.8, weight_decay=0.1)],
-    "RMSprop": [dict(), dict(lr=0.005, momentum=0.9, centered=True, weight_decay=0.1), dict(centered=True)],
-    "Rprop": [dict(), dict(lr=0.1, etas=(0.3, 1.5), step_sizes=(1e-4, 1.0))],
-    "ASGD": [dict(), dict(lr=0.05, weight_decay=0.1, t0=3)],
-    "Adafactor": [dict(lr=0.01), dict(lr=0.005, weight_decay=0.1, maximize=True, eps=(1e-6, 1e-3), d=2.0)],
-    "LBFGS": [dict(lr=0.3, max_iter=5), dict(line_search_fn="strong_wolfe", max_iter=6, history_size=3)],
+    "SGD": [{"lr": 0.05}, {"lr": 0.05, "momentum": 0.9}, {"lr": 0.02, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1},
+            {"lr": 0.02, "momentum": 0.9, "nesterov": True}, {"lr": 0.001, "maximize": True}, {"lr": 0.05, "foreach": True}, {"lr": 0.05, "momentum": 0.9, "fused": True}],
+    "Adam": [{}, {"lr": 0.02, "weight_decay": 0.1, "amsgrad": True}, {"lr": 0.02, "betas": (0.5, 0.7), "eps": 1e-3}, {"maximize": True},
+             {"lr": 0.02, "weight_decay": 0.1, "decoupled_weight_decay": True}, {"foreach": True}, {"fused": True}],
+    "AdamW": [{"lr": 0.02}, {"lr": 0.02, "weight_decay": 0.2, "amsgrad": True}],
+    "Adamax": [{"lr": 0.02}, {"lr": 0.02, "weight_decay": 0.1, "maximize": True}],
+    "NAdam": [{"lr": 0.02}, {"lr": 0.02, "weight_decay": 0.1}, {"lr": 0.02, "weight_decay": 0.1, "decoupled_weight_decay": True, "momentum_decay": 0.1}],
+    "RAdam": [{"lr": 0.02}, {"lr": 0.02, "weight_decay": 0.1}, {"lr": 0.02, "weight_decay": 0.1, "decoupled_weight_decay": True}],
+    "Adagrad": [{"lr": 0.1}, {"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1, "initial_accumulator_value": 0.5}],
+    "Adadelta": [{}, {"lr": 0.5, "rho": 0.8, "weight_decay": 0.1}],
+    "RMSprop": [{}, {"lr": 0.005, "momentum": 0.9, "centered": True, "weight_decay": 0.1}, {"centered": True}],
+    "Rprop": [{}, {"lr": 0.1, "etas": (0.3, 1.5), "step_sizes": (1e-4, 1.0)}],
+    "ASGD": [{}, {"lr": 0.05, "weight_decay": 0.1, "t0": 3}],
+    "Adafactor": [{"lr": 0.01}, {"lr": 0.005, "weight_decay": 0.1, "maximize": True, "eps": (1e-6, 1e-3), "d": 2.0}],
+    "LBFGS": [{"lr": 0.3, "max_iter": 5}, {"line_search_fn": "strong_wolfe", "max_iter": 6, "history_size": 3}],
 }
 
 
@@ -84,8 +84,8 @@ for name, variants in VARIANTS.items():
 
 @case("optim.values.complex")
 def _(torch):
-    for name, options in (("SGD", dict(lr=0.1, momentum=0.9)), ("Adam", dict(lr=0.1)), ("Adagrad", dict(lr=0.1, initial_accumulator_value=0.3)),
-                          ("RMSprop", dict()), ("Rprop", dict(lr=0.05)), ("Adadelta", dict()), ("ASGD", dict()), ("NAdam", dict()), ("RAdam", dict(lr=0.1))):
+    for name, options in (("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {"lr": 0.1}), ("Adagrad", {"lr": 0.1, "initial_accumulator_value": 0.3}),
+                          ("RMSprop", {}), ("Rprop", {"lr": 0.05}), ("Adadelta", {}), ("ASGD", {}), ("NAdam", {}), ("RAdam", {"lr": 0.1})):
         z = torch.nn.Parameter(torch.tensor([1 + 2j, -0.5 + 0.3j, 2 - 1j], dtype=torch.complex128))
         optimizer = getattr(torch.optim, name)([z], **options)
         for _i in range(8):
@@ -176,6 +176,33 @@ def _(torch):
         yield "error", "none"
     except RuntimeError as e:
         yield "error", "modified by an inplace operation" in str(e)
+
+
+@case("optim.values.twice_in_a_group")
+def _(torch):
+    for name in ("SGD", "Adam"):
+        p, q = torch.nn.Parameter(torch.tensor([1.0, 2.0])), torch.nn.Parameter(torch.tensor([3.0]))
+        optimizer = getattr(torch.optim, name)([p, q, p], lr=0.1)
+        for _i in range(2):
+            p.grad, q.grad = p.detach() * 2, q.detach() * 2
+            optimizer.step()
+        yield name, p.detach(), q.detach(), [[k, v] for s in optimizer.state.values() for k, v in sorted(s.items())]
+
+
+@case("optim.values.in_backward")
+def _(torch):
+    params = [torch.nn.Parameter(torch.tensor([1.0, 2.0])), torch.nn.Parameter(torch.tensor([0.5]))]
+    optimizers = {p: torch.optim.Adam([p], lr=0.1) for p in params}
+
+    def hook(p):
+        optimizers[p].step()
+        optimizers[p].zero_grad()
+
+    for p in params:
+        p.register_post_accumulate_grad_hook(hook)
+    for _i in range(3):
+        (params[0] ** 2 * params[1]).sum().backward()
+    yield "params", [p.detach() for p in params], [p.grad for p in params]
 
 
 @case("optim.values.half")

@@ -1,0 +1,38 @@
+"""torch.compiler (layer 8): everything is compiled as it is recorded; what asks for more gets its function back."""
+
+from __future__ import annotations
+
+import functools
+
+from ._core import publish as _publish
+
+__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "reset"]
+
+
+def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False, **more):
+    """`model` as it is: what it records runs as compiled programs already."""
+    if model is None:
+        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable, **more)
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    return model
+
+
+def disable(fn=None, recursive=True, *, reason=None):
+    """`fn` as it is."""
+    return (lambda f: f) if fn is None else fn
+
+
+def is_compiling() -> bool:
+    """False: no tracer runs a program's Python here."""
+    return False
+
+
+is_dynamo_compiling = is_compiling
+
+
+def reset() -> None:
+    """Nothing is kept that would have to go."""
+
+
+__getattr__ = _publish.missing("torch.compiler")

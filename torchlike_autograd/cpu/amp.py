@@ -1,0 +1,24 @@
+"""torch.cpu.amp (layer 8): the older names."""
+
+from __future__ import annotations
+
+from .. import amp as _amp
+from .._core.saying import warn as _warn
+
+__all__ = ["GradScaler", "autocast"]
+
+
+class autocast(_amp.autocast):
+    """torch.amp.autocast("cpu")."""
+
+    def __init__(self, enabled=True, dtype=None, cache_enabled=True):
+        _warn("`torch.cpu.amp.autocast(args...)` is deprecated. Please use `torch.amp.autocast('cpu', args...)` instead.", FutureWarning)
+        super().__init__("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+class GradScaler(_amp.GradScaler):
+    """torch.amp.GradScaler("cpu")."""
+
+    def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+        _warn("`torch.cpu.amp.GradScaler(args...)` is deprecated. Please use `torch.amp.GradScaler('cpu', args...)` instead.", FutureWarning)
+        super().__init__("cpu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)

@@ -1,0 +1,91 @@
+"""torch.jit (layer 8): there is no TorchScript; functions and modules are handed back as they are, which is said once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ._core import publish as _publish
+from ._core.saying import warn
+
+__all__ = ["Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "script_method", "trace",
+           "trace_module", "unused"]
+
+_said = [False]
+
+
+def _say(name):
+    if not _said[0]:
+        _said[0] = True
+        warn(f"torch.jit.{name}: there is no TorchScript here; the function or module is used as it is, and what it records runs as compiled programs")
+
+
+def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
+    """`obj` as it is."""
+    _say("script")
+    return obj
+
+
+def trace(func=None, example_inputs=None, *args, **kwargs):
+    """`func` as it is."""
+    _say("trace")
+    return func
+
+
+def trace_module(mod, inputs, *args, **kwargs):
+    """`mod` as it is."""
+    _say("trace_module")
+    return mod
+
+
+def script_method(fn):
+    """`fn` as it is."""
+    return fn
+
+
+script_if_tracing = export = script_method
+
+
+def ignore(drop=False, **kwargs):
+    """`fn` as it is, with or without arguments of the decorator."""
+    return drop if callable(drop) else lambda fn: fn
+
+
+def unused(fn):
+    """`fn` as it is."""
+    return fn
+
+
+def is_scripting() -> bool:
+    """False."""
+    return False
+
+
+is_tracing = is_scripting
+
+
+def annotate(the_type, the_value):
+    """`the_value`."""
+    return the_value
+
+
+_isinstance = isinstance
+
+
+def isinstance(obj, target_type):
+    """Whether `obj` is of a type (of a container's own type: parameters are not looked at)."""
+    import typing
+
+    return _isinstance(obj, typing.get_origin(target_type) or target_type)
+
+
+def save(m, f, _extra_files=None):
+    """NotImplementedError: there is no TorchScript."""
+    raise NotImplementedError("torch.jit.save: there is no TorchScript here; torch.save a state dict")
+
+
+def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
+    """NotImplementedError: there is no TorchScript."""
+    raise NotImplementedError("torch.jit.load: there is no TorchScript here")
+
+
+__getattr__ = _publish.missing("torch.jit")

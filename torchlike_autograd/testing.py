@@ -1,0 +1,183 @@
+"""torch.testing (layer 8): `assert_close` with PyTorch's tolerances and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ._core import dtypes
+from ._core import publish as _publish
+from ._functions.data import as_tensor
+from ._tensor import Tensor
+
+__all__ = ["assert_allclose", "assert_close"]
+
+_TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex64": (1.3e-6, 1e-5),
+               "complex128": (1e-7, 1e-7)}
+
+
+def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True, check_dtype=True, check_layout=True,
+                 check_stride=False, msg=None):
+    """AssertionError unless both agree within tolerances of their dtype (or given ones), element by element of nested containers."""
+    if (rtol is None) != (atol is None):
+        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {'rtol' if rtol is None else 'atol'}.")
+    options = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan, "check_dtype": check_dtype, "check_stride": check_stride, "check_device": check_device}
+    found = None
+    try:
+        pairs = list(_pairs(actual, expected, (), allow_subclasses))
+        for a, b, compare, at in pairs:
+            found = compare(a, b, **options)
+            if found is not None:
+                found = _placed(found, at)
+                break
+    except _Mismatch as e:
+        found = _placed(e.args[0], e.at)
+    if found is not None:
+        raise AssertionError(msg(found) if callable(msg) else msg if msg is not None else found)
+
+
+def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
+    """The older form of `assert_close`."""
+    if not isinstance(actual, Tensor):
+        actual = as_tensor(actual)
+    if not isinstance(expected, Tensor):
+        expected = as_tensor(expected, dtype=actual.dtype)
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, check_stride=False, msg=msg or None)
+
+
+class _Mismatch(Exception):
+    def __init__(self, text, at):
+        super().__init__(text)
+        self.at = at
+
+
+def _placed(text, at):
+    return f"{text}\n\nThe failure occurred for item {''.join(f'[{k!r}]' for k in at)}" if at else text
+
+
+def _is_number(x):
+    return isinstance(x, (int, float, complex, np.number)) and not isinstance(x, (bool, np.bool_))
+
+
+def _pairs(a, b, at, allow_subclasses):
+    """(actual, expected, comparison, place) of everything that can be compared."""
+    if isinstance(a, Sequence) and not isinstance(a, str) and isinstance(b, Sequence) and not isinstance(b, str):
+        if len(a) != len(b):
+            raise _Mismatch(f"The length of the sequences mismatch: {len(a)} != {len(b)}", at)
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from _pairs(x, y, (*at, i), allow_subclasses)
+    elif isinstance(a, Mapping) and isinstance(b, Mapping):
+        _same_keys(a, b, at)
+        for k in sorted(a) if _sortable(a) else a:
+            yield from _pairs(a[k], b[k], (*at, k), allow_subclasses)
+    elif a is None or b is None:
+        yield a, b, _compare_none, at
+    elif isinstance(a, (bool, np.bool_)) and isinstance(b, (bool, np.bool_)):
+        yield a, b, _compare_bools, at
+    elif _is_number(a) and _is_number(b):
+        yield a, b, _compare_numbers, at
+    elif _like_tensors(a, b, allow_subclasses):
+        yield a, b, _compare_tensors, at
+    else:
+        raise TypeError(_placed(f"No comparison pair was able to handle inputs of type {type(a)} and {type(b)}.", at))
+
+
+
+def _sortable(mapping):
+    try:
+        sorted(mapping)
+    except TypeError:
+        return False
+    return True
+
+
+def _same_keys(a, b, at):
+    if set(a) != set(b):
+        raise _Mismatch(f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {sorted(set(b) - set(a))}\nAdditional keys in the actual "
+                        f"mapping: {sorted(set(a) - set(b))}", at)
+
+
+def _like_tensors(a, b, allow_subclasses):
+    ok = isinstance(a, type(b)) or isinstance(b, type(a)) if allow_subclasses else type(a) is type(b)
+    return ok and isinstance(a, (Tensor, np.ndarray)) and isinstance(b, (Tensor, np.ndarray))
+
+
+def _compare_none(a, b, **options):
+    return None if a is b else f"None mismatch: {a} is not {b}"
+
+
+def _compare_bools(a, b, **options):
+    return None if bool(a) is bool(b) else f"Booleans mismatch: {a} is not {b}"
+
+
+def _tolerances(names, rtol, atol):
+    if rtol is not None:
+        return rtol, atol
+    pairs = [_TOLERANCES.get(n, (0.0, 0.0)) for n in names]
+    return max(p[0] for p in pairs), max(p[1] for p in pairs)
+
+
+def _number_dtype(x):
+    return "complex128" if isinstance(x, (complex, np.complexfloating)) else "float64" if isinstance(x, (float, np.floating)) else "int64"
+
+
+def _compare_numbers(a, b, rtol, atol, equal_nan, check_dtype, **options):
+    if check_dtype and type(a) is not type(b):
+        return f"The (d)types do not match: {type(a)} != {type(b)}."
+    rtol, atol = _tolerances((_number_dtype(a), _number_dtype(b)), rtol, atol)
+    difference = abs(a - b)
+    if a == b or (equal_nan and a != a and b != b) or difference <= atol + rtol * abs(b) < np.inf:
+        return None
+    relative = np.inf if b == 0 else difference / abs(b)
+    return _scalars(a, b, difference, relative, rtol, atol)
+
+
+def _scalars(a, b, difference, relative, rtol, atol):
+    equal = rtol == atol == 0
+    return (f"Scalars are not {'equal' if equal else 'close'}!\n\nExpected {b} but got {a}.\nAbsolute difference: {difference}{_allowed(atol, equal)}\n"
+            f"Relative difference: {relative}{_allowed(rtol, equal)}")
+
+
+def _allowed(x, equal):
+    return "" if equal else f" (up to {x} allowed)"
+
+
+def _compare_tensors(a, b, rtol, atol, equal_nan, check_dtype, check_stride, check_device, **options):
+    a, b = [x if isinstance(x, Tensor) else as_tensor(x) for x in (a, b)]
+    attributes = [("shape", a.shape, b.shape, True), ("device", a.device, b.device, check_device), ("dtype", a.dtype, b.dtype, check_dtype),
+                  ("stride()", a.stride(), b.stride(), check_stride)]
+    for name, x, y, asked in attributes:
+        if asked and x != y:
+            return f"The values for attribute '{name}' do not match: {x} != {y}."
+    rtol, atol = _tolerances((a.dtype.name, b.dtype.name), rtol, atol)
+    common = dtypes.promote_types(a.dtype, b.dtype)
+    x, y = [t.detach().to(common)._numpy() for t in (a, b)]
+    if common in (dtypes.float16, dtypes.bfloat16):
+        x, y = x.astype(np.float32), y.astype(np.float32)
+    with np.errstate(all="ignore"):
+        return _compare_arrays(x, y, rtol, atol, equal_nan)
+
+
+def _compare_arrays(x, y, rtol, atol, equal_nan):
+    near = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    if near.all():
+        return None
+    if x.dtype.kind in "bui":
+        x, y = x.astype(np.int64), y.astype(np.int64)
+    difference = np.abs(x - y)
+    relative = difference / np.abs(y) if difference.dtype.kind == "f" else difference.astype(np.float32) / np.abs(y).astype(np.float32)
+    if x.ndim == 0:
+        return _scalars(x.item(), y.item(), difference.item(), relative.item(), rtol, atol)
+    equal = rtol == atol == 0
+    n, bad = x.size, int((~near).sum())
+    lines = [f"Tensor-likes are not {'equal' if equal else 'close'}!", "", f"Mismatched elements: {bad} / {n} ({bad / n:.1%})"]
+    for name, d, allowed in (("absolute", difference, atol), ("relative", relative, rtol)):
+        d = np.where(near, 0, d)
+        at = np.unravel_index(int(np.argmax(d)), d.shape)
+        place = tuple(int(i) for i in at)
+        lines.append(f"Greatest {name} difference: {d[at].item()} at index {place}{_allowed(allowed, equal)}")
+    return "\n".join(lines)
+
+
+__getattr__ = _publish.missing("torch.testing")

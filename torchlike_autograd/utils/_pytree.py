@@ -1,0 +1,160 @@
+"""torch.utils._pytree (layer 8): nested containers taken apart and put together again; None is a leaf."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+
+__all__ = ["PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
+           "tree_map_only", "tree_structure", "tree_unflatten"]
+
+PyTree = object
+SUPPORTED_NODES: dict = {}  # type -> (flatten, unflatten)
+
+
+def register_pytree_node(cls, flatten_fn, unflatten_fn, **more):
+    """Take a class apart by ``flatten_fn(x) -> (children, context)`` and put it together by ``unflatten_fn(children, context)``."""
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    SUPPORTED_NODES[cls] = flatten_fn, unflatten_fn
+
+
+_register_pytree_node = register_pytree_node
+register_pytree_node(tuple, lambda x: (list(x), None), lambda c, _: tuple(c))
+register_pytree_node(list, lambda x: (list(x), None), lambda c, _: list(c))
+register_pytree_node(dict, lambda x: (list(x.values()), list(x)), lambda c, keys: dict(zip(keys, c)))
+register_pytree_node(OrderedDict, lambda x: (list(x.values()), list(x)), lambda c, keys: OrderedDict(zip(keys, c)))
+register_pytree_node(defaultdict, lambda x: (list(x.values()), [x.default_factory, list(x)]), lambda c, k: defaultdict(k[0], zip(k[1], c)))
+register_pytree_node(deque, lambda x: (list(x), x.maxlen), lambda c, n: deque(c, maxlen=n))
+
+
+class _Named:
+    """Stands for every class made by `namedtuple`."""
+
+
+SUPPORTED_NODES[_Named] = (lambda x: (list(x), type(x))), (lambda c, kind: kind(*c))
+
+
+def _kind(x):
+    kind = type(x)
+    if kind in SUPPORTED_NODES:
+        return kind
+    return _Named if isinstance(x, tuple) and hasattr(x, "_fields") else None
+
+
+class TreeSpec:
+    """The form of a tree: its type (None: a leaf), the context of its container, the forms of its parts."""
+
+    __slots__ = ("children_specs", "context", "num_leaves", "type")
+
+    def __init__(self, type, context, children_specs):
+        self.type, self.context, self.children_specs = type, context, children_specs
+        self.num_leaves = 1 if type is None else sum(c.num_leaves for c in children_specs)
+
+    def is_leaf(self):
+        """Whether it is a leaf's."""
+        return self.type is None
+
+    def __eq__(self, other):
+        return isinstance(other, TreeSpec) and (self.type, self.context, self.children_specs) == (other.type, other.context, other.children_specs)
+
+    def __hash__(self):
+        return hash((self.type, repr(self.context), tuple(self.children_specs)))
+
+    def __repr__(self):
+        return "*" if self.type is None else f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
+
+
+def tree_flatten(tree, is_leaf=None):
+    """(leaves, form)."""
+    leaves = []
+    return leaves, _flatten(tree, leaves, is_leaf)
+
+
+def _flatten(tree, leaves, is_leaf):
+    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    if kind is None:
+        leaves.append(tree)
+        return TreeSpec(None, None, [])
+    children, context = SUPPORTED_NODES[kind][0](tree)
+    return TreeSpec(kind, context, [_flatten(c, leaves, is_leaf) for c in children])
+
+
+def tree_unflatten(leaves, treespec):
+    """A tree of a form with given leaves."""
+    leaves = list(leaves)
+    if len(leaves) != treespec.num_leaves:
+        raise ValueError(f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
+                         f"{treespec.num_leaves} items "
+                         f"({treespec}).")
+    return _unflatten(iter(leaves), treespec)
+
+
+def _unflatten(it, spec):
+    if spec.type is None:
+        return next(it)
+    return SUPPORTED_NODES[spec.type][1]([_unflatten(it, c) for c in spec.children_specs], spec.context)
+
+
+def tree_leaves(tree, is_leaf=None):
+    """The leaves."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_iter(tree, is_leaf=None):
+    """An iterator over the leaves."""
+    return iter(tree_leaves(tree, is_leaf))
+
+
+def tree_structure(tree, is_leaf=None):
+    """The form."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def _leaves_like(tree, spec):
+    """The parts of a tree that stand where a form has leaves."""
+    if spec.type is None:
+        return [tree]
+    if _kind(tree) is not spec.type:
+        raise ValueError(f"Node type mismatch; expected {spec.type}, but got {type(tree)}.")
+    children, context = SUPPORTED_NODES[spec.type][0](tree)
+    if spec.type in (dict, OrderedDict):
+        if set(context) != set(spec.context):
+            raise ValueError("Node keys mismatch.")
+        children = [tree[k] for k in spec.context]
+    if len(children) != len(spec.children_specs):
+        raise ValueError(f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}.")
+    return [x for c, s in zip(children, spec.children_specs) for x in _leaves_like(c, s)]
+
+
+def tree_map(func, tree, *rests, is_leaf=None):
+    """A tree of the same form with ``func`` of the leaves (and of what stands there in other trees)."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    return tree_unflatten(map(func, leaves, *[_leaves_like(r, spec) for r in rests]), spec)
+
+
+def tree_map_(func, tree, *rests, is_leaf=None):
+    """Call ``func`` for the leaves; returns the tree itself."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    for xs in zip(leaves, *[_leaves_like(r, spec) for r in rests]):
+        func(*xs)
+    return tree
+
+
+def _only(which):
+    return which if callable(which) and not isinstance(which, type) else lambda x: isinstance(x, which)
+
+
+def tree_map_only(type_or_types_or_pred, /, func, tree=None, is_leaf=None):
+    """`tree_map` for the leaves of some types, or those that a predicate names."""
+    wanted = _only(type_or_types_or_pred)
+    return tree_map(lambda x: func(x) if wanted(x) else x, tree, is_leaf=is_leaf)
+
+
+def tree_all(pred, tree, is_leaf=None):
+    """Whether the predicate holds for all leaves."""
+    return all(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_any(pred, tree, is_leaf=None):
+    """Whether the predicate holds for a leaf."""
+    return any(map(pred, tree_leaves(tree, is_leaf)))

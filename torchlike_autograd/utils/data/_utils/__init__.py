@@ -1,0 +1,3 @@
+"""torch.utils.data._utils (layer 8): where programs find `collate`."""
+
+from . import collate  # noqa: F401

@@ -1,0 +1,351 @@
+"""torch.utils.data.dataloader (layer 8).
+
+Workers run in this process, one after the other, because XLA's threads do not survive a fork.  Everything else is as with PyTorch's processes: each has its own
+copy of the dataset object, its own seeds for torch, `random` and NumPy, its `get_worker_info()`, and batches come in the same order; `timeout`,
+`prefetch_factor` and `multiprocessing_context` are checked and change nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import os
+import random
+import traceback
+
+import numpy as np
+
+from ..._core.saying import warn
+from ..._functions.random import default_generator
+from ..._tensor import from_array
+from ._utils.collate import default_collate, default_convert
+from .dataset import IterableDataset, Subset, TensorDataset
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+
+class _DatasetKind:
+    Map, Iterable = 0, 1
+
+
+class WorkerInfo:
+    """What a worker knows of itself."""
+
+    def __init__(self, **kwargs):
+        self._names = tuple(kwargs)
+        self.__dict__.update(kwargs)
+
+    def __repr__(self):
+        return f"WorkerInfo({', '.join(f'{k}={getattr(self, k)}' for k in self._names)})"
+
+
+_current = [None]
+
+
+def get_worker_info():
+    """The `WorkerInfo` inside a worker (id, num_workers, seed, dataset), None outside."""
+    return _current[0]
+
+
+class _InfiniteConstantSampler(Sampler):
+    def __iter__(self):
+        while True:
+            yield None
+
+
+class DataLoader:
+    """Batches of a dataset."""
+
+    __initialized = False
+    _iterator = None
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False,
+                 drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None, *, prefetch_factor=None,
+                 persistent_workers=False, pin_memory_device="", in_order=True):
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        self.dataset, self.num_workers = dataset, num_workers
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
+        self.pin_memory, self.pin_memory_device, self.timeout, self.worker_init_fn = pin_memory, pin_memory_device, timeout, worker_init_fn
+        self.multiprocessing_context, self.in_order = multiprocessing_context, in_order
+        if isinstance(dataset, IterableDataset):
+            self._dataset_kind = _DatasetKind.Iterable
+            _check_iterable(shuffle, sampler, batch_sampler)
+        else:
+            self._dataset_kind = _DatasetKind.Map
+            shuffle = bool(shuffle)
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+            batch_size, drop_last = None, False
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        if sampler is None:
+            sampler = (_InfiniteConstantSampler() if self._dataset_kind == _DatasetKind.Iterable
+                       else RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset))
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size, self.drop_last, self.sampler, self.batch_sampler, self.generator = batch_size, drop_last, sampler, batch_sampler, generator
+        self.collate_fn = collate_fn if collate_fn is not None else default_collate if self._auto_collation else default_convert
+        self.persistent_workers = persistent_workers
+        self.__initialized = True
+        self._IterableDataset_len_called = None
+        self._iterator = None
+        self.check_worker_number_rationality()
+
+    def __setattr__(self, attr, val):
+        if self.__initialized and attr in ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"):
+            raise ValueError(f"{attr} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(attr, val)
+
+    @property
+    def multiprocessing_context(self):
+        return self.__multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context):
+        if context is not None and not self.num_workers > 0:
+            raise ValueError(f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers={self.num_workers}")
+        self.__multiprocessing_context = context
+
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self):
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def __iter__(self):
+        if self.persistent_workers and self.num_workers > 0:
+            if self._iterator is None:
+                self._iterator = _Batches(self)
+            else:
+                self._iterator._reset(self)
+            return self._iterator
+        return _Batches(self)
+
+    def __len__(self):
+        if self._dataset_kind != _DatasetKind.Iterable:
+            return len(self._index_sampler)
+        n = self._IterableDataset_len_called = len(self.dataset)
+        if self.batch_size is None:
+            return n
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+    def check_worker_number_rationality(self):
+        """Warn where there are more workers than cores."""
+        most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        if self.num_workers > most:
+            warn(f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of worker in current system is {most}, "
+                 "which is smaller than what this DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running "
+                 "slow or even freeze, lower the worker number to avoid potential slowness/freeze if necessary.")
+
+
+def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
+    if num_workers < 0:
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if num_workers == 0 and prefetch_factor is not None:
+        raise ValueError("prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable multiprocessing, otherwise set "
+                         "prefetch_factor to None.")
+    if prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent_workers and num_workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _check_iterable(shuffle, sampler, batch_sampler):
+    for name, value, wrong in (("shuffle", shuffle, shuffle not in (False, None)), ("sampler", sampler, sampler is not None),
+                               ("batch_sampler", batch_sampler, batch_sampler is not None)):
+        if wrong:
+            raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
+
+
+# Fetching
+
+class _Fetcher:
+    """Batches of one dataset object, by keys or as they come."""
+
+    def __init__(self, dataset, loader):
+        self.dataset, self.auto, self.collate, self.drop_last = dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
+        self.it = iter(dataset) if loader._dataset_kind == _DatasetKind.Iterable else None
+        self.ended = False
+
+    def fetch(self, keys):
+        """The batch of some keys; StopIteration at the end of an iterable dataset."""
+        if self.it is not None:
+            return self._next(keys)
+        if not self.auto:
+            return self.collate(self.dataset[keys])
+        if self.collate is default_collate:
+            rows = _rows_at_once(self.dataset, keys)
+            if rows is not None:
+                return rows
+        if callable(getattr(self.dataset, "__getitems__", None)):
+            return self.collate(self.dataset.__getitems__(keys))
+        return self.collate([self.dataset[k] for k in keys])
+
+    def _next(self, keys):
+        if self.ended:
+            raise StopIteration
+        if not self.auto:
+            return self.collate(next(self.it))
+        data = list(itertools.islice(self.it, len(keys)))
+        self.ended = len(data) < len(keys)
+        if not data or (self.drop_last and self.ended):
+            raise StopIteration
+        return self.collate(data)
+
+
+def _rows_at_once(dataset, keys):
+    """What stacking the rows of tensors without history gives, as one call for each tensor; None for other datasets."""
+    while type(dataset) is Subset:
+        keys, dataset = [dataset.indices[k] for k in keys], dataset.dataset
+    if type(dataset) is not TensorDataset or not all(type(k) is int for k in keys) or any(t.requires_grad for t in dataset.tensors):
+        return None
+    n = len(dataset)
+    if not all(-n <= k < n for k in keys):
+        return None
+    from ..._core.dtypes import int64
+
+    rows = np.array([k % n for k in keys], np.int64)
+    out = []
+    for t in dataset.tensors:
+        v = t._v
+        if t._cell is None and type(v.array) is np.ndarray:
+            out.append(from_array(v.array[rows], v.aval.dtype))
+        else:
+            out.append(t.index_select(0, from_array(rows, int64)))
+    return out
+
+
+# Iterating
+
+class _Worker:
+    """One worker: its dataset object, its random state, what it knows of itself."""
+
+    def __init__(self, loader, i, base_seed):
+        self.loader, self.i = loader, i
+        seed = base_seed + i
+        dataset = copy.copy(loader.dataset)
+        self.info = WorkerInfo(id=i, num_workers=loader.num_workers, seed=seed, dataset=dataset, rng=None, worker_method="multiprocessing")
+        self.fetcher = self.states = None
+        self._inside(lambda: self._begin(seed, base_seed))
+
+    def _begin(self, seed, base_seed):
+        default_generator.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(np.random.SeedSequence([self.i, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4))
+        if self.loader.worker_init_fn is not None:
+            self.loader.worker_init_fn(self.i)
+        self.fetcher = _Fetcher(self.info.dataset, self.loader)
+
+    def restart(self):
+        """Begin an epoch with the random state and the dataset object that there are."""
+        self._inside(self._refetch)
+
+    def _refetch(self):
+        self.fetcher = _Fetcher(self.info.dataset, self.loader)
+
+    def fetch(self, keys):
+        """A batch, made in this worker's state."""
+        return self._inside(lambda: self.fetcher.fetch(keys))
+
+    def _inside(self, f):
+        outer = default_generator.get_state(), random.getstate(), np.random.get_state()
+        _current[0] = self.info
+        if self.states is not None:
+            _restore(self.states)
+        try:
+            return f()
+        except StopIteration:
+            raise
+        except Exception as e:
+            raise _caught(e, self.i) from None
+        finally:
+            self.states = default_generator.get_state(), random.getstate(), np.random.get_state()
+            _current[0] = None
+            _restore(outer)
+
+
+def _restore(states):
+    default_generator.set_state(states[0])
+    random.setstate(states[1])
+    np.random.set_state(states[2])
+
+
+def _caught(e, i):
+    """The exception of a worker, as PyTorch raises it again."""
+    text = f"Caught {type(e).__name__} in DataLoader worker process {i}.\nOriginal {''.join(traceback.format_exception(e))}"
+    if type(e) is KeyError:
+        return KeyError(_Message(text))
+    try:
+        return type(e)(text)
+    except Exception:  # its class takes other arguments
+        return RuntimeError(text)
+
+
+class _Message(str):
+    """Text that a KeyError shows as it is."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+_REPLICAS = ("For multiprocessing data-loading, this could be caused by not properly configuring the IterableDataset replica at each worker. Please see "
+             "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.")
+
+
+class _Batches:
+    """The iterator of a DataLoader."""
+
+    def __init__(self, loader):
+        self._loader = loader
+        self._keys = iter(loader._index_sampler)
+        self._base_seed = draw_seed(loader.generator)
+        if loader.pin_memory:
+            warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
+        self._workers = [_Worker(loader, i, self._base_seed) for i in range(loader.num_workers)]
+        self._fetcher = None if self._workers else _Fetcher(loader.dataset, loader)
+        self._active, self._turn, self._num_yielded = list(self._workers), 0, 0
+
+    def _reset(self, loader):
+        self._keys = iter(loader._index_sampler)
+        self._base_seed = draw_seed(loader.generator)
+        for w in self._workers:
+            w.restart()
+        self._active, self._turn, self._num_yielded = list(self._workers), 0, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        data = self._fetcher.fetch(next(self._keys)) if self._fetcher is not None else self._from_workers()
+        self._num_yielded += 1
+        told = self._loader._IterableDataset_len_called
+        if self._loader._dataset_kind == _DatasetKind.Iterable and told is not None and self._num_yielded > told:
+            warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when accessing len(dataloader)), but {self._num_yielded} samples "
+                 "have been fetched. " + (_REPLICAS if self._workers else ""))
+        return data
+
+    def _from_workers(self):
+        while self._active:
+            keys = next(self._keys)
+            worker = self._active[self._turn % len(self._active)]
+            try:
+                data = worker.fetch(keys)
+            except StopIteration:
+                at = self._turn % len(self._active)
+                del self._active[at]
+                self._turn = at
+                continue
+            self._turn = self._turn % len(self._active) + 1
+            return data
+        raise StopIteration
+
+    def __len__(self):
+        return len(self._loader._index_sampler)
