@@ -43,14 +43,15 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """`LocalResponseNorm` by an older formula: not there yet."""
+    """`LocalResponseNorm` with windows of an odd size."""
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
         super().__init__()
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def forward(self, input):
-        raise NotImplementedError("torch.nn.CrossMapLRN2d.forward is not there yet; see LocalResponseNorm")
+        window = 2 * int((self.size - 1) / 2 + 1) - 1
+        return F.local_response_norm(input, window, self.alpha * window / self.size, self.beta, self.k)
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
