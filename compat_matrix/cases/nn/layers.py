@@ -274,7 +274,7 @@ for make, inputs in [
     ('RMSNorm((2,3),1e-3,False)', 'torch.randn(2, 2, 3, requires_grad=True)'),
     ('LocalResponseNorm(2)', 'torch.randn(1, 4, 3, 3, requires_grad=True)'),
     ('LocalResponseNorm(2,1,2,3)', 'torch.randn(1, 4, 3, 3, requires_grad=True)'),
-    ('CrossMapLRN2d(2)', 'torch.randn(1, 4, 3, 3)'),
+    ('CrossMapLRN2d(2)', 'torch.randn(1, 4, 3, 3, requires_grad=True)'),
     ('Conv1d(1,2,3)', 'torch.arange(8.).reshape(1, 1, 8) / 50'),
     ("Conv2d(2,4,3,2,1,2,2,False,'circular')", 'torch.arange(128.).reshape(1, 2, 8, 8) / 50'),
     ("Conv2d(1,2,(3,4),padding='same')", 'torch.arange(64.).reshape(1, 1, 8, 8) / 50'),
@@ -421,6 +421,32 @@ look('parts', lambda: [hasattr(nn.modules, n) for n in ('module', 'linear', 'con
 look('pairs', lambda: [nn.modules.utils._pair(3), nn.modules.utils._triple((1, 2, 3)), nn.modules.utils._single(2), nn.modules.utils._reverse_repeat_tuple((1, 2), 2)])
 look('names', lambda: [nn.modules.batchnorm._BatchNorm.__name__, nn.modules.conv._ConvNd.__name__, nn.modules.loss._Loss.__name__, nn.modules.dropout._DropoutNd.__name__])
 look('prefix', lambda: (d := {'module.a': 1, 'b': 2}, nn.modules.utils.consume_prefix_in_state_dict_if_present(d, 'module.'), d)[0])
-look('all', lambda: sorted(set(nn.modules.__all__) - {'LinearCrossEntropyLoss'}))
+look('all', lambda: sorted(set(nn.modules.__all__) - {'LinearCrossEntropyLoss', 'LinearCrossEntropyOptions'}))
 look('subclasses', lambda: [issubclass(nn.Conv2d, nn.modules.conv._ConvNd), issubclass(nn.BatchNorm1d, nn.modules.batchnorm._NormBase), issubclass(nn.LSTM, nn.RNNBase)])
+""")
+
+script("nn.layers.parallel", """
+look('data', lambda: nn.DataParallel(nn.Linear(2, 3)))
+look('called', lambda: nn.DataParallel(nn.Linear(2, 3))(torch.ones(1, 2)))
+look('state', lambda: nn.DataParallel(nn.Linear(2, 3)).state_dict().keys())
+look('given', lambda: nn.DataParallel(nn.Linear(2, 3), device_ids=[0]).device_ids)
+look('distributed', lambda: nn.parallel.DistributedDataParallel(nn.Linear(1, 1)))
+look('types', lambda: [hasattr(nn.common_types, n) for n in ('_size_1_t', '_size_2_t', '_size_any_t', '_ratio_2_t')])
+""")
+
+script("nn.layers.gradients of convolutions", """
+x, w = torch.randn(1, 2, 6), torch.randn(3, 2, 3)
+look('input', lambda: nn.grad.conv1d_input(x.shape, w, torch.ones(1, 3, 4)))
+look('weight', lambda: nn.grad.conv1d_weight(x, w.shape, torch.ones(1, 3, 2), stride=3, padding=1))
+look('input 2', lambda: nn.grad.conv2d_input((1, 1, 4, 4), torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2)))
+look('weight 2', lambda: nn.grad.conv2d_weight(torch.ones(1, 1, 4, 4), (1, 1, 3, 3), torch.ones(1, 1, 2, 2)))
+""")
+
+script("nn.layers.fused", """
+bn = nn.BatchNorm1d(3).eval()
+bn.running_mean.copy_(torch.tensor([1.0, 2.0, 3.0]))
+bn.running_var.copy_(torch.tensor([4.0, 1.0, 9.0]))
+look('linear', lambda: torch.nn.utils.fusion.fuse_linear_bn_eval(nn.Linear(2, 3).eval(), bn).state_dict())
+look('convolution', lambda: torch.nn.utils.fusion.fuse_conv_bn_eval(nn.Conv1d(2, 3, 2).eval(), bn).state_dict())
+look('training', lambda: torch.nn.utils.fusion.fuse_linear_bn_eval(nn.Linear(2, 3), bn))
 """)

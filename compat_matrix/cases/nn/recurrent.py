@@ -49,7 +49,7 @@ look('shapes', lambda: [tuple(p.shape) for _, p in nn.LSTM(2, 3, 2, bidirectiona
 look('flatten', lambda: (l.all_weights[0][0].shape, len(l.all_weights)))
 look('flat', lambda: l.flatten_parameters())
 look('fw', lambda: len(l._flat_weights))
-look('vars', lambda: sorted((k for k in vars(l))))
+look('vars', lambda: sorted((k for k in vars(l) if not k.startswith('_'))))
 look('fwn', lambda: l._flat_weights_names)
 """)
 
