@@ -4,7 +4,8 @@ from .._core import publish as _publish
 from . import functional, init
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from . import modules  # isort: skip
-from . import parameter, utils  # isort: skip
+from . import _reduction, common_types, grad, parallel, parameter, utils  # isort: skip
+from .parallel import DataParallel
 
 globals().update({_name: getattr(modules, _name) for _name in modules.__all__})
 
@@ -25,6 +26,7 @@ def factory_kwargs(kwargs):
     return out
 
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "factory_kwargs", "functional", "init", "modules", "parameter", "utils",
+__all__ = ["Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "common_types", "factory_kwargs", "functional", "grad",
+           "init", "modules", "parallel", "parameter", "utils",
            *modules.__all__]
 __getattr__ = _publish.missing("torch.nn")

@@ -77,14 +77,14 @@ class Hardtanh(Module):
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None):
         super().__init__()
         if min_value is not None:
-            warn("keyword argument `min_value` is deprecated and rename to `min_val`", FutureWarning)
+            warn("keyword argument `min_value` is deprecated and renamed to `min_val`", FutureWarning)
             min_val = min_value
         if max_value is not None:
-            warn("keyword argument `max_value` is deprecated and rename to `max_val`", FutureWarning)
+            warn("keyword argument `max_value` is deprecated and renamed to `max_val`", FutureWarning)
             max_val = max_value
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
         if max_val <= min_val:
-            raise ValueError(f"max_val must be larger than min_val, but got max_val={max_val} and min_val={min_val}")
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
 
     def forward(self, input):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..._core.composite import named
+from ..._functions.create import zeros_like
 from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear
@@ -63,7 +64,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError(f"Target values should be in [0, {self.n_classes - 1}], but values in range [{target.min().item()}, {target.max().item()}] "
                                "were found. ")
         head = F.log_softmax(self.head(input), dim=1)
-        output = named("zeros_like")(head[:, 0]) + 0
+        output = zeros_like(head[:, 0])
         bounds = [0, *self.cutoffs]
         for i, (low, high) in enumerate(zip(bounds, bounds[1:])):
             rows = ((target >= low) & (target < high)).nonzero().squeeze(1)

@@ -21,7 +21,7 @@ class Container(Module):
 
     def __init__(self, **kwargs):
         super().__init__()
-        warn("nn.Container is deprecated. All of it's functionality is now implemented in nn.Module. Subclass that instead.", FutureWarning)
+        warn("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. Subclass that instead.", FutureWarning)
         for key, value in kwargs.items():
             self.add_module(key, value)
 

@@ -30,20 +30,8 @@ class Unflatten(Module):
 
     def __init__(self, dim, unflattened_size):
         super().__init__()
-        if isinstance(dim, int):
-            self._require_tuple_int(unflattened_size)
-        elif isinstance(dim, str):
-            self._require_tuple_tuple(unflattened_size)
-        else:
-            raise TypeError("invalid argument type for dim parameter")
+        self._require_tuple_int(unflattened_size)
         self.dim, self.unflattened_size = dim, unflattened_size
-
-    def _require_tuple_tuple(self, input):
-        if not isinstance(input, tuple):
-            raise TypeError(f"unflattened_size must be a tuple of tuples, but found type {type(input).__name__}")
-        for i, part in enumerate(input):
-            if not isinstance(part, tuple):
-                raise TypeError(f"unflattened_size must be tuple of tuples, but found element of type {type(part).__name__} at pos {i}")
 
     def _require_tuple_int(self, input):
         if not isinstance(input, (tuple, list)):

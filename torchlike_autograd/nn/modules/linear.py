@@ -48,6 +48,9 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input):
+        own = self._parameters
+        if "weight" in own and "bias" in own:  # read where they are: twice as fast as by attribute
+            return F.linear(input, own["weight"], own["bias"])
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self):
@@ -69,7 +72,7 @@ class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+            raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = Parameter(empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
         if bias:

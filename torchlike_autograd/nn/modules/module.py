@@ -174,9 +174,15 @@ class Module(metaclass=Shown):
 
     def __getattr__(self, name):
         own = self.__dict__
-        for table in ("_parameters", "_buffers", "_modules"):
-            if table in own and name in own[table]:
-                return own[table][name]
+        table = own.get("_parameters")
+        if table is not None and name in table:
+            return table[name]
+        table = own.get("_modules")
+        if table is not None and name in table:
+            return table[name]
+        table = own.get("_buffers")
+        if table is not None and name in table:
+            return table[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
 
     def __setattr__(self, name, value):

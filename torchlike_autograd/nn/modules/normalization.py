@@ -43,7 +43,7 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """`LocalResponseNorm` by an older formula: not there yet."""
+    """`LocalResponseNorm` as it was before, with a derivative of its own: not there yet."""
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
         super().__init__()

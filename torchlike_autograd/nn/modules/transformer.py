@@ -233,11 +233,9 @@ class Transformer(Module):
     def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None, tgt_key_padding_mask=None,
                 memory_key_padding_mask=None, src_is_causal=None, tgt_is_causal=None, memory_is_causal=False):
         """The decoded target, given the source."""
-        batched = src.dim() == 3
-        if batched:
-            where = 0 if self.batch_first else 1
-            if src.size(where) != tgt.size(where):
-                raise RuntimeError("the batch number of src and tgt must be equal")
+        where = 0 if self.batch_first else 1
+        if src.size(where) != tgt.size(where) and src.dim() == 3:
+            raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
         memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)

@@ -1,0 +1,1 @@
+"""torch.nn: modules, containers, layers, their utilities."""
