@@ -9,10 +9,10 @@ from __future__ import annotations
 import gc
 from sys import getrefcount
 
-from .._ops.lift import DUAL, MAP, MoveSpec, levels_of, pullback, with_levels
+from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
 from .._ops.spec import Aval, LeveledAval, aval
 from . import errors
-from .record import GRAD, NOGRAD, Value, data, record_op, thread
+from .record import GRAD, NOGRAD, Value, data, record_op, slot_table, thread
 
 
 class Level:
@@ -86,7 +86,22 @@ class Reservation:
 
 def move(how, level, values, dim=0):
     """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent")."""
+    if how in ("primal", "tangent"):
+        v = _joined_from(values[0], level, how)
+        if v is not None:
+            return v
     return record_op(MoveSpec(how, level.key, dim), values)[0]
+
+
+def _joined_from(v, level, how):
+    """The Value that a dual one was just joined from, where that is known."""
+    if v.tape is None or not v.tape.open:
+        return None
+    step = slot_table(v.tape.prefix)[v.slot][0]
+    if step.kind != "op" or type(step.form) is not Move or step.form.spec.how != "join" or step.form.level != level.key:
+        return None
+    slot = step.ins[how == "tangent"]
+    return v.tape.inputs[-slot - 1] if slot < 0 else v.tape.values[slot]
 
 
 def has(v, level):
@@ -213,8 +228,6 @@ def of_pass(levels, roots):
 
 
 def _type_at(tape, slot):
-    from .record import slot_table
-
     return slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval
 
 
@@ -235,8 +248,6 @@ def run_stage(p, tape, stage, cots, value_at, number_at):
 
 def reaches(values, but):
     """Whether the graph behind any of these Values leads to a leaf that is not in `but`."""
-    from .record import slot_table
-
     seen, stack = set(), []
 
     def visit(leaf, tape, slot):
