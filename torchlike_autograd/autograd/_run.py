@@ -120,7 +120,8 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
             raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected in_dim "
                              "to satisfy 0 <= in_dim < 0.")
     n = next(g.shape[0] for g in grads if g is not None)
-    with levels.enter(levels.MAP, n) as level:
+    places = [place for place in map(_place, roots) if type(place) is tuple]
+    with levels.enter(levels.MAP, n, above=levels.top(places)) as level:
         found = _grad(roots, targets, [None if g is None else enter(level, g) for g in grads], retain_graph, create_graph, allow_unused, False)
         found = tuple(None if g is None else leave(level, g) for g in found)
     return tuple(_result(t, None, materialize, create_graph) if g is None else g for t, g in zip(targets, found))
