@@ -175,7 +175,7 @@ def _other(t, dim, item, position, found):
         return _select(t, dim, int(item), position), dim
     if not isinstance(item, Tensor):
         item = _tensor(item)
-    if item.ndim == 0 and item.dtype.category < dtypes.FLOAT:
+    if item.ndim == 0 and item.dtype.category < dtypes.FLOAT and levels.mapped(item._v) is None:
         if item.dtype in (dtypes.bool_, dtypes.uint8):
             return _truth(t, dim, bool(item.item()), found)
         return _select(t, dim, int(item.item()), position), dim

@@ -7,18 +7,19 @@ transforms in the same way again has the same types, and the same compiled progr
 from __future__ import annotations
 
 import gc
+import weakref
 from sys import getrefcount
 
-from .._ops.lift import DUAL, MAP, MoveSpec, levels_of, pullback, with_levels
+from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
 from .._ops.spec import Aval, LeveledAval, aval
 from . import errors
-from .record import GRAD, NOGRAD, Value, data, record_op, thread
+from .record import GRAD, NOGRAD, Value, data, record_op, slot_table, thread
 
 
 class Level:
     """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map."""
 
-    __slots__ = ("id", "kind", "leaves", "randomness", "size")
+    __slots__ = ("id", "kind", "leaves", "randomness", "size", "start")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
@@ -29,23 +30,29 @@ class Level:
         return (self.id, self.size, self.kind)
 
 
+ENDED = weakref.WeakSet()  # leaves of reverse-mode levels that have ended
+
+
 def running():
     """This thread's levels, outermost first (also those without a dim)."""
     return thread.state.extra.get("levels", ())
 
 
 class enter:
-    """Run inside a new level; as a context manager gives the Level."""
+    """Run inside a new level; as a context manager gives the Level.  above: its id is above this one too."""
 
-    def __init__(self, kind, size=2, randomness="error"):
-        self.level = Level(kind, size, randomness)
+    def __init__(self, kind, size=2, randomness="error", above=-1):
+        self.level, self.above = Level(kind, size, randomness), above
 
     def __enter__(self):
         extra = thread.state.extra
         levels = extra.setdefault("levels", [])
         if self.level.kind in (MAP, DUAL):
             held = extra.get("reserved", ())
+            tape = thread.state.tape
+            self.level.start = (tape.serial, len(tape.values))
             self.level.id = 1 + max([lv.id for lv in levels if lv.id is not None] + [r.top for r in held], default=-1)
+            self.level.id = max(self.level.id, self.above + 1)
             for r in extra.get("watching", ()):
                 r.top = max(r.top, self.level.id)
         levels.append(self.level)
@@ -73,8 +80,6 @@ class Reservation:
 
     def hold(self):
         """Reserve from now on, until this object is gone."""
-        import weakref
-
         if self.top >= 0:
             extra = thread.state.extra
             held = extra.get("reserved")
@@ -86,7 +91,22 @@ class Reservation:
 
 def move(how, level, values, dim=0):
     """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent")."""
+    if how in ("primal", "tangent"):
+        v = _joined_from(values[0], level, how)
+        if v is not None:
+            return v
     return record_op(MoveSpec(how, level.key, dim), values)[0]
+
+
+def _joined_from(v, level, how):
+    """The Value that a dual one was just joined from, where that is known."""
+    if v.tape is None or not v.tape.open:
+        return None
+    step = slot_table(v.tape.prefix)[v.slot][0]
+    if step.kind != "op" or type(step.form) is not Move or step.form.spec.how != "join" or step.form.level != level.key:
+        return None
+    slot = step.ins[how == "tangent"]
+    return v.tape.inputs[-slot - 1] if slot < 0 else v.tape.values[slot]
 
 
 def has(v, level):
@@ -162,6 +182,15 @@ def drawn(array, dtype, own):
     return v
 
 
+def like(a, t):
+    """A fresh tensor, mapped where the tensor that it is made like (of type `a`) is."""
+    if type(a) is LeveledAval:
+        for k, n, kind in a.levels:
+            if kind == MAP:
+                t._v = record_op(MoveSpec("enter", (k, n, kind)), record_op(MoveSpec("exit", (k, n, kind)), [t._v]))[0]
+    return t
+
+
 def strip(level, start):
     """End a dual level: whoever still holds a dual number of it holds its primal from now on.
 
@@ -204,6 +233,7 @@ def _become_primal(v, level, quick):
 
 def of_pass(levels, roots):
     """The ids of the levels that a pass maps over: running maps, and dual levels of what it differentiates."""
+    _refuse_reused(levels, roots)
     found = {lv.id for lv in levels if lv.kind == MAP}
     for where, g in roots:
         place = where if type(where) is tuple else None
@@ -212,9 +242,48 @@ def of_pass(levels, roots):
     return frozenset(found)
 
 
-def _type_at(tape, slot):
-    from .record import slot_table
+def _refuse_reused(levels, roots):
+    """A map over gradients alone, of a graph that holds an ended level of the same id: the two could not be told apart."""
+    for lv in levels:
+        if lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(_type_at(*where)) for where, g in roots):
+            if any(lv.id == k and at < lv.start for k, at in _levels_behind([w for w, _ in roots if type(w) is tuple])):
+                raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.func.vjp, or is_grads_batched")
 
+
+def top(places):
+    """The largest id of a level in the graph behind these places (tape, slot), or -1."""
+    return max((k for k, _ in _levels_behind(places)), default=-1)
+
+
+def _levels_behind(places):
+    """(id, where) of all levels in the types of a graph."""
+    seen, stack = set(places), list(places)
+    while stack:
+        tape, slot = stack.pop()
+        for k, _, _ in levels_of(_type_at(tape, slot)):
+            yield k, (tape.serial, slot)
+        for place in _before(tape, slot):
+            if place not in seen:
+                seen.add(place)
+                stack.append(place)
+
+
+def _before(tape, slot):
+    """The places that one place was computed from, as far as gradient flows."""
+    if slot < 0:
+        if tape.open:
+            v = tape.inputs[-slot - 1]
+            return [(v.tape, v.slot)] if v.needs and v.leaf is None and v.tape is not None else []
+        edge = tape.edges[-slot - 1]
+        return [edge] if type(edge) is tuple else []
+    step, needs, _ = slot_table(tape.prefix)[slot]
+    if not needs or step.kind not in ("op", "function") or slot in tape.leaves:
+        return []
+    own = [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
+    return [(tape, s) for s in own]
+
+
+def _type_at(tape, slot):
     return slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval
 
 
@@ -234,14 +303,12 @@ def run_stage(p, tape, stage, cots, value_at, number_at):
 
 
 def reaches(values, but):
-    """Whether the graph behind any of these Values leads to a leaf that is not in `but`."""
-    from .record import slot_table
-
+    """Whether the graph behind any of these Values leads to a leaf that is not in `but`, nor one of a transformation that has ended."""
     seen, stack = set(), []
 
     def visit(leaf, tape, slot):
         if leaf is not None:
-            return leaf not in but
+            return leaf not in but and leaf not in ENDED
         if (tape, slot) not in seen:
             seen.add((tape, slot))
             stack.append((tape, slot))
@@ -263,7 +330,7 @@ def reaches(values, but):
                     return True
             continue
         if slot in tape.leaves:
-            if tape.leaves[slot] not in but:
+            if visit(tape.leaves[slot], None, 0):
                 return True
             continue
         step, needs, _ = slot_table(tape.prefix)[slot]

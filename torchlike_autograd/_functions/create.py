@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._core import config, devices, dtypes, errors
+from .._core import config, devices, dtypes, levels, errors
 from .._core.composite import composite
 from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
@@ -156,7 +156,7 @@ def _like(name, value):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         a = input._v.aval
-        return placed(filled(a.shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
+        return levels.like(a, placed(filled(a.shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -173,7 +173,7 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     """A tensor of one value with the shape and dtype of `input`."""
     fill_value = _item(fill_value)
     a = input._v.aval
-    return placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
+    return levels.like(a, placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
 
 
 def _new(name, value):
@@ -183,7 +183,7 @@ def _new(name, value):
         a = self._v.aval
         shape = sizes(name, size)
         _nonnegative(name, shape)
-        return placed(filled(shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
+        return levels.like(a, placed(filled(shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
 
     method.__name__ = name
     return method
@@ -201,7 +201,7 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     a = self._v.aval
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    return placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad)
+    return levels.like(a, placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
 
 
 # Ranges

@@ -116,20 +116,19 @@ def _result(t, g, materialize, create_graph):
 
 
 def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize):
-    """One pass for each entry of the first dim, stacked."""
-    from .. import stack
+    """One pass mapped over the first dim of the gradients."""
+    from ._vmap import enter, leave
 
     for g in grads:
         if g is not None and not g.ndim:
             raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected in_dim "
                              "to satisfy 0 <= in_dim < 0.")
     n = next(g.shape[0] for g in grads if g is not None)
-    rows = []
-    for i in range(n):
-        last = i == n - 1
-        row = [None if g is None else g[i] for g in grads]
-        rows.append(_grad(roots, targets, row, retain_graph or not last, create_graph, allow_unused, False))
-    return tuple(_result(t, None, materialize, create_graph) if r[0] is None else stack(list(r)) for t, r in zip(targets, zip(*rows)))
+    places = [place for place in map(_place, roots) if type(place) is tuple]
+    with levels.enter(levels.MAP, n, above=levels.top(places)) as level:
+        found = _grad(roots, targets, [None if g is None else enter(level, g) for g in grads], retain_graph, create_graph, allow_unused, False)
+        found = tuple(None if g is None else leave(level, g) for g in found)
+    return tuple(_result(t, None, materialize, create_graph) if g is None else g for t, g in zip(targets, found))
 
 
 # Arguments

@@ -39,6 +39,7 @@ class _Reverse(levels.enter):
 
     def __exit__(self, *exc):
         super().__exit__(*exc)
+        levels.ENDED.update(self.leaves)
         self.mode.__exit__(*exc)
 
     def fresh(self, x):
@@ -326,8 +327,8 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
             kept[:] = [out_tree]
             return (tuple(outs), found[2]) if has_aux else tuple(outs)
 
-        found = vmap(push, randomness=randomness, out_dims=((0, None) if has_aux else 0))(*_units(xs))
-        columns, aux = found if has_aux else (found, None)
+        found = vmap(push, randomness=randomness)(*_units(xs))
+        columns, aux = (found[0], tree_map(lambda a: a[0], found[1])) if has_aux else (found, None)
         parts = [unflatten([c.movedim(0, -1).reshape(c.shape[1:] + x.shape) for c, x in zip(column.split([x.numel() for x in xs], 0), xs)], tree)
                  for column in columns]
         result = unflatten(parts, kept[0])

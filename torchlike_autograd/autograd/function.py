@@ -9,12 +9,14 @@ from __future__ import annotations
 import functools
 import inspect
 
+from .._core import levels
 from .._core.composite import named
 from .._core.nodes import Node
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, cell_of, write
+from .._ops.spec import LeveledAval
 from .._tensor import Tensor, _new, wrap
 from ._kept import keep, raw_saved_tensors, release, saved_tensors
 
@@ -85,6 +87,8 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @property
     def saved_tensors(self):
+        if "_in_jvp" in self.__dict__:
+            return tuple(self.__dict__.get("saved_for_forward", ()))
         return saved_tensors(self)
 
     @property
@@ -115,7 +119,7 @@ class BackwardCFunction(FunctionCtx, Node):
         if not p.keep_graph and "_saved" in self.__dict__ and self._saved:
             self._freed = True
             release(self)
-        return self._sorted(result)
+        return self._sorted(result, p)
 
     def _absent(self, i):
         meta = self._outputs[i]
@@ -137,7 +141,7 @@ class BackwardCFunction(FunctionCtx, Node):
         f = cls.vjp if cls.vjp is not Function.vjp else cls.backward
         return f(self, full) if cls.boxed_grads_call else f(self, *full)
 
-    def _sorted(self, result):
+    def _sorted(self, result, p=None):
         """The results checked and in the order of the tensor inputs that require grad."""
         result = result if isinstance(result, tuple) else (result,)
         n = len(self.needs_input_grad)
@@ -149,7 +153,7 @@ class BackwardCFunction(FunctionCtx, Node):
                                    "was not a Variable")
         out = []
         for i, meta in zip(self._wanted, self._metas):
-            out.append(self._value_of(i, result[i], meta))
+            out.append(_under_levels(self._value_of(i, result[i], meta), meta, p))
         return out
 
     def _value_of(self, i, r, aval):
@@ -165,6 +169,14 @@ class BackwardCFunction(FunctionCtx, Node):
 
             v = record_op(cast_spec(aval.dtype), (v,))[0]
         return v
+
+
+def _under_levels(v, aval, p):
+    if v is None or type(v.aval) is not LeveledAval or v.aval is aval:
+        return v
+    from . import _function_levels  # cycle: levels apply Functions
+
+    return _function_levels.reduced(v, aval, p.levels)
 
 
 def _reduce(v, shape, name, i):
@@ -254,6 +266,25 @@ def _bind_defaults(forward, args, kwargs):
 
 
 def _apply(cls, args, kwargs, split):
+    if levels.running():
+        from . import _function_levels  # cycle: levels apply Functions
+
+        found = _function_levels.applied(cls, args, kwargs, split, _recorded)
+        if found is not None:
+            return found[0]
+    return _recorded(cls, args, kwargs, split)[0]
+
+
+def _forward(cls, args):
+    if not levels.running():
+        return cls.forward(*args)
+    from . import _function_levels  # cycle: levels apply Functions
+
+    return _function_levels.forward(cls, args, _recorded)
+
+
+def _recorded(cls, args, kwargs, split):
+    """(results, ctx) of a call that is recorded here."""
     ctx = cls._backward_cls()
     state = thread.state
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
@@ -264,7 +295,7 @@ def _apply(cls, args, kwargs, split):
     old, state.grad = state.grad, state.grad and False
     try:
         if split:
-            raw = cls.forward(*args)
+            raw = _forward(cls, args)
             cls.setup_context(ctx, args, raw)
         else:
             raw = cls.forward(ctx, *args, **kwargs)
@@ -281,7 +312,7 @@ def _apply(cls, args, kwargs, split):
         outputs = tuple(_inside(_fresh(o, args, ctx), "function") if isinstance(o, Tensor) else o for o in outputs)
     if live:
         ctx.__dict__.pop("to_save", None)
-    return outputs if isinstance(raw, tuple) else outputs[0]
+    return outputs if isinstance(raw, tuple) else outputs[0], ctx
 
 
 def _fresh(o, args, ctx):

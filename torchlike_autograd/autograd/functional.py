@@ -9,6 +9,7 @@ results from the graph unless it was asked for.  A matrix (`jacobian`) is one pa
 from __future__ import annotations
 
 from .._core.composite import named
+from .._core.storage import as_leaf
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor
 from ._run import grad as _run_grad
@@ -58,7 +59,13 @@ def _fresh(xs, connected, needs):
     if not connected:
         return tuple(x.detach().requires_grad_(needs) for x in xs)
     views = tuple(x.view_as(x) for x in xs)
-    return tuple(x if x.requires_grad or not needs else x.requires_grad_() for x in views)
+    return tuple(x if x.requires_grad or not needs else _needing(x) for x in views)
+
+
+def _needing(x):
+    """A fresh view that asks for gradients, under transformations too."""
+    x._set_value(as_leaf(x._value(), x._leaf_point()))
+    return x
 
 
 def _out(ts, connected):
@@ -301,7 +308,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
     def first(*args):
         if outer_jacobian_strategy == "forward-mode":
-            args = tuple(a.requires_grad_(True) for a in args)
+            args = tuple(a if a.requires_grad else _needing(a.view_as(a)) for a in args)
         jac = jacobian(scalar, args, create_graph=True)
         _require(jac, "jacobian", strict)
         return jac

@@ -1,0 +1,167 @@
+"""torch.autograd.forward_ad: tangents through operators, writes, views and Functions; words."""
+
+from compat_matrix.case import attempt, case
+
+
+def pair(torch):
+    return torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.5, 0.25, 1.0])
+
+
+@case("forward_ad.basic")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, v = pair(torch)
+    with fw.dual_level():
+        d = fw.make_dual(x, v)
+        yield "printed", repr(d), repr(d * 2), repr((d * d).sum())
+        yield "unpacked", tuple(fw.unpack_dual(d)), tuple(fw.unpack_dual(x)), repr(fw.unpack_dual(d * 2))
+        yield "functions", [tuple(fw.unpack_dual(f(d))) for f in (torch.sin, torch.exp, lambda t: t.cumsum(0), lambda t: t @ t, lambda t: t.max())]
+        yield "no tangent", fw.unpack_dual(d.detach()).tangent, fw.unpack_dual(d > 1).tangent, fw.unpack_dual(d.argmax()).tangent
+        yield "zero", fw.unpack_dual(d.round()).tangent
+        yield "read", d.tolist(), d.sum().item(), d.requires_grad, d.grad_fn
+        with torch.no_grad():
+            yield "no_grad", fw.unpack_dual(d * 2).tangent
+        kept = d * 3
+    yield "after", repr(kept), tuple(fw.unpack_dual(kept)), tuple(fw.unpack_dual(d))
+    with fw.dual_level():
+        yield "next level", tuple(fw.unpack_dual(kept * 2)), tuple(fw.unpack_dual(fw.make_dual(kept, v) * kept))
+
+
+@case("forward_ad.looked_between")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, v = pair(torch)
+    with fw.dual_level():
+        d = fw.make_dual(x, v)
+        kept = d * 3
+        yield "look", kept.tolist()
+        more = kept.exp()
+    with fw.dual_level():
+        yield "next level", tuple(fw.unpack_dual(kept * 2)), fw.unpack_dual(more).tangent, tuple(fw.unpack_dual(fw.make_dual(x, v) * kept))
+
+
+@case("forward_ad.inplace")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, v = pair(torch)
+    with fw.dual_level():
+        d = fw.make_dual(x, v)
+        y = torch.zeros(3)
+        y.copy_(d)
+        yield "copy_", tuple(fw.unpack_dual(y))
+        y = torch.ones(3)
+        y.mul_(d)
+        yield "mul_", tuple(fw.unpack_dual(y))
+        b = torch.ones(2, 3)
+        b[0] = d
+        view = b[0]
+        yield "setitem", tuple(fw.unpack_dual(b)), tuple(fw.unpack_dual(view))
+        view.mul_(2)
+        yield "through a view", tuple(fw.unpack_dual(b))
+        own = d.clone()
+        own[1:].add_(1).mul_(d[:2])
+        yield "own view", tuple(fw.unpack_dual(own))
+
+
+@case("forward_ad.words")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, v = pair(torch)
+    yield "no level", attempt(lambda: fw.make_dual(x, v)), tuple(fw.unpack_dual(x)), attempt(lambda: fw.exit_dual_level())
+    with fw.dual_level():
+        d = fw.make_dual(x, v)
+        yield "twice", attempt(lambda: fw.make_dual(d, v))
+        yield "size", attempt(lambda: fw.make_dual(x, torch.ones(2)))
+        yield "integers", attempt(lambda: fw.make_dual(torch.ones(3, dtype=torch.long), v)), attempt(lambda: fw.make_dual(x, torch.ones(3, dtype=torch.long)))
+        yield "numbers", attempt(lambda: fw.make_dual(3.0, v)), attempt(lambda: fw.unpack_dual(3.0))
+        yield "nested", attempt(lambda: fw.enter_dual_level())
+    level = fw.enter_dual_level()
+    yield "level", level, attempt(lambda: fw.exit_dual_level(level=5))
+    fw.exit_dual_level(level=level)
+
+
+@case("forward_ad.with_reverse")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    _x, v = pair(torch)
+    o = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with fw.dual_level():
+        q = fw.make_dual(o, v)
+        y = (q**3).sum()
+        g, = torch.autograd.grad(y, o, create_graph=True)
+        yield "forward over reverse", tuple(t.detach() for t in fw.unpack_dual(g))
+        t = fw.unpack_dual(y).tangent
+        yield "reverse over forward", t.detach(), torch.autograd.grad(t, o)
+        t = fw.unpack_dual((q.exp() * q).sum()).tangent
+    t.backward()
+    yield "after the level", o.grad
+
+
+@case("forward_ad.complex")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        d = fw.make_dual(torch.tensor([1 + 2j]), torch.tensor([1j]))
+        for name, f in (("square", lambda t: t * t), ("abs", torch.abs), ("real", torch.real), ("conj", torch.conj), ("exp", torch.exp)):
+            yield name, tuple(t.resolve_conj() for t in fw.unpack_dual(f(d)))
+
+
+def power(torch, jvp):
+    class Power(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, k):
+            ctx.save_for_forward(a)
+            ctx.save_for_backward(a)
+            return a**k
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 7 * ctx.saved_tensors[0], None
+
+    if jvp is not None:
+        Power.jvp = staticmethod(jvp)
+    return Power.apply
+
+
+@case("forward_ad.function")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, v = pair(torch)
+    with fw.dual_level():
+        d = fw.make_dual(x, v)
+        seen = []
+
+        def jvp(ctx, t, none):
+            seen.append((t.tolist(), none))
+            return t * 9 * ctx.saved_tensors[0]
+
+        yield "values", tuple(fw.unpack_dual(power(torch, jvp)(d, 2))), seen
+        yield "none", attempt(lambda: power(torch, None)(d, 2))
+        yield "too many", attempt(lambda: power(torch, lambda ctx, t, _: (t, t))(d, 2))
+        yield "size", attempt(lambda: power(torch, lambda ctx, t, _: t.sum())(d, 2))
+        yield "plain", power(torch, None)(x, 2)
+
+
+@case("forward_ad.function.two")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, v = pair(torch)
+
+    def two(answer):
+        class Two(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, a, b):
+                return a * b, torch.ones(2, dtype=torch.long)
+
+            @staticmethod
+            def jvp(ctx, ta, tb):
+                seen.append(tb.tolist())
+                return ta * 1, answer
+
+        return Two.apply
+
+    seen = []
+    with fw.dual_level():
+        d = fw.make_dual(x, v)
+        yield "values", tuple(fw.unpack_dual(two(None)(d, x)[0])), seen
+        yield "integers", attempt(lambda: two(v)(d, x))

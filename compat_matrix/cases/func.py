@@ -1,0 +1,309 @@
+"""torch.func and torch.vmap: transformations, nested, with autograd around them; structure and words."""
+
+from compat_matrix.case import attempt, case
+
+
+def data(torch):
+    return torch.arange(6.0).reshape(2, 3)
+
+
+def model(torch):
+    n = {"w1": (4, 5), "b1": (5,), "w2": (5, 2)}
+    p = {k: torch.linspace(-1, 1, s[0] * (s[1] if len(s) > 1 else 1), dtype=torch.float64).reshape(s).sin() for k, s in n.items()}
+    x = torch.linspace(-2, 2, 24, dtype=torch.float64).reshape(6, 4).cos()
+    y = torch.linspace(-1, 2, 12, dtype=torch.float64).reshape(6, 2)
+
+    def net(p, x):
+        return torch.tanh(x @ p["w1"] + p["b1"]) @ p["w2"]
+
+    def loss(p, x, y):
+        return ((net(p, x) - y) ** 2).mean()
+
+    return p, x, y, net, loss
+
+
+@case("func.programs.per_sample")
+def _(torch):
+    p, x, y, _net, loss = model(torch)
+    f = torch.func
+    yield "grad", f.vmap(f.grad(loss), in_dims=(None, 0, 0))(p, x, y)
+    yield "grad_and_value", f.vmap(f.grad_and_value(loss), in_dims=(None, 0, 0))(p, x, y)
+    yield "chunks", f.vmap(f.grad(loss), in_dims=(None, 0, 0), chunk_size=4)(p, x, y)
+    q = {k: v.clone().requires_grad_() for k, v in p.items()}
+    s = sum((v**2).sum() for v in f.vmap(f.grad(loss), (None, 0, 0))(q, x, y).values())
+    s.backward()
+    yield "backward", s.detach(), [v.grad for v in q.values()]
+
+
+@case("func.programs.second_order")
+def _(torch):
+    p, x, y, _net, loss = model(torch)
+    f = torch.func
+
+    def g(b):
+        return loss({**p, "b1": b}, x, y)
+
+    v = torch.ones(5, dtype=torch.float64)
+    yield "hvp", f.jvp(f.grad(g), (p["b1"],), (v,)), f.vjp(f.grad(g), p["b1"])[1](v)
+    yield "hessian", f.hessian(g)(p["b1"]), f.jacrev(f.jacrev(g))(p["b1"]), f.jacfwd(f.jacfwd(g))(p["b1"]), f.jacrev(f.jacfwd(g))(p["b1"])
+    yield "mapped", f.vmap(f.hessian(lambda z: loss(p, z, y[0])))(x)
+    yield "third", f.grad(lambda b: f.hessian(g)(b).sum())(p["b1"])
+
+
+@case("func.programs.jacobians")
+def _(torch):
+    p, x, _y, net, _loss = model(torch)
+    f = torch.func
+    yield "jacrev", f.jacrev(net)(p, x[0]), f.jacrev(net, argnums=(0, 1))(p, x[0]), f.jacrev(net, chunk_size=1)(p, x[0])
+    yield "jacfwd", f.jacfwd(net)(p, x[0]), f.jacfwd(net, argnums=1)(p, x[0])
+    yield "mapped", f.vmap(f.jacrev(net, argnums=1), (None, 0))(p, x), f.vmap(f.jacfwd(net, argnums=1), (None, 0))(p, x)
+    b = p["b1"]
+    yield "structure", f.jacrev(lambda t: {"a": t[0] * t, "b": (t.sum(),)})(b), f.jacfwd(lambda t: {"a": t[0] * t, "b": (t.sum(),)})(b)
+    yield "aux", f.jacrev(lambda t: (t**2, t * 3), has_aux=True)(b), f.jacfwd(lambda t: (t**2, t * 3), has_aux=True)(b)
+
+
+@case("func.programs.ntk")
+def _(torch):
+    p, x, _y, net, _loss = model(torch)
+    f = torch.func
+    j1, j2 = (f.vmap(f.jacrev(net), (None, 0))(p, z) for z in (x[:2], x[2:5]))
+    yield "kernel", sum(torch.einsum("Naf,Mbf->NMab", j1[k].flatten(2), j2[k].flatten(2)) for k in p)
+
+
+@case("func.programs.maml")
+def _(torch):
+    p, x, y, _net, loss = model(torch)
+    f = torch.func
+
+    def outer(p):
+        g = f.grad(loss)(p, x[:3], y[:3])
+        return loss({k: p[k] - 0.1 * g[k] for k in p}, x[3:], y[3:])
+
+    yield "grad", f.grad(outer)(p)
+
+    def task(x, y):
+        return f.grad(lambda p: loss({k: p[k] - 0.1 * g for (k, g) in f.grad(loss)(p, x, y).items()}, x, y))(p)["b1"]
+
+    yield "tasks", f.vmap(task)(x, y)
+
+
+@case("func.programs.ensemble")
+def _(torch):
+    p, x, y, net, loss = model(torch)
+    f = torch.func
+    stacked = {k: torch.stack([v, v * 2, -v]) for k, v in p.items()}
+    yield "outputs", f.vmap(net, (0, None))(stacked, x)
+    yield "grads", f.vmap(f.grad(loss), (0, None, None))(stacked, x, y)
+
+
+@case("func.nesting")
+def _(torch):
+    f = torch.func
+    one, three = torch.tensor(1.0), torch.tensor(3.0)
+    yield "reverse", f.grad(lambda x: x * f.grad(lambda y: x * y)(one))(three)
+    yield "forward", f.jvp(lambda x: x * f.jvp(lambda y: x * y, (one,), (one,))[1], (three,), (one,))
+    yield "mixed", f.grad(lambda x: x * f.jvp(lambda y: x * y * y, (x,), (one,))[1])(three), f.jvp(lambda x: x * f.grad(lambda y: x * y * y)(x), (three,), (one,))
+    x = data(torch)
+    yield "maps", f.vmap(f.vmap(lambda a, b: (a * b).sum(), (None, 0)), (0, None))(x, x)
+    yield "map in grad", f.grad(lambda w: f.vmap(lambda r: torch.sin(r * w).sum())(x).sum())(torch.ones(3))
+    yield "grad in map in grad", f.grad(lambda w: f.vmap(f.grad(lambda r: torch.sin(r * w).sum()))(x).pow(2).sum())(torch.ones(3))
+    yield "pull mapped", f.vmap(f.vjp(lambda t: f.vmap(torch.sin)(t) * t.sum(), x[0])[1])(torch.eye(3))
+    t = x[0].clone().requires_grad_()
+    yield "jacobian of map", torch.autograd.functional.jacobian(lambda a: f.vmap(torch.sin)(a) * a.sum(), t, vectorize=True)
+    yield "batched twice", torch.autograd.functional.jacobian(
+        lambda a: torch.autograd.functional.jacobian(lambda b: b**3 * b.sum(), a, create_graph=True, vectorize=True), t, vectorize=True)
+
+
+@case("func.with_autograd")
+def _(torch):
+    f = torch.func
+    x = data(torch).requires_grad_()
+    g = f.grad(lambda a: (a**3).sum())(x)
+    g.sum().backward()
+    yield "through", g.detach(), g.requires_grad, x.grad
+    with torch.no_grad():
+        yield "no_grad outside", f.grad(lambda a: (a**3).sum())(x), f.vjp(lambda a: a**3, x)[0]
+    z = data(torch)
+
+    def inside(a):
+        with torch.no_grad():
+            b = a**2
+        return (a * b).sum()
+
+    yield "no_grad inside", f.grad(inside)(z)
+    yield "plain", f.grad(lambda a: (a**3).sum())(z).requires_grad, f.vjp(lambda a: a**2, z)[0].requires_grad, f.jacrev(torch.sin)(z[0]).requires_grad
+    w = torch.ones(3, requires_grad=True)
+    h = f.grad(lambda a: (a * a * w).sum())(z)
+    yield "captured", h.detach(), torch.autograd.grad(h.sum(), w)
+    v = f.vmap(lambda a: (a * w).sum())(z)
+    yield "captured by a map", v.detach(), torch.autograd.grad(v.sum(), w)
+    y = (x * x).sum()
+    yield "grad in vmap", f.vmap(lambda s: torch.autograd.grad(y, x, s, retain_graph=True)[0])(torch.tensor([1.0, 2.0]))
+    yield "batched", torch.autograd.grad(w**3, w, torch.eye(3), is_grads_batched=True)
+
+
+@case("func.vmap.values")
+def _(torch):
+    f, x = torch.func, data(torch)
+    yield "dims", f.vmap(torch.sin, in_dims=1)(x), f.vmap(lambda a: a * 2, out_dims=1)(x), f.vmap(torch.dot, in_dims=(0, None))(x, x[0]), f.vmap(lambda a: a, in_dims=-1, out_dims=-1)(x)
+    yield "nested inputs", f.vmap(lambda d, t: d["a"] + t[0] * t[1], in_dims=({"a": 0}, (0, None)))({"a": x}, (x, x[0]))
+    yield "outputs", f.vmap(lambda a: (a, {"s": a.sum()}))(x), f.vmap(lambda a: (a, a.sum(), a), out_dims=(1, 0, 0))(x), f.vmap(lambda a: 3, out_dims=None)(x)
+    yield "not mapped", f.vmap(lambda a: torch.ones(2))(x), f.vmap(lambda a, b: b, in_dims=(0, None))(x, x)
+    yield "seen", f.vmap(lambda a: a * (len(a) + a.dim() + a.size(0) + a.numel() + a.stride(0)))(x)
+    yield "functions", f.vmap(lambda a: torch.sort(a)[0])(x), f.vmap(lambda a: tuple(torch.topk(a, 2)))(x), f.vmap(lambda a: torch.where(a > 1, a, torch.zeros(())))(x)
+    yield "index", f.vmap(lambda a, i: a[i])(x, torch.tensor([2, 0])), f.vmap(lambda a, i: a.index_select(0, i))(x, torch.tensor([[2, 0], [1, 1]]))
+    yield "torch.vmap", torch.vmap(torch.sin)(x)
+
+
+@case("func.vmap.inplace")
+def _(torch):
+    f, x = torch.func, data(torch)
+
+    def shift(z):
+        o = torch.zeros_like(z)
+        o[1:] = z[:-1] * 2
+        o += 1
+        o[0] = z.sum()
+        return o
+
+    yield "map", f.vmap(shift)(x)
+    yield "grad", f.grad(lambda z: (shift(z) ** 2).sum())(x[0]), f.vmap(f.grad(lambda z: (shift(z) ** 2).sum()))(x)
+    yield "jvp", f.jvp(shift, (x[0],), (x[1],))
+    y = x.clone()
+    yield "argument", f.vmap(lambda a: a.add_(1))(y), y
+    yield "not mapped", attempt(lambda: f.vmap(lambda a: torch.zeros(3).copy_(a))(x)), attempt(lambda: f.vmap(lambda a: torch.ones(3).add_(a))(x))
+
+
+@case("func.vmap.data")
+def _(torch):
+    f, x = torch.func, data(torch)
+    yield "item", attempt(lambda: f.vmap(lambda a: a.sum().item())(x)), attempt(lambda: f.vmap(lambda a: float(a.sum()))(x))
+    yield "truth", attempt(lambda: f.vmap(lambda a: a if a.sum() > 1 else -a)(x))
+    yield "list", attempt(lambda: f.vmap(lambda a: a.tolist())(x)), attempt(lambda: f.vmap(lambda a: a.numpy())(x))
+    yield "shapes", attempt(lambda: f.vmap(lambda a: a.nonzero())(x)), attempt(lambda: f.vmap(lambda a: torch.unique(a))(x)), attempt(lambda: f.vmap(lambda a: a[a > 1])(x))
+    seen = []
+    f.vmap(lambda a: (seen.append(repr(a)), a)[1])(x)
+    yield "printed", seen
+    yield "under grad", f.grad(lambda z: z.sum() * 2 if z.sum() > 0 else z.sum())(x), f.grad(lambda z: z.sum() * z.sum().item())(x)
+
+
+@case("func.vmap.random")
+def _(torch):
+    f, x = torch.func, data(torch)
+    yield "error", attempt(lambda: f.vmap(lambda a: a + torch.rand(3))(x)), attempt(lambda: f.vmap(lambda a: torch.nn.functional.dropout(a))(x))
+    for way in ("same", "different"):
+        torch.manual_seed(3)
+        yield way, f.vmap(lambda a: a + torch.rand(3), randomness=way)(x), f.vmap(lambda a: a + torch.randn(3), randomness=way)(x)
+        yield "dropout", f.vmap(lambda a: torch.nn.functional.dropout(a, 0.5), randomness=way)(x)
+
+
+@case("func.vmap.words")
+def _(torch):
+    f, x = torch.func, data(torch)
+    v = f.vmap
+    yield "no inputs", attempt(lambda: v(lambda: 1)())
+    for dims in ("a", (0,), (None, None), (0, 3), (0, "x")):
+        yield f"in_dims {dims}", attempt(lambda: v(torch.add, in_dims=dims)(x, x))
+    yield "sizes", attempt(lambda: v(torch.add, in_dims=(0, 1))(x, x)), attempt(lambda: v(torch.add)(x, 3.0))
+    for dims in ("a", (0, 1), 4, None):
+        yield f"out_dims {dims}", attempt(lambda: v(torch.sin, out_dims=dims)(x))
+    yield "structure", attempt(lambda: v(lambda a: (a, a), out_dims=(0, 1, 2))(x)), attempt(lambda: v(lambda a: 3)(x))
+    yield "options", attempt(lambda: v(torch.sin, randomness="x")(x)), attempt(lambda: v(torch.sin, chunk_size=0)(x))
+
+
+@case("func.grad.words")
+def _(torch):
+    g, x = torch.func.grad, data(torch)
+    yield "result", attempt(lambda: g(lambda a: a)(x)), attempt(lambda: g(lambda a: 3)(x)), attempt(lambda: g(lambda a: a.sum(), has_aux=True)(x))
+    for n in (3, (0, 0), (), "x"):
+        yield f"argnums {n}", attempt(lambda: g(lambda a: a.sum(), argnums=n)(x))
+    yield "inputs", attempt(lambda: g(lambda a: a.sum())(3.0)), attempt(lambda: g(lambda a: a.sum())(torch.ones(2, dtype=torch.long)))
+    yield "constant", g(lambda a: torch.ones(()))(x)
+    yield "structure", g(lambda d: (d["a"] * d["b"][0]).sum())({"a": x, "b": [x]}), g(lambda a, b: (a * b).sum(), argnums=(1, 0))(x, x * 2)
+    yield "aux", g(lambda a: ((a**2).sum(), {"k": a * 2}), has_aux=True)(x), torch.func.grad_and_value(lambda a: ((a**2).sum(), a * 2), has_aux=True)(x)
+    leaf = x.clone().requires_grad_()
+
+    def backward(a):
+        (a * a).sum().backward()
+        return a.sum()
+
+    yield "backward inside", attempt(lambda: g(backward)(leaf))
+    yield "requires_grad_", attempt(lambda: g(lambda a: (a.requires_grad_() * 2).sum())(x)), attempt(lambda: torch.func.vmap(lambda a: a.requires_grad_() * 2)(x))
+
+
+@case("func.vjp_jvp")
+def _(torch):
+    f, x, y = torch.func, data(torch), torch.ones(3)
+    out, pull = f.vjp(lambda a: {"o": a * 2, "s": a.sum()}, x)
+    yield "vjp", out, pull({"o": x, "s": torch.tensor(1.0)})
+    yield "aux", f.vjp(lambda a: (a**2, a * 3), x, has_aux=True)[2], f.jvp(lambda a: (a**2, a * 3), (x,), (x,), has_aux=True)
+    yield "vjp words", attempt(lambda: f.vjp(lambda a: 3, x)), attempt(lambda: f.vjp(lambda a: (a,), x)[1](x)), attempt(lambda: f.vjp(lambda a: a, x)[1](y)), attempt(lambda: f.vjp(lambda a: a > 0, x))
+    yield "jvp", f.jvp(lambda a, b: a * b, (x, x), (x, y.expand(2, 3))), f.jvp(lambda a: torch.ones(2), (x,), (x,))
+    yield "jvp words", attempt(lambda: f.jvp(lambda a: a, x, x)), attempt(lambda: f.jvp(lambda a: a, (x,), (x, x))), attempt(lambda: f.jvp(lambda a: a, (x,), (y,)))
+    yield "more words", attempt(lambda: f.jvp(lambda a: 3, (x,), (x,))), attempt(lambda: f.jvp(lambda a: torch.ones(2), (x,), (x,), strict=True)), attempt(lambda: f.jvp(lambda a: a, (), ()))
+    yield "jacobian words", attempt(lambda: f.jacrev(lambda a: 3)(x)), attempt(lambda: f.jacrev(torch.sin, argnums=1)(x)), attempt(lambda: f.jacrev(lambda a: a * 1j)(y))
+    yield "chunk", attempt(lambda: f.jacrev(torch.sin, chunk_size=0)(y)), attempt(lambda: f.jacfwd(lambda a: a * 1j)(y))
+
+
+def power(torch, *, rule=False, jvp=False, vmap=None, old=False):
+    class Power(torch.autograd.Function):
+        generate_vmap_rule = rule
+
+        if old:
+            @staticmethod
+            def forward(ctx, a):
+                ctx.save_for_backward(a)
+                return a**2
+        else:
+            @staticmethod
+            def forward(a):
+                return a**2
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                ctx.save_for_backward(*inputs)
+                ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 7 * ctx.saved_tensors[0]
+
+    if jvp:
+        Power.jvp = staticmethod(lambda ctx, t: t * 9 * ctx.saved_tensors[0])
+    if vmap is not None:
+        Power.vmap = staticmethod(vmap)
+    return Power.apply
+
+
+@case("func.function.rules")
+def _(torch):
+    f, x = torch.func, data(torch)
+    old, new, gen = power(torch, old=True), power(torch), power(torch, rule=True)
+    yield "old", attempt(lambda: f.grad(lambda a: old(a).sum())(x)), attempt(lambda: f.vmap(old)(x)), attempt(lambda: f.jvp(old, (x,), (x,)))
+    yield "new", f.grad(lambda a: new(a).sum())(x), attempt(lambda: f.vmap(new)(x)), attempt(lambda: f.jvp(new, (x,), (x,)))
+    yield "twice", f.grad(lambda b: f.grad(lambda a: new(a).sum())(b).sum())(x)
+    yield "generated", f.vmap(gen)(x), f.vmap(f.grad(lambda a: gen(a).sum()))(x), f.grad(lambda a: f.vmap(gen)(a).sum())(x), f.jacrev(gen)(x[0])
+    both = power(torch, rule=True, jvp=True)
+    yield "jvp", f.jvp(both, (x,), (x,)), f.vmap(lambda a: f.jvp(both, (a,), (a,)))(x), f.jacfwd(both)(x[0]), f.hessian(lambda a: both(a).sum())(x[0])
+
+
+@case("func.function.vmap")
+def _(torch):
+    f, x = torch.func, data(torch)
+    seen = []
+
+    def rule(info, in_dims, a):
+        seen.append((info.batch_size, info.randomness, in_dims, list(a.shape)))
+        return own(a), in_dims[0]
+
+    own = power(torch, vmap=rule)
+    yield "values", f.vmap(own)(x), f.vmap(f.grad(lambda a: own(a).sum()))(x), f.grad(lambda a: f.vmap(own)(a).sum())(x), seen
+    yield "not mapped", f.vmap(lambda a: a + own(x[0]))(x), f.vmap(f.vmap(own))(x)
+    yield "words", attempt(lambda: f.vmap(power(torch, vmap=lambda info, in_dims, a: a))(x))
+
+
+@case("func.linearize")
+def _(torch):
+    x = data(torch)
+    out, push = torch.func.linearize(torch.sin, x)
+    yield "values", out, push(x), push(x * 2)

@@ -1,0 +1,127 @@
+"""Custom Functions under transformations (layer 7).
+
+Levels are met from the innermost out.  A reverse-mode level records the Function's node, around a forward that the levels outside of it run; a map calls the
+Function's `vmap` on whole batches, or with `generate_vmap_rule` the forward as it is, whose operators map themselves; a dual level runs the Function on
+primals and its `jvp` on tangents.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .._core import levels
+from .._core.dtypes import FLOAT
+from .._core.pytree import broadcast, flatten, unflatten
+from .._functions.create import zeros_like
+from .._tensor import Tensor, wrap
+from ._transforms import make_dual, unpack
+from ._vmap import enter, leave
+
+_MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+
+class VmapInfo(NamedTuple):
+    """What a `vmap` staticmethod is told."""
+
+    batch_size: int
+    randomness: str
+
+
+def innermost(args):
+    """The innermost running level that matters to these arguments; None without one."""
+    for level in reversed(levels.running()):
+        if level.kind == "grad" or any(isinstance(a, Tensor) and levels.has(a._value(), level) for a in args):
+            return level
+    return None
+
+
+def applied(cls, args, kwargs, split, apply):
+    """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
+    if not split and any(level.kind != levels.DUAL or level.randomness == "jvp" for level in levels.running()):
+        raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
+                           f"staticmethod. {_MORE}")
+    level = innermost(args)
+    if level is None or level.kind == "grad":
+        return None
+    if level.kind == levels.DUAL:
+        return (_pushed(cls, level, args, kwargs, split, apply),)
+    return None if _generated(cls) else (_mapped(cls, level, args),)
+
+
+def forward(cls, args, plain):
+    """The outputs of `cls.forward(*args)` inside a reverse-mode level, as the levels outside of it run it."""
+    for level in reversed(levels.running()):
+        if level.kind == "grad" or not any(isinstance(a, Tensor) and levels.has(a._value(), level) for a in args):
+            continue
+        if level.kind == levels.MAP and not _generated(cls):
+            return _mapped(cls, level, args)
+        if level.kind == levels.DUAL:
+            return _pushed(cls, level, args, {}, True, plain)
+    return cls.forward(*args)
+
+
+def _generated(cls):
+    from .function import Function  # cycle: Functions are applied under levels
+
+    own = cls.vmap is not Function.vmap
+    if own and cls.generate_vmap_rule:
+        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please set "
+                           f"generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. {_MORE}")
+    if not own and not cls.generate_vmap_rule:
+        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap staticmethod or set "
+                           f"generate_vmap_rule=True. {_MORE}")
+    return not own
+
+
+def _mapped(cls, level, args):
+    """The Function's own rule, called outside of the map."""
+    own = [isinstance(a, Tensor) and levels.has(a._value(), level) for a in args]
+    whole = [leave(level, a, 0) if mine else a for a, mine in zip(args, own)]
+    found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(0 if mine else None for mine in own), *whole)
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the output. Got a "
+                           f"{type(found)} instead")
+    out, dims = found
+    flat, tree = flatten(out)
+    places = broadcast(dims, tree)
+    return unflatten([o if d is None or not isinstance(o, Tensor) else enter(level, o, d % o.dim()) for o, d in zip(flat, places)], tree)
+
+
+def _pushed(cls, level, args, kwargs, split, apply):
+    """The Function on primals and its jvp on tangents."""
+    parts = [unpack(level, a) if isinstance(a, Tensor) else (a, None) for a in args]
+    out, ctx = apply(cls, tuple(p for p, _ in parts), kwargs, split)
+    missing = zeros_like if ctx.materialize_grads else lambda p: None
+    tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
+    ctx.__dict__["_in_jvp"] = True
+    try:
+        found = cls.jvp(ctx, *tangents)
+    finally:
+        del ctx.__dict__["_in_jvp"]
+    outs = out if isinstance(out, tuple) else (out,)
+    ts = found if isinstance(found, tuple) else (found,)
+    if len(ts) != len(outs):
+        raise RuntimeError(f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(ts)})")
+    duals = tuple(_joined(level, i, o, t) for i, (o, t) in enumerate(zip(outs, ts)))
+    return duals if isinstance(out, tuple) else duals[0]
+
+
+def _joined(level, i, o, t):
+    if t is None:
+        return o
+    if not isinstance(o, Tensor) or o.dtype.category < FLOAT:
+        raise RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not a differentiable Tensor."
+                           "You should return None at that position instead.")
+    return make_dual(level, o, t)
+
+
+def reduced(v, a, active):
+    """A gradient that has levels which its input (of type `a`) has not: the sum over those that have ended; those of the pass stay."""
+    mine = levels.levels_of(a)
+    for k, n, kind in reversed(levels.levels_of(v.aval)):
+        if (k, n, kind) in mine or (active is not None and k in active):
+            continue
+        if kind == levels.DUAL:
+            raise NotImplementedError("a backward pass through a custom Function on dual tensors after their level has ended")
+        v = wrap(levels.record_op(levels.MoveSpec("exit", (k, n, kind), 0), [v])[0]).sum(0)._value()
+    return v
