@@ -191,7 +191,7 @@ _call = _call_compiled_program if native is None else native.run
 
 def _can_wait(program):
     """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
-    once = program.prefix.weight > LONG or (not program.graph and not any(map(_trains, program.steps)))
+    once = program.prefix.weight > LONG or not any(map(_trains, program.steps))
     return once and _cpu() and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
 
 
@@ -364,10 +364,9 @@ def _explain_recompiles(program):
     entry = _places.setdefault(place, [0, None])
     entry[0] += 1
     if entry[0] == 8:
-        warnings.warn(
+        warnings.warn_explicit(
             f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[1], program)}. "
-            "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.",
-            stacklevel=2)
+            "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
     entry[1] = program
 
 

@@ -314,6 +314,32 @@ def _split(params, eqn):
     return lambda x: [x[part] for part in parts]
 
 
+def _stack(params, eqn):
+    axis = params["axis"]
+    return lambda *xs: np.stack(xs, axis)
+
+
+def _gather(params, eqn):
+    """Slices at the places that the last dim of the indices names; each dim of the operand gets an index array that broadcasts to the result."""
+    numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
+    if "FILL" in str(params["mode"]).upper() or numbers.operand_batching_dims:
+        raise Unsupported
+    operand, shape = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
+    rank, places = len(shape), list(numbers.start_index_map)
+    offsets = dict(zip([d for d in range(len(operand)) if d not in numbers.collapsed_slice_dims], numbers.offset_dims))
+    batch = [1 if i in numbers.offset_dims else n for i, n in enumerate(shape)]
+    along = {d: np.arange(sizes[d]).reshape([-1 if i == at else 1 for i in range(rank)]) for d, at in offsets.items()}
+
+    def run(x, indices):
+        where = []
+        for d, n in enumerate(operand):
+            start = np.clip(indices[..., places.index(d)], 0, n - sizes[d]).reshape(batch) if d in places else 0
+            where.append(start + along[d] if d in along else start)
+        return np.broadcast_to(x[tuple(where)], shape)
+
+    return run
+
+
 def _iota(params, eqn):
     shape, d, dtype = params["shape"], params["dimension"], np.dtype(params["dtype"])
     own = [1] * len(shape)
@@ -359,7 +385,7 @@ MADE = {
     "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce), "reduce_and": _reduce(np.logical_and.reduce),
     "reduce_or": _reduce(np.logical_or.reduce),
     "dot_general": _dot_general, "slice": _slice, "dynamic_slice": _dynamic_slice, "dynamic_update_slice": _dynamic_update_slice, "pad": _pad,
-    "concatenate": _concatenate, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
+    "concatenate": _concatenate, "stack": _stack, "gather": _gather, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
     "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate), "argmax": _argreduce(np.argmax),
     "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow, "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
     "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): x.transpose(perm)),

@@ -71,7 +71,7 @@ def _check_sizes(query, key, value, expected, heads, separate):
 
 def _packed(q, k, v, weight, bias):
     if k is v and q is k:
-        return _linear(q, weight, bias).chunk(3, -1)
+        return tuple(x.contiguous() for x in _linear(q, weight, bias).chunk(3, -1))
     w, b = weight.chunk(3), (None,) * 3 if bias is None else bias.chunk(3)
     return tuple(_linear(x, own, more) for x, own, more in zip((q, k, v), w, b))
 
