@@ -210,7 +210,8 @@ def saved_pullback(step, wanted, given, places=None):
     out = form._pullbacks.get(key)
     if out is None:
         form.pullback(wanted, given)  # raises what it refuses
-        out = form._pullbacks[key] = SavedPullback(form, wanted, given, frozenset(i for side, i in places if side == "in"), tuple(k for side, k in places if side == "out"))
+        saved, results = frozenset(i for side, i in places if side == "in"), tuple(k for side, k in places if side == "out")
+        out = form._pullbacks[key] = SavedPullback(form, wanted, given, saved, results)
     return out
 
 

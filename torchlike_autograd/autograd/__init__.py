@@ -19,4 +19,5 @@ from .variable import Variable
 
 _node_call = _calls.call_node
 
-__all__ = ["Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = ["Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "graph", "inference_mode", "no_grad",
+           "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled"]
