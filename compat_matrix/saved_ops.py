@@ -48,7 +48,8 @@ def observe(torch, path, call):
     if not outs or not leaves:
         return None
     node = outs[0].grad_fn
-    seen = {"node": node.name(), "packed": log.packed, "attributes": attributes(torch, node), "raw": sorted(n for n in dir(node) if n.startswith("_raw_saved_"))}
+    seen = {"node": node.name(), "packed": log.packed, "attributes": attributes(torch, node)}
+    seen["raw"] = sorted(n for n in dir(node) if n.startswith("_raw_saved_"))
     seen["names"] = names(node, log)
     log.unpacked.clear()
     first = ops.attempt(lambda: ops.gradients(torch, outs, leaves, False))

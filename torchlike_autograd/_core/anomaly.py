@@ -67,7 +67,8 @@ class Anomaly:
                 v.tape.resolve(v)
             if v.aval.dtype.is_floating_point or v.aval.dtype.is_complex:
                 if bool(jnp.isnan(v.array).any()):
-                    raise RuntimeError(f"Function '{_node(tape, step.first).name()}' returned nan values in its {places.index(i)}th output.")
+                    name = _node(tape, step.first).name()
+                    raise RuntimeError(f"Function '{name}' returned nan values in its {places.index(i)}th output.")
 
     def check(self, check, tape, plan):
         """`engine.check`, telling which node it is about."""

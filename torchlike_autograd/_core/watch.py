@@ -8,7 +8,7 @@ property of the thread (saved-tensor hooks, anomaly mode) and costs nothing wher
 from __future__ import annotations
 
 from . import record, saved
-from .record import GRAD, IMMEDIATE, LIMIT, NOGRAD, ROOT, Step, _append, _goes_on, extend, label_of, new_prefix, thread
+from .record import GRAD, IMMEDIATE, LIMIT, NOGRAD, ROOT, Step, _append, _goes_on, extend, label_of, new_prefix
 
 
 def rewatch(state):

@@ -5,23 +5,24 @@ somebody stands in the way: packing hooks may hand back something else than was 
 `SavedPullback` takes, after the cotangents, the saved inputs, what else it needs of the inputs, and the saved results:
 
 * a result that the gradient is a function of is cut out of the program: the equation that makes it is dropped, its name becomes an argument;
-* an input that torch does not save, but which is known from the result (`FROM_RESULT`), is computed from the result;
+* where JAX computes a gradient from the input that torch computes from the result, there is torch's formula (`FROM_RESULT`);
 * any other input that torch's own formula does without is read from the record, as it was.
 """
 
 from __future__ import annotations
 
 import jax
-from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
 from .._core.dtypes import FLOAT
 from .saved_names import NAMES
 from .spec import Pullback, _abstract, _active_inputs, _conj, _conj_unsigned, _has_zero_second, _is_number, _only_moves
 
-FROM_RESULT = {  # operator: the input from the result, as far as the gradient depends on it
-    "relu": lambda y: y,
-    "reciprocal": lambda y: 1 / y,
+FROM_RESULT = {  # operator: the gradient from the cotangent and the result, where JAX's is a function of the input
+    "relu": lambda g, y: jnp.where(y <= 0, 0, g).astype(g.dtype),
+    "reciprocal": lambda g, y: -g * jnp.conj(y * y),
 }
 
 
@@ -70,7 +71,7 @@ class SavedPullback(Pullback):
         def run(*flat):
             gs, ins, own = flat[:n], list(flat[n:n + m]), flat[n + m:]
             if known is not None:
-                ins[0] = known(own[0]).astype(ins[0].dtype)
+                return [], [known(gs[0], own[0])]
 
             def outputs(*diff):
                 full = list(ins)
@@ -82,7 +83,7 @@ class SavedPullback(Pullback):
             _, pull, made = jax.vjp(outputs, *[ins[i] for i in wanted], has_aux=True)
             gs = [_conj(g) for g in gs]
             back = _conj if _only_moves(pull, gs) else _conj_unsigned
-            return [] if known is not None else made, [back(g) for g in pull(gs)]
+            return made, [back(g) for g in pull(gs)]
 
         return run
 
@@ -115,7 +116,7 @@ def _inlined(f, xs):
     return out
 
 
-_CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat")
+_CALLS = ("jit", "pjit", "closed_call", "core_call")  # a call with a derivative of its own stays one
 
 
 def _evaluate(jaxpr, consts, args, seen):
@@ -133,12 +134,12 @@ def _evaluate(jaxpr, consts, args, seen):
             closed = inner if hasattr(inner, "consts") else ClosedJaxpr(inner, ())
             outs = _evaluate(closed.jaxpr, closed.consts, ins, seen)
         else:
-            outs = _once(eqn, ins, seen)
+            outs = _once(eqn, ins, seen, jaxpr)
         env.update(zip(eqn.outvars, outs))
     return [read(v) for v in jaxpr.outvars]
 
 
-def _once(eqn, ins, seen):
+def _once(eqn, ins, seen, jaxpr):
     """The results of an equation, those of an equal one before where there was one."""
     try:
         key = (eqn.primitive, tuple(_same(x) for x in ins), str(eqn.params))
@@ -147,12 +148,23 @@ def _once(eqn, ins, seen):
         key = None
     out = seen.get(key) if key is not None else None
     if out is None:
-        out = eqn.primitive.bind(*ins, **eqn.params)
-        out = out if eqn.primitive.multiple_results else [out]
+        out = _alone(eqn, ins, jaxpr)
         if key is not None:
             seen[key] = out
             seen.setdefault("held", []).append(ins)  # ids stay what they are
     return out
+
+
+def _alone(eqn, ins, jaxpr):
+    """The results of one equation of a program."""
+    if not eqn.primitive.name.startswith("custom_"):
+        out = eqn.primitive.bind(*ins, **eqn.params)
+        return out if eqn.primitive.multiple_results else [out]
+    args = {v: x for v, x in zip(eqn.invars, ins) if not isinstance(v, Literal)}
+    outs = [v for v in eqn.outvars if type(v) is not DropVar]
+    program = jaxpr.replace(constvars=[], invars=list(args), outvars=outs, eqns=[eqn], debug_info=jaxpr.debug_info.with_unknown_names())
+    made = iter(jaxpr_as_fun(ClosedJaxpr(program, ()))(*args.values()))
+    return [None if type(v) is DropVar else next(made) for v in eqn.outvars]
 
 
 def _same(x):
@@ -198,7 +210,8 @@ def saved_pullback(step, wanted, given, places=None):
     out = form._pullbacks.get(key)
     if out is None:
         form.pullback(wanted, given)  # raises what it refuses
-        out = form._pullbacks[key] = SavedPullback(form, wanted, given, frozenset(i for side, i in places if side == "in"), tuple(k for side, k in places if side == "out"))
+        saved, results = frozenset(i for side, i in places if side == "in"), tuple(k for side, k in places if side == "out")
+        out = form._pullbacks[key] = SavedPullback(form, wanted, given, saved, results)
     return out
 
 

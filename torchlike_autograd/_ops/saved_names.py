@@ -74,7 +74,8 @@ NAMES = {
     "EluBackward0": "alpha input_scale scale *self",
     "EluBackward1": "alpha input_scale *result scale",
     "EmbeddingBackward0": "*indices padding_idx scale_grad_by_freq sparse weight_sym_argsize_0",
-    "EmbeddingBagBackward0": "*indices mode *offsets padding_idx *per_sample_weights *result1 *result2 *result3 scale_grad_by_freq sparse *weight " "weight_sym_argsize_0",
+    "EmbeddingBagBackward0": "*indices mode *offsets padding_idx *per_sample_weights *result1 *result2 *result3 scale_grad_by_freq sparse *weight "
+        "weight_sym_argsize_0",
     "ErfBackward0": "*self",
     "ErfcBackward0": "*self",
     "ErfinvBackward0": "*self",
@@ -168,7 +169,8 @@ NAMES = {
     "MinBackward1": "*result *self",
     "MinimumBackward0": "*other *self",
     "MishBackward0": "*self",
-    "MkldnnRnnLayerBackward0": "batch_first batch_sizes bidirectional *cx_ has_biases hidden_size *hx_ *input mode num_layers *result0 *result1 " "*result2 *result3 reverse train *weight0 *weight1 *weight2 *weight3",
+    "MkldnnRnnLayerBackward0": "batch_first batch_sizes bidirectional *cx_ has_biases hidden_size *hx_ *input mode num_layers *result0 *result1 "
+        "*result2 *result3 reverse train *weight0 *weight1 *weight2 *weight3",
     "MmBackward0": "*mat2 mat2_sym_sizes mat2_sym_strides *self self_sym_sizes self_sym_strides",
     "ModeBackward0": "dim *indices keepdim self_sym_sizes",
     "MseLossBackward0": "reduction *self *target",

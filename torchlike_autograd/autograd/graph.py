@@ -13,8 +13,8 @@ from .._tensor import Tensor
 from ._mutation import allow_mutation_on_saved_tensors
 from ._saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
-__all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
-           "saved_tensors_hooks"]
+__all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+           "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"]
 
 
 class Node(abc.ABC):
@@ -86,6 +86,14 @@ def increment_version(tensor):
             continue
         cell_of(t)
         t._counter.n += 1
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled):
+    """Accepted: there are no streams here."""
+
+
+def set_override_stale_capture_stream(enabled):
+    """Accepted: there are no streams here."""
 
 
 class _MultiHandle(RemovableHandle):

@@ -1,5 +1,5 @@
 """torch.utils (layer 7)."""
 
-from . import _pytree, checkpoint, data  # noqa: F401
+from . import _pytree, checkpoint, data, hooks  # noqa: F401
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "hooks"]

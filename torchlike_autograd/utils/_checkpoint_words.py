@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 WITHOUT_CHOICE = (
-    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint without use_reentrant will "
-    "raise an exception. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. Refer to "
+    "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint without "
+    "use_reentrant will raise an exception. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can "
+    "pass use_reentrant=True. Refer to "
     "docs for more details on the differences between the two variants.")
 WITHOUT_CHOICE_SEQUENTIAL = (
     "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. In version 2.9 we will raise an exception if "
-    "use_reentrant is not passed. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
-    "Refer to docs for more details on the differences between the two variants.")
+    "use_reentrant is not passed. use_reentrant=False is recommended, but if you need to preserve the current default behavior, you can pass "
+    "use_reentrant=True. Refer to docs for more details on the differences between the two variants.")
+UNPACKED_TWICE = (
+    "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are calling ctx.saved_tensors in backward, "
+    "make sure to do so only once. Otherwise please open an issue with details on your use case.")
 TIP = """
 
 Tip: To see a more detailed error message, either pass `debug=True` to

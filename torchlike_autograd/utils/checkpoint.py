@@ -22,7 +22,7 @@ from ..autograd._kept import Kept
 from ..autograd._saving import saved_tensors_hooks
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
-from ._checkpoint_words import TIP, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
+from ._checkpoint_words import TIP, UNPACKED_TWICE, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
 
 __all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states",
            "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
@@ -133,8 +133,7 @@ class _Frame:
                 self._run_again(number)
             found = self.found[number]
             if place.number not in found:
-                raise CheckpointError("torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are calling "
-                                      "ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with details on your use case.")
+                raise CheckpointError(UNPACKED_TWICE)
             return found.pop(place.number)
         finally:
             if alone:
