@@ -74,7 +74,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 # Without a shape
 
 _UNKNOWN = ("Attempted to use an uninitialized parameter in {}. This error happens when you are using a `LazyModule` or explicitly manipulating "
-            "`torch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling torch functions")
+            "`torch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling "
+            "torch functions")
 
 
 class UninitializedTensorMixin:
@@ -155,7 +156,8 @@ def _refuse_everything(cls):
         return method
 
     for name in dir(Tensor):
-        if (not name.startswith("_") or name in _OPERATORS) and name not in allowed and not hasattr(UninitializedTensorMixin, name) and callable(getattr(Tensor, name)):
+        public = not name.startswith("_") or name in _OPERATORS
+        if public and name not in allowed and not hasattr(UninitializedTensorMixin, name) and callable(getattr(Tensor, name)):
             setattr(cls, name, refusing(_OPERATORS.get(name, name)))
 
 

@@ -14,7 +14,9 @@ def parameters_to_vector(parameters):
 def vector_to_parameters(vec, parameters):
     """Let parameters show the parts of a vector."""
     if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {vec.__class__.__module__.replace(__name__.partition('.')[0], 'torch') + '.' if vec.__class__.__module__ != 'builtins' else ''}{vec.__class__.__qualname__}")
+        from ..modules._names import typename  # cycle: modules need utils.rnn
+
+        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
     start = 0
     for p in parameters:
         n = p.numel()

@@ -51,4 +51,5 @@ def fuse_linear_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     linear_b = zeros_like(bn_rm) if linear_b is None else linear_b
     factor = bn_w * (bn_rv + bn_eps).rsqrt()
     weight = linear_w * factor.unsqueeze(-1)
-    return Parameter(weight.to(linear_w.dtype), linear_w.requires_grad), Parameter(((linear_b - bn_rm) * factor + bn_b).to(linear_b.dtype), linear_b.requires_grad)
+    bias = (linear_b - bn_rm) * factor + bn_b
+    return Parameter(weight.to(linear_w.dtype), linear_w.requires_grad), Parameter(bias.to(linear_b.dtype), linear_b.requires_grad)

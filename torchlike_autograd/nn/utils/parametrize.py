@@ -149,7 +149,8 @@ def _inject_new_class(module):
 
     def __getstate__(self):
         raise RuntimeError("Serialization of parametrized modules is only supported through state_dict(). See:\n"
-                           "https://pytorch.org/tutorials/beginner/saving_loading_models.html#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training")
+                           "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+                           "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training")
 
     body = {"__getstate__": __getstate__}
     if not hasattr(base, "__deepcopy__"):
