@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .._core import shapes
-from .._core.composite import composite, named
+from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import run
 from .._core.dtypes import FLOAT
 from .._core.ranges import settle_classes
@@ -232,6 +232,16 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if label_smoothing > 0.0:
         return _smoothed(logp, target, weight, code, ignore_index, label_smoothing)
     return _nll(logp, target, weight, code, ignore_index)
+
+
+@composite("torch.nn.functional.linear_cross_entropy")
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None, label_smoothing=0.0, options=None):
+    """The cross entropy of a linear layer's results, which are computed as a whole (`options`, which say how torch divides the work, are not there)."""
+    if options is not None:
+        raise NotImplementedError("torchlike_autograd: linear_cross_entropy with options")
+    logits = COMPOSITES["torch.nn.functional.linear"](input, linear_weight, linear_bias)
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(logits, target, weight, None, ignored, None, reduction, label_smoothing)
 
 
 def _smoothed(logp, target, weight, code, ignore_index, smoothing):

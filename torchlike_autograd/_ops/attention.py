@@ -151,7 +151,7 @@ def _labels(targets, target_lengths, blank):
     if targets.ndim == 1:
         width = targets.shape[0]
         starts = jnp.cumsum(target_lengths) - target_lengths
-        places = jnp.clip(starts[:, None] + jnp.arange(width), 0, max(width - 1, 0))
+        places = jnp.clip(starts[:, None] + jnp.arange(width)[None], 0, max(width - 1, 0))
         targets = jnp.take(targets, places, axis=0, mode="clip") if width else jnp.zeros((n, 0), targets.dtype)
     out = jnp.full((n, 2 * targets.shape[1] + 1), blank, np.int64)
     return out.at[:, 1::2].set(targets.astype(np.int64))
@@ -161,11 +161,11 @@ def _negative_log_likelihood(logp, labels, input_lengths, target_lengths, blank)
     """Of (T, N, C) and extended labels: (N,)."""
     n, width = labels.shape
     own = jnp.take_along_axis(logp, jnp.broadcast_to(labels[None], (logp.shape[0], n, width)), 2, mode="clip")
-    inside = jnp.arange(width) < 2 * target_lengths[:, None] + 1
+    inside = jnp.arange(width)[None] < 2 * target_lengths[:, None] + 1
     own = jnp.where(inside, own, -np.inf)
     gap = jnp.full((n, 2), -np.inf, logp.dtype)
     skips = jnp.concatenate([jnp.zeros((n, min(2, width)), bool), (labels[:, 2:] != labels[:, :-2]) & (labels[:, 2:] != blank)], 1)
-    first = jnp.where(jnp.arange(width) < 2, own[0], -np.inf)
+    first = jnp.where(jnp.arange(width)[None] < 2, own[0], -np.inf)
 
     def step(alpha, at_time):
         emitted, t = at_time
@@ -187,7 +187,7 @@ def _ctc_tangent(out, primals, tangents, *, blank, zero_infinity):
     loss, pull = jax.vjp(lambda x: _negative_log_likelihood(x, labels, input_lengths, target_lengths, blank), logp)
     slope = jnp.exp(logp) + pull(jnp.ones_like(loss))[0]
     slope = jnp.where(jnp.isinf(loss)[None, :, None], 0 if zero_infinity else jnp.nan, slope)
-    within = jnp.arange(logp.shape[0])[:, None] < input_lengths
+    within = jnp.arange(logp.shape[0])[:, None] < input_lengths[None]
     return (jnp.where(within[:, :, None], lax.stop_gradient(slope), 0) * t).sum((0, 2))
 
 

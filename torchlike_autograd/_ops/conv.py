@@ -144,7 +144,7 @@ def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, 
         _check_output_padding(output_padding, stride, dilation)
     only("slow_conv2d_cpu", input, "ifc")
     out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)
-    return out if bias is None else out + bias.reshape((-1,) + (1,) * n)
+    return out if bias is None else out + bias.reshape((1, -1) + (1,) * n)
 
 
 _SCHEMA = "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> " \
@@ -194,7 +194,7 @@ def conv_tbc(self, weight, bias, *, pad=0):
     if weight.shape[2] != bias.shape[0]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
     out = convolve(jnp.transpose(self, (1, 2, 0)), jnp.transpose(weight, (2, 1, 0)), (1,), (pad,), (1,), False, (0,), 1)
-    return jnp.transpose(out, (2, 0, 1)) + bias
+    return jnp.transpose(out, (2, 0, 1)) + bias.reshape(1, 1, -1)
 
 
 def output_size(size, kernel, stride, padding, dilation):

@@ -75,8 +75,9 @@ def native_layer_norm(input, weight, bias, *, normalized_shape, eps):
     mean, variance = _moments(input, axes)
     scale = _inverse(variance, eps)
     out = (input - mean) * scale
-    out = out if weight is None else out * weight
-    return out if bias is None else out + bias, mean, scale
+    lead = (1,) * (input.ndim - len(normalized_shape))
+    out = out if weight is None else out * weight.reshape(lead + weight.shape)
+    return out if bias is None else out + bias.reshape(lead + bias.shape), mean, scale
 
 
 # By batch

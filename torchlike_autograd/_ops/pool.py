@@ -275,7 +275,7 @@ def _starts(samples, size, count, pool):
     if count == 1:
         return last
     step = jnp.asarray((size - pool) / (count - 1), samples.dtype)
-    i = jnp.arange(count - 1).astype(samples.dtype)
+    i = jnp.arange(count - 1).astype(samples.dtype).reshape(1, 1, -1)
     s = samples[..., None]
     return jnp.concatenate([((i + s) * step).astype(np.int64) - (s * step).astype(np.int64), last], -1)
 

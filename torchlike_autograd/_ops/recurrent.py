@@ -61,7 +61,7 @@ def _declare(name, node):
             input = jnp.take(input, jnp.maximum(steps, 0), axis=0, mode="clip")
         _check(input, w_ih)
         gates = _product(input, w_ih)
-        gates = gates if b_ih is None else gates + b_ih
+        gates = gates if b_ih is None else gates + b_ih.reshape(1, 1, -1)
         cell = _CELLS[mode]
         c = jnp.zeros_like(h) if c is None else c
 
@@ -69,7 +69,7 @@ def _declare(name, node):
             own, here = at_time
             before, memory = state
             back = _product(before, w_hh)
-            new, cells = cell(own, back if b_hh is None else back + b_hh, before, memory)
+            new, cells = cell(own, back if b_hh is None else back + b_hh.reshape(1, -1), before, memory)
             new = new if w_hr is None else _product(new, w_hr)
             if here is not None:
                 new, cells = jnp.where(here[:, None], new, before), jnp.where(here[:, None], cells, memory)

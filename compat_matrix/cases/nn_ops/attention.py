@@ -29,6 +29,8 @@ rows += [(f"ctc {n}", f"F.ctc_loss(x.log_softmax(2), {e})", {"x": P, "t": T, "or
 rows += [("ctc one", "F.ctc_loss(x[:, 0].log_softmax(1), t[0], torch.tensor(5), torch.tensor(3))", {"x": P, "t": T, "order": 1}),
          ("ctc unnormalized", "F.ctc_loss(x, t, [5, 5], [3, 2], reduction='sum')", {"x": P, "t": T, "order": 1}),
          ("ctc second", "F.ctc_loss(x, t, [5, 5], [3, 2], reduction='sum')", {"x": P, "t": T})]
+rows += [(f"linear_cross_entropy {n}", f"F.linear_cross_entropy(x[0, :, :3], w, t[0, :2]{e})", {"x": P, "w": W, "t": T}) for n, e in {
+    "plain": "", "fields": ", linear_bias=w[:, 0], weight=w[:, 1].detach().abs(), reduction='sum', label_smoothing=0.1", "none": ", reduction='none', ignore_index=2"}.items()]
 table("nn_ops.attention", probe, rows)
 
 SCOPE = {**S, "w": W, "i": I, "o": O, "p": IB, "x": P, "t": T}

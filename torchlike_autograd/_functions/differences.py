@@ -1,0 +1,106 @@
+"""torch.gradient (layer 7): finite differences along dims; and some old norms."""
+
+from __future__ import annotations
+
+from .._core import dtypes
+from .._core.composite import COMPOSITES, composite, named
+from .._core.shapes import wrap_dim
+from .._tensor import Tensor
+
+
+def _dims(input, dim, spacing):
+    """The dims to go along."""
+    if dim is not None:
+        dims = [dim] if isinstance(dim, int) else list(dim)
+    elif isinstance(spacing, (tuple, list)) and len(spacing) != input.ndim:
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to 'self.dim() = {input.ndim}', since dim "
+                           f"argument was not given, but got a list of length {len(spacing)}")
+    else:
+        dims = list(range(input.ndim))
+    return dims
+
+
+def _check(input, dims, edge_order):
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    wrapped = [wrap_dim(d, input.ndim) for d in dims]
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError(f"dim {next(d for i, d in enumerate(wrapped) if d in wrapped[:i])} appears multiple times in the list of dims")
+    for d in wrapped:
+        if input.shape[d] <= edge_order:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return wrapped
+
+
+def _even(x, d, h, edge_order):
+    """Differences at a fixed distance."""
+    n = x.shape[d]
+
+    def part(start, end):
+        return x.narrow(d, start, end - start)
+
+    inner = (part(2, n) - part(0, n - 2)) / (2 * h)
+    if edge_order == 1:
+        ends = (part(1, 2) - part(0, 1)) / h, (part(n - 1, n) - part(n - 2, n - 1)) / h
+    else:
+        ends = ((part(0, 1) * -1.5 + part(1, 2) * 2 - part(2, 3) * 0.5) / h, (part(n - 1, n) * 1.5 - part(n - 2, n - 1) * 2 + part(n - 3, n - 2) * 0.5) / h)
+    return named("cat")([ends[0], inner, ends[1]], d)
+
+
+def _uneven(x, d, places, edge_order):
+    """Differences at given places."""
+    n = x.shape[d]
+    steps = places[1:] - places[:-1]
+
+    def part(start, end):
+        return x.narrow(d, start, end - start)
+
+    def laid(t):
+        return t.reshape([-1 if i == d else 1 for i in range(x.ndim)])
+
+    left, right = laid(steps[:-1]), laid(steps[1:])
+    inner = part(0, n - 2) * (-right / (left * (left + right))) + part(1, n - 1) * ((right - left) / (left * right)) + part(2, n) * (left / (right * (left + right)))
+    if edge_order == 1:
+        ends = (part(1, 2) - part(0, 1)) / laid(steps[:1]), (part(n - 1, n) - part(n - 2, n - 1)) / laid(steps[-1:])
+    else:
+        a, b, y, z = (laid(t) for t in (steps[:1], steps[1:2], steps[-2:-1], steps[-1:]))
+        ends = (part(0, 1) * (-(2 * a + b) / (a * (a + b))) + part(1, 2) * ((a + b) / (a * b)) + part(2, 3) * (-a / (b * (a + b))),
+                part(n - 3, n - 2) * (z / (y * (y + z))) + part(n - 2, n - 1) * (-(z + y) / (y * z)) + part(n - 1, n) * ((2 * z + y) / (z * (y + z))))
+    return named("cat")([ends[0], inner, ends[1]], d)
+
+
+@composite("torch.gradient")
+def gradient(input, *, spacing=None, dim=None, edge_order=1):
+    """Second-order differences along each dim, one-sided at its ends; spacing is a number, one a dim, or places along each dim."""
+    dims = _check(input, _dims(input, dim, spacing), edge_order)
+    values = list(spacing) if isinstance(spacing, (tuple, list)) else [1.0 if spacing is None else spacing] * len(dims)
+    if len(values) != len(dims):
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have the same length, but got a "
+                           f"spacing argument of length {len(values)} and a dim argument of length {len(dims)}.")
+    out = []
+    for d, h in zip(dims, values):
+        if isinstance(h, Tensor) and h.ndim:
+            if h.ndim != 1:
+                raise NotImplementedError(f"torchlike_autograd: torch.gradient with places of {h.ndim} dims")
+            out.append(_uneven(input, d, h, edge_order))
+        else:
+            out.append(_even(input, d, h, edge_order))
+    return tuple(out)
+
+
+@composite("torch.frobenius_norm")
+def frobenius_norm(input, dim, keepdim=False):
+    """The root of the sum of squares over one or two dims."""
+    return COMPOSITES["torch.norm"](input, "fro", dim, keepdim)
+
+
+@composite("torch.nuclear_norm")
+def nuclear_norm(input, dim=(-2, -1), keepdim=False):
+    """The sum of the singular values."""
+    return COMPOSITES["torch.linalg.matrix_norm"](input, "nuc", dim, keepdim)
+
+
+@composite("torch.is_signed", "Tensor.is_signed")
+def is_signed(input):
+    """Whether the type has a sign."""
+    return input.dtype is not dtypes.bool_ and not input.dtype.name.startswith("uint")
