@@ -194,7 +194,7 @@ def _(torch):
     for way in ("same", "different"):
         torch.manual_seed(3)
         yield way, f.vmap(lambda a: a + torch.rand(3), randomness=way)(x), f.vmap(lambda a: a + torch.randn(3), randomness=way)(x)
-        yield "dropout", f.vmap(lambda a: torch.nn.functional.dropout(a, 0.5), randomness=way)(x)
+        yield f"dropout {way}", f.vmap(lambda a: torch.nn.functional.dropout(a, 0.5), randomness=way)(x)
 
 
 @case("func.vmap.words")
