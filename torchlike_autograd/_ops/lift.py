@@ -130,7 +130,7 @@ def _run(call, mapped, have, outs, own, flat):
 
 def _dual(inner, axes, places, flat):
     duals = [i for i, k in enumerate(axes) if k is not None]
-    primals = [jnp.take(x, 0, k) if k is not None else x for x, k in zip(flat, axes)]
+    primals = [jax.lax.index_in_dim(x, 0, k, keepdims=False) if k is not None else x for x, k in zip(flat, axes)]
     if all(p is None for p in places):
         return inner(*primals)
 
@@ -140,7 +140,7 @@ def _dual(inner, axes, places, flat):
             full[i] = x
         return tuple(o for o, p in zip(inner(*full), places) if p is not None), tuple(o for o, p in zip(inner(*full), places) if p is None)
 
-    out, tangents, others = jax.jvp(of_duals, [primals[i] for i in duals], [jnp.take(flat[i], 1, axes[i]) for i in duals], has_aux=True)
+    out, tangents, others = jax.jvp(of_duals, [primals[i] for i in duals], [jax.lax.index_in_dim(flat[i], 1, axes[i], keepdims=False) for i in duals], has_aux=True)
     pairs, rest = iter(zip(out, tangents)), iter(others)
     return [next(rest) if p is None else jnp.stack(next(pairs), p) for p in places]
 
