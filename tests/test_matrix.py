@@ -14,7 +14,7 @@ from compat_matrix.case import load
 from compat_matrix.observe import PACKAGE
 
 CASES = load()
-SWEPT = {"fft": 5, "linalg": 5, "nn": 3, "nn_ops": 5, "optim": 4}  # areas of which every n-th case is enough here; `python -m compat_matrix run` runs them all
+SWEPT = {"fft": 5, "functional": 5, "linalg": 5, "nn": 3, "nn_ops": 5, "optim": 4}  # areas of which every n-th case is enough here; `python -m compat_matrix run` runs them all
 GAPS = gaps.read()
 answers = cache(store.read)
 

@@ -194,7 +194,7 @@ def _(torch):
     for way in ("same", "different"):
         torch.manual_seed(3)
         yield way, f.vmap(lambda a: a + torch.rand(3), randomness=way)(x), f.vmap(lambda a: a + torch.randn(3), randomness=way)(x)
-        yield "dropout", f.vmap(lambda a: torch.nn.functional.dropout(a, 0.5), randomness=way)(x)
+        yield f"dropout {way}", f.vmap(lambda a: torch.nn.functional.dropout(a, 0.5), randomness=way)(x)
 
 
 @case("func.vmap.words")
@@ -307,3 +307,44 @@ def _(torch):
     x = data(torch)
     out, push = torch.func.linearize(torch.sin, x)
     yield "values", out, push(x), push(x * 2)
+
+
+@case("func.linear_algebra")
+def _(torch):
+    f = torch.func
+    x = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
+    eye = torch.eye(3, dtype=torch.float64)
+    functions = {
+        "svdvals": lambda a: torch.linalg.svdvals(torch.outer(a, a) + torch.diag(a)), "eigvalsh": lambda a: torch.linalg.eigvalsh(torch.outer(a, a) + torch.diag(a)),
+        "inv": lambda a: torch.linalg.inv(torch.diag(a) + 1), "solve": lambda a: torch.linalg.solve(torch.outer(a, a) + eye, a),
+        "cholesky": lambda a: torch.linalg.cholesky(torch.outer(a, a) + eye), "norm": lambda a: torch.linalg.matrix_norm(torch.outer(a, a) + torch.diag(a), 2),
+    }
+    for name, g in functions.items():
+        yield name, f.jvp(g, (x,), (x * x,)), f.vmap(g)(torch.stack([x, x * 1.3])), f.vmap(f.grad(lambda a, g=g: g(a).sum()))(torch.stack([x, x * 1.3]))
+
+
+@case("func.looked_inside")
+def _(torch):
+    f = torch.func
+    x = torch.tensor([0.5, 1.0, 2.0], dtype=torch.float64)
+
+    def look(z):
+        y = z.exp()
+        return (y * z * z).sum() * y.sum().item()
+
+    yield "order 2", f.jvp(f.grad(look), (x,), (x,)), f.grad(lambda z: f.grad(look)(z).sum())(x)
+
+    def flush(z):
+        y = z.exp() * 2
+        k = (x * x).sum().item()
+        return (y * y * z).sum() * k
+
+    yield "flushed", f.vmap(f.grad(flush))(torch.stack([x, x * 2])), f.hessian(flush)(x), f.vmap(f.hessian(flush))(torch.stack([x, x * 2]))
+    seen = []
+
+    def hooked(z):
+        y = z * 2
+        y.register_hook(lambda g: seen.append(list(g.shape)) or g * 2)
+        return (y * y).sum()
+
+    yield "hooks", f.grad(hooked)(x), f.vmap(f.grad(hooked))(torch.stack([x, x])), seen

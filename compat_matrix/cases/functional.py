@@ -23,17 +23,17 @@ def _v(torch, name, x):
     return {} if name in ("jacobian", "hessian") else {"v": torch.tensor(1.0, dtype=x.dtype) if name == "vjp" else x}
 
 
-def _strict(torch, name, create_graph, function):
+def _strict(torch, product, create_graph, function):
     x = vector(torch)
-    f = getattr(torch.autograd.functional, name)
+    f = getattr(torch.autograd.functional, product)
     for strict in (False, True):
-        yield f"strict {strict}", attempt(lambda: f(lambda a: FUNCTIONS[function](torch, a).double(), x, strict=strict, create_graph=create_graph, **_v(torch, name, x)))
+        yield f"strict {strict}", attempt(lambda: f(lambda a: FUNCTIONS[function](torch, a).double(), x, strict=strict, create_graph=create_graph, **_v(torch, product, x)))
 
 
 for _name in NAMES:
     for _function in FUNCTIONS:
         for _graph in (False, True):
-            case(f"functional.strict.{_name}.{_function}.{_graph}", name=_name, create_graph=_graph, function=_function)(_strict)
+            case(f"functional.strict.{_name}.{_function}.{_graph}", product=_name, create_graph=_graph, function=_function)(_strict)
 
 
 @case("functional.words.inputs")
@@ -42,7 +42,7 @@ def _(torch):
     for name in ("vjp", "jvp", "jacobian", "hessian"):
         g = getattr(f, name)
         yield name, attempt(lambda: g(lambda a: a * 2, [x])), attempt(lambda: g(lambda a: a * 2, 3)), attempt(lambda: g(lambda a, b: a * 2, (x, 3)))
-        yield "outputs", attempt(lambda: g(lambda a: [a, 3], x)), attempt(lambda: g(lambda a: (a, 3), x))
+        yield f"outputs {name}", attempt(lambda: g(lambda a: [a, 3], x)), attempt(lambda: g(lambda a: (a, 3), x))
 
 
 @case("functional.words.v")
@@ -103,12 +103,12 @@ def _(torch):
         out, d = getattr(f, name)(lambda a: (a**4).sum(), x, create_graph=True, **_v(torch, name, x))
         yield name, out, d, torch.autograd.grad(d.sum() + out, x)
         out, d = getattr(f, name)(lambda a: (a**4).sum(), x, **_v(torch, name, x))
-        yield "cut", out.requires_grad, d.requires_grad
+        yield f"cut {name}", out.requires_grad, d.requires_grad
     for way in WAYS[:2]:
         j = f.jacobian(lambda a: a**4 * a.sum(), x, create_graph=True, **way)
-        yield "jacobian", j, torch.autograd.grad(j.sum(), x)
+        yield f"jacobian {way}", j, torch.autograd.grad(j.sum(), x)
         h = f.hessian(lambda a: (a**4).sum() * a.sum(), x, create_graph=True, **way)
-        yield "hessian", h, torch.autograd.grad(h.sum(), x)
+        yield f"hessian {way}", h, torch.autograd.grad(h.sum(), x)
 
 
 @case("functional.no_grad")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from .._core import levels
 from .._core.composite import composite, named
 from .._core.dispatch import run
 from .._core.record import thread
@@ -15,7 +16,7 @@ from .norm import into, matrix_norm
 
 
 def _graded(A):
-    return thread.state.grad and A.requires_grad
+    return (thread.state.grad and A.requires_grad) or levels.dual(A._value()) is not None
 
 
 # Values without vectors: the vectors are computed only where a gradient will want them

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from .._core import dtypes, errors
-from .registry import NONE, Promote
+from .registry import UNIMPLEMENTED, Promote
 from .spec import Aval, Form, LeveledAval, Pullback, aval, leveled
 
 MAP, DUAL = "map", "dual"
@@ -69,6 +69,8 @@ class Lifted(Form):
         Form.reset_host(self)
         extra = [[lv for lv in levels_of(a) if lv not in levels_of(b)] for a, b in zip(avals, base.avals)]
         self.mapped = tuple(sorted({lv for per in extra for lv in per}))
+        if base.op.derivative == UNIMPLEMENTED and any(lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
+            raise NotImplementedError(f"Trying to use forward AD with {base.op.name} that does not support it because it has not been implemented yet.")
         self.out_avals = tuple(with_levels(b, (*levels_of(b), *self._of_output(i, extra))) for i, b in enumerate(base.out_avals))
         with jax.enable_x64(True):
             self.closed = jax.make_jaxpr(self.apply)(*[_full(a) for a in avals])
@@ -90,7 +92,13 @@ class Lifted(Form):
         """The largest of the codes."""
         own = [levels_of(b) for b in self.base.avals]
         only = tuple(lv for lv in self.mapped if lv[2] == MAP)
-        code = _run(lambda *xs: [self.base.guard(*xs)], only, [list(levels_of(a)) for a in self.avals], [only], own, list(flat))[0]
+        have, flat = [list(levels_of(a)) for a in self.avals], list(flat)
+        for lv in [lv for lv in self.mapped if lv[2] == DUAL]:  # primals alone are checked
+            for i, h in enumerate(have):
+                if lv in h and lv not in own[i]:
+                    flat[i] = jax.lax.index_in_dim(flat[i], 0, h.index(lv), keepdims=False)
+                    h.remove(lv)
+        code = _run(lambda *xs: [self.base.guard(*xs)], only, have, [only], own, flat)[0]
         return jnp.max(code)
 
     def __repr__(self):
@@ -130,7 +138,7 @@ def _run(call, mapped, have, outs, own, flat):
 
 def _dual(inner, axes, places, flat):
     duals = [i for i, k in enumerate(axes) if k is not None]
-    primals = [jnp.take(x, 0, k) if k is not None else x for x, k in zip(flat, axes)]
+    primals = [jax.lax.index_in_dim(x, 0, k, keepdims=False) if k is not None else x for x, k in zip(flat, axes)]
     if all(p is None for p in places):
         return inner(*primals)
 
@@ -140,7 +148,7 @@ def _dual(inner, axes, places, flat):
             full[i] = x
         return tuple(o for o, p in zip(inner(*full), places) if p is not None), tuple(o for o, p in zip(inner(*full), places) if p is None)
 
-    out, tangents, others = jax.jvp(of_duals, [primals[i] for i in duals], [jnp.take(flat[i], 1, axes[i]) for i in duals], has_aux=True)
+    out, tangents, others = jax.jvp(of_duals, [primals[i] for i in duals], [jax.lax.index_in_dim(flat[i], 1, axes[i], keepdims=False) for i in duals], has_aux=True)
     pairs, rest = iter(zip(out, tangents)), iter(others)
     return [next(rest) if p is None else jnp.stack(next(pairs), p) for p in places]
 

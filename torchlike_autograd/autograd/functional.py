@@ -287,7 +287,8 @@ def _forward(func, inputs, create_graph, strict, vectorize):
         return outs
 
     rows = columns(outputs, xs)
-    return _form(tuple(_form(row, several) for row in rows), many[0])
+    rows = [_form(row, several) for row in rows]
+    return _form(rows if several else tuple(rows), many[0])  # lists, as torch gives them here
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
@@ -314,4 +315,4 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         return jac
 
     rows = jacobian(first, xs, create_graph=create_graph, strict=strict, vectorize=vectorize, strategy=outer_jacobian_strategy)
-    return _form(tuple(_form(row, several) for row in rows), several)
+    return _form(type(rows)([_form(row, several) for row in rows]), several)
