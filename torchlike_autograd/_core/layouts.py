@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from . import shapes
 from .shown import Shown
 
@@ -74,4 +76,16 @@ def _stretch(t):
     return offset, offset + step
 
 
-__all__ = ["chain_geometry", "check_overlap", "channels_last", "contiguous_format", "layout", "memory_format", "preserve_format", "strided"]
+def in_memory_order(t, draw):
+    """The array draw(shape) for a tensor of the shape and layout of `t`: its numbers in the order of the memory, as torch's generator fills it."""
+    shape = t._v.aval.shape
+    if t._layout_ is None and (t._view is None or not t._view.chain):
+        return draw(shape)
+    strides = t.stride()
+    order = sorted(range(len(shape)), key=lambda d: -strides[d])
+    if order == list(range(len(shape))) or any(n > 1 and not step for n, step in zip(shape, strides)):
+        return draw(shape)
+    return np.ascontiguousarray(draw(tuple(shape[d] for d in order)).transpose(np.argsort(order)))
+
+
+__all__ = ["chain_geometry", "check_overlap", "channels_last", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "strided"]

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import dtypes, levels, rng, rng_draws
 from .._core.composite import composite, named
+from .._core.layouts import in_memory_order
 from .._core.saying import warn
 from .._tensor import from_array, wrap
 from .create import zeros_like
@@ -27,7 +28,9 @@ def _noise(input, keep, features):
     if levels.running():
         array, own = levels.draw(lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), shape)
         return wrap(levels.drawn(array, a.dtype, own))
-    return from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype)
+    if features:
+        return from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype)
+    return from_array(in_memory_order(input, lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np)), a.dtype)
 
 
 def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):

@@ -8,6 +8,7 @@ import numpy as np
 from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
 from .._core.composite import composite
 from .._core.dispatch import check_inplace, inplace, keep_history
+from .._core.layouts import contiguous_format, in_memory_order
 from .._core.record import data, thread
 from .._core.storage import write
 from .._ops.registry import OPS
@@ -146,18 +147,31 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     return t if out is None else out.copy_(t)
 
 
-def _like(name, factory):
+def _like(name, factory, fill):
     def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
         a = input._v.aval
-        return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device if device is not None else a.device, requires_grad=requires_grad, **kw)
+        device = device if device is not None else a.device
+        if levels.running() or memory_format is contiguous_format or input.is_contiguous():
+            return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
+        d = dtype or a.dtype
+        return _tensor(in_memory_order(input, lambda shape: fill(_gen(kw.get("generator")), shape, d.np, *args)), d, requires_grad, device)
 
     like.__name__ = name
     return like
 
 
-rand_like = composite("torch.rand_like")(_like("rand_like", rand))
-randn_like = composite("torch.randn_like")(_like("randn_like", randn))
-randint_like = composite("torch.randint_like")(_like("randint_like", randint))
+def _normal_apart(gen, shape, dtype, mean=0.0, std=1.0):
+    """The numbers of a tensor that is not contiguous."""
+    return rng_draws.normal(gen, shape, dtype, mean, std, contiguous=False)
+
+
+def _integers(gen, shape, dtype, *bounds):
+    return rng_integers.randint(gen, int(bounds[0]) if len(bounds) == 2 else 0, int(bounds[-1]), shape, dtype)
+
+
+rand_like = composite("torch.rand_like")(_like("rand_like", rand, rng_draws.uniform))
+randn_like = composite("torch.randn_like")(_like("randn_like", randn, _normal_apart))
+randint_like = composite("torch.randint_like")(_like("randint_like", randint, _integers))
 
 
 @composite("torch.normal")
@@ -209,12 +223,16 @@ def _fill(t, array, node):
     return t
 
 
-def _filler(name, draw, node=None):
+def _filler(name, draw, node=None, apart=None):
     usual = f"{name[:-1].title().replace('_', '')}0"
 
     def method(self, *args, generator=None, **kw):
-        a = self._v.aval
-        return _fill(self, draw(_gen(generator), a.shape, a.dtype.np, *args, **kw), node(*args, **kw) if node else usual)
+        dtype, gen = self._v.aval.dtype.np, _gen(generator)
+        if self.is_contiguous() or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
+            array = draw(gen, self._v.aval.shape, dtype, *args, **kw)
+        else:
+            array = in_memory_order(self, lambda shape: (apart or draw)(gen, shape, dtype, *args, **kw))
+        return _fill(self, array, node(*args, **kw) if node else usual)
 
     method.__name__ = name
     method.__doc__ = f"Tensor.{name}: fill with random numbers."
@@ -239,7 +257,8 @@ def _bernoulli(gen, shape, dtype, p=0.5):
 
 
 uniform_ = _filler("uniform_", _uniform)
-normal_ = _filler("normal_", lambda gen, shape, dtype, mean=0.0, std=1.0: rng_draws.normal(gen, shape, dtype, float(mean), float(std)))
+normal_ = _filler("normal_", lambda gen, shape, dtype, mean=0.0, std=1.0: rng_draws.normal(gen, shape, dtype, float(mean), float(std)),
+                  apart=_normal_apart)
 random_ = _filler("random_", _random, lambda *bounds, **kw: f"Random{2 - len(bounds) - len(kw)}")
 bernoulli_ = _filler("bernoulli_", _bernoulli, lambda p=0.5: "Bernoulli1" if isinstance(p, Tensor) else "Bernoulli2")
 exponential_ = _filler("exponential_", lambda gen, shape, dtype, lambd=1.0: rng_draws.exponential(gen, shape, dtype, lambd))
