@@ -8,7 +8,6 @@ import hashlib
 import json
 import pickle
 import threading
-import time
 import warnings
 import zlib
 from fractions import Fraction
@@ -330,10 +329,9 @@ def test_libm_and_its_slow_twin_agree(name):
     assert (rng_math.libm(name, x) == rng_math._each(name, x)).all()
 
 
-def test_a_million_normals_are_quick():
-    generator, best = rng.Generator().manual_seed(0), np.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        rng.normal(generator, 1_000_000, np.float32)
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.25, f"{best * 1e3:.0f} ms"  # 40-60 ms on a quiet machine
+def test_a_million_normals_are_drawn_in_chunks(monkeypatch):
+    calls, words = [], rng.Generator.words
+    monkeypatch.setattr(rng.Generator, "words", lambda self, n: calls.append(n) or words(self, n))
+    rng.normal(rng.Generator().manual_seed(0), 1_000_000, np.float32)
+    assert sum(calls) == 1_000_000
+    assert len(calls) < 100
