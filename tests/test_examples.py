@@ -96,4 +96,39 @@ def curve_fit_goal(lines):
         assert found == pytest.approx(true, abs=0.05)
 
 
-GOALS = {"digits.py": digits_goal, "pinn.py": pinn_goal, "curve_fit.py": curve_fit_goal}
+def cnn_goal(lines):
+    """Most held-out digits are read, also by the network that was saved and loaded."""
+    assert last_number(lines, "after loading") >= 0.94
+
+
+def falls_to(start, most):
+    """Make a goal: the last line that begins with `start` ends with a number of at most `most`."""
+
+    def goal(lines):
+        assert numbers([line for line in lines if line.startswith(start)][-1])[-1] <= most
+
+    return goal
+
+
+def vae_goal(lines):
+    """The images are told from one another."""
+    assert numbers(lines[-1])[1] < 26
+
+
+def language_goal(lines):
+    """The model goes on as the text does."""
+    assert lines[-1] == "the quick brown fox j"
+
+
+def maml_goal(lines):
+    """A step on a few points of a new wave helps."""
+    assert all(after < before for _, before, after in map(numbers, lines))
+
+
+def gpt_goal(lines):
+    """Rows are reversed."""
+    assert last_number(lines, "share of letters") >= 0.99
+
+
+GOALS = {"digits.py": digits_goal, "pinn.py": pinn_goal, "curve_fit.py": curve_fit_goal, "cnn.py": cnn_goal, "vae.py": vae_goal, "language_model.py": language_goal,
+         "gan.py": falls_to("step", 0.5), "maml.py": maml_goal, "actor_critic.py": falls_to("episode", 4.0), "small_gpt.py": gpt_goal}

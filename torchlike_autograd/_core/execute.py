@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from .._ops.spec import Pullback
-from . import config, guards, record
+from . import config, guards, levels, record
 from .host import host_function
 from .plan import StageForm
 from .program import Program, run_step
@@ -70,16 +70,23 @@ def flush(tape=None):
                 return
             _reopen(tape)
             return
+        left = levels.flushing(tape) if tape.owner.extra.get("levels") else None
         if native is not None and native.flush(tape):
             tape.owner.tape.prefix = tape.owner.root
-            return
-        mask = live_mask(tape.values)
-        _reopen(tape)
-        try:
-            _run(tape, mask)
-        except BaseException:
-            tape.values = []
-            raise
+        else:
+            _flush_generally(tape)
+        if left is not None:
+            levels.flushed(left, tape)
+
+
+def _flush_generally(tape):
+    mask = live_mask(tape.values)
+    _reopen(tape)
+    try:
+        _run(tape, mask)
+    except BaseException:
+        tape.values = []
+        raise
 
 
 def _reopen(tape):
@@ -191,7 +198,7 @@ _call = _call_compiled_program if native is None else native.run
 
 def _can_wait(program):
     """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
-    once = program.prefix.weight > LONG or not any(map(_trains, program.steps))
+    once = program.prefix.weight > LONG or (not program.graph and not any(map(_trains, program.steps)))
     return once and _cpu() and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
 
 

@@ -6,12 +6,11 @@ transforms in the same way again has the same types, and the same compiled progr
 
 from __future__ import annotations
 
-import gc
 import weakref
 from sys import getrefcount
 
 from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
-from .._ops.spec import Aval, LeveledAval, aval
+from .._ops.spec import LeveledAval, aval
 from . import errors
 from .record import GRAD, NOGRAD, Value, data, record_op, slot_table, thread
 
@@ -19,10 +18,11 @@ from .record import GRAD, NOGRAD, Value, data, record_op, slot_table, thread
 class Level:
     """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map."""
 
-    __slots__ = ("id", "kind", "leaves", "randomness", "size", "start")
+    __slots__ = ("escaped", "id", "kind", "leaves", "randomness", "size", "start", "tapes")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
+        self.escaped, self.tapes = [], []  # weak references: Values with levels that a flush inside this one left, the tapes that it closed
 
     @property
     def key(self):
@@ -191,40 +191,53 @@ def like(a, t):
     return t
 
 
+def flushing(tape):
+    """What a flush inside dual levels may leave to them: (the levels, weak references to Values); None outside of any."""
+    duals = [lv for lv in tape.owner.extra["levels"] if lv.kind == DUAL]
+    return (duals, [weakref.ref(v) for v in tape.values if type(v.aval) is LeveledAval]) if duals else None
+
+
+def flushed(left, tape):
+    """Tell the levels what the flush left."""
+    duals, refs = left
+    refs = [r for r in refs if r() is not None]
+    for level in duals:
+        level.escaped += refs
+        level.tapes.append(weakref.ref(tape))
+
+
 def strip(level, start):
     """End a dual level: whoever still holds a dual number of it holds its primal from now on.
 
     start: (tape, number of values on it) when the level began.
     """
     tape = thread.state.tape
-    quick = tape is start[0]
-    if quick:
-        found = [v for v in tape.values[start[1]:] if has(v, level)]
-    else:
-        found = [v for a in list(Aval._interned.values()) if type(a) is LeveledAval and level.key in a.levels for v in gc.get_referrers(a) if type(v) is Value]
+    found = [v for v in tape.values[start[1] if tape is start[0] else 0:] if has(v, level)]
     for v in found:
-        if not quick or getrefcount(v) > _IDLE:
-            _become_primal(v, level, quick)
+        if getrefcount(v) > _IDLE:
+            _become_primal(v, level, ())
+    kept = [tape.slots, *(t.kept for t in (r() for r in level.tapes) if t is not None)]
+    for v in {id(v): v for v in (r() for r in level.escaped) if v is not None and has(v, level)}.values():
+        _become_primal(v, level, kept)
 
 
 _IDLE = max(map(getrefcount, [object()])) + 2  # of a Value that is on its tape, in `found` and named
 
 
-def _become_primal(v, level, quick):
+def _become_primal(v, level, kept):
     """Let a Value be its primal; tapes go on with another one in its place."""
+    tape = thread.state.tape
     u = Value(v.aval, v.needs, v.tape, v.slot)
     u.array, u.leaf, u.seen = v.array, v.leaf, v.seen
-    if quick:
-        v.tape.values[v.slot] = u
+    if v.tape is tape:
+        tape.values[v.slot] = u
     else:
-        for holder in gc.get_referrers(v):
-            if type(holder) is list:
-                holder[:] = [u if x is v else x for x in holder]
-            elif type(holder) is dict:
-                for k in [k for k, x in holder.items() if x is v]:
-                    holder[k] = u
-                if v in holder:
-                    holder[u] = holder.pop(v)
+        tape.inputs[:] = [u if x is v else x for x in tape.inputs]
+        for values in kept:
+            for k in [k for k, x in values.items() if x is v]:
+                values[k] = u
+            if v in values:
+                values[u] = values.pop(v)
     p = record_op(MoveSpec("primal", level.key), [u])[0]
     v.aval, v.needs, v.tape, v.slot, v.array, v.leaf = p.aval, p.needs, p.tape, p.slot, p.array, p.leaf
     if p.array is None:

@@ -108,7 +108,7 @@ class Spec:
 
 def spec_of(op, statics: tuple, pattern: tuple) -> Spec:
     """The interned Spec; `statics` is a tuple of (name, value)."""
-    key = (pattern, statics)
+    key = (pattern, statics, *[type(v) for _, v in statics])  # 1, 1.0 and True are equal
     out = op.specs.get(key)
     if out is None:
         out = op.specs[key] = Spec(op, dict(statics), pattern)

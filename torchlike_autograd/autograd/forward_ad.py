@@ -51,10 +51,12 @@ def exit_dual_level(*, level=None):
     if found is None:
         raise RuntimeError("Dual level must be a positive number.")
     manager, own, start = found
-    levels.strip(own, start)
-    del thread.state.extra["forward_ad"]
-    manager.__exit__()
-    _current_level -= 1
+    try:
+        levels.strip(own, start)
+    finally:
+        del thread.state.extra["forward_ad"]
+        manager.__exit__()
+        _current_level -= 1
 
 
 def make_dual(tensor, tangent, *, level=None):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 
+from ..._core.composite import COMPOSITES
 from ..._core.saying import warn
 from ..._functions.create import empty, zeros
 from ..._tensor import Tensor
@@ -172,16 +173,12 @@ class RNNBase(Module):
 
     # Computing
 
-    def _weights(self):
-        """Weights of each layer and direction: (w_ih, w_hh, b_ih or None, b_hh or None, projection or None)."""
-        each = len(self._all_weights[0])
-        flat = self._flat_weights
-        out = []
-        for i in range(0, len(flat), each):
-            own = flat[i:i + each]
-            biases = own[2:4] if self.bias else [None, None]
-            out.append((own[0], own[1], *biases, own[-1] if self.proj_size else None))
-        return out
+    @property
+    def _function(self):
+        return COMPOSITES[f"torch.{self.mode.lower()}"]
+
+    def _settings(self):
+        return self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
 
     def _say_dims(self, input):
         """torch's error for the number of dims."""
@@ -223,21 +220,18 @@ class RNNBase(Module):
             input = input.unsqueeze(0 if self.batch_first else 1)
         state = self._first_state(hx, batched, input, input.size(0) if self.batch_first else input.size(1))
         self.check_forward_args(input, state if self.mode == "LSTM" else state[0], None)
-        x = input.transpose(0, 1) if self.batch_first else input
-        out, last = _recurrent.run_stack(self.mode, x, None, state, self._weights(), 2 if self.bidirectional else 1, self.dropout, self.training)
-        out = out.transpose(0, 1) if self.batch_first else out
+        out, *last = self._function(input, state if self.mode == "LSTM" else state[0], *self._settings(), self.batch_first)
         if not batched:
-            out, last = out.squeeze(0 if self.batch_first else 1), tuple(s.squeeze(1) for s in last)
-        return out, (last if self.mode == "LSTM" else last[0])
+            out, last = out.squeeze(0 if self.batch_first else 1), [s.squeeze(1) for s in last]
+        return out, (tuple(last) if self.mode == "LSTM" else last[0])
 
     def _forward_packed(self, packed, hx):
         data, batch_sizes, order, back = packed
-        sizes = batch_sizes.tolist()
-        state = self._first_state(hx, None, data, sizes[0])
+        state = self._first_state(hx, None, data, int(batch_sizes[0]))
         if hx is not None:
             state = tuple(self.permute_hidden(s, order) for s in state)
         self.check_forward_args(data, state if self.mode == "LSTM" else state[0], batch_sizes)
-        out, last = _recurrent.run_stack(self.mode, data, sizes, state, self._weights(), 2 if self.bidirectional else 1, self.dropout, self.training)
+        out, *last = self._function(data, batch_sizes, state if self.mode == "LSTM" else state[0], *self._settings())
         last = tuple(self.permute_hidden(s, back) for s in last)
         return PackedSequence(out, batch_sizes, order, back), (last if self.mode == "LSTM" else last[0])
 
