@@ -180,7 +180,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         """Ask for gradients of this leaf (or stop asking); returns self."""
         if requires_grad is not True and requires_grad is not False:
             raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
-        if any(lv.kind in ("grad", "map") or lv.randomness == "jvp" for lv in levels.running()):
+        if levels.transforming():
             raise errors.no_requires_grad_in_transforms()
         v = peek(self)
         if is_inference(self) and requires_grad:

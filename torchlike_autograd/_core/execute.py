@@ -71,9 +71,7 @@ def flush(tape=None):
             _reopen(tape)
             return
         left = levels.flushing(tape) if tape.owner.extra.get("levels") else None
-        if native is not None and native.flush(tape):
-            tape.owner.tape.prefix = tape.owner.root
-        else:
+        if native is None or not native.flush(tape):
             _flush_generally(tape)
         if left is not None:
             levels.flushed(left, tape)

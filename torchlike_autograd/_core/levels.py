@@ -38,6 +38,11 @@ def running():
     return thread.state.extra.get("levels", ())
 
 
+def transforming():
+    """Whether one of torch.func's transformations runs (not a dual level of forward_ad alone)."""
+    return any(lv.kind in ("grad", MAP) or lv.randomness == "jvp" for lv in running())
+
+
 class enter:
     """Run inside a new level; as a context manager gives the Level.  above: its id is above this one too."""
 

@@ -346,6 +346,11 @@ def _goes_on(tape, ins):
     return any(v.tape is tape for v in values) and not any(v.needs for v in values)
 
 
+def is_full(tape, spec, ins, mode):
+    """Whether a call has to go on another tape: there is too much work on this one, or the next training step begins."""
+    return tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD and not _goes_on(tape, ins)))
+
+
 def _record_new(th, spec, ins, mode, label, numbers):
     """A call not seen after this prefix, a full tape, or immediate execution."""
     tape = th.tape
@@ -357,8 +362,8 @@ def _record_new(th, spec, ins, mode, label, numbers):
         out = _append(tape, nxt or extend(tape, label, spec, ins, mode, key), numbers)
         flush(tape)
         return out
-    if tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD and not _goes_on(tape, ins))):
-        flush(tape)  # too much work; or the next training step begins (the edge is never added, so that this is asked again)
+    if is_full(tape, spec, ins, mode):
+        flush(tape)  # the edge is never added, so that this is asked again
         tape = th.tape
         label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)

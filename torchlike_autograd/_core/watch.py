@@ -8,7 +8,7 @@ property of the thread (saved-tensor hooks, anomaly mode) and costs nothing wher
 from __future__ import annotations
 
 from . import record, saved
-from .record import GRAD, IMMEDIATE, LIMIT, NOGRAD, ROOT, Step, _append, _goes_on, extend, label_of, new_prefix
+from .record import IMMEDIATE, NOGRAD, ROOT, Step, _append, extend, is_full, label_of, new_prefix
 
 
 def rewatch(state):
@@ -29,14 +29,10 @@ def _edge(prefix, wanted):
     return nxt
 
 
-def _full(tape, spec, ins, mode):
-    return tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD and not _goes_on(tape, ins)))
-
-
 def record_watched(state, spec, ins, mode):
     """Record a call on a watched tape and show it to whoever watches."""
     mode = state.grad if mode is None else mode
-    if _full(state.tape, spec, ins, mode):
+    if is_full(state.tape, spec, ins, mode):
         record.flush(state.tape)
     tape = state.tape
     hooks = saved.current_hooks(state) is not None

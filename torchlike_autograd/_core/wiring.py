@@ -19,7 +19,7 @@ def wire():
                                        nodes.Leaf, program.Program, simple.Simple)}
     native.set_up(
         **classes, Array=np.ndarray, PLAIN=hot.PLAIN, REPLAY=storage.REPLAY, thread=record.thread, threads=record.threads, watched=nodes.Leaf.watched,
-        stats=execute.stats, credits=execute._credit, serials=record.serials, ROOT=record.ROOT, ADD=engine._ADD, flush=execute.flush, value_at=engine.value_at, number_at=engine.number_at,
+        stats=execute.stats, credits=execute._credit, serials=record.serials, ADD=engine._ADD, flush=execute.flush, value_at=engine.value_at, number_at=engine.number_at,
         immediate=record.IMMEDIATE, acquire=record.LOCK.acquire, release=record.LOCK.release, LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere,
         view=hot.python_view, numbers=execute._numbers, device_array=execute._device_array, accumulate=engine.accumulate_any, note=guards.note,

@@ -28,7 +28,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             if tensors._cell is None and v.aval.dtype.category == FLOAT:
                 engine.run_backward([(place_of(v), _ones((), v.aval.dtype)._v)], False, False)
                 return
-    if any(lv.kind in ("grad", levels.MAP) or lv.randomness == "jvp" for lv in levels.running()):
+    if levels.transforming():
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or call "
                            "backward() outside of functorch transforms.")
     if grad_variables is not None:

@@ -145,7 +145,7 @@ static PyObject *new_tape(PyObject *owner)
     SLOT(tape, tape_serial) = Py_NewRef(serial);
     PyList_SetItem(serials, 0, serial);
     SLOT(tape, tape_owner) = Py_NewRef(owner);
-    SLOT(tape, tape_prefix) = Py_NewRef(ROOT);
+    SLOT(tape, tape_prefix) = Py_NewRef(SLOT(owner, st_root));
     SLOT(tape, tape_program) = Py_NewRef(Py_None);
     SLOT(tape, tape_edges) = Py_NewRef(no_numbers);
     SLOT(tape, tape_open) = Py_NewRef(Py_True);

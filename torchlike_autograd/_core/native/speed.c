@@ -120,7 +120,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Simple", "arrivals", &simple_arrivals}, {"Simple", "checked", &simple_checked}, {"Simple", "first", &simple_first},
         {"Simple", "prefix", &simple_prefix}, {"Simple", "saving", &simple_saving},
         {"Prefix", "next", &prefix_next}, {"Prefix", "aval", &prefix_aval}, {"Prefix", "needs", &prefix_needs}, {"Prefix", "first", &prefix_first},
-        {"ThreadState", "tape", &st_tape}, {"ThreadState", "grad", &st_grad},
+        {"ThreadState", "tape", &st_tape}, {"ThreadState", "grad", &st_grad}, {"ThreadState", "root", &st_root},
         {"Counter", "n", &counter_n}, {"Counter", "writer", &counter_writer},
         {"Cell", "value", &cell_value}, {"Cell", "counter", &cell_counter}, {"Cell", "layout", &cell_layout}, {"Cell", "n", &cell_n},
         {"View", "base", &view_base}, {"View", "chain", &view_chain}, {"View", "creation", &view_creation}, {"View", "under", &view_under},
@@ -133,7 +133,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"acquire", &lock_acquire}, {"release", &lock_release}, {"record_op", &py_record_op}, {"read", &py_read}, {"enter", &py_enter},
         {"follow", &py_follow}, {"lead_nowhere", &py_lead_nowhere}, {"view", &py_view},
         {"Leaf", (PyObject **)&Leaf}, {"Simple", (PyObject **)&Simple}, {"Array", (PyObject **)&Array}, {"numbers", &py_numbers},
-        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ROOT", &ROOT}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
+        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
         {"Tape", (PyObject **)&Tape}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
         {"LEAF", &LEAF}, {"INPLACE", &INPLACE}, {"NOGRAD", &NOGRAD},
     };

@@ -77,7 +77,7 @@ static PyTypeObject *Tensor, *Value, *Counter, *Cell, *View, *Leaf, *Simple, *Ar
 static PyObject *PLAIN, *REPLAY, *the_thread, *threads;
 static PyObject *lock_acquire, *lock_release;
 static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_numbers, *py_device_array, *py_accumulate, *py_note, *py_await_codes;
-static PyObject *watched, *immediate, *stats, *credits, *serials, *ROOT, *ADD, *py_flush, *py_value_at, *py_number_at;
+static PyObject *watched, *immediate, *stats, *credits, *serials, *ADD, *py_flush, *py_value_at, *py_number_at;
 static PyObject *no_numbers, *LEAF, *INPLACE, *NOGRAD, *ZERO, *ONE;
 static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern;
 
@@ -91,7 +91,7 @@ static Py_ssize_t program_guarded, program_runs, program_prefix, program_graph, 
 static Py_ssize_t program_compiled, program_sources, program_numbers, program_sent, program_places;
 static Py_ssize_t leaf_grad, leaf_off, simple_arrivals, simple_checked, simple_first, simple_prefix, simple_saving;
 static Py_ssize_t prefix_next, prefix_aval, prefix_needs, prefix_first;
-static Py_ssize_t st_tape, st_grad;
+static Py_ssize_t st_tape, st_grad, st_root;
 static Py_ssize_t counter_n, counter_writer;
 static Py_ssize_t cell_value, cell_counter, cell_layout, cell_n;
 static Py_ssize_t view_base, view_chain, view_creation, view_under, view_geometry;

@@ -1,4 +1,4 @@
-"""torch.nn.modules.rnn (layer 8): recurrent layers and cells.  What they compute is in `_recurrent.py`."""
+"""torch.nn.modules.rnn (layer 8): recurrent layers and cells; what they compute is in `_functions/recurrent.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ..._tensor import Tensor
 from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
-from . import _recurrent
 from .module import Module
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -329,11 +328,13 @@ class RNNCellBase(Module):
                 raise RuntimeError(f"hidden{i} has inconsistent hidden_size: got {s.size(1)}, expected {self.hidden_size}")
         return x, hx, batched
 
-    def _run(self, step, x, hx, batched):
-        from .. import functional as F
+    def _weights(self):
+        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
-        out = step(F.linear(x, self.weight_ih, self.bias_ih), hx, self.weight_hh, self.bias_hh)
-        return out if batched else tuple(s.squeeze(0) for s in out)
+    def _next(self, name, x, state, batched):
+        """The next state of a cell with one state tensor."""
+        out = COMPOSITES[f"torch.{name}_cell"](x, state[0], *self._weights())
+        return out if batched else out.squeeze(0)
 
 
 class RNNCell(RNNCellBase):
@@ -347,10 +348,9 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         x, state, batched = self._checked(input, None if hx is None else (hx,), ("hidden",))
-        step = _recurrent.STEPS.get(f"RNN_{self.nonlinearity.upper()}")
-        if step is None:
+        if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return self._run(step, x, state, batched)[0]
+        return self._next(f"rnn_{self.nonlinearity}", x, state, batched)
 
 
 class LSTMCell(RNNCellBase):
@@ -360,7 +360,9 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, num_chunks=4, device=device, dtype=dtype)
 
     def forward(self, input, hx=None):
-        return self._run(_recurrent.lstm_step, *self._checked(input, hx, ("hx[0]", "hx[1]")))
+        x, state, batched = self._checked(input, hx, ("hx[0]", "hx[1]"))
+        out = COMPOSITES["torch.lstm_cell"](x, state, *self._weights())
+        return out if batched else tuple(s.squeeze(0) for s in out)
 
 
 class GRUCell(RNNCellBase):
@@ -370,4 +372,4 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, num_chunks=3, device=device, dtype=dtype)
 
     def forward(self, input, hx=None):
-        return self._run(_recurrent.gru_step, *self._checked(input, None if hx is None else (hx,), ("hidden",)))[0]
+        return self._next("gru", *self._checked(input, None if hx is None else (hx,), ("hidden",)))
