@@ -112,8 +112,8 @@ def slower(result: Result) -> list[str]:
     rules = steps.load(result.step)
     goals = {"torch": getattr(rules, "TORCH_GOAL", 1.0)}
     if getattr(rules, "COMPILED", True):
-        short = result.scores["jit"].median < SHORT
-        goals["jit"] = SHORT_JIT_GOAL if short else LONG_JIT_GOAL
+        short = result.scores["jit"].median < getattr(rules, "LONG_FROM", SHORT)
+        goals["jit"] = SHORT_JIT_GOAL if short else getattr(rules, "LONG_JIT_GOAL", LONG_JIT_GOAL)
     ratios = {other: result.ratio("ours", other) for other in goals}
     return [
         f"{ratios[other]:.2f}x {other}, goal {goal:g}x"

@@ -9,14 +9,15 @@ A module of this package is one step. It has
   write it by hand, or op by op where ``COMPILED`` is False;
 - optionally ``READ_EVERY``, after how many steps the loss is looked at (10); ``TORCH_GOAL``,
   how many times as long as PyTorch it may take (1); ``MEMORY_GOAL``, how many times the peak
-  memory of the hand-written program it may hold (any).
+  memory of the hand-written program it may hold (any); ``LONG_FROM`` and ``LONG_JIT_GOAL``, from
+  how many seconds on which multiple of the hand-written program is asked for.
 
 All start from the same NumPy arrays, so their losses agree.
 """
 
 import importlib
-from types import ModuleType
 
+NETWORKS, OPTIMIZERS = ("mlp", "cnn", "lstm", "gpt"), ("adam", "adamw")
 NAMES = (
     "mlp_tiny",
     "mlp_small",
@@ -28,9 +29,13 @@ NAMES = (
     "minibatch",
     "hooks",
     "trees",
+    *(f"{network}_{optimizer}" for network in NETWORKS for optimizer in OPTIMIZERS),
 )
 
 
-def load(name: str) -> ModuleType:
-    """Import the step called `name`."""
+def load(name: str):
+    """Import the step called `name`: its module, or a network of `modules` with an optimizer."""
+    network, _, optimizer = name.partition("_")
+    if optimizer in OPTIMIZERS:
+        return importlib.import_module(f"{__name__}.modules").Step(network, optimizer)
     return importlib.import_module(f"{__name__}.{name}")
