@@ -33,10 +33,19 @@ channels_last_3d = memory_format("channels_last_3d")
 def chain_geometry(cell, chain):
     """(strides, offset) of what a chain of views shows of a cell."""
     shape = cell.value.aval.shape
-    strides, offset = cell.layout or (shapes.contiguous_strides(shape), 0)
-    for spec, numbers in chain:
-        shape, strides, offset = _link(spec, numbers, shape, strides, offset)
-    return tuple(strides), offset
+    key = shape, cell.layout, chain
+    out = _geometries.get(key)
+    if out is None:
+        strides, offset = cell.layout or (shapes.contiguous_strides(shape), 0)
+        for spec, numbers in chain:
+            shape, strides, offset = _link(spec, numbers, shape, strides, offset)
+        if len(_geometries) > 4096:
+            _geometries.clear()
+        out = _geometries[key] = tuple(strides), offset
+    return out
+
+
+_geometries: dict = {}
 
 
 def _link(spec, numbers, shape, strides, offset):

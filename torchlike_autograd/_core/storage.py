@@ -28,6 +28,7 @@ from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, short_name
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
+from .speed import native
 
 
 class Cell:
@@ -289,6 +290,11 @@ def write(t, new):
     mark_seen(new, counter)
     if shown is not new:
         mark_seen(shown, counter)
+
+
+python_write = write
+if native is not None:
+    write = native.write
 
 
 def _follow(old, new, counter):

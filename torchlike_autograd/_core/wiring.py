@@ -22,7 +22,7 @@ def wire():
         stats=execute.stats, credits=execute._credit, serials=record.serials, ADD=engine._ADD, flush=execute.flush, value_at=engine.value_at, number_at=engine.number_at,
         immediate=record.IMMEDIATE, acquire=record.LOCK.acquire, release=record.LOCK.release, LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere,
-        view=hot.python_view, numbers=execute._numbers, device_array=execute._device_array, accumulate=engine.accumulate_any, note=guards.note,
+        view=hot.python_view, write=storage.python_write, numbers=execute._numbers, device_array=execute._device_array, accumulate=engine.accumulate_any, note=guards.note,
         await_codes=guards.await_codes)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
-from .._core.hot import binary
+from .._core.hot import binary, view
 from .._core.numeric import say_once
 from .._core.record import record_op
 from .._core.saying import warn
@@ -233,13 +233,13 @@ def matmul(input, other, *, out=None):
 # Layers
 
 def _flat_linear(input, weight, bias):
-    """(steps up to addmm, shape of the result) for an input of rank other than 2."""
+    """(steps up to addmm, the view of its result) for an input of rank other than 2."""
     chain = Chain(input, weight, bias)
     sizes = chain.shapes[0]
     flat = chain.reshape(0, (math.prod(sizes[:-1]), sizes[-1]))
     turned = chain._add("t", (1,), (), chain.shapes[1][::-1], chain.strides[1][::-1])
     chain._add("addmm", (2, flat, turned), (("beta", 1), ("alpha", 1)), (math.prod(sizes[:-1]), chain.shapes[1][0]))
-    return chain.steps, (*sizes[:-1], chain.shapes[1][0])
+    return chain.steps, spec_of(OPS["view"], (("size", (*sizes[:-1], chain.shapes[1][0])),), ("T",))
 
 
 @composite("torch.nn.functional.linear", "torch._C._nn.linear")
@@ -258,8 +258,8 @@ def linear(input, weight, bias=None):
     plan = _plans.get(key)
     if plan is None:
         plan = _plans[key] = _flat_linear(input, weight, bias)
-    steps, size = plan
-    return run(spec_of(OPS["view"], (("size", size),), ("T",)), (follow(steps, values_of((input, weight, bias))),))
+    steps, reshape = plan
+    return view(reshape, follow(steps, values_of((input, weight, bias))))
 
 
 _LINEAR = [(spec_of(OPS["t"], (), ("T",)), (1,)),

@@ -185,18 +185,10 @@ def _one_value(name, items):
 def _write_all(results, items, shared, each, mode):
     it = iter(results)
     common = [next(it) for _ in shared]
-    tape = results[0].tape
     for (p, old, _, state, _), names in zip(items, each):
         _write_param(p, old, next(it), mode)
         for s in names:
-            t, v = state[s], next(it)
-            counter = t._counter
-            if t._cell is not None or counter is None or tape is None:
-                write(t, v)
-                continue
-            counter.n = n = counter.n + 1
-            t._v = v
-            v.seen = tape.seen[v.slot] = (counter, n)
+            write(state[s], next(it))
     for s, v in zip(shared, common):
         for item in items:
             t = item[3][s]

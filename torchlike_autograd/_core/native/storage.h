@@ -235,6 +235,14 @@ static int write_value(PyObject *t, PyObject *new)
     return mark_seen(new, counter);
 }
 
+/* write(t, new) */
+static PyObject *speed_write(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    if (nargs != 2 || !IS_NONE(TENSOR(args[0])->view) || !counts_plainly(TENSOR(args[0])))
+        return PyObject_Vectorcall(py_write, args, nargs, NULL);
+    return write_value(args[0], args[1]) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 /* hot.twin: the flat inputs `flat` of a `_` twin of flat[0], followed where the edge is remembered and the result has the target's type.
    NULL without an error where the general way has to go. */
 static PyObject *twin(PyObject *spec, PyObject **flat, int n)
