@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from .._ops.spec import Pullback
-from . import config, guards, levels, record
+from . import config, donation, guards, levels, record
 from .host import host_function
 from .plan import StageForm
 from .program import Program, run_step
@@ -170,18 +170,22 @@ def _execute(program, tape):
         if _credit[0] < _credit[1]:
             _credit[0] += 1
         return _call(program, tape)
+    heirs = donation.heirs(program, tape)  # before anything here holds the values
     floats, ints, values = tape.floats, tape.ints, [tape.inputs[i] for i in program.argument_indices]
     with jax.enable_x64(True):
         if config.get("execution") == "immediate" or (program.runs < SIGHTINGS and (_credit[0] < COMPILE or (program.runs < 2 and _can_wait(program)))):
             stats["op_by_op"] += 1
             return op_by_op(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(v) for v in values])
-        return _compile(program, floats, ints, [_device_array(v) for v in values])
+        return _compile(program, floats, ints, [_device_array(v) for v in values], heirs)
 
 
 def _call_compiled_program(program, tape):
     inputs = tape.inputs
-    arguments = (_numbers(program, tape.floats, tape.ints), *[
-        a if (a := inputs[i].array) is not None and type(a) is not np.ndarray else _device_array(inputs[i]) for i in program.argument_indices])
+    spares = {k for k in program.donates if donation.held(tape, program.argument_indices[k])}
+    arguments = [_numbers(program, tape.floats, tape.ints), *[
+        a if (a := inputs[i].array) is not None and type(a) is not np.ndarray else _device_array(inputs[i]) for i in program.argument_indices]]
+    for k in spares:
+        arguments[k + 1] = donation.spare(arguments[k + 1])
     return _complete(program, program.compiled(*arguments), arguments)
 
 
@@ -242,7 +246,7 @@ def _wrap(i):
     return i - (1 << 64) if i >= (1 << 63) else int(i)
 
 
-def _compile(program, floats, ints, arrays):
+def _compile(program, floats, ints, arrays, heirs):
     start = time.perf_counter()
     _credit[0] = max(_credit[0] - COMPILE, 0)
     body = program.function()
@@ -257,8 +261,12 @@ def _compile(program, floats, ints, arrays):
     arguments = (_numbers(program, floats, ints), *arrays)
     traced = jax.jit(from_words).trace(*arguments)
     program.sources, chosen = sources_of(traced.jaxpr)
+    if heirs:
+        known = program.sources or range(len(traced.jaxpr.jaxpr.outvars))
+        program.donates, program.sources, chosen = donation.arranged(heirs, known, chosen or tuple(known), arguments[0] is not None)
     if program.sources is not None:
-        traced = jax.jit(only(traced.jaxpr, chosen)).trace(*arguments)
+        given = tuple([k + 1 for k in program.donates])
+        traced = jax.jit(only(traced.jaxpr, chosen), donate_argnums=given).trace(*arguments)
     compiled = traced.lower().compile(_options if _cpu() else None)
     out = _complete(program, compiled(*arguments), arguments)
     program.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that

@@ -21,7 +21,7 @@ class Program:
     graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "sources", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "sources", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -37,6 +37,7 @@ class Program:
         self.numbers = any(_has_numbers(s) for s in self.steps)
         self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
         self.compiled = self.sources = None
+        self.donates = ()  # places among the arguments of those that give their memory away, see donation.py
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
         self.runs = 0
 

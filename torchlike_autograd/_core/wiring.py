@@ -6,7 +6,7 @@ import numpy as np
 
 from .._ops.spec import Aval, Pullback, Spec
 from .._tensor import Tensor
-from . import engine, execute, guards, hot, nodes, plan, program, record, simple, storage
+from . import donation, engine, execute, guards, hot, nodes, plan, program, record, simple, storage
 from .speed import native
 
 
@@ -23,7 +23,7 @@ def wire():
         immediate=record.IMMEDIATE, acquire=record.LOCK.acquire, release=record.LOCK.release, LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere,
         view=hot.python_view, write=storage.python_write, numbers=execute._numbers, device_array=execute._device_array, accumulate=engine.accumulate_any, note=guards.note,
-        await_codes=guards.await_codes)
+        await_codes=guards.await_codes, spare=donation.spare)
 
 
 __all__ = ["wire"]

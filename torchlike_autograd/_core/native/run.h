@@ -67,6 +67,23 @@ static PyObject *completed(PyObject *sources, PyObject *computed, PyObject **inp
     return out;
 }
 
+/* Copies in place of the arguments that the program would overwrite and somebody besides the tape holds (donation.held). */
+static int keep_what_is_held(PyObject *program, PyObject *inputs, PyObject **arguments)
+{
+    PyObject *given = SLOT(program, program_donates), *places = SLOT(program, program_places);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++) {
+        Py_ssize_t k = PyLong_AsSsize_t(PyTuple_GET_ITEM(given, i));
+        PyObject *v = PyList_GET_ITEM(inputs, PyLong_AsSsize_t(PyList_GET_ITEM(places, k)));
+        if (Py_REFCNT(v) <= 2 && Py_REFCNT(arguments[k]) <= 2) /* the tape's list and dict; v and the arguments */
+            continue;
+        PyObject *copy = PyObject_CallOneArg(py_spare, arguments[k]);
+        if (copy == NULL)
+            return -1;
+        Py_SETREF(arguments[k], copy);
+    }
+    return 0;
+}
+
 /* The results of a compiled program on what a tape holds. */
 static PyObject *run_program(PyObject *program, PyObject *tape)
 {
@@ -84,7 +101,7 @@ static PyObject *run_program(PyObject *program, PyObject *tape)
             if (flat[k] == NULL)
                 break;
         }
-    if (k == n + 1)
+    if (k == n + 1 && keep_what_is_held(program, inputs, flat + 1) == 0)
         out = completed(SLOT(program, program_sources), PyObject_Vectorcall(SLOT(program, program_compiled), flat, n + 1, NULL), flat + (flat[0] == Py_None));
     while (k)
         Py_DECREF(flat[--k]);

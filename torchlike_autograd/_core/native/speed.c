@@ -114,7 +114,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Pullback", "keep", &pull_keep}, {"Pullback", "passes", &pull_passes},
         {"Program", "guarded", &program_guarded}, {"Program", "runs", &program_runs}, {"Program", "prefix", &program_prefix},
         {"Program", "graph", &program_graph}, {"Program", "shown", &program_shown}, {"Program", "keeps", &program_keeps},
-        {"Program", "compiled", &program_compiled}, {"Program", "sources", &program_sources}, {"Program", "numbers", &program_numbers}, {"Program", "sent", &program_sent},
+        {"Program", "compiled", &program_compiled}, {"Program", "donates", &program_donates}, {"Program", "sources", &program_sources}, {"Program", "numbers", &program_numbers}, {"Program", "sent", &program_sent},
         {"Program", "argument_indices", &program_places},
         {"Leaf", "grad", &leaf_grad}, {"Leaf", "off", &leaf_off},
         {"Simple", "arrivals", &simple_arrivals}, {"Simple", "checked", &simple_checked}, {"Simple", "first", &simple_first},
@@ -133,7 +133,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"acquire", &lock_acquire}, {"release", &lock_release}, {"record_op", &py_record_op}, {"read", &py_read}, {"enter", &py_enter},
         {"follow", &py_follow}, {"lead_nowhere", &py_lead_nowhere}, {"view", &py_view}, {"write", &py_write},
         {"Leaf", (PyObject **)&Leaf}, {"Simple", (PyObject **)&Simple}, {"Array", (PyObject **)&Array}, {"numbers", &py_numbers},
-        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
+        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"spare", &py_spare}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
         {"Tape", (PyObject **)&Tape}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
         {"LEAF", &LEAF}, {"INPLACE", &INPLACE}, {"NOGRAD", &NOGRAD},
     };

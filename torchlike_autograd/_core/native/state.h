@@ -76,7 +76,7 @@ static PyTypeObject StateType = {
 static PyTypeObject *Tensor, *Value, *Counter, *Cell, *View, *Leaf, *Simple, *Array, *Tape, *Prefix;
 static PyObject *PLAIN, *REPLAY, *the_thread, *threads;
 static PyObject *lock_acquire, *lock_release;
-static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_write, *py_numbers, *py_device_array, *py_accumulate, *py_note, *py_await_codes;
+static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_write, *py_numbers, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare;
 static PyObject *watched, *immediate, *stats, *credits, *serials, *ADD, *py_flush, *py_value_at, *py_number_at;
 static PyObject *no_numbers, *LEAF, *INPLACE, *NOGRAD, *ZERO, *ONE;
 static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern;
@@ -88,7 +88,7 @@ static Py_ssize_t tape_serial, tape_owner, tape_program, tape_edges, tape_open, 
 static Py_ssize_t step_out_avals, step_needs, step_first, step_ins, stage_visits, stage_cots, stage_outs;
 static Py_ssize_t visit_step, visit_pull, visit_wanted, visit_given, pull_keep, pull_passes;
 static Py_ssize_t program_guarded, program_runs, program_prefix, program_graph, program_shown, program_keeps;
-static Py_ssize_t program_compiled, program_sources, program_numbers, program_sent, program_places;
+static Py_ssize_t program_compiled, program_donates, program_sources, program_numbers, program_sent, program_places;
 static Py_ssize_t leaf_grad, leaf_off, simple_arrivals, simple_checked, simple_first, simple_prefix, simple_saving;
 static Py_ssize_t prefix_next, prefix_aval, prefix_needs, prefix_first;
 static Py_ssize_t st_tape, st_grad, st_root;
