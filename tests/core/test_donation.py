@@ -9,6 +9,13 @@ from torchlike_autograd._core import execute
 STEPS, RATE = 6, 2.0
 
 
+@pytest.fixture(autouse=True)
+def fresh():
+    """Nothing compiled, and credit to compile at first sight."""
+    execute.clear_caches()
+    execute._credit[0] = execute.CREDIT_MAX
+
+
 def train(look=lambda w: None):
     """Momentum by hand on one large weight: (losses, weight, what `look` saw after each step)."""
     source = np.random.default_rng(0)
@@ -34,7 +41,6 @@ def giving():
 
 def test_a_step_gives_weight_and_state_away():
     """The step that repeats overwrites both; the losses are those of NumPy."""
-    execute.clear_caches()
     losses, _, _ = train()
     assert max(len(p.donates) for p in execute._programs.values() if p.compiled is not None) == 2
     assert losses == pytest.approx(by_hand(), rel=1e-5)
@@ -83,7 +89,6 @@ def test_what_somebody_holds_stays(look):
 
 def test_small_values_are_copied():
     """Below 64 KiB a program makes new arrays."""
-    execute.clear_caches()
     w = torch.ones(4, 4, requires_grad=True)
     for _ in range(4):
         (w * w).sum().backward()
