@@ -31,8 +31,13 @@ class GeneralizedPareto(Elementwise):
 
     def _exponential(self):
         """Where the concentration is 0, and the concentration kept from it."""
-        zero = torch.isclose(self.concentration, torch.tensor(0.0, dtype=self.concentration.dtype))
+        zero = self.concentration.abs() <= 1e-8
         return zero, torch.where(zero, torch.ones_like(self.concentration), self.concentration)
+
+    def _compared(self):
+        """The same; torch 2.13 refuses here what is not of the default dtype."""
+        torch.isclose(self.concentration, torch.tensor(0.0))
+        return self._exponential()
 
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)
@@ -40,7 +45,7 @@ class GeneralizedPareto(Elementwise):
 
     def log_prob(self, value):
         self._checked(value)
-        z, (zero, c) = self._z(value), self._exponential()
+        z, (zero, c) = self._z(value), self._compared()
         y = 1 / c + torch.ones_like(z)
         usual = torch.where(y == 0, y, y * torch.log1p(c * z))
         return -self.scale.log() - torch.where(zero, z, usual)
@@ -48,7 +53,7 @@ class GeneralizedPareto(Elementwise):
     def log_survival_function(self, value):
         """log(1 - cdf)."""
         self._checked(value)
-        z, (zero, c) = self._z(value), self._exponential()
+        z, (zero, c) = self._z(value), self._compared()
         return torch.where(zero, -z, -torch.log1p(c * z) / c)
 
     def log_cdf(self, value):
@@ -66,8 +71,8 @@ class GeneralizedPareto(Elementwise):
         return torch.where(zero, self.loc - self.scale * logu, self.loc + self.scale * torch.expm1(-c * logu) / c)
 
     def _where_below(self, bound, value):
-        """The value where the concentration is below a bound, infinity where it is not."""
-        return torch.where(self.concentration < bound, value, math.inf)
+        """The value where the concentration is below a bound, NaN where it is not."""
+        return torch.where(self.concentration < bound, value, math.nan)
 
     @property
     def mean(self):

@@ -48,9 +48,8 @@ class Kumaraswamy(TransformedDistribution):
         """NaN where a concentration is below 1."""
         a, b = self.concentration1, self.concentration0
         log_mode = a.reciprocal() * (-b).log1p() - (-a * b).log1p()
-        mode = log_mode.exp()
-        mode[(a < 1) | (b < 1)] = math.nan
-        return mode
+        log_mode[(a < 1) | (b < 1)] = math.nan
+        return log_mode.exp()
 
     @property
     def variance(self):

@@ -70,7 +70,7 @@ class Multinomial(Distribution):
         return counts
 
     def entropy(self):
-        n = torch.tensor(self.total_count, dtype=self.probs.dtype, device=self.probs.device)
+        n = torch.tensor(self.total_count, device=self.probs.device)
         values = self._binomial.enumerate_support(expand=False)[1:]
         weights = torch.exp(self._binomial.log_prob(values))
         return n * self._categorical.entropy() - torch.lgamma(n + 1) + (weights * torch.lgamma(values + 1)).sum([0, -1])

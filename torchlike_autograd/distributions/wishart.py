@@ -126,25 +126,23 @@ class Wishart(ExponentialFamily):
         return lower @ lower.mT
 
     def rsample(self, sample_shape=torch.Size(), max_try_correction=None):
-        """Singular draws are made anew, `max_try_correction` (10) times."""
+        """Singular draws are made anew, `max_try_correction` (10) times; in torch 2.13, and so here, at first those that are not singular."""
         tries = 10 if max_try_correction is None else max_try_correction
         sample_shape = torch.Size(sample_shape)
         sample = self._bartlett_sampling(sample_shape)
-        singular = self._singular(sample)
-        if singular.any():
+        anew = self._whole(self.support.check(sample))
+        if anew.any():
             warn("Singular sample detected.")
             for _ in range(tries):
-                fresh = self._bartlett_sampling(singular[singular].shape)
-                sample[singular] = fresh
-                still = self._singular(fresh)
-                singular[singular.clone()] = still
-                if not singular.any():
+                fresh = self._bartlett_sampling(anew[anew].shape)
+                sample[anew] = fresh
+                anew[anew.clone()] = self._whole(~self.support.check(fresh))
+                if not anew.any():
                     break
         return sample
 
-    def _singular(self, sample):
-        out = ~self.support.check(sample)
-        return out.amax(self._batch_dims) if self._batch_shape else out
+    def _whole(self, checked):
+        return checked.amax(self._batch_dims) if self._batch_shape else checked
 
     def log_prob(self, value):
         self._checked(value)

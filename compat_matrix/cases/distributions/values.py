@@ -44,16 +44,21 @@ def gradients(torch, of, leaves):
 
 
 def densities(torch, expression, params, value):
-    d, leaves = build(torch, expression, params)
-    x = leaf(torch, value)
-    leaves = leaves + [x] if x.requires_grad else leaves
-    yield "log_prob", attempt(lambda: plain(d.log_prob(x))), attempt(lambda: gradients(torch, d.log_prob(x), leaves))
-    yield "cdf", attempt(lambda: plain(d.cdf(x))), attempt(lambda: gradients(torch, d.cdf(x), leaves))
-    u = torch.full(d.batch_shape, 0.3, dtype=torch.float64)
-    yield "icdf", attempt(lambda: plain(d.icdf(u))), attempt(lambda: gradients(torch, d.icdf(u), leaves))
+    def of(function):
+        """Values and gradients of a function of a fresh distribution and of a value."""
+        d, leaves = build(torch, expression, params)
+        x = leaf(torch, value)
+        if not params and x.requires_grad:
+            x = x.detach().float().requires_grad_()
+        out = function(d, x)
+        return [plain(out), gradients(torch, out, leaves + [x] if x.requires_grad else leaves)]
+
+    yield "log_prob", attempt(lambda: of(lambda d, x: d.log_prob(x)))
+    yield "cdf", attempt(lambda: of(lambda d, x: d.cdf(x)))
+    yield "icdf", attempt(lambda: of(lambda d, x: d.icdf(torch.full(d.batch_shape, 0.3, dtype=x.dtype))))
     for name in STATISTICS:
-        yield name, attempt(lambda name=name: gradients(torch, getattr(d, name), leaves))
-    yield "entropy", attempt(lambda: gradients(torch, d.entropy(), leaves))
+        yield name, attempt(lambda name=name: of(lambda d, x: getattr(d, name)))
+    yield "entropy", attempt(lambda: of(lambda d, x: d.entropy()))
 
 
 def reparametrized(torch, expression, params, value):
