@@ -163,7 +163,7 @@ def _kl_exponential_exponential(p, q):
 def _kl_expfamily_expfamily(p, q):
     """The Bregman divergence of the log normalizers."""
     if type(p) is not type(q):
-        raise NotImplementedError("The cross KL-divergence between different exponential families cannot be computed using Bregman divergences")
+        raise NotImplementedError("The cross KL-divergence between different exponential families cannot" + 29 * " " + "be computed using Bregman divergences")
     mine, other = [x.detach().requires_grad_() for x in p._natural_params], q._natural_params
     normalizer = p._log_normalizer(*mine)
     slopes = differentiate(normalizer.sum(), mine, create_graph=True)

@@ -45,9 +45,9 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mode(self):
-        """NaN where a concentration is below 1."""
+        """NaN where a concentration is below 1, and in torch 2.13, and so here, also where `concentration0` is above 1."""
         a, b = self.concentration1, self.concentration0
-        log_mode = a.reciprocal() * (-b).log1p() - (-a * b).log1p()
+        log_mode = b.reciprocal() * (-b).log1p() - (-a * b).log1p()
         log_mode[(a < 1) | (b < 1)] = math.nan
         return log_mode.exp()
 

@@ -85,7 +85,7 @@ def expanded(torch, expression, params, value):
 
 def copied(torch, expression, params, value):
     d, _ = build(torch, expression, params)
-    x = leaf(torch, value).detach()
+    x = torch.tensor(value)
     for name, again in (("pickle", lambda: pickle.loads(pickle.dumps(d))), ("deepcopy", lambda: copy.deepcopy(d)), ("copy", lambda: copy.copy(d))):
         yield name, attempt(lambda again=again: [repr(again()), plain(again().log_prob(x))])
 
