@@ -26,7 +26,17 @@ def log_density(p, q):
 
 
 def _x_log_x(x):
-    return x * x.log()
+    return torch.xlogy(x, x)
+
+
+def _mean(p):
+    """The mean; that of a Pareto distribution by the formula of those that have one."""
+    return p.alpha * p.scale / (p.alpha - 1) if isinstance(p, Pareto) else p.mean
+
+
+def _variance(p):
+    """The variance, with the same exception."""
+    return p.scale.pow(2) * p.alpha / ((p.alpha - 1).pow(2) * (p.alpha - 2)) if isinstance(p, Pareto) else p.variance
 
 
 def _mean_log(p):
@@ -52,17 +62,17 @@ def _mean_decay(p, s):
 
 
 def _under_normal(p, q):
-    spread = p.variance + (p.mean - q.loc).pow(2)
+    spread = _variance(p) + (_mean(p) - q.loc).pow(2)
     return -0.5 * math.log(2 * math.pi) - q.scale.log() - spread / (2 * q.scale.pow(2))
 
 
 def _under_exponential(p, q):
-    return q.rate.log() - q.rate * p.mean
+    return q.rate.log() - q.rate * _mean(p)
 
 
 def _under_gamma(p, q):
     c = q.concentration
-    return c * q.rate.log() - c.lgamma() + (c - 1) * _mean_log(p) - q.rate * p.mean
+    return c * q.rate.log() - c.lgamma() + (c - 1) * _mean_log(p) - q.rate * _mean(p)
 
 
 def _under_gumbel(p, q):

@@ -275,7 +275,7 @@ _LOW, _FULL = "Low Rank Multivariate Normals", "Multivariate Normals"
 def _normal_vectors(of):
     def divergence(p, q):
         if p.event_shape != q.event_shape:
-            raise ValueError(f"KL-divergence between two (batches of) {of} with different event shapes cannot be computed")
+            raise ValueError(f"KL-divergence between two {of} with" + 26 * " " + "different event shapes cannot be computed")
         columns = [_distance(q, a.mT.movedim(-2, 0)).sum(0) for a in _factors(p)]
         return 0.5 * (_log_det(q) - _log_det(p) + sum(columns) + _distance(q, q.loc - p.loc) - p.event_shape[0])
 
