@@ -130,41 +130,42 @@ class Simple(Transform):
 
 
 class _InverseTransform(Transform):
-    """The other way through a transform."""
+    """The other way through a transform, which a copy by pickle no longer has."""
 
     def __init__(self, transform):
         super().__init__(cache_size=transform._cache_size)
         self._inv = transform
 
+    def _there(self):
+        if self._inv is None:
+            raise AssertionError("_inv must not be None")
+        return self._inv
+
     @constraints.dependent_property(is_discrete=False)
     def domain(self):
-        if self._inv is None:
-            raise AssertionError("_inv is not initialized")
-        return self._inv.codomain
+        return self._there().codomain
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self):
-        if self._inv is None:
-            raise AssertionError("_inv is not initialized")
-        return self._inv.domain
+        return self._there().domain
 
     @property
     def bijective(self):
-        return self._inv.bijective
+        return self._there().bijective
 
     @property
     def sign(self):
-        return self._inv.sign
+        return self._there().sign
 
     @property
     def inv(self):
         return self._inv
 
     def with_cache(self, cache_size=1):
-        return self.inv.with_cache(cache_size).inv
+        return self._there().with_cache(cache_size).inv
 
     def __eq__(self, other):
-        return isinstance(other, _InverseTransform) and self._inv == other._inv
+        return isinstance(other, _InverseTransform) and self._there() == other._inv
 
     __hash__ = None
 
@@ -172,10 +173,10 @@ class _InverseTransform(Transform):
         return f"{type(self).__name__}({self._inv!r})"
 
     def __call__(self, x):
-        return self._inv._inv_call(x)
+        return self._there()._inv_call(x)
 
     def log_abs_det_jacobian(self, x, y):
-        return -self._inv.log_abs_det_jacobian(y, x)
+        return -self._there().log_abs_det_jacobian(y, x)
 
     def forward_shape(self, shape):
         return self._inv.inverse_shape(shape)
