@@ -214,7 +214,7 @@ class finfo(_Info):
 
         type = config.default_dtype() if type is None else type
         if type.category < FLOAT:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type!r}'")
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         info = jnp.finfo(type.to_real().np)
         self.dtype = type.to_real().name
         self.bits = int(info.bits)
@@ -231,7 +231,7 @@ class iinfo(_Info):
 
     def __init__(self, type):
         if type.category >= FLOAT:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{type!r}'")
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type.category == BOOL:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         info = np.iinfo(type.np)

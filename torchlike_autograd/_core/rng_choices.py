@@ -199,7 +199,7 @@ def standard_gamma(gen: Generator, alpha: np.ndarray) -> np.ndarray:
     with _Reader(gen) as reader:
         values = [_gamma(a, reader) for a in alpha.flat]
     smallest = np.finfo(alpha.dtype).tiny
-    return np.maximum(np.array(values, F8).astype(alpha.dtype), smallest).reshape(alpha.shape)
+    return np.fmax(np.array(values, F8).astype(alpha.dtype), smallest).reshape(alpha.shape)
 
 
 _THIRD, _SQUEEZE = (
@@ -217,7 +217,7 @@ def _gamma(alpha: np.floating, reader: _Reader) -> float:
         scale = (1 - reader.uniform()) ** float(one / alpha)
         alpha = alpha + one
     d = float(alpha - type(alpha)(_THIRD))
-    c = 1.0 / math.sqrt(9.0 * d)
+    c = 1.0 / math.sqrt(9.0 * d) if d > 0 else math.nan
     while True:
         x = reader.normal()
         y = 1.0 + c * x
@@ -227,6 +227,18 @@ def _gamma(alpha: np.floating, reader: _Reader) -> float:
         u, square = 1 - reader.uniform(), x * x
         if u < 1.0 - _SQUEEZE * square * square or math.log(u) < 0.5 * square + d * (1.0 - v + math.log(v)):
             return scale * d * v
+
+
+def dirichlet(gen: Generator, alpha: np.ndarray) -> np.ndarray:
+    """``_sample_dirichlet``: gamma variates made in double, divided by their sum along the last dim."""
+    alpha = np.asarray(alpha)
+    require_kernel("dirichlet", alpha.dtype, (F4, F8))
+    with _Reader(gen) as reader:
+        values = np.array([_gamma(a, reader) for a in alpha.astype(F8).flat], F8).reshape(alpha.shape)
+    smallest, largest = np.finfo(alpha.dtype).tiny, np.nextafter(alpha.dtype.type(1), alpha.dtype.type(0))
+    values = np.fmax(values, np.finfo(F8).tiny)
+    shares = values / np.add.accumulate(values, -1)[..., -1:] if values.ndim and values.size else np.ones_like(values)
+    return np.clip(shares.astype(alpha.dtype), smallest, largest)
 
 
 # ---- multinomial -----------------------------------------------------------------------

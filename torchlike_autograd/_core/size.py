@@ -26,7 +26,12 @@ class Size(tuple, metaclass=Shown):
         return tuple.__new__(Size, out) if isinstance(i, slice) else out
 
     def __add__(self, other):
-        return tuple.__new__(Size, tuple.__add__(self, tuple(other)))
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return _joined(self, other)
+
+    def __radd__(self, other):
+        return _joined(other, self) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, n):
         return tuple.__new__(Size, tuple.__mul__(self, n))
@@ -35,3 +40,11 @@ class Size(tuple, metaclass=Shown):
 
     def __reduce__(self):
         return Size, (tuple(self),)
+
+
+def _joined(a, b):
+    both = tuple.__add__(tuple(a), tuple(b))
+    for i, n in enumerate(both):
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"torch.Size() takes an iterable of 'int' (item {i} is '{type(n).__name__}')")
+    return tuple.__new__(Size, both)

@@ -361,7 +361,7 @@ def broadcast_shapes(*shapes):
             if s[j] == 1 or s[j] == out[j]:
                 continue
             if out[j] != 1:
-                raise RuntimeError(f"Attempting to broadcast a dimension of length {s[j]} at {j}! Mismatching argument at index {i} had {tuple(s)}; "
+                raise RuntimeError(f"Attempting to broadcast a dimension of length {s[j]} at {j}! Mismatching argument at index {i} had {s}; "
                                    f"but expected "
                                    f"shape should be broadcastable to {out}")
             out[j] = s[j]

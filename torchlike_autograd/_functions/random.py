@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
-from .._core.composite import composite
+from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, inplace, keep_history
 from .._core.layouts import contiguous_format, in_memory_order
 from .._core.record import data, thread
@@ -184,23 +184,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     else:
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         arrays = [x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)]
-        t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
+        t = _noted({(True, False): "normal_by_mean", (False, True): "normal_by_std", (True, True): "normal"}[isinstance(mean, Tensor), isinstance(std, Tensor)],
+                   [x for x in (mean, std) if isinstance(x, Tensor)], _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d))
     return t if out is None else out.copy_(t)
-
-
-@composite("torch.bernoulli", "Tensor.bernoulli")
-def bernoulli(input, p=None, *, generator=None, out=None):
-    """Zeros and ones with the given probabilities."""
-    a = input._v.aval
-    probs = input._numpy() if p is None else p
-    t = _tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype)
-    return t if out is None else out.copy_(t)
-
-
-@composite("torch.poisson")
-def poisson(input, generator=None):
-    """Poisson numbers with the given rates."""
-    return _tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype)
 
 
 @composite("torch.multinomial", "Tensor.multinomial")
@@ -208,6 +194,11 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """Indices drawn by weight from each row."""
     t = _tensor(rng_choices.multinomial(_gen(generator), input._numpy(), num_samples, replacement), dtypes.int64)
     return t if out is None else out.copy_(t)
+
+
+def _noted(name, inputs, t):
+    """Drawn numbers as a function of the tensors they depend on (`_ops/draws.py`); themselves where none of these requires grad."""
+    return named(f"_drawn_{name}")(*inputs, t) if thread.state.grad and any(x.requires_grad for x in inputs) else t
 
 
 # In place

@@ -1,0 +1,1 @@
+"""torch.distributions: values, draws, gradients, errors, divergences, transforms, constraints, and programs that use them."""

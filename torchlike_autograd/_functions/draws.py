@@ -1,0 +1,54 @@
+"""Draws that depend on tensors (layer 7): gamma, Dirichlet, binomial, Poisson and Bernoulli numbers, with their nodes (see `_ops/draws.py`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import rng_choices, rng_draws, shapes
+from .._core.composite import composite
+from .._tensor import Tensor
+from .random import _gen, _noted, _tensor
+
+_BINOMIAL = "binomial only supports floating-point dtypes for {}, got: {}"
+
+
+def _from(name, inputs, array):
+    return _noted(name, inputs, _tensor(np.ascontiguousarray(array).reshape(array.shape), inputs[0].dtype))
+
+
+@composite("torch._standard_gamma")
+def _standard_gamma(input, generator=None):
+    """Gamma numbers of the shapes `input` and rate one; their derivative in the shapes is the implicit one."""
+    return _from("gamma", (input,), rng_choices.standard_gamma(_gen(generator), input._numpy()))
+
+
+@composite("torch._sample_dirichlet")
+def _sample_dirichlet(input, generator=None):
+    """Dirichlet numbers with the concentrations along the last dim; backward through them raises, as in torch."""
+    return _from("dirichlet", (input,), rng_choices.dirichlet(_gen(generator), input._numpy()))
+
+
+@composite("torch.binomial")
+def binomial(count, prob, generator=None):
+    """Binomial numbers, of the broadcast shape; backward through them raises, as in torch."""
+    for name, x in (("count", count), ("prob", prob)):
+        if not x.dtype.is_floating_point:
+            raise ValueError(_BINOMIAL.format(name, x.dtype.char_name))
+    shapes.broadcast(tuple(count.shape), tuple(prob.shape))
+    if count.dtype != prob.dtype:
+        raise RuntimeError(f"Found dtype {prob.dtype.char_name} but expected {count.dtype.char_name}")
+    return _from("binomial", (count, prob), rng_choices.binomial(_gen(generator), count._numpy(), prob._numpy()))
+
+
+@composite("torch.poisson")
+def poisson(input, generator=None):
+    """Poisson numbers with the given rates; zeros go back through them."""
+    return _from("poisson", (input,), rng_choices.poisson(_gen(generator), input._numpy()))
+
+
+@composite("torch.bernoulli", "Tensor.bernoulli")
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """Zeros and ones with the given probabilities; zeros go back through them."""
+    probs = input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p
+    t = _from("bernoulli", (input,), rng_draws.bernoulli(_gen(generator), probs, tuple(input.shape), input.dtype.np))
+    return t if out is None else out.copy_(t)
