@@ -144,12 +144,16 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     if input.dtype is dtypes.bool_:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input if input.ndim == 2 else input.view(1, -1)
+    _check_weights("fweights", fweights, rows.shape[1], dtypes.INT, "integral")
+    _check_weights("aweights", aweights, rows.shape[1], dtypes.FLOAT, "floating point")
     weights = None
     for w in (fweights, aweights):
         if w is not None:
             weights = w if weights is None else weights * w
     n = rows.shape[1]
     norm = n if weights is None else weights.sum()
+    if weights is not None and n and norm.item() == 0:
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = rows.sum(1) / n if weights is None else (rows * weights).sum(1) / norm
     if correction and weights is not None:
         norm = norm - correction if aweights is None else norm - correction * (weights * aweights).sum() / norm
@@ -158,6 +162,19 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     centred = rows - mean.unsqueeze(1)
     right = centred if weights is None else centred * weights
     return (centred @ right.t().conj() / norm).squeeze()
+
+
+def _check_weights(name, weights, n, category, word):
+    if weights is None:
+        return
+    if weights.ndim > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions")
+    if weights.dtype.category != category:
+        raise RuntimeError(f"cov(): expected {name} to have {word} dtype but got {name} with {weights.dtype.char_name} dtype")
+    if weights.numel() != n:
+        raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {n}")
+    if weights.numel() and weights.min().item() < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 @composite("torch.corrcoef", "Tensor.corrcoef")
@@ -170,7 +187,7 @@ def corrcoef(input):
         return c / c
     d = c.diag().sqrt()
     c = c / d.view(-1, 1) / d.view(1, -1)
-    return c if c.is_complex() else c.clip(-1, 1)
+    return named("complex")(c.real.clip(-1, 1), c.imag.clip(-1, 1)) if c.is_complex() else c.clip(-1, 1)
 
 
 @composite("torch.nn.functional.normalize")

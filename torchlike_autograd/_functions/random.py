@@ -7,7 +7,7 @@ import numpy as np
 
 from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
 from .._core.composite import composite
-from .._core.dispatch import check_inplace, inplace, keep_history
+from .._core.dispatch import check_inplace, inplace, keep_history, run
 from .._core.layouts import contiguous_format, in_memory_order
 from .._core.record import data, thread
 from .._core.storage import write
@@ -174,6 +174,13 @@ randn_like = composite("torch.randn_like")(_like("randn_like", randn, _normal_ap
 randint_like = composite("torch.randint_like")(_like("randint_like", randint, _integers))
 
 
+def _following(t, node, *inputs):
+    """Fresh numbers under a node that sends zeros to what they were drawn for."""
+    if not (thread.state.grad and any(x.requires_grad for x in inputs)):
+        return t
+    return run(spec_of(OPS["bernoulli.p" if node == "Unknown" else f"_drawn.{node}"], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
+
+
 @composite("torch.normal")
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Normal numbers with given means and deviations."""
@@ -185,6 +192,8 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         arrays = [x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)]
         t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
+        given = [x for x in (mean, std) if isinstance(x, Tensor)]
+        t = _following(t, "Normal3" if len(given) == 2 else "Normal1" if given[0] is mean else "Normal2", *given)
     return t if out is None else out.copy_(t)
 
 
@@ -193,14 +202,14 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones with the given probabilities."""
     a = input._v.aval
     probs = input._numpy() if p is None else p
-    t = _tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype)
+    t = _following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype), "Bernoulli0" if p is None else "Unknown", input)
     return t if out is None else out.copy_(t)
 
 
 @composite("torch.poisson")
 def poisson(input, generator=None):
     """Poisson numbers with the given rates."""
-    return _tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype)
+    return _following(_tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype), "Poisson0", input)
 
 
 @composite("torch.multinomial", "Tensor.multinomial")
