@@ -331,7 +331,7 @@ def _random_largest(x, starts, kernel):
     for offset in np.ndindex(*kernel):
         place = 0
         for i in range(n):
-            own = (starts[i] + offset[i]).reshape(*x.shape[:2], *[-1 if j == i else 1 for j in range(n)])
+            own = (starts[i] + offset[i]).reshape(*x.shape[:2], *[starts[i].shape[-1] if j == i else 1 for j in range(n)])
             place = place * x.shape[2 + i] + own
         value = jnp.take_along_axis(planes, place.reshape(*x.shape[:2], math.prod(place.shape[2:])), 2, mode="clip").reshape(place.shape)
         if best is None:

@@ -26,6 +26,8 @@ def _touched(n, places):
 
 
 def _added(x, places, src):
+    if x.dtype == bool:
+        return x.at[places].max(src, mode="drop")
     return x.at[places].add(src, mode="drop")
 
 
