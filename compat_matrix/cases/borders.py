@@ -44,3 +44,20 @@ table("borders.refused", fails, [(e, e, E) for e in (
     "F.linear_cross_entropy(torch.ones(2, 3, 3), torch.ones(2, 3), torch.ones(3, 2))", "F.linear_cross_entropy(m, torch.ones(2), torch.ones(2, 2))",
     "F.linear_cross_entropy(m, torch.ones(2, 4), torch.ones(2, 2))", "F.linear_cross_entropy(m, torch.ones(2, 3), torch.ones(2, 2), ignore_index=0)",
     "F.linear_cross_entropy(m[0], torch.ones(2, 4, 3), torch.ones(2, 4))", "F.linear_cross_entropy(m, torch.ones(2, 3), torch.ones(2), linear_bias=torch.ones(3))")])
+
+
+@case("borders.no forward derivative")
+def _(torch):
+    F, fw = torch.nn.functional, torch.autograd.forward_ad
+    x = torch.tensor([[4.0, 1.0], [1.0, 3.0]], dtype=torch.float64)
+    long = torch.tensor([0, 1])
+    for label, f in (
+            ("cdist", lambda d: torch.cdist(d, x)), ("pdist", F.pdist), ("cholesky", torch.cholesky), ("grid", lambda d: F.grid_sample(d[None, None], x[None, None] / 9)),
+            ("index_reduce", lambda d: d.index_reduce(0, long, x, "prod")), ("margins", lambda d: F.multi_margin_loss(d, long)),
+            ("labels", lambda d: F.multilabel_margin_loss(d, torch.tensor([[0, -1], [1, -1]]))), ("bag", lambda d: F.embedding_bag(long, d, long[:1])),
+            ("attention", lambda d: F.scaled_dot_product_attention(d[None, None], d[None, None], d[None, None])), ("segments", lambda d: torch.segment_reduce(d, "sum", lengths=long + 1 - long)),
+            ("ctc", lambda d: F.ctc_loss(d[:, None].log_softmax(-1), long[None, 1:], torch.tensor([2]), torch.tensor([1]))),
+            ("ormqr", lambda d: torch.ormqr(d, x[0], x)), ("drawn", lambda d: torch.bernoulli(d / 4)), ("linalg.cholesky", torch.linalg.cholesky)):
+        with fw.dual_level():
+            dual = fw.make_dual(x, torch.ones_like(x))
+            yield label, attempt(lambda f=f, dual=dual: fw.unpack_dual(f(dual)).tangent)

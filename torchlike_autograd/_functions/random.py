@@ -176,7 +176,7 @@ randint_like = composite("torch.randint_like")(_like("randint_like", randint, _i
 
 def _following(t, node, *inputs):
     """Fresh numbers under a node that sends zeros to what they were drawn for."""
-    if not (thread.state.grad and any(x.requires_grad for x in inputs)):
+    if not (thread.state.grad and any(x.requires_grad for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
         return t
     return run(spec_of(OPS["bernoulli.p" if node == "Unknown" else f"_drawn.{node}"], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
 
