@@ -61,3 +61,80 @@ def _(torch):
         with fw.dual_level():
             dual = fw.make_dual(x, torch.ones_like(x))
             yield label, attempt(lambda f=f, dual=dual: fw.unpack_dual(f(dual)).tangent)
+
+
+@case("borders.histograms")
+def _(torch):
+    y = torch.tensor([1.0, 2.0, 2.5, 0.0, 4.0])
+    w, z = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0]), torch.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
+    for label, f in (
+            ("plain", lambda: torch.histogram(y, 4)), ("range", lambda: torch.histogram(y, 4, range=(0.0, 2.0))), ("edges", lambda: torch.histogram(y, torch.tensor([0.0, 1.0, 3.0]))),
+            ("weights", lambda: torch.histogram(y, 3, weight=w)), ("density", lambda: y.histogram(3, density=True)), ("both", lambda: torch.histogram(y, 2, weight=w, density=True)),
+            ("same", lambda: torch.histogram(torch.ones(3), 2)), ("empty", lambda: torch.histogram(torch.ones(0), 2)), ("ints", lambda: torch.histogram(torch.tensor([1, 2]), 3)),
+            ("none", lambda: torch.histogram(y, 0)), ("not finite", lambda: torch.histogram(y, 2, range=(0.0, float("inf")))), ("order", lambda: torch.histogram(y, 2, range=(2.0, 1.0))),
+            ("rows", lambda: torch.histogram(y, torch.ones(2, 2))), ("dtype", lambda: torch.histogram(y, torch.ones(3).double())),
+            ("weight dtype", lambda: torch.histogram(y, 3, weight=w.double())), ("weight shape", lambda: torch.histogram(y, 3, weight=w[:4])),
+            ("three", lambda: torch.histogram(y, 2, range=(1.0, 1.0, 2.0))), ("two dims", lambda: torch.histogramdd(z, [2, 3])), ("int", lambda: torch.histogramdd(z, 2).hist),
+            ("ranges", lambda: torch.histogramdd(z, [2, 2], range=[0.0, 1.0, 0.0, 1.0])), ("bad", lambda: torch.histogramdd(z, [2])), ("one dim", lambda: torch.histogramdd(y, [2])),
+            ("edges of two", lambda: torch.histogramdd(z, [torch.tensor([0.0, 1.0, 2.0]), torch.tensor([0.0, 2.0])])),
+            ("weighted", lambda: torch.histogramdd(z, 2, weight=w[:3], density=True)), ("bad range", lambda: torch.histogramdd(z, [2, 2], range=[0.0, 1.0]))):
+        yield label, attempt(f)
+    out = torch.empty(0), torch.empty(0)
+    yield "out", torch.histogram(y, 2, out=out)[0] is out[0], out
+
+
+@case("borders.out")
+def _(torch):
+    x = torch.tensor([0.2, 0.8])
+    for label, f in (("bernoulli", lambda out: torch.bernoulli(x, out=out)), ("rand", lambda out: torch.rand(3, out=out)), ("randn", lambda out: torch.randn(2, 2, out=out)),
+                     ("normal", lambda out: torch.normal(x, x, out=out)), ("multinomial", lambda out: torch.multinomial(x, 1, out=out)), ("diff", lambda out: torch.diff(x, out=out)),
+                     ("randint", lambda out: torch.randint(0, 9, (3,), out=out)), ("randperm", lambda out: torch.randperm(4, out=out)),
+                     ("histc", lambda out: torch.histc(x, 3, out=out)), ("as_strided_copy", lambda out: torch.as_strided_copy(x, (2, 2), (0, 1), out=out))):
+        out = torch.empty(0, dtype=torch.int64 if label in ("multinomial", "randint", "randperm") else torch.float32)
+        torch.manual_seed(0)
+        yield label, attempt(lambda f=f, out=out: (f(out) is out, out))
+
+
+@case("borders.copies by to")
+def _(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    for label, f in (("flags", lambda: x.to(torch.float32, False, True)), ("device", lambda: x.to("cpu", torch.float32, False, True)), ("like", lambda: x.to(x, False, True)),
+                     ("one flag", lambda: x.to(torch.float32, True)), ("named", lambda: x.to(torch.float32, copy=True))):
+        out = f()
+        yield label, out is x, out.grad_fn.name() if out.grad_fn is not None else None
+
+
+@case("borders.internals")
+def _(torch):
+    x = torch.arange(6.0, dtype=torch.float64).reshape(2, 3).requires_grad_()
+    for size in ((1, 3), (3,), (2, 3), (), (2,), (1, 2, 3), (2, 1)):
+        yield f"sum to {size}", attempt(lambda size=size: x.sum_to_size(size).detach()), attempt(lambda size=size: torch.autograd.grad(x.sum_to_size(size).sum(), x))
+    for p, train in ((0.5, True), (0.5, False), (1.0, True), (0.0, True)):
+        torch.manual_seed(0)
+        out, mask = torch.native_dropout(x, p, train)
+        yield f"dropout {p} {train}", out.detach(), mask, out.grad_fn.name(), torch.autograd.grad(out.sum(), x)
+    a = [torch.arange(6.0).reshape(3, 2), torch.arange(4.0).reshape(4, 1)]
+    for label, f in (("rows", lambda: torch._chunk_cat(a, 0, 2)), ("columns", lambda: torch._chunk_cat([x.detach()], 1, 2)), ("none", lambda: torch._chunk_cat([], 0, 2)),
+                     ("no chunks", lambda: torch._chunk_cat(a, 0, 0)), ("sizes", lambda: torch._chunk_cat(a, -1, 2)), ("strides", lambda: torch.empty_permuted((2, 3, 5), (0, 2, 1)).stride()),
+                     ("layout", lambda: torch.empty_permuted((2, 3, 5), (0, 2))), ("twice", lambda: torch.empty_permuted((2, 3, 5), (0, 2, 2))),
+                     ("beyond", lambda: torch.empty_permuted((2, 3, 5), (0, 2, 5)))):
+        yield label, attempt(f)
+    y = x.detach()[0].requires_grad_()
+    for name in ("softmax", "log_softmax"):
+        out = getattr(torch, f"_{name}_backward_data")(y, torch.softmax(x.detach()[1], 0), 0, torch.float64)
+        yield name, out.detach(), torch.autograd.grad(out.pow(2).sum(), y)
+    i, m = torch.tensor([0, 5, -1]), torch.tensor([True, False, True])
+    out = torch._unsafe_masked_index(y, m, [i], 7.0)
+    yield "masked index", out.detach(), torch.autograd.grad(out.pow(2).sum(), y)
+    yield "masked put", torch._unsafe_masked_index_put_accumulate(y.detach(), m, [i], torch.ones(3, dtype=torch.float64))
+
+
+@case("borders.low rank")
+def _(torch):
+    a = torch.tensor([[1.0, 2.0, 0.5], [0.0, -1.0, 2.0], [3.0, 1.0, 1.0], [2.0, 2.0, -1.0]], dtype=torch.float64, requires_grad=True)
+    for label, f in (("svd", lambda: torch.svd_lowrank(a, 2)), ("less", lambda: torch.svd_lowrank(a, 2, M=a.detach().mean(0, keepdim=True))), ("wide", lambda: torch.svd_lowrank(a.t(), 2, niter=1)),
+                     ("pca", lambda: torch.pca_lowrank(a)), ("as it is", lambda: torch.pca_lowrank(a, 2, center=False))):
+        torch.manual_seed(0)
+        u, s, v = f()
+        yield label, [tuple(t.shape) for t in (u, s, v)], s.detach(), (u * s @ v.mT).detach(), torch.autograd.grad((u * s @ v.mT).pow(2).sum(), a)
+    yield "refused", attempt(lambda: torch.pca_lowrank(a, 7)), attempt(lambda: torch.pca_lowrank(a, 2, niter=-1)), attempt(lambda: torch.svd_lowrank(a[0]))

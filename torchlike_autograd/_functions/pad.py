@@ -12,6 +12,7 @@ from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
 from .._tensor import Tensor, from_array
 from .create import zeros_like
+from .norm import into
 
 _cat, _constant = named("cat"), named("constant_pad_nd")
 _mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_number"), named("_true_div_number")
@@ -76,8 +77,10 @@ def _circular(x, pad):
 # Neighbours
 
 @composite("torch.diff", "Tensor.diff")
-def diff(input, n=1, dim=-1, prepend=None, append=None):
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Differences of neighbours along a dim, n times."""
+    if out is not None:
+        return into("diff", out, diff(input, n, dim, prepend, append), input)
     if input.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -217,14 +220,14 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     inside = a[(a >= low) & (a <= high)]
     places = np.minimum(((inside - a.dtype.type(low)) * a.dtype.type(bins) / a.dtype.type(high - low)).astype(np.int64), bins - 1)
     t = from_array(np.bincount(places, minlength=bins).astype(input.dtype.np), input.dtype)
-    return t if out is None else out.copy_(t)
+    return into("histc", out, t, input)
 
 
 @composite("torch.special.ndtr")
 def ndtr(input, *, out=None):
     """The normal distribution function."""
     t = _mul_number(_add_number(_mul_number(input, math.sqrt(0.5)).erf(), 1.0), 0.5)
-    return t if out is None else out.copy_(t)
+    return into("special_ndtr", out, t, input)
 
 
 __all__ = ["corrcoef", "cov", "cumulative_trapezoid", "diff", "histc", "normalize", "pad", "trapezoid"]
