@@ -13,7 +13,7 @@ LAYERS = [
     ("_tensor", "_tensor_values", "_core/printing"),
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved"),
     ("_functions/", "autograd/", "random", "utils/"),
-    ("func", "linalg", "special", "fft", "nn/", "distributions/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
+    ("func", "linalg", "masked", "signal/", "special", "fft", "nn/", "distributions/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
      "testing", "overrides", "jit", "hub", "compiler", "utils/data/", "version"),
     ("dropin",),
     ("_api", "__init__", "__main__"),

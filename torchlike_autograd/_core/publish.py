@@ -42,7 +42,8 @@ def _fill():
         if here and (method or path[len("torch."):] + "_" in twins.FUNCTIONS) and f"{path}_" not in _table and path.count(".") == 1:
             _table[f"{path}_"] = bind.make_inplace(name, ops)
     for path, f in COMPOSITES.items():
-        if path.endswith("_") and path.startswith("torch.") and path.count(".") == 1 and path[len("torch."):] not in twins.FUNCTIONS:
+        if path.endswith("_") and path.startswith("torch.") and path.count(".") == 1 and path[len("torch."):] not in twins.FUNCTIONS \
+                and not path.startswith("torch._foreach_"):
             continue
         _table[path] = f if path.rpartition(".")[2] in _PLAIN or type(f) is not FunctionType else _explained(path, f)
 

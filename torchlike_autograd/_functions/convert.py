@@ -23,6 +23,7 @@ def cast(t, dtype):
 @composite("Tensor.to")
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None, other=None):
     """Convert dtype and/or device; `self` where nothing changes and no copy is asked for."""
+    flags = 0
     for a in args:
         if isinstance(a, dtypes.dtype):
             dtype = a
@@ -30,8 +31,11 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             dtype, device = a.dtype, a.device
         elif isinstance(a, (str, devices.device)) or (isinstance(a, int) and not isinstance(a, bool)):
             device = a
-        elif a is None or (isinstance(a, bool) and a is not args[0]):
+        elif a is None:
             continue
+        elif isinstance(a, bool) and a is not args[0]:  # non_blocking, then copy
+            flags += 1
+            copy = a if flags == 2 else copy
         elif isinstance(a, type) and a in (float, int, bool, complex):
             dtype = {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_, complex: dtypes.complex128}[a]
         elif isinstance(a, (bool, float, complex)):  # torch takes it for a tensor to be like
@@ -47,7 +51,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     out = self if dtype is None else cast(self, dtype)
     if device is not None:
         out = _move(out, devices.key_of(device))
-    return out.clone() if copy and out is self else out
+    return unary(cast_spec(out.dtype), out) if copy and out is self else out
 
 
 def _refused(t, args, kwargs):

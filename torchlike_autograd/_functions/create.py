@@ -267,12 +267,16 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     return arange(start, start + n * step, step, out=out, dtype=dtype or config.default_dtype(), device=device, requires_grad=requires_grad)
 
 
+def _zero_dim(name, start, end):
+    wrong = [f"{word} with {x.ndim} dimension(s)" for word, x in (("start", start), ("end", end)) if isinstance(x, Tensor)]
+    if any(isinstance(x, Tensor) and x.ndim for x in (start, end)):
+        raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {' and '.join(wrong)}.")
+
+
 @composite("torch.linspace")
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """`steps` numbers evenly spaced from start to end, both included."""
-    for name, x in (("start", start), ("end", end)):
-        if isinstance(x, Tensor) and x.ndim:
-            raise RuntimeError(f"linspace only supports 0-dimensional start and end tensors, but got {name} with {x.ndim} dimension(s).")
+    _zero_dim("linspace", start, end)
     start, end = _number(start), _number(end)
     if isinstance(steps, (bool, float)) or not isinstance(start, (int, float, complex)) or not isinstance(end, (int, float, complex)):
         raise TypeError("linspace() takes two numbers and an int")
@@ -288,6 +292,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
 @composite("torch.logspace")
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """base to the power of a linspace."""
+    _zero_dim("logspace", start, end)
     exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
     return _out_or(t, out, device, requires_grad)

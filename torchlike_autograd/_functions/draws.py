@@ -1,12 +1,11 @@
-"""Draws that depend on tensors (layer 7): gamma, Dirichlet, binomial, Poisson and Bernoulli numbers, with their nodes (see `_ops/draws.py`)."""
+"""Draws that depend on tensors (layer 7): gamma, Dirichlet and binomial numbers, with their nodes (see `_ops/draws.py`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._core import rng_choices, rng_draws, shapes
+from .._core import rng_choices, shapes
 from .._core.composite import composite
-from .._tensor import Tensor
 from .random import _gen, _noted, _tensor
 
 _BINOMIAL = "binomial only supports floating-point dtypes for {}, got: {}"
@@ -38,17 +37,3 @@ def binomial(count, prob, generator=None):
     if count.dtype != prob.dtype:
         raise RuntimeError(f"Found dtype {prob.dtype.char_name} but expected {count.dtype.char_name}")
     return _from("binomial", (count, prob), rng_choices.binomial(_gen(generator), count._numpy(), prob._numpy()))
-
-
-@composite("torch.poisson")
-def poisson(input, generator=None):
-    """Poisson numbers with the given rates; zeros go back through them."""
-    return _from("poisson", (input,), rng_choices.poisson(_gen(generator), input._numpy()))
-
-
-@composite("torch.bernoulli", "Tensor.bernoulli")
-def bernoulli(input, p=None, *, generator=None, out=None):
-    """Zeros and ones with the given probabilities; zeros go back through them."""
-    probs = input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p
-    t = _from("bernoulli", (input,), rng_draws.bernoulli(_gen(generator), probs, tuple(input.shape), input.dtype.np))
-    return t if out is None else out.copy_(t)

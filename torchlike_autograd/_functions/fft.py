@@ -142,7 +142,7 @@ _publish_one("hfft", _to_real, True, "The transform of a signal of which half is
 def _sizes(x, s, dim):
     """(dims, sizes) of a transform along several dims."""
     if dim is not None:
-        dims = [wrap_dim(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
+        dims = [_one_dim(x, d) for d in ((dim,) if isinstance(dim, int) else dim)]
         if len(set(dims)) != len(dims):
             raise RuntimeError("FFT dims must be unique")
     if s is not None:

@@ -18,6 +18,7 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
 from .create import filled
 from .join import _cat
+from .norm import into
 from .shape import _narrow_plan, as_strided, copied, sliced, strided_plan
 
 
@@ -140,11 +141,12 @@ def slice_copy(input, dim=0, start=None, end=None, step=1):
 
 
 @composite("torch.as_strided_copy")
-def as_strided_copy(input, size, stride, storage_offset=None):
+def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """A copy of a view with chosen strides."""
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
     statics = (("size", size), ("stride", stride), ("offset", offset), ("own", own))
-    return run(spec_of(OPS["_as_strided_copy"], statics, ("T",)), (source,))
+    result = run(spec_of(OPS["_as_strided_copy"], statics, ("T",)), (source,))
+    return into("as_strided_copy", out, result, input)
 
 
 @composite("torch.narrow_copy", "Tensor.narrow_copy")

@@ -386,7 +386,7 @@ def _splitter(name, axis, least):
         if input.ndim < least:
             raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!")
         d = axis(input.ndim)
-        if isinstance(cuts, int) and cuts != 0 and input.shape[d] % cuts:
+        if isinstance(cuts, int) and cuts >= 0 and (cuts == 0 or input.shape[d] % cuts):
             raise RuntimeError(f"torch.{name} attempted to split along dimension {d}, but the size of the dimension {input.shape[d]} is not divisible by the "
                                f"split_size {cuts}!")
         return tensor_split(input, cuts, dim=d)
@@ -406,6 +406,7 @@ dsplit = _splitter("dsplit", lambda ndim: 2, 3)
 @composite("torch.linalg.vander")
 def linalg_vander(x, *, N=None):
     """The powers 0 to N - 1 of each element, along a new last dim."""
+    x = x if x.ndim else x.unsqueeze(0)
     n = x.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")

@@ -234,12 +234,34 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     return _nll(logp, target, weight, code, ignore_index)
 
 
+def _check_linear(input, weight, target, bias, ignore_index):
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
+    if weight.ndim < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {weight.ndim}")
+    if input.shape[-1] != weight.shape[-1]:
+        raise RuntimeError(f"expected equal input and linear_weight last dimensions (in_features), got {input.shape[-1]} and {weight.shape[-1]}, respectively")
+    if weight.ndim > 2 and input.ndim == 1:
+        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires batched input, (N, {weight.shape[-1]}), got unbatched "
+                           f"input with shape {tuple(input.shape)}")
+    if bias is not None and bias.shape != weight.shape[:-1]:
+        raise RuntimeError(f"expected linear_bias shape {tuple(weight.shape[:-1])}, got {tuple(bias.shape)}")
+    if ignore_index is not None and target.dtype.category >= FLOAT:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+
+
 @composite("torch.nn.functional.linear_cross_entropy")
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None, label_smoothing=0.0, options=None):
     """The cross entropy of a linear layer's results, which are computed as a whole (`options`, which say how torch divides the work, are not there)."""
     if options is not None:
         raise NotImplementedError("torchlike_autograd: linear_cross_entropy with options")
+    _check_linear(input, linear_weight, target, linear_bias, ignore_index)
+    rest = linear_weight.shape[1:-1]
+    if rest:  # classes and further dims of the loss
+        linear_weight = linear_weight.flatten(0, -2)
+        linear_bias = linear_bias if linear_bias is None else linear_bias.flatten()
     logits = COMPOSITES["torch.nn.functional.linear"](input, linear_weight, linear_bias)
+    logits = logits.unflatten(-1, (-1, *rest)) if rest else logits
     ignored = -100 if ignore_index is None else ignore_index
     return cross_entropy(logits, target, weight, None, ignored, None, reduction, label_smoothing)
 

@@ -12,6 +12,7 @@ from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
 from .._tensor import Tensor, from_array
 from .create import zeros_like
+from .norm import into
 
 _cat, _constant = named("cat"), named("constant_pad_nd")
 _mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_number"), named("_true_div_number")
@@ -76,8 +77,10 @@ def _circular(x, pad):
 # Neighbours
 
 @composite("torch.diff", "Tensor.diff")
-def diff(input, n=1, dim=-1, prepend=None, append=None):
+def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Differences of neighbours along a dim, n times."""
+    if out is not None:
+        return into("diff", out, diff(input, n, dim, prepend, append), input)
     if input.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
@@ -144,12 +147,16 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     if input.dtype is dtypes.bool_:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input if input.ndim == 2 else input.view(1, -1)
+    _check_weights("fweights", fweights, rows.shape[1], dtypes.INT, "integral")
+    _check_weights("aweights", aweights, rows.shape[1], dtypes.FLOAT, "floating point")
     weights = None
     for w in (fweights, aweights):
         if w is not None:
             weights = w if weights is None else weights * w
     n = rows.shape[1]
     norm = n if weights is None else weights.sum()
+    if weights is not None and n and norm.item() == 0:
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = rows.sum(1) / n if weights is None else (rows * weights).sum(1) / norm
     if correction and weights is not None:
         norm = norm - correction if aweights is None else norm - correction * (weights * aweights).sum() / norm
@@ -158,6 +165,19 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     centred = rows - mean.unsqueeze(1)
     right = centred if weights is None else centred * weights
     return (centred @ right.t().conj() / norm).squeeze()
+
+
+def _check_weights(name, weights, n, category, word):
+    if weights is None:
+        return
+    if weights.ndim > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions")
+    if weights.dtype.category != category:
+        raise RuntimeError(f"cov(): expected {name} to have {word} dtype but got {name} with {weights.dtype.char_name} dtype")
+    if weights.numel() != n:
+        raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {n}")
+    if weights.numel() and weights.min().item() < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 @composite("torch.corrcoef", "Tensor.corrcoef")
@@ -170,7 +190,7 @@ def corrcoef(input):
         return c / c
     d = c.diag().sqrt()
     c = c / d.view(-1, 1) / d.view(1, -1)
-    return c if c.is_complex() else c.clip(-1, 1)
+    return named("complex")(c.real.clip(-1, 1), c.imag.clip(-1, 1)) if c.is_complex() else c.clip(-1, 1)
 
 
 @composite("torch.nn.functional.normalize")
@@ -200,14 +220,14 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     inside = a[(a >= low) & (a <= high)]
     places = np.minimum(((inside - a.dtype.type(low)) * a.dtype.type(bins) / a.dtype.type(high - low)).astype(np.int64), bins - 1)
     t = from_array(np.bincount(places, minlength=bins).astype(input.dtype.np), input.dtype)
-    return t if out is None else out.copy_(t)
+    return into("histc", out, t, input)
 
 
 @composite("torch.special.ndtr")
 def ndtr(input, *, out=None):
     """The normal distribution function."""
     t = _mul_number(_add_number(_mul_number(input, math.sqrt(0.5)).erf(), 1.0), 0.5)
-    return t if out is None else out.copy_(t)
+    return into("special_ndtr", out, t, input)
 
 
 __all__ = ["corrcoef", "cov", "cumulative_trapezoid", "diff", "histc", "normalize", "pad", "trapezoid"]

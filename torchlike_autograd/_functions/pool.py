@@ -34,7 +34,7 @@ def _check_tensor(name, x):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
 
 
-def _check_one(x, kernel, stride, padding, dilation, ceil_mode):
+def _check_one(x, kernel, stride, padding, dilation, ceil_mode, plain):
     """torch's own checks of max_pool1d."""
     if x.ndim not in (2, 3) or any(s == 0 for s in x.shape[-2:]):
         raise RuntimeError(f"max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
@@ -46,6 +46,8 @@ def _check_one(x, kernel, stride, padding, dilation, ceil_mode):
     for word, value in (("kernel_size", k), ("stride", s)):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {word} must be greater than zero, but got {value}")
+    if not plain:
+        _pool_ops._check_pads(kernel, padding, dilation)
     if p < 0:
         raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {p}")
     if p > k // 2:
@@ -58,7 +60,7 @@ def _check_one(x, kernel, stride, padding, dilation, ceil_mode):
 
 
 def _max_one(input, kernel, stride, padding, dilation, ceil_mode, plain):
-    _check_one(input, kernel, stride, padding, dilation, ceil_mode)
+    _check_one(input, kernel, stride, padding, dilation, ceil_mode, plain)
     kept = thread.state.grad and input.requires_grad
     if plain and not kept and not input.dtype.is_floating_point:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.char_name}'")

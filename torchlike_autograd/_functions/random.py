@@ -7,7 +7,7 @@ import numpy as np
 
 from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
 from .._core.composite import composite, named
-from .._core.dispatch import check_inplace, inplace, keep_history
+from .._core.dispatch import check_inplace, inplace, keep_history, run, write_result
 from .._core.layouts import contiguous_format, in_memory_order
 from .._core.record import data, thread
 from .._core.storage import write
@@ -50,6 +50,14 @@ def _tensor(array, dtype, requires_grad=False, device=None):
     t = _new(Tensor)
     t._v = data(array, dtype)
     return placed(t, device, requires_grad)
+
+
+def _into(t, out):
+    """The numbers, written into `out` if there is one, which takes their shape."""
+    if out is None:
+        return t
+    write_result(out, t._value())
+    return out
 
 
 def _gen(generator, maps=False):
@@ -106,7 +114,7 @@ def _drawn(name, draw):
         t = _new(Tensor)
         t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
-        return t if out is None else out.copy_(t)
+        return _into(t, out)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}: the numbers of torch's CPU generator."
@@ -134,7 +142,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     _nonnegative("randint", shape)
     d = dtype or dtypes.int64
     t = _tensor(rng_integers.randint(_gen(generator), int(low), int(high), shape, d.np), d, requires_grad, device)
-    return t if out is None else out.copy_(t)
+    return _into(t, out)
 
 
 @composite("torch.randperm")
@@ -144,7 +152,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
     t = _tensor(rng_integers.randperm(_gen(generator), int(n), d.np), d, requires_grad, device)
-    return t if out is None else out.copy_(t)
+    return _into(t, out)
 
 
 def _like(name, factory, fill):
@@ -174,6 +182,13 @@ randn_like = composite("torch.randn_like")(_like("randn_like", randn, _normal_ap
 randint_like = composite("torch.randint_like")(_like("randint_like", randint, _integers))
 
 
+def _following(t, node, *inputs):
+    """Fresh numbers under a node that sends zeros to what they were drawn for."""
+    if not (thread.state.grad and any(x.requires_grad for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
+        return t
+    return run(spec_of(OPS["bernoulli.p" if node == "Unknown" else f"_drawn.{node}"], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
+
+
 @composite("torch.normal")
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Normal numbers with given means and deviations."""
@@ -184,16 +199,32 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     else:
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         arrays = [x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)]
-        t = _noted({(True, False): "normal_by_mean", (False, True): "normal_by_std", (True, True): "normal"}[isinstance(mean, Tensor), isinstance(std, Tensor)],
-                   [x for x in (mean, std) if isinstance(x, Tensor)], _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d))
-    return t if out is None else out.copy_(t)
+        t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
+        given = [x for x in (mean, std) if isinstance(x, Tensor)]
+        t = _following(t, "Normal3" if len(given) == 2 else "Normal1" if given[0] is mean else "Normal2", *given)
+    return _into(t, out)
+
+
+@composite("torch.bernoulli", "Tensor.bernoulli")
+def bernoulli(input, p=None, *, generator=None, out=None):
+    """Zeros and ones with the given probabilities."""
+    a = input._v.aval
+    probs = input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p
+    t = _following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype), "Bernoulli0" if p is None else "Unknown", input)
+    return _into(t, out)
+
+
+@composite("torch.poisson")
+def poisson(input, generator=None):
+    """Poisson numbers with the given rates."""
+    return _following(_tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype), "Poisson0", input)
 
 
 @composite("torch.multinomial", "Tensor.multinomial")
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn by weight from each row."""
     t = _tensor(rng_choices.multinomial(_gen(generator), input._numpy(), num_samples, replacement), dtypes.int64)
-    return t if out is None else out.copy_(t)
+    return _into(t, out)
 
 
 def _noted(name, inputs, t):

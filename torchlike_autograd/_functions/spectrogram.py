@@ -133,7 +133,7 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
         raise IndexError(f"Dimension out of range (expected to be in range of [{-input.ndim - 1}, {input.ndim}], but got -3)")
     said = (f"istft({_typed(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={win_length}, window={_shown(window)}, center={_flag(center)}, "
             f"normalized={_flag(normalized)}, onesided={_flag(onesided)}, length={length}, return_complex={_flag(return_complex)})")
-    half = not (window is not None and window.is_complex()) if onesided is None else onesided
+    half = input.shape[-2] != n_fft if onesided is None else onesided
     _check_istft(input, n_fft, hop, win_length, window, half, said)
     if half and return_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")

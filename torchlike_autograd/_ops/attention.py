@@ -35,7 +35,7 @@ _SAVED = dict.fromkeys(("query", "key", "value"), ("query", "key", "value", "res
 
 
 @op("_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, bool is_causal, Tensor? attn_mask, float scale) -> Tensor",
-    node="ScaledDotProductFlashAttentionForCpuBackward0", names=(), opmath=True, nondiff=("attn_mask",), lift=("scale",),
+    forward=False, node="ScaledDotProductFlashAttentionForCpuBackward0", names=(), opmath=True, nondiff=("attn_mask",), lift=("scale",),
     second="aten::_scaled_dot_product_flash_attention_for_cpu_backward", saves=_SAVED,
     samples=[call(real(1, 1, 2, 2), real(1, 1, 2, 2), real(1, 1, 2, 2), False, None, 1.0)], kinks=SMOOTH)
 def _attention(query, key, value, attn_mask, *, is_causal, scale):
@@ -110,7 +110,7 @@ _INDICES = at(0, 2, 1, dtype="int64", grad=False)
 
 
 @op("_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, bool include_last_offset, "
-    "int padding_idx) -> Tensor", node="EmbeddingBagBackward0", names=(), opmath=True, second="_embedding_bag_backward", nondiff=("indices", "offsets"),
+    "int padding_idx) -> Tensor", forward=False, node="EmbeddingBagBackward0", names=(), opmath=True, second="_embedding_bag_backward", nondiff=("indices", "offsets"),
     guard=_wrong_bags, guard_error=_bag_error, saves={"weight": ("indices", "offsets"), "per_sample_weights": ("weight", "indices", "offsets")},
     samples=[call(real(3, 2), _INDICES, at(0, 2, dtype="int64", grad=False), False, 0, None, False, -1)], kinks=SMOOTH)
 def _embedding_bag(weight, indices, offsets, per_sample_weights, *, scale_grad_by_freq, mode, include_last_offset, padding_idx):
@@ -192,7 +192,7 @@ def _ctc_tangent(out, primals, tangents, *, blank, zero_infinity):
 
 
 @op("_ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank, bool zero_infinity) -> Tensor",
-    node="CtcLossBackward0", names=(), second="aten::_ctc_loss_backward", nondiff=("targets", "input_lengths", "target_lengths"),
+    forward=False, node="CtcLossBackward0", names=(), second="aten::_ctc_loss_backward", nondiff=("targets", "input_lengths", "target_lengths"),
     saves={"log_probs": ("log_probs", "targets", "result")}, derivative=rule(_ctc_tangent),
     samples=[call(real(3, 1, 2), at([[1]], dtype="int64", grad=False), at(3, dtype="int64", grad=False), at(1, dtype="int64", grad=False), 0, False)],
     kinks=SMOOTH)

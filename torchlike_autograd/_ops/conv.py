@@ -30,7 +30,9 @@ def _check_numbers(x, stride, padding, dilation, output_padding, groups):
         raise RuntimeError("negative output_padding is not supported")
     if any(s <= 0 for s in stride):
         raise RuntimeError("non-positive stride is not supported")
-    if any(d <= 0 for d in dilation):
+    if any(d < 0 for d in dilation):
+        raise RuntimeError("dilation should be greater than zero")
+    if any(d == 0 for d in dilation):
         if str(x.dtype) == "float64":
             raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
         raise RuntimeError("non-positive dilation is not supported")
@@ -135,6 +137,8 @@ _PLAIN_CALL = ((1,), (0,), (1,), False, (0,), 1)
 
 def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
     n = weight.ndim - 2
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
     stride, padding, dilation = spread("stride", stride, n), spread("padding", padding, n), spread("dilation", dilation, n)
     output_padding = spread("output_padding", output_padding, n)
     _check_numbers(input, stride, padding, dilation, output_padding, groups)

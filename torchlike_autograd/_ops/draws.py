@@ -143,29 +143,7 @@ def _dirichlet_grad(x, alpha, total):
     return _in_double(lambda x, a, t: _beta_slope(x, a, t - a), x, alpha, total)
 
 
-# Draws through which torch sends nothing back: zeros, or an error
-
-def _zero(node, of):
-    @op(f"_drawn_{of}(Tensor self, Tensor drawn) -> Tensor", node=node, names=(), nondiff=("drawn",),
-        samples=[call(real(3, low=0.1, high=0.9), at(1.0, 0.0, 1.0, grad=False))], kinks=SMOOTH)
-    def body(self, drawn):
-        """Draws that do not move with their parameter."""
-        return drawn
-
-    return body
-
-
-for _node, _of in (("PoissonBackward0", "poisson"), ("BernoulliBackward0", "bernoulli"), ("NormalBackward1", "normal_by_mean"),
-                   ("NormalBackward2", "normal_by_std")):
-    _zero(_node, _of)
-
-
-@op("_drawn_normal(Tensor mean, Tensor std, Tensor drawn) -> Tensor", node="NormalBackward3", names=(), nondiff=("drawn",),
-    samples=[call(real(3), real(3, low=0.1), real(3, grad=False))], kinks=SMOOTH)
-def _drawn_normal(mean, std, drawn):
-    """Normal draws that do not move with their parameters."""
-    return drawn
-
+# Draws through which backward raises
 
 @op("_drawn_dirichlet(Tensor self, Tensor drawn) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, second="aten::_sample_dirichlet", names=(),
     nondiff=("drawn",), samples=[call(real(3, low=0.5, grad=False), real(3, grad=False))], kinks=SMOOTH)

@@ -298,8 +298,12 @@ def put(self, index, source, *, accumulate=False):
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got source.numel() = "
                          f"{source.size}, index.numel() = {index.size}")
     flat, src = self.reshape(-1), source.reshape(-1)
-    out = flat.at[where].add(src, mode="clip") if accumulate else put_last(flat, src, (where,), (None,))
+    out = _accumulated(flat, where, src) if accumulate else put_last(flat, src, (where,), (None,))
     return out.reshape(self.shape)
+
+
+def _accumulated(flat, where, src):
+    return flat.at[where].max(src, mode="clip") if flat.dtype == bool else flat.at[where].add(src, mode="clip")
 
 
 # Rows of a table

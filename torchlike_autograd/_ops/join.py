@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from .._core.dtypes import from_numpy_dtype, promote_types
 from .._core.shapes import broadcast, wrap_dim, wrap_dims
 from .pointwise import convert
-from .registry import SMOOTH, call, fails, op, real
+from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .views import diagonal_of
 
 
@@ -236,9 +236,24 @@ def _drawn(self, fresh):
     return fresh
 
 
-for _name in ("Normal0", "Uniform0", "Random0", "Random1", "Random2", "Bernoulli1", "Bernoulli2", "Exponential0", "LogNormal0", "Geometric0", "Cauchy0"):
+for _name in ("Normal0", "Uniform0", "Random0", "Random1", "Random2", "Bernoulli1", "Bernoulli2", "Exponential0", "LogNormal0", "Geometric0", "Cauchy0",
+              "Bernoulli0", "Poisson0", "Normal1", "Normal2"):
     op(f"_drawn.{_name}(Tensor self, Tensor fresh) -> Tensor", node=f"{_name[:-1]}Backward{_name[-1]}", names=(), nondiff=("fresh",),
        samples=[call(real(2, 3), real(2, 3, grad=False))], kinks=SMOOTH)(_drawn)
+
+
+@op("_drawn.Normal3(Tensor self, Tensor std, Tensor fresh) -> Tensor", node="NormalBackward3", names=(), nondiff=("fresh",),
+    samples=[call(real(2, 3), real(2, 3), real(2, 3, grad=False))], kinks=SMOOTH)
+def _drawn_of_two(self, std, fresh):
+    """Normal numbers of given means and deviations."""
+    return fresh
+
+
+@op("bernoulli.p(Tensor self, Tensor fresh) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, names=(), nondiff=("fresh",),
+    samples=[call(real(2, 3), real(2, 3, grad=False))], kinks=SMOOTH)
+def _drawn_apart(self, fresh):
+    """Numbers that have torch's answer to the question for a gradient: none is known."""
+    return fresh
 
 
 def _filled(self, value, name=None):

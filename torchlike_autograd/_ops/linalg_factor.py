@@ -108,7 +108,7 @@ def linalg_cholesky_ex(self, *, upper=False, check_errors=False):
     return _factor(self, upper), _cholesky_info(_lower(self, upper))
 
 
-@op("cholesky(Tensor self, bool upper=False) -> Tensor", node="CholeskyBackward0", saves={"self": ("result",)}, guard=_cholesky_code,
+@op("cholesky(Tensor self, bool upper=False) -> Tensor", forward=False, node="CholeskyBackward0", saves={"self": ("result",)}, guard=_cholesky_code,
     guard_error=lambda code, shape, *, upper: located("cholesky", code, shape, NOT_POSITIVE), samples=[call(_POSITIVE), call(_STACK, True)], kinks=SMOOTH,
     zero_second=True,
     errors=[fails(call(real(3, 2)), RuntimeError, "cholesky: A must be batches of square matrices, but they are 3 by 2 matrices")])

@@ -149,7 +149,7 @@ def linalg_householder_product(input, tau):
     return _reflected(input, tau, start)
 
 
-@op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", node="OrmqrBackward0",
+@op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", forward=False, node="OrmqrBackward0",
     saves={"self": ("self", "input2", "input3", "result"), "input2": ("self", "input2", "input3", "result"), "input3": ("self", "input2")},
     samples=[call(real(3, 2), real(2), real(3, 2)), call(real(3, 2), real(2), real(3, 2), True, True), call(real(3, 2), real(2), real(2, 3), False),
              call(real(3, 2), real(2), real(2, 3), False, True)], kinks=SMOOTH,

@@ -243,7 +243,7 @@ def _reduced_rows(losses, reduction, flat):
 
 
 @op("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor",
-    node="MultiMarginLossBackward0", second="multi_margin_loss_backward", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
+    forward=False, node="MultiMarginLossBackward0", second="multi_margin_loss_backward", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
     samples=[call(real(3, 4), _TARGET), call(real(3, 4), _TARGET, 2, 0.5, real(4, low=0.0, grad=False))],
     guard=lambda self, target, weight, **_: _first_bad(target, self.shape[-1] if self.ndim else 1, 0),
     guard_error=lambda code, *_, **__: RuntimeError("target out of range"),
@@ -273,7 +273,7 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
     return losses.reshape(target.shape) if reduction == _NONE else reduced(losses, reduction)
 
 
-@op("multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)", node="MultilabelMarginLossBackward0",
+@op("multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)", forward=False, node="MultilabelMarginLossBackward0",
     second="multilabel_margin_loss_backward", names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
     samples=[call(real(2, 4), at([[3, 0, -1, 1], [1, -1, 0, 0]], dtype="int64", grad=False), 1)],
     guard=lambda self, target, *, reduction: jnp.any((target < -1) | (target >= (self.shape[-1] if self.ndim else 1))),

@@ -44,6 +44,13 @@ def masked_fill(self, mask, *, value):
     return _masked(self, mask, value)
 
 
+@op("_native_dropout(Tensor self, Tensor mask, float scale) -> Tensor", node="NativeDropoutBackward0", names=(), lift=("scale",), saves={"self": ("mask",)},
+    samples=[call(real(2, 3), truth([True, False, True]), 2.0)], kinks=SMOOTH)
+def _native_dropout(self, mask, *, scale):
+    """What a mask keeps, scaled."""
+    return self * jnp.broadcast_to(mask, self.shape).astype(self.dtype) * scale.astype(self.dtype)
+
+
 @op("_masked_select(Tensor self, Tensor mask, Tensor places) -> Tensor", node="MaskedSelectBackward0", names=(), zero_second=True, saves={"self": ("self", "mask")}, nondiff=("places",),
     samples=[call(real(3), truth([True, False, True]), long(0, 2))], kinks=SMOOTH)
 def _masked_select(self, mask, places):

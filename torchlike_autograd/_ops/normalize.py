@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -153,7 +155,7 @@ def native_group_norm(input, weight, bias, *, N, C, HxW, group, eps):
     """The input less the mean of its group of channels, divided by its deviation; mean and inverse deviation of each group."""
     check_group(input, weight, bias, group)
     only("GroupNormKernelImpl", input, "f")
-    x = input.reshape(N, group, -1)
+    x = input.reshape(N, group, math.prod(input.shape[1:]) // group)
     mean, variance = _moments(x, (2,))
     scale = _inverse(variance, eps)
     shape = [-1 if i == 1 else 1 for i in range(input.ndim)]

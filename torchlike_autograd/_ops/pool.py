@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import jax.numpy as jnp
 import numpy as np
@@ -48,15 +49,19 @@ def _check_sizes(x, n):
         raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
 
 
-def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode):
-    """The windows of each of the last n dims, after torch's checks."""
-    if any(s == 0 for s in stride):
-        raise RuntimeError("stride should not be zero")
+def _check_pads(kernel, padding, dilation):
     for p, k, d in zip(padding, kernel, dilation):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > ((k - 1) * d + 1) // 2:
             raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+
+
+def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode):
+    """The windows of each of the last n dims, after torch's checks."""
+    if any(s == 0 for s in stride):
+        raise RuntimeError("stride should not be zero")
+    _check_pads(kernel, padding, dilation)
     if any(k <= 0 for k in kernel):
         shown = " ".join(f"k{a}: {k}" for a, k in zip(_AXES[-n:], kernel))
         raise RuntimeError(f"kernel size should be greater than zero, but got {shown}")
@@ -118,6 +123,7 @@ def _average(n):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         _check_rank(self, n, True)
+        _check_pads(kernel, padding, (1,) * n) if n == 3 else None
         if n == 3 and any(k > s > 0 for k, s in zip(kernel, self.shape[-3:])):
             sizes, kernels = (" ".join(f"{p}{a}: {v}" for a, v in zip(_AXES, values)) for p, values in (("", self.shape[-3:]), ("k", kernel)))
             raise RuntimeError(f"input image ({sizes}) smaller than kernel size ({kernels})")
@@ -158,6 +164,11 @@ def _check_adaptive(name, x, n, output_size, wrong):
                                f"{i} being empty")
 
 
+def _pooled_words(sizes):
+    """Sizes as torch writes them here."""
+    return f"{sizes[0]}, {','.join(map(str, sizes[1:]))}"
+
+
 def _refuse_empty(name, types, result, wanted, **_):
     for i, s in enumerate(result.shape[1:], 1):
         if s == 0:
@@ -180,7 +191,7 @@ def _adaptive(n):
         """The mean of each part."""
         name = f"adaptive_avg_pool{n}d"
         if len(output_size) == n and any(s < 0 for s in output_size):
-            raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {{{', '.join(map(str, output_size))}}}")
+            raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {{{_pooled_words(output_size)}}}")
         _check_adaptive(name, self, n, output_size, f"{name}: output_size must be {n}")
         spatial = _parts(only(name, self, "f"), output_size)
         return _windows.sum_over(self, spatial) / _windows.counts(spatial, self.ndim).astype(self.dtype)
@@ -191,6 +202,9 @@ def _adaptive(n):
         """The maximum of each part and its index in the plane."""
         name = f"adaptive_max_pool{n}d"
         _check_adaptive(name, self, n, output_size, f"{name}(): internal error: output_size.size() must be {n}")
+        if any(s < 0 for s in output_size):
+            shape = [*self.shape[:-n], *output_size]
+            raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}: {shape}")
         return _windows.max_over(only(name, self, "f"), _parts(self, output_size))
 
 
@@ -313,13 +327,13 @@ def _fractional(n):
 def _random_largest(x, starts, kernel):
     """The first maximum (the last NaN) over windows that start at given places, other ones for each plane."""
     n, best, index = len(kernel), None, None
-    planes = x.reshape(*x.shape[:2], -1)
+    planes = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
     for offset in np.ndindex(*kernel):
         place = 0
         for i in range(n):
-            own = (starts[i] + offset[i]).reshape(*x.shape[:2], *[-1 if j == i else 1 for j in range(n)])
+            own = (starts[i] + offset[i]).reshape(*x.shape[:2], *[starts[i].shape[-1] if j == i else 1 for j in range(n)])
             place = place * x.shape[2 + i] + own
-        value = jnp.take_along_axis(planes, place.reshape(*x.shape[:2], -1), 2, mode="clip").reshape(place.shape)
+        value = jnp.take_along_axis(planes, place.reshape(*x.shape[:2], math.prod(place.shape[2:])), 2, mode="clip").reshape(place.shape)
         if best is None:
             best, index = value, place
         else:

@@ -101,7 +101,8 @@ def _check(entry):
 def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, lift=(), scalars=(), aliases=(), names=None,
        promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
        nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
-       guard=None, guard_error=None, zero_second=False, second=None, silent=None, refuses=None, refuse=None, check=None, wide=(), untracked=False):
+       guard=None, guard_error=None, zero_second=False, second=None, silent=None, refuses=None, refuse=None, check=None, wide=(), untracked=False,
+       forward=True):
     """Declare an operator.
 
     schema: the ATen schema; node: `grad_fn` name (None with derivative=NONE); promote: see `Promote`; saves: {differentiated
@@ -127,7 +128,8 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     raises for types that torch refuses before it casts; types: {parameter: Aval of what stands there}, device "number" for Python numbers; wide: operands
     that, as a number or 0-dim, are not rounded to half precision before the computation in float32 (lifted parameters are not, but for alpha); untracked: the
     outputs share memory with the input but are no views for autograd (give layout); refuse: ``refuse({output: cotangent}, outputs)`` raises for arrays
-    of cotangents that torch looks at before it computes a gradient; it is called where a complex output has a cotangent.
+    of cotangents that torch looks at before it computes a gradient; it is called where a complex output has a cotangent;
+    forward: False where torch has no forward derivative and refuses dual numbers.
     """
 
     def declare(body):
@@ -138,7 +140,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
             samples=samples, kinks=kinks, errors=errors, write=write, layout=layout, nondiff=tuple(nondiff),
             nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
             varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, guard=guard, guard_error=guard_error, zero_second=zero_second,
-            second=second, silent=silent, refuses=refuses, refuse=refuse, check=check, wide=tuple(wide), untracked=untracked)
+            second=second, silent=silent, refuses=refuses, refuse=refuse, check=check, wide=tuple(wide), untracked=untracked, forward=forward)
         OPS[entry.key] = entry
         BY_NAME.setdefault(entry.name, []).append(entry)
         body.op = entry

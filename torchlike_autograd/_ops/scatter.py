@@ -40,8 +40,9 @@ def _need_long(name, index):
             fails(call(real(3, 4), 0, long([[0, 1, 2, 1, 0]])), RuntimeError, "Size does not match at dimension 1 expected index [1, 5]")])
 def gather(self, index, *, dim, sparse_grad=False):
     """Along a dim, the elements that `index` names; in the other dims its own positions."""
-    _need_long("gather", index)
     d = _gather_dim(self, index, dim)
+    if index.size:
+        _need_long("gather", index)
     if index.size == 0:
         return self.reshape(-1)[:0].reshape(index.shape)
     return at_least_1d(self).at[lattice(at_least_1d(index), d)].get(mode="clip", wrap_negative_indices=False).reshape(index.shape)

@@ -26,6 +26,8 @@ def _touched(n, places):
 
 
 def _added(x, places, src):
+    if x.dtype == bool:
+        return x.at[places].max(src, mode="drop")
     return x.at[places].add(src, mode="drop")
 
 
@@ -130,7 +132,7 @@ def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
 _EVERY_SOURCE = {"self": ("self", "index", "source", "result"), "source": ("self", "index", "source", "result")}
 
 
-@op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", node="IndexReduceBackward0",
+@op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", forward=False, node="IndexReduceBackward0",
     **in_range(along_dim, lambda *_, **kw: IndexError("index out of range in self")), saves=_EVERY_SOURCE, inplace=True, samples=[call(real(3, 4), 0, long(0, 0), real(2, 4), r) for r in ("prod", "mean", "amax", "amin")] + [
         call(real(3, 4), 1, long(3, 3), real(3, 2), r, include_self=False) for r in ("prod", "mean", "amax", "amin")], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(0), real(1), "sum"), RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got sum.")])

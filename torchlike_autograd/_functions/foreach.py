@@ -1,0 +1,204 @@
+"""torch._foreach_*: one operation over lists of tensors (layer 7), as libraries' optimizers and gradient clipping call them.
+
+Each is the operation on every tensor in turn; recorded together they run as one program.  Functions give a tuple, the ``_`` twins write and give the
+list.  Gradients are those of the single operations; their nodes carry the names of these.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .._core.composite import COMPOSITES, composite, named
+from .._tensor import Tensor
+from .create import full
+from .pointwise import twin_of
+
+UNARY = ("abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac", "lgamma", "log", "log10", "log1p", "log2",
+         "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc")
+BINARY = {"add": ("alpha",), "sub": ("alpha",), "mul": (), "div": (), "clamp_max": (), "clamp_min": (), "maximum": (), "minimum": (), "pow": ()}
+BY_TENSOR = ("add", "mul", "div")
+TERNARY = ("addcdiv", "addcmul")
+_ABSENT = object()
+
+
+def _lists(name, self, *others):
+    """The checked lists: tensors, at least one, as many in each."""
+    for x in (self, *others):
+        if not isinstance(x, (list, tuple)):
+            raise TypeError(f"_foreach_{name}(): argument 'self' must be tuple of Tensors, not {type(x).__name__}")
+    if not len(self):
+        raise RuntimeError("Tensor list must have at least one tensor.")
+    for x in others:
+        if len(x) != len(self):
+            raise RuntimeError(f"Tensor lists must have the same number of tensors, got {len(self)} and {len(x)}")
+    return (self, *others)
+
+
+def _each(name, self, other):
+    """What stands on the right of each tensor."""
+    _lists(name, self)
+    if isinstance(other, Tensor):
+        if name not in BY_TENSOR:
+            return [other] * len(self)
+        if other.ndim != 0:
+            raise RuntimeError(f"scalar tensor expected to be 0 dim but it has {other.ndim} dimensions and {other.numel()} elements.")
+        return [other] * len(self)
+    if not isinstance(other, (list, tuple)):
+        return [other] * len(self)
+    if any(isinstance(x, Tensor) for x in other):
+        for i, x in enumerate(other):
+            if not isinstance(x, Tensor):
+                raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
+        return _lists(name, self, other)[1]
+    if len(other) != len(self):
+        raise RuntimeError("Tensor list must have same number of elements as scalar list.")
+    return other
+
+
+def _publish(name, f, write):
+    """The function and its twin: ``f(operation, *arguments)`` applies an operation to every tensor."""
+
+    def foreach(self, *args, **kwargs):
+        return tuple(f(named_operation(name), self, *args, **kwargs))
+
+    def foreach_(self, *args, **kwargs):
+        list(f(write, self, *args, **kwargs))
+        return self if isinstance(self, list) else list(self)
+
+    for made, public in ((foreach, f"_foreach_{name}"), (foreach_, f"_foreach_{name}_")):
+        made.__name__ = public
+        made.__doc__ = f"`{name}` on every tensor of a list."
+        composite(f"torch.{public}")(made)
+
+
+def _against(name):
+    """maximum or minimum, also of a number."""
+    f = named(name)
+
+    def operation(x, y):
+        return f(x, y if isinstance(y, Tensor) else full((), y, dtype=x.dtype))
+
+    return operation
+
+
+def named_operation(name):
+    """The operation on one tensor: torch's function of that name."""
+    if name in ("maximum", "minimum"):
+        return _against(name)
+    found = COMPOSITES.get(f"torch.{name}")
+    return found if found is not None else named(name)
+
+
+def _twin(name):
+    if name in ("maximum", "minimum"):
+        return lambda x, y: x.copy_(_against(name)(x, y))
+    found = COMPOSITES.get(f"Tensor.{name}_")
+    return found if found is not None else twin_of(name)
+
+
+def _unary(name):
+    def apply(operation, self):
+        return [operation(x) for x in _lists(name, self)[0]]
+
+    _publish(name, apply, lambda x: _twin(name)(x))
+
+
+def _binary(name, extra):
+    def apply(operation, self, other=_ABSENT, *, scalar=_ABSENT, scalars=_ABSENT, exponent=_ABSENT, **options):
+        given = [x for x in (other, scalar, scalars, exponent) if x is not _ABSENT]
+        if len(given) != 1 or set(options) - set(extra):
+            raise TypeError(f"_foreach_{name}() received an invalid combination of arguments")
+        if name == "pow" and not isinstance(self, (list, tuple)):
+            return [operation(self, x) for x in _lists(name, given[0])[0]]
+        each = _each(name, self, given[0])
+        return [operation(x, y, **options) for x, y in zip(self, each, strict=True)]
+
+    _publish(name, apply, lambda x, *a, **k: _twin(name)(x, *a, **k))
+
+
+def _ternary(name):
+    def apply(operation, self, tensor1, tensor2, scalars=_ABSENT, value=_ABSENT):
+        _lists(name, self, tensor1, tensor2)
+        by = scalars if scalars is not _ABSENT else 1 if value is _ABSENT else value
+        if isinstance(by, Tensor):
+            if by.shape != (len(self),):
+                raise RuntimeError(f"Expected length of scalars to match input of length {len(self)} but got {by.numel()} instead.")
+            by = by.tolist()
+        each = _each(name, self, by)
+        return [operation(x, a, b, value=v) for x, a, b, v in zip(self, tensor1, tensor2, each, strict=True)]
+
+    _publish(name, apply, lambda x, *a, **k: _twin(name)(x, *a, **k))
+
+
+def _lerp(operation, self, tensors1, weights=_ABSENT, *, weight=_ABSENT):
+    weights = weight if weights is _ABSENT else weights
+    _lists("lerp", self, tensors1)
+    each = _each("lerp", self, weights)
+    return [operation(x, y, w) for x, y, w in zip(self, tensors1, each, strict=True)]
+
+
+for _name in UNARY:
+    _unary(_name)
+for _name, _extra in BINARY.items():
+    _binary(_name, _extra)
+for _name in TERNARY:
+    _ternary(_name)
+_publish("lerp", _lerp, lambda x, *a: _twin("lerp")(x, *a))
+
+
+# Reductions, copies
+
+@composite("torch._foreach_norm")
+def foreach_norm(self, ord=2, dtype=None):
+    """The vector norm of every tensor."""
+    _lists("norm", self)
+    if ord == math.inf and any(not x.numel() for x in self):
+        raise RuntimeError("_foreach_norm cannot compute the infinity norm on an empty tensor because the operation does not have an identity")
+    return tuple(named("linalg_vector_norm")(x, ord, dtype=dtype) for x in self)
+
+
+@composite("torch._foreach_powsum")
+def foreach_powsum(self, ord=2, dtype=None):
+    """The sum of |x|^ord of every tensor."""
+    _lists("powsum", self)
+    return tuple(named("sum")(named("pow")(named("abs")(x), ord), dtype=dtype) for x in self)
+
+
+@composite("torch._foreach_max")
+def foreach_max(self):
+    """The largest element of every tensor."""
+    _lists("max", self)
+    if any(not x.numel() for x in self):
+        raise RuntimeError("_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is undefined.")
+    return tuple(x.max() for x in self)
+
+
+@composite("torch._foreach_mm")
+def foreach_mm(self, mat2):
+    """The matrix product of every pair."""
+    return tuple(named("mm")(x, y) for x, y in zip(*_lists("mm", self, mat2), strict=True))
+
+
+@composite("torch._foreach_clone")
+def foreach_clone(self, *, memory_format=None):
+    """A copy of every tensor."""
+    return tuple(x.clone() for x in _lists("clone", self)[0])
+
+
+@composite("torch._foreach_zero_")
+def foreach_zero_(self):
+    """Zeros written into every tensor."""
+    for x in _lists("zero_", self)[0]:
+        x.zero_()
+    return self
+
+
+@composite("torch._foreach_copy_")
+def foreach_copy_(self, src, non_blocking=False):
+    """Every tensor overwritten with its partner."""
+    for x, y in zip(*_lists("copy_", self, src), strict=True):
+        x.copy_(y)
+    return self
+
+
+__all__ = ["foreach_clone", "foreach_copy_", "foreach_max", "foreach_mm", "foreach_norm", "foreach_powsum", "foreach_zero_", "named_operation"]

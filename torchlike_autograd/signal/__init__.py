@@ -1,0 +1,5 @@
+"""torch.signal (layer 8)."""
+
+from . import windows
+
+__all__ = ["windows"]
