@@ -291,7 +291,7 @@ def _assignable(t, value):
         return float(value)
     if isinstance(value, (complex, np.complexfloating)):
         return complex(value)
-    raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t._v.aval.device == 'cpu' else 'torch.cuda.'}{t.dtype.char_name}Tensor")
+    raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t.is_cpu else 'torch.cuda.'}{t.dtype.char_name}Tensor")
 
 
 def _type_name(x):
@@ -368,7 +368,7 @@ def _root(t):
 def copy_into(t, src):
     """t.copy_(src)."""
     if src._v.aval.device != t._v.aval.device:
-        src = src.to(t.device)
+        src = src.to(t._v.aval.device)
     check_inplace(t, (src,))
     if src._cell is not None and src._cell is t._cell:
         check_overlap(t, src)

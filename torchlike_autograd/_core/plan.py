@@ -312,14 +312,15 @@ class StageForm:
         """The gradients, as arrays."""
         return tuple(self.run(flat, apply_form))
 
-    def run(self, flat, call):
-        """The gradients, each pullback run by `call`."""
+    def run(self, flat, call, add=None):
+        """The gradients, each pullback run by `call`, sums of them by `add`."""
+        add = add or add_arrays
         n = len(self.cots)
         grads, values = dict(zip(self.cots, flat)), flat[n:]
         for pull, given, ins, wanted in self.visits:
             for i, g in zip(wanted, call(pull, [grads[i] for i in given], [values[i] for i in ins])):
                 old = grads.get(i)
-                grads[i] = g if old is None else add_arrays(old, g)
+                grads[i] = g if old is None else add(old, g)
         return [grads[i] for i in self.outs]
 
     def host(self, compile_host):

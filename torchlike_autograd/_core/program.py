@@ -18,10 +18,10 @@ class Program:
 
     outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
     keeps: for each kept slot (slot, place among outs, type);
-    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
+    placed: whether values are anywhere but on the host (see placed.py); graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "sources", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "placed", "prefix", "runs", "sent", "shown", "sources", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -36,6 +36,7 @@ class Program:
         self.argument_indices = [-s - 1 for s in self.arguments]
         self.numbers = any(_has_numbers(s) for s in self.steps)
         self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
+        self.placed = _placed(prefix, self.steps, self.arguments, table)
         self.compiled = self.sources = None
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
         self.runs = 0
@@ -61,6 +62,11 @@ class Program:
     def __str__(self):
         lines = [f"  %{-i - 1}: {o.aval}{' grad' if o.needs else ''} (outside)" for i, o in enumerate(self.prefix.steps()[1])]
         return "\n".join([*lines, *(f"  {s}" for s in self.steps), f"  return {', '.join(f'%{s}' for s in self.outs)}"])
+
+
+def _placed(prefix, steps, arguments, table):
+    outside = prefix.steps()[1]
+    return any(a.device != "cpu" for s in steps for a in s.out_avals) or any(outside[-s - 1].aval.device != "cpu" for s in arguments)
 
 
 def apply_op(form, ins):

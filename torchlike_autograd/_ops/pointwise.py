@@ -491,6 +491,12 @@ def _to_copy(self, *, dtype):
     return convert(self, dtype)
 
 
+@op("_to_device(Tensor self, *, str device) -> Tensor", node="ToCopyBackward0", names=(), samples=[call(real(2), device="cpu")], kinks=SMOOTH)
+def _to_device(self, *, device):
+    """The same values elsewhere: the type of the result says where (`devices.key_of`)."""
+    return self
+
+
 @op("_cast_back(Tensor self, *, ScalarType dtype) -> Tensor", node="CastBackBackward0", names=(), samples=[call(real(2), dtype="float32")], kinks=SMOOTH)
 def _cast_back(self, *, dtype):
     """Conversion of what an in-place operator computed to the dtype of its tensor; torch shows no node for it."""
