@@ -23,6 +23,7 @@ import numpy as np
 from ._core import devices, dtypes, guards, placed, record, rng
 from ._core.dispatch import values_of
 from ._core.record import data, record_op
+from ._core.spread import spread_value
 from ._core.storage import peek
 from ._ops.registry import Promote
 from ._ops.spec import Form, Spec
@@ -366,7 +367,7 @@ def shard(tensor, mesh, spec=None):
     sharding = mesh if isinstance(mesh, jax.sharding.Sharding) else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec)))
     v = peek(tensor)
     if v.needs and v.leaf is None:
-        return _SHARD(tensor, sharding)
+        return wrap(spread_value(tensor._value(), sharding))
     array = to_jax(tensor)
     source = array if array.is_fully_addressable and all(d.process_index == jax.process_index() for d in sharding.device_set) else np.asarray(array)
     with jax.enable_x64(True):
@@ -387,13 +388,6 @@ def _like(tensor, t):
 
 def _axes(spec):
     return () if spec is None else (spec,) if isinstance(spec, str) else tuple(spec)
-
-
-def _spread(x, sharding):
-    return jax.lax.with_sharding_constraint(x, sharding)
-
-
-_SHARD = from_jax_function(_spread)
 
 
 # Export

@@ -64,6 +64,17 @@ def adopt(a, key):
         return jax.device_put(a, target(key))
 
 
+def like(array, v):
+    """A host array where a Value's contents are, spread as they are."""
+    key = v.aval.device
+    if key == "cpu" or key == "traced":
+        return array
+    if v.array is None:
+        v.tape.resolve(v)
+    with jax.enable_x64(True):
+        return jax.device_put(array, v.array.sharding)
+
+
 def _local(members):
     return all(d.process_index == jax.process_index() for d in members)
 
@@ -110,7 +121,8 @@ class _Laid:
     def _add(self, form, ins, outs, like=()):
         for token, a in zip(outs, form.out_avals):
             self.types[token] = a
-        self.ops.append(Op(lambda *x: calling(form)(*x), form, ins, outs, devices.common([a for a in form.avals if a.device != "number"]), like))
+        where = form.out_avals[0].device if form.op.name == "_spread" else devices.common(form.avals)
+        self.ops.append(Op(lambda *x: calling(form)(*x), form, ins, outs, where, like))
         return outs
 
     def _pull(self, form, gs, ins):
@@ -171,6 +183,8 @@ class Piece:
     def close(self, used, types, elsewhere):
         """Say what comes in and what goes out; `elsewhere`: tokens that another piece gives too, and has to."""
         reads = dict.fromkeys(t for op in self.ops for t in op.ins if type(t) is not tuple and t not in self.made)
+        if "@" in self.key:
+            reads.update(dict.fromkeys(t for op in self.ops for _, t in op.like if type(t) is int and t < 0))
         self.reads = tuple((t, types(t).device != self.key) for t in reads)
         self.numbers = any(type(t) is tuple for op in self.ops for t in op.ins)
         self.gives = tuple(dict.fromkeys(t for op in self.ops for t in op.outs if t in used and t not in elsewhere))
@@ -312,7 +326,7 @@ class Placed:
 def _guard(laid, step):
     """The token of the code of a guarded call."""
     out, ins = object(), [s if type(s) is tuple else laid.name(s) for s in step.ins]
-    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], devices.common([a for a in step.form.avals if a.device != "number"])))
+    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], devices.common(step.form.avals)))
     return out
 
 
@@ -363,4 +377,4 @@ def tracing():
     return not isinstance(core.trace_ctx.trace, core.EvalTrace)
 
 
-__all__ = ["Placed", "adopt", "current_trace", "host_device", "inside", "of", "on_host", "outside", "target", "tracing"]
+__all__ = ["Placed", "adopt", "current_trace", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]

@@ -29,10 +29,10 @@ class Visit:
 class Stage:
     """A run of visits that nobody can look into.
 
-    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used.
+    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used; spread: whether any goes over several devices.
     """
 
-    __slots__ = ("avals", "cots", "looks", "numbers", "outs", "reads", "visits")
+    __slots__ = ("avals", "cots", "looks", "numbers", "outs", "reads", "spread", "visits")
 
     def __init__(self, visits, cots, outs, table, input_avals):
         self.visits, self.cots, self.outs = visits, cots, outs
@@ -47,6 +47,7 @@ class Stage:
         self.reads = tuple(reads)
         self.looks = any(v.pull.refuses for v in visits)
         self.avals = tuple(_slot_aval(s, table, input_avals) for s in outs)
+        self.spread = any("@" in a.device for a in self.avals)
 
     def run(self, lookup, number, cots, call, add):
         """Gradients of `outs` from those of `cots`, in order."""

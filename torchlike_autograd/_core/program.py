@@ -32,11 +32,13 @@ class Program:
         self.outs = tuple(dict.fromkeys((*self.shown, *(s for s in self.kept if s >= 0))))
         self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in self.kept)
         self.steps, used = _needed(prefix, self.outs, table)
+        self.placed = _placed(prefix, self.steps, used, table)
+        if self.placed:
+            used.update(s for step in self.steps if step.kind == "backward" for s in step.form.outs)  # gradients are spread as these are
         self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
         self.argument_indices = [-s - 1 for s in self.arguments]
         self.numbers = any(_has_numbers(s) for s in self.steps)
         self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
-        self.placed = _placed(prefix, self.steps, self.arguments, table)
         self.compiled = self.sources = None
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
         self.runs = 0
@@ -64,9 +66,9 @@ class Program:
         return "\n".join([*lines, *(f"  {s}" for s in self.steps), f"  return {', '.join(f'%{s}' for s in self.outs)}"])
 
 
-def _placed(prefix, steps, arguments, table):
+def _placed(prefix, steps, used, table):
     outside = prefix.steps()[1]
-    return any(a.device != "cpu" for s in steps for a in s.out_avals) or any(outside[-s - 1].aval.device != "cpu" for s in arguments)
+    return any(a.device != "cpu" for s in steps for a in s.out_avals) or any(outside[-s - 1].aval.device != "cpu" for s in used if s < 0)
 
 
 def apply_op(form, ins):
