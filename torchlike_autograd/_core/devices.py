@@ -143,14 +143,14 @@ _MISSING = {"cuda": (AssertionError, "Torch not compiled with CUDA enabled"), "x
             "xla": (RuntimeError, "PyTorch is not linked with support for xla devices")}
 
 
-def devices_of(kind) -> list:
-    """JAX's devices of a type, [] where there are none."""
+def devices_of(kind, everywhere=False) -> list:
+    """This process's devices of a type (everywhere: those of all processes), [] where there are none."""
     import jax
 
     if kind not in _PLATFORMS:
         return []
     try:
-        return jax.devices(_PLATFORMS[kind])
+        return jax.devices(_PLATFORMS[kind]) if everywhere else jax.local_devices(backend=_PLATFORMS[kind])
     except RuntimeError:
         return []
 
@@ -187,7 +187,7 @@ def spread_key(members) -> str:
     members = tuple(members)
     key = _spread.get(members)
     if key is None:
-        key = _spread[members] = f"{_type_of(members[0])}@{len(_spread)}"
+        key = _spread[members] = f"{type_of(members[0])}@{len(_spread)}"
         _members[key] = members
     return key
 
@@ -197,13 +197,13 @@ def members_of(key):
     return _members[key]
 
 
-def _type_of(d):
+def type_of(d):
     return {"gpu": "cuda"}.get(d.platform, d.platform)
 
 
 def key_of_device(d) -> str:
     """The key of one jax.Device."""
-    kind = _type_of(d)
+    kind = type_of(d)
     index = devices_of(kind).index(d)
     if kind == "cpu":
         if not index:

@@ -32,7 +32,7 @@ def _nothing():
 
 def host_device():
     """Where host values go: None where that is JAX's default."""
-    return None if jax.default_backend() == "cpu" else jax.devices("cpu")[0]
+    return None if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu")[0]
 
 
 def on_host():
@@ -58,7 +58,7 @@ def adopt(a, key):
         there = devices.members_of(key) if "@" in key else (devices.jax_device(key),)
         if len(a.sharding.device_set) == len(there) and a.sharding.device_set == set(there):
             return a
-        if "@" in key and not a.is_fully_addressable or not _local(there):
+        if not a.is_fully_addressable or not _local(there):
             a = np.asarray(a)
     with jax.enable_x64(True):
         return jax.device_put(a, target(key))

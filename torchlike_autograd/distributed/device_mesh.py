@@ -35,7 +35,7 @@ class DeviceMesh:
     @classmethod
     def from_jax(cls, mesh):
         """The DeviceMesh of a jax.sharding.Mesh."""
-        kind = devices.key_of_device(mesh.devices.flat[0]).partition(":")[0]
+        kind = devices.type_of(mesh.devices.flat[0])
         found = _found(kind)
         out = cls(kind, np.vectorize(found.index, otypes=[np.int32])(mesh.devices), mesh_dim_names=tuple(map(str, mesh.axis_names)))
         if out.mesh_dim_names == tuple(f"dim{i}" for i in range(out.ndim)):
@@ -117,7 +117,7 @@ class DeviceMesh:
 
 
 def _found(kind):
-    found = devices.devices_of(kind)
+    found = devices.devices_of(kind, True)
     if not found:
         devices.jax_device(f"{kind}:0")  # raises torch's error
     return found
