@@ -372,7 +372,7 @@ def shard(tensor, mesh, spec=None):
     source = array if array.is_fully_addressable and all(d.process_index == jax.process_index() for d in sharding.device_set) else np.asarray(array)
     with jax.enable_x64(True):
         out = jax.device_put(source, sharding)
-    key = devices.key_of_array(out)
+    key = devices.spread_key(sharding.mesh.devices.flat) if isinstance(sharding, NamedSharding) else devices.key_of_array(out)
     if not v.needs:
         t = wrap(data(out, v.aval.dtype, device=key))
         return t if type(tensor) is Tensor else _like(tensor, t)

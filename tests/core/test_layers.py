@@ -11,11 +11,11 @@ LAYERS = [
     ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/placed", "_core/tracing"),
     ("_core/rng", "_core/storage", "_core/nodes", "_core/layouts"),
     ("_tensor", "_tensor_values", "_core/printing"),
-    ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread"),
+    ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread", "_core/timeline", "_core/watch"),
     ("_functions/", "autograd/", "random", "utils/"),
     ("accelerator", "func", "linalg", "special", "fft", "nn/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
      "testing", "overrides", "jit", "hub", "compiler", "utils/data/", "version"),
-    ("dropin", "interop", "visualize", "distributed/"),
+    ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("_api", "__init__", "__main__"),
 ]
 

@@ -7,7 +7,6 @@ the host until then; a training step at first sight.  Both draw on a credit that
 
 from __future__ import annotations
 
-import contextlib
 import time
 import warnings
 from array import array
@@ -175,10 +174,10 @@ def _execute(program, tape):
     with jax.enable_x64(True), placed.on_host():
         if config.get("execution") == "immediate" or (program.runs < SIGHTINGS and (_credit[0] < COMPILE or (program.runs < 2 and _can_wait(program)))):
             stats["op_by_op"] += 1
-            run = placed.of(program, len(floats), compiling).run_eagerly if program.placed else op_by_op
+            run = placed.of(program, len(floats), _count).run_eagerly if program.placed else op_by_op
             return run(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(v) for v in values])
         if program.placed:
-            program.compiled = placed.of(program, len(floats), compiling)
+            program.compiled = placed.of(program, len(floats), _count)
             return _call(program, tape)
         return _compile(program, floats, ints, [_device_array(v) for v in values])
 
@@ -277,14 +276,6 @@ def _count(program, start):
     stats["compiles"] += 1
     stats["compile_seconds"] += time.perf_counter() - start
     _explain_recompiles(program)
-
-
-@contextlib.contextmanager
-def compiling(program):
-    """Around the compilation of a piece of a program: counted, paid for."""
-    start = time.perf_counter()
-    yield
-    _count(program, start)
 
 
 def _joined(words, dtype):

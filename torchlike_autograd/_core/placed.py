@@ -13,6 +13,7 @@ Types name the devices and not how values are spread over them: a piece finds it
 from __future__ import annotations
 
 import contextlib
+import time
 import warnings
 
 import jax
@@ -189,26 +190,32 @@ class Piece:
         self.numbers = any(type(t) is tuple for op in self.ops for t in op.ins)
         self.gives = tuple(dict.fromkeys(t for op in self.ops for t in op.outs if t in used and t not in elsewhere))
 
-    def apply(self, floats, ints, arrays, shardings=None):
-        """The results, from arrays or tracers; shardings: {token: sharding} of what comes in."""
-        env, known = dict(zip(self.tokens, arrays)), dict(shardings or {})
+    def apply(self, floats, ints, arrays, known=None):
+        """The results, from arrays or tracers; known: {token: sharding} of what has to be spread in a certain way."""
+        env = dict(zip(self.tokens, arrays))
         for op in self.ops:
             ins = [number_of(t, floats, ints) if type(t) is tuple else env[t] for t in op.ins]
             env.update(zip(op.outs, op.f(*ins)))
-            for out, like in op.like if shardings is not None else ():
-                s = known.get(like)
-                if s is not None and len(s.spec) <= env[out].ndim:
-                    env[out], known[out] = jax.lax.with_sharding_constraint(env[out], s), s
+            for out, _ in op.like if known else ():
+                if out in known:
+                    env[out] = jax.lax.with_sharding_constraint(env[out], known[out])
         return [env[t] for t in self.gives]
 
-    def run(self, words, n, env, compiling, program):
+    def _known(self, shardings):
+        """{token: sharding} of what comes in, and of what is spread as something else is."""
+        out = {t: s for t, s in zip(self.tokens, shardings) if isinstance(s, NamedSharding)}
+        for op in self.ops:
+            out.update((t, out[like]) for t, like in op.like if like in out)
+        return out
+
+    def run(self, words, n, env, count, program):
         """Compute `gives` into `env`."""
         if self.key == "traced":
             floats, ints = (None, None) if words is None else (np.array(words[:n]).view(np.float64).reshape(-1), np.array(words[n:]).view(np.int64).reshape(-1))
             self.inline(floats, ints, env)
             return
         args = [adopt(env[t], self.key) if moves else env[t] for t, moves in self.reads]
-        out = self._variant(words, n, args, compiling, program)(words if self.numbers else None, *args)
+        out = self._variant(words, n, args, count, program)(words if self.numbers else None, *args)
         env.update(zip(self.gives, out))
 
     def inline(self, floats, ints, env):
@@ -221,23 +228,25 @@ class Piece:
         finally:
             OPEN[0] = was
 
-    def _variant(self, words, n, args, compiling, program):
+    def _variant(self, words, n, args, count, program):
         spread = "@" in self.key
         label = tuple([a.sharding for a in args]) if spread else None
         found = self.variants.get(label)
         if found is None:
-            with compiling(program), jax.enable_x64(True), _nothing() if spread else jax.default_device(devices.jax_device(self.key)):
+            start = time.perf_counter()
+            with jax.enable_x64(True), _nothing() if spread else jax.default_device(devices.jax_device(self.key)):
                 found = self.variants[label] = self._compile(words if self.numbers else None, n, args, label)
+            count(program, start)
         return found[0]
 
     def _compile(self, words, n, args, shardings):
-        named = {t: s for t, s in zip(self.tokens, shardings or ()) if isinstance(s, NamedSharding)} if shardings else None
+        known = self._known(shardings) if shardings else {}
 
         def f(words, *arrays):
             floats, ints = (None, None) if words is None else (_joined(words[:n], np.float64), _joined(words[n:], np.int64))
-            return self.apply(floats, ints, arrays, named)
+            return self.apply(floats, ints, arrays, known)
 
-        whole = target(self.key) if shardings == () else None  # nothing comes in: what comes out is everywhere
+        whole = [target(self.key)] * len(self.gives) if shardings == () else [known.get(t) for t in self.gives]  # nothing comes in: all of it everywhere
         compiled = jax.jit(f, out_shardings=whole).lower(words, *args).compile()
         return getattr(compiled, "_call", None) or compiled, compiled
 
@@ -260,7 +269,23 @@ def _cut(laid):
                 at = max(at, depth if key == op.device else depth + 1)
         level.update(dict.fromkeys(op.outs, (at, op.device)))
         pieces.setdefault((at, op.device), Piece(op.device)).take(op, free)
-    return [pieces[k] for k in sorted(pieces, key=lambda k: k[0])], free
+    return _merged(sorted(pieces.items(), key=lambda k: k[0][0])), free
+
+
+def _merged(pieces):
+    """Pieces of one place as one, where nothing elsewhere has to run between them: [((level, key), Piece)], in order."""
+    out = []
+    for i, ((_, key), piece) in enumerate(pieces):
+        for (_, other), later in pieces[i + 1:]:
+            if other == key:
+                later.ops[:0], later.made = piece.ops, later.made | piece.made
+                break
+            if any(t in piece.made for op in later.ops for t in op.ins):
+                out.append(piece)
+                break
+        else:
+            out.append(piece)
+    return out
 
 
 def _finish(pieces, free, wanted):
@@ -278,9 +303,9 @@ def _finish(pieces, free, wanted):
 class Placed:
     """What stands in the place of a compiled program; f(words, *arrays) -> list of results."""
 
-    def __init__(self, program, floats, compiling):
+    def __init__(self, program, floats, count):
         laid = _Laid(program)
-        self.program, self.floats, self.compiling = program, floats, compiling
+        self.program, self.floats, self.count = program, floats, count
         outs = [(laid.name(s), laid.table[s][2].device) for s in program.outs]
         self.guards = [_guard(laid, s) for s in program.guarded]
         wanted = {*(t for t, _ in outs), *self.guards}
@@ -297,7 +322,7 @@ class Placed:
             words = np.asarray(words)
         env = dict(zip(self.program.arguments, arrays))
         for piece in self.pieces:
-            piece.run(words, self.floats, env, self.compiling, self.program)
+            piece.run(words, self.floats, env, self.count, self.program)
         return self._results(env)
 
     def _results(self, env):
@@ -330,10 +355,10 @@ def _guard(laid, step):
     return out
 
 
-def of(program, floats, compiling):
+def of(program, floats, count):
     """The Placed of a program, made once."""
     if type(program.placed) is not Placed:
-        program.placed = Placed(program, floats, compiling)
+        program.placed = Placed(program, floats, count)
     return program.placed
 
 
