@@ -364,7 +364,7 @@ def shard(tensor, mesh, spec=None):
     """
     from jax.sharding import NamedSharding, PartitionSpec
 
-    sharding = mesh if isinstance(mesh, jax.sharding.Sharding) else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec)))
+    sharding = _trimmed(mesh if isinstance(mesh, jax.sharding.Sharding) else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec))))
     v = peek(tensor)
     if v.needs and v.leaf is None:
         return wrap(spread_value(tensor._value(), sharding))
@@ -384,6 +384,16 @@ def _like(tensor, t):
     from .nn.parameter import Parameter
 
     return Parameter(t.detach(), tensor.requires_grad) if isinstance(tensor, Parameter) else t
+
+
+def _trimmed(sharding):
+    """Without entries at the end of its spec that say nothing, as compiled programs give shardings back."""
+    if not isinstance(sharding, jax.sharding.NamedSharding) or not sharding.spec or sharding.spec[-1] is not None:
+        return sharding
+    spec = list(sharding.spec)
+    while spec and spec[-1] is None:
+        spec.pop()
+    return jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
 
 
 def _axes(spec):
