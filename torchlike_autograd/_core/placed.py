@@ -224,7 +224,8 @@ class Piece:
         try:
             with outside(), warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "Explicitly requested dtype")
-                env.update(zip(self.gives, self.apply(floats, ints, [env[t] for t, _ in self.reads])))
+                floats, ints, *arrays = map(_narrowed, (floats, ints, *(env[t] for t, _ in self.reads)))
+                env.update(zip(self.gives, self.apply(floats, ints, arrays)))
         finally:
             OPEN[0] = was
 
@@ -249,6 +250,14 @@ class Piece:
         whole = [target(self.key)] * len(self.gives) if shardings == () else [known.get(t) for t in self.gives]  # nothing comes in: all of it everywhere
         compiled = jax.jit(f, out_shardings=whole).lower(words, *args).compile()
         return getattr(compiled, "_call", None) or compiled, compiled
+
+
+def _narrowed(a):
+    """An array in the widths that JAX is set to."""
+    if a is None:
+        return None
+    want = jax.dtypes.canonicalize_dtype(a.dtype)
+    return a if a.dtype == want else a.astype(want) if isinstance(a, np.ndarray) else jax.lax.convert_element_type(a, want)
 
 
 def _joined(words, dtype):
