@@ -1,5 +1,8 @@
 """Parts of JAX's libraries inside a loop written for torch, where they are installed."""
 
+import contextlib
+import importlib
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +10,14 @@ import pytest
 
 import torchlike_autograd as torch
 from torchlike_autograd import interop
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    """Import them before any test's state is noted: they install finders of modules."""
+    for name in ("optax", "flax.linen", "equinox"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 @pytest.fixture(autouse=True)

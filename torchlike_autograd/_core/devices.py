@@ -95,7 +95,7 @@ def _parsed(text):
     """(type, index or None) of a device string."""
     if not text:
         raise RuntimeError("Device string must not be empty")
-    m = re.fullmatch(r"([a-z]+)(?::(0|[1-9]\d*))?", text)
+    m = re.fullmatch(r"([A-Za-z_]+)(?::(0|[1-9]\d*))?", text)
     if not m:
         raise RuntimeError(f"Invalid device string: '{text}'")
     if m[1] not in _TYPES:

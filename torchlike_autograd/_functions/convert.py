@@ -94,7 +94,7 @@ def cpu(self, memory_format=None):
 @composite("Tensor.cuda")
 def cuda(self, device=None, non_blocking=False, memory_format=None):
     """This tensor on a GPU; torch's error where there is none."""
-    return _move(self, devices.key_of("cuda" if device is None else device if not isinstance(device, int) else f"cuda:{device}"))
+    return _move(self, devices.key_of("cuda" if device is None else devices.device(device)))
 
 
 LEGACY = {f"torch.{d.char_name}Tensor": d for d in dtypes.DTYPES.values() if not d.is_complex}
