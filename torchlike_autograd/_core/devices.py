@@ -17,7 +17,7 @@ _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "h
 class device(metaclass=Shown):
     """A device: `type` ("cpu", "cuda", "meta", and JAX's "tpu" and "gpu", which PyTorch has not) and `index` (None means the default one)."""
 
-    __slots__ = ("index", "type")
+    __slots__ = ("_key", "index", "type")  # _key: of a tensor's device that no string names, see key_of
 
     def __new__(cls, type=None, index=None):
         if isinstance(type, device) and index is None:
@@ -27,6 +27,7 @@ class device(metaclass=Shown):
             type, index = _of_number(type), type
         _check(type, index)
         self.type, self.index = _parsed(type)
+        self._key = None
         if index is not None:
             if self.index is not None:
                 raise RuntimeError(f"type (string) must not include an index because index was passed explicitly: {type}")
@@ -121,7 +122,7 @@ def key_of(d) -> str:
         return d
     d = device(d)
     if d.type == "cpu":
-        return "cpu"
+        return d._key or "cpu"
     if d.index is None:
         d = device(d.type, 0 if d.type != "cuda" else current_index[0])
     jax_device(str(d))
@@ -135,7 +136,12 @@ def of_key(key) -> device:
     """The device object of a type's key."""
     if key in ("cpu", "number", "traced"):
         return CPU
-    return device(key) if "@" not in key else device(key.partition("@")[0])
+    if "@" in key:
+        return device(key.partition("@")[0])
+    out = device(key)
+    if out.type == "cpu":
+        out._key = key
+    return out
 
 
 _PLATFORMS = {"cuda": "cuda", "gpu": "gpu", "tpu": "tpu", "cpu": "cpu"}
