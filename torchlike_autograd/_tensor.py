@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, errors, levels, shapes
+from ._core import devices, dtypes, errors, levels, placed, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
 from ._core.saying import warn
@@ -120,7 +120,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def is_signed(self):
         return self.dtype.is_signed
 
-    is_cpu = property(lambda self: self._v.aval.device == "cpu")
+    is_cpu = property(lambda self: self.device.type == "cpu")
     is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
     name = property(lambda self: None)
     is_sparse = is_sparse_csr = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = property(lambda self: False)
@@ -474,8 +474,11 @@ def wrap(v: Value) -> Tensor:
     return t
 
 
-def from_array(array, dtype, requires_grad=False, device="cpu") -> Tensor:
-    """A Tensor over a concrete array."""
+def from_array(array, dtype, requires_grad=False, device="cpu", like=None) -> Tensor:
+    """A Tensor over a concrete array; like: a host array goes where this tensor lives, if that is one other device."""
+    if like is not None and like._v.aval.device != "cpu" and not devices.is_loose(like._v.aval.device):
+        device = like._v.aval.device
+        array = placed.adopt(array, device)
     t = _new(Tensor)
     t._v = data(array, dtype, device=device)
     if thread.state.inference:

@@ -8,14 +8,14 @@ LAYERS = [
     ("_core/errors", "_core/config", "_core/lines", "_core/shown", "_core/pytree"),
     ("_core/dtypes", "_core/shapes", "_core/devices", "_tensor_str"),
     ("_ops/",),
-    ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels"),
+    ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/placed", "_core/tracing"),
     ("_core/rng", "_core/storage", "_core/nodes", "_core/layouts"),
     ("_tensor", "_tensor_values", "_core/printing"),
-    ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved"),
+    ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread", "_core/timeline", "_core/watch"),
     ("_functions/", "autograd/", "random", "utils/"),
-    ("func", "linalg", "masked", "signal/", "special", "fft", "nn/", "distributions/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
+    ("accelerator", "func", "linalg", "masked", "signal/", "special", "fft", "nn/", "distributions/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
      "testing", "overrides", "jit", "hub", "compiler", "utils/data/", "version"),
-    ("dropin",),
+    ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("_api", "__init__", "__main__"),
 ]
 

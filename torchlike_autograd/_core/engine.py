@@ -14,7 +14,7 @@ from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import errors, levels, nodes, record
+from . import errors, levels, nodes, record, spread
 from .asked import cuts_of, mark_useful, targets_on
 from .nodes import Leaf, Nowhere, changes, edge_indices, observed
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
@@ -190,6 +190,11 @@ def _captured_here(p, tape, slot):
 
 def run_stage(p, tape, stage, cots):
     """The gradients that leave a stage, as Values."""
+    made = _run_stage(p, tape, stage, cots)
+    return made if not stage.spread or tape.open else spread.as_leaves(tape, stage, made, p.create_graph)
+
+
+def _run_stage(p, tape, stage, cots):
     if p.levels is not None:
         return levels.run_stage(p, tape, stage, cots, value_at, number_at)
     if stage.looks:

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from .._ops.spec import Pullback
-from . import config, donation, guards, levels, record
+from . import config, donation, guards, levels, placed, record
 from .host import host_function
 from .plan import StageForm
 from .program import Program, run_step
@@ -158,7 +158,7 @@ def _device_array(v):
     a = _any_array(v)
     if type(a) is np.ndarray:
         with jax.enable_x64(True):
-            a = v.array = jax.device_put(a)
+            a = v.array = jax.device_put(a, placed.host_device())
     return a
 
 
@@ -170,13 +170,17 @@ def _execute(program, tape):
         if _credit[0] < _credit[1]:
             _credit[0] += 1
         return _call(program, tape)
-    heirs = donation.heirs(program, tape)  # before anything here holds the values
-    floats, ints, values = tape.floats, tape.ints, [tape.inputs[i] for i in program.argument_indices]
-    with jax.enable_x64(True):
+    floats, ints = tape.floats, tape.ints
+    with jax.enable_x64(True), placed.on_host():
         if config.get("execution") == "immediate" or (program.runs < SIGHTINGS and (_credit[0] < COMPILE or (program.runs < 2 and _can_wait(program)))):
             stats["op_by_op"] += 1
-            return op_by_op(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(v) for v in values])
-        return _compile(program, floats, ints, [_device_array(v) for v in values], heirs)
+            run = placed.of(program, len(floats), _count).run_eagerly if program.placed else op_by_op
+            return run(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(tape.inputs[i]) for i in program.argument_indices])
+        if program.placed:
+            program.compiled = placed.of(program, len(floats), _count)
+            return _call(program, tape)
+        heirs = donation.heirs(program, tape)
+        return _compile(program, floats, ints, [_device_array(tape.inputs[i]) for i in program.argument_indices], heirs)
 
 
 def _call_compiled_program(program, tape):
@@ -200,8 +204,10 @@ _call = _call_compiled_program if native is None else native.run
 
 def _can_wait(program):
     """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
+    if program.placed:
+        return False
     once = program.prefix.weight > LONG or (not program.graph and not any(map(_trains, program.steps)))
-    return once and _cpu() and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
+    return once and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
 
 
 def _trains(step):
@@ -223,7 +229,7 @@ def _numbers(program, floats, ints):
     last, sent = program.sent
     if raw == last:
         if sent is None:
-            sent = jax.device_put(_words(raw))
+            sent = jax.device_put(_words(raw), placed.host_device())
             program.sent = raw, sent
         return sent
     program.sent = raw, None
@@ -267,43 +273,30 @@ def _compile(program, floats, ints, arrays, heirs):
     if program.sources is not None:
         given = tuple([k + 1 for k in program.donates])
         traced = jax.jit(only(traced.jaxpr, chosen), donate_argnums=given).trace(*arguments)
-    compiled = traced.lower().compile(_options if _cpu() else None)
+    compiled = traced.lower().compile(_options)
     out = _complete(program, compiled(*arguments), arguments)
     program.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that
+    _count(program, start)
+    return out
+
+
+def _count(program, start):
     stats["compiles"] += 1
     stats["compile_seconds"] += time.perf_counter() - start
     _explain_recompiles(program)
-    return out
 
 
 def _joined(words, dtype):
     return jax.lax.bitcast_convert_type(words, dtype)
 
 
-def _cpu():
-    return jax.default_backend() == "cpu"
-
-
 def op_by_op(program, floats, ints, arrays):
     """Run each step by itself: on the host where arrays are small, otherwise from its own compiled function."""
-    env = dict(zip(program.arguments, arrays))
-    if not _cpu():
-        for step in program.steps:
-            run_step(step, env, floats, ints, _call_compiled, _pull_compiled)
-        return program.results(env, floats, ints)
-    env = {slot: np.asarray(a) for slot, a in env.items()}
+    env = {slot: np.asarray(a) for slot, a in zip(program.arguments, arrays)}
     with np.errstate(all="ignore"):
         for step in program.steps:
             run_step(step, env, floats, ints, _call_on_host, _pull_on_host)
     return [np.asarray(a) if isinstance(a, np.generic) else a for a in program.results(env, floats, ints)]  # a compiled call takes NumPy's scalars for float32
-
-
-def _call_compiled(form, ins):
-    return form.jit()(*ins)
-
-
-def _pull_compiled(form, gs, ins):
-    return form.jit()(*gs, *ins)
 
 
 def _call_on_host(form, ins):

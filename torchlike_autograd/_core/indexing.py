@@ -13,7 +13,7 @@ import numpy as np
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
-from . import dtypes, levels
+from . import devices, dtypes, levels
 from .dispatch import check_inplace, inplace, run
 from .hot import twin, view
 from .layouts import check_overlap
@@ -185,7 +185,7 @@ def _other(t, dim, item, position, found):
 
 def _truth(t, dim, value, found):
     """True and False index a new dim of size 1 by [0] and by nothing."""
-    found.append((dim, from_array(np.zeros(int(value), np.int64), dtypes.int64)))
+    found.append((dim, from_array(np.zeros(int(value), np.int64), dtypes.int64, like=t)))
     return _plain_view(t, "unsqueeze", dim=dim), dim + 1
 
 
@@ -220,17 +220,25 @@ def _expanded(t, found):
     for at, item in found:
         d = item.dtype
         if d is dtypes.int64 or d is dtypes.int32:
-            indices.append(item)
+            indices.append(item if item._v.aval.device == t._v.aval.device else beside(item, t))
             dims.append(at)
         elif d is dtypes.bool_ or d is dtypes.uint8:
             for k, place in enumerate(places_of(item, shape, at)):
-                indices.append(place)
+                indices.append(place if place._v.aval.device == t._v.aval.device else beside(place, t))
                 dims.append(at + k)
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
     if dims and dims[-1] >= len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {dims[-1] + 1})")
     return indices, tuple(dims)
+
+
+def beside(index, t):
+    """An index of the host's for a tensor that lives elsewhere."""
+    own, there = index._v.aval.device, t._v.aval.device
+    if own != "cpu" and there == "cpu" and not devices.is_loose(own):
+        raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
+    return index.to(there) if own == "cpu" else index
 
 
 def check_mask(mask, shape, at):
@@ -291,7 +299,7 @@ def _assignable(t, value):
         return float(value)
     if isinstance(value, (complex, np.complexfloating)):
         return complex(value)
-    raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t._v.aval.device == 'cpu' else 'torch.cuda.'}{t.dtype.char_name}Tensor")
+    raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t.is_cpu else 'torch.cuda.'}{t.dtype.char_name}Tensor")
 
 
 def _type_name(x):
@@ -368,7 +376,7 @@ def _root(t):
 def copy_into(t, src):
     """t.copy_(src)."""
     if src._v.aval.device != t._v.aval.device:
-        src = src.to(t.device)
+        src = src.to(t._v.aval.device)
     check_inplace(t, (src,))
     if src._cell is not None and src._cell is t._cell:
         check_overlap(t, src)
@@ -396,6 +404,7 @@ def put_plan(t, found, value, accumulate):
     if len(found) == 1 and not accumulate and found[0][1].dtype in (dtypes.bool_, dtypes.uint8) and (not isinstance(value, Tensor) or value.numel() == 1):
         dim, mask = found[0]
         check_mask(mask, t._v.aval.shape, dim)
+        mask = beside(mask, t)
         if mask.dtype is dtypes.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
         return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)

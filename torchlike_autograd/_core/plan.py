@@ -29,10 +29,10 @@ class Visit:
 class Stage:
     """A run of visits that nobody can look into.
 
-    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used.
+    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used; spread: whether any goes over several devices.
     """
 
-    __slots__ = ("avals", "cots", "looks", "numbers", "outs", "reads", "visits")
+    __slots__ = ("avals", "cots", "looks", "numbers", "outs", "reads", "spread", "visits")
 
     def __init__(self, visits, cots, outs, table, input_avals):
         self.visits, self.cots, self.outs = visits, cots, outs
@@ -47,6 +47,7 @@ class Stage:
         self.reads = tuple(reads)
         self.looks = any(v.pull.refuses for v in visits)
         self.avals = tuple(_slot_aval(s, table, input_avals) for s in outs)
+        self.spread = any("@" in a.device for a in self.avals)
 
     def run(self, lookup, number, cots, call, add):
         """Gradients of `outs` from those of `cots`, in order."""
@@ -312,14 +313,15 @@ class StageForm:
         """The gradients, as arrays."""
         return tuple(self.run(flat, apply_form))
 
-    def run(self, flat, call):
-        """The gradients, each pullback run by `call`."""
+    def run(self, flat, call, add=None):
+        """The gradients, each pullback run by `call`, sums of them by `add`."""
+        add = add or add_arrays
         n = len(self.cots)
         grads, values = dict(zip(self.cots, flat)), flat[n:]
         for pull, given, ins, wanted in self.visits:
             for i, g in zip(wanted, call(pull, [grads[i] for i in given], [values[i] for i in ins])):
                 old = grads.get(i)
-                grads[i] = g if old is None else add_arrays(old, g)
+                grads[i] = g if old is None else add(old, g)
         return [grads[i] for i in self.outs]
 
     def host(self, compile_host):

@@ -24,6 +24,8 @@ def tensor_text(t):
             fn = None if t.is_leaf else t.grad_fn.name()
         except RuntimeError:  # a view whose history torch refuses to give
             fn = "Invalid"
+    if "@" in v.aval.device and spread_text[0] is not None:
+        return spread_text[0](t)
     default = config.default_dtype()
     from .._tensor import Tensor
 
@@ -33,6 +35,15 @@ def tensor_text(t):
         np.asarray(t._numpy()), dtype=t.dtype.name, default_dtype=default.name, default_complex=default.to_complex().name,
         requires_grad=v.needs, grad_fn=fn, device=str(t.device), class_name=name, is_parameter=is_parameter,
         tangent=tangent)
+
+
+spread_text = [None]
+
+
+def on_spread(f):
+    """Install what prints tensors that are spread over devices."""
+    spread_text[0] = f
+    return f
 
 
 def _tangent_text(v):

@@ -18,10 +18,11 @@ class Program:
 
     outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
     keeps: for each kept slot (slot, place among outs, type);
-    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
+    placed: whether values are anywhere but on the host (see placed.py); graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "prefix", "runs", "sent", "shown", "sources", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "placed", "prefix", "runs", "sent", "shown",
+                 "sources", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -32,6 +33,9 @@ class Program:
         self.outs = tuple(dict.fromkeys((*self.shown, *(s for s in self.kept if s >= 0))))
         self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in self.kept)
         self.steps, used = _needed(prefix, self.outs, table)
+        self.placed = _placed(prefix, self.steps, used, table)
+        if self.placed:
+            used.update(s for step in self.steps if step.kind == "backward" for s in step.form.outs)  # gradients are spread as these are
         self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
         self.argument_indices = [-s - 1 for s in self.arguments]
         self.numbers = any(_has_numbers(s) for s in self.steps)
@@ -62,6 +66,11 @@ class Program:
     def __str__(self):
         lines = [f"  %{-i - 1}: {o.aval}{' grad' if o.needs else ''} (outside)" for i, o in enumerate(self.prefix.steps()[1])]
         return "\n".join([*lines, *(f"  {s}" for s in self.steps), f"  return {', '.join(f'%{s}' for s in self.outs)}"])
+
+
+def _placed(prefix, steps, used, table):
+    outside = prefix.steps()[1]
+    return any(a.device != "cpu" for s in steps for a in s.out_avals) or any(outside[-s - 1].aval.device != "cpu" for s in used if s < 0)
 
 
 def apply_op(form, ins):

@@ -96,6 +96,8 @@ def _learn(tape, v, open_here):
     if len(plan.items) != 1 or type(plan.items[0]) is not Stage or v.aval.dtype.category != dtypes.FLOAT:
         return None
     stage = plan.items[0]
+    if stage.spread and not open_here:
+        return None
     out = Simple()
     out.arrivals = tuple(zip(stage.outs, stage.avals))
     out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving

@@ -2,7 +2,7 @@
 
 A tape becomes watched by an edge of its own in the trie, below which labels of calls are never stored plainly; so every call, also one that goes by C, ends in
 `record.record_watched`, which is installed here.  Structures still repeat and programs are found again: the edges are there, under another key.  Watching is a
-property of the thread (saved-tensor hooks, anomaly mode) and costs nothing where it is off.
+property of the thread (saved-tensor hooks, anomaly mode, a timeline) and costs nothing where it is off.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .record import IMMEDIATE, NOGRAD, ROOT, Step, _append, extend, is_full, lab
 
 def rewatch(state):
     """Begin or end watching the calls of a thread, as its hooks and modes say now."""
-    wanted = saved.current_hooks(state) is not None or bool(state.anomaly)
+    wanted = saved.current_hooks(state) is not None or bool(state.anomaly) or "timeline" in state.extra
     state.root = _edge(ROOT, True) if wanted else ROOT
     tape = state.tape
     if tape.prefix.watched is not wanted:
@@ -43,6 +43,8 @@ def record_watched(state, spec, ins, mode):
         nxt = extend(tape, label, spec, ins, mode, key)
     out = _append(tape, nxt, numbers)
     step = nxt.step
+    if "timeline" in state.extra:
+        state.extra["timeline"].note(step)
     if True in step.needs and mode != record.LEAF:
         if state.anomaly:
             state.anomaly.note(tape, step)

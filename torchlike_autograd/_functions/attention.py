@@ -60,13 +60,13 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
         if mask is not None:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         rows, columns = query.shape[-2], key.shape[-2]
-        mask = from_array(np.tril(np.ones((rows, columns), bool)), dtypes.bool_)
+        mask = from_array(np.tril(np.ones((rows, columns), bool)), dtypes.bool_, like=query)
     if gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     scores = _matmul(query, _mul(key.transpose(-2, -1), factor))
     if mask is not None:
         if mask.dtype is dtypes.bool_:
-            mask = from_array(np.zeros((), query.dtype.np), query.dtype).masked_fill(mask.logical_not(), -math.inf)
+            mask = from_array(np.zeros((), query.dtype.np), query.dtype, like=query).masked_fill(mask.logical_not(), -math.inf)
         scores = _add(scores, mask)
     weights = named("_safe_softmax")(scores, -1) if mask is not None else named("_softmax")(scores, -1)
     if dropout_p:
@@ -150,7 +150,7 @@ def _as_bags(input, offsets, per_sample_weights):
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found "
                              f"offsets of type {_class_of(offsets)}")
         n, width = input.shape
-        starts = from_array(np.arange(0, n * width, width) if width else np.zeros(n, np.int64), dtypes.int64)
+        starts = from_array(np.arange(0, n * width, width) if width else np.zeros(n, np.int64), dtypes.int64, like=input)
         return input.reshape(-1), starts, None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if input.dim() != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
@@ -201,8 +201,8 @@ def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, r
     _check_ctc(x, targets, inputs, lengths, blank)
     if targets.dtype.category != dtypes.INT:
         targets = targets.long()
-    sizes = from_array(np.array(lengths, np.int64), dtypes.int64)
-    loss = named("_ctc_loss")(x, targets.detach(), from_array(np.array(inputs, np.int64), dtypes.int64), sizes, blank, zero_infinity)
+    sizes = from_array(np.array(lengths, np.int64), dtypes.int64, like=x)
+    loss = named("_ctc_loss")(x, targets.detach(), from_array(np.array(inputs, np.int64), dtypes.int64, like=x), sizes, blank, zero_infinity)
     if zero_infinity:
         loss = named("where")(loss == math.inf, from_array(np.zeros((), loss.dtype.np), loss.dtype), loss)
     if reduction == 1:

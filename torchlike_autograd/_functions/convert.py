@@ -9,6 +9,8 @@ from .._core.hot import unary
 from .._core.numeric import say_once, warn_imaginary
 from .._core.shapes import numel
 from .._core.storage import cell_of
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
 from .._tensor import Tensor
 
 
@@ -61,9 +63,10 @@ def _refused(t, args, kwargs):
 
 
 def _move(t, key):
-    if t._v.aval.device == key:
-        return t
-    raise NotImplementedError(f"moving a tensor from {t._v.aval.device} to {key} is not there yet")
+    own = t._v.aval.device
+    if own == key or (devices.is_loose(own) and (own == "traced" or own.partition("@")[0] == key.partition(":")[0])) or (own == "cpu" and devices.is_loose(key)):
+        return t  # what is spread or traced is on this kind of device already; a host value goes where it is used
+    return unary(spec_of(OPS["_to_device"], (("device", key),), ("T",)), t)
 
 
 def _caster(name, dtype):
@@ -95,7 +98,7 @@ def cpu(self, memory_format=None):
 @composite("Tensor.cuda")
 def cuda(self, device=None, non_blocking=False, memory_format=None):
     """This tensor on a GPU; torch's error where there is none."""
-    return _move(self, devices.key_of("cuda" if device is None else device if not isinstance(device, int) else f"cuda:{device}"))
+    return _move(self, devices.key_of("cuda" if device is None else devices.device(device)))
 
 
 LEGACY = {f"torch.{d.char_name}Tensor": d for d in dtypes.DTYPES.values() if not d.is_complex}
@@ -105,7 +108,7 @@ LEGACY = {f"torch.{d.char_name}Tensor": d for d in dtypes.DTYPES.values() if not
 def type_(self, dtype=None, non_blocking=False, **kwargs):
     """The legacy type name, or a conversion to a dtype or legacy type."""
     if dtype is None:
-        prefix = "" if self._v.aval.device == "cpu" else "cuda."
+        prefix = "" if self.device.type == "cpu" else f"{self.device.type}."
         return f"torch.{prefix}{self.dtype.char_name}Tensor"
     if isinstance(dtype, str):
         if dtype not in LEGACY:
@@ -153,13 +156,16 @@ def set_default_device(device):
 @composite("torch.get_default_device")
 def get_default_device():
     """Where factories put tensors."""
-    return config.get("default_device") or devices.CPU
+    found = config.get("default_device") or devices.CPU
+    if found.index is None and found.type not in ("cpu", "meta"):
+        return devices.device(devices.key_of(found))
+    return found
 
 
 @composite("Tensor.get_device")
 def get_device(self):
     """-1 for the host, otherwise the device's index."""
-    return -1 if self._v.aval.device == "cpu" else self.device.index
+    return -1 if self.device.type == "cpu" or self.device.index is None else self.device.index
 
 
 class Storage:

@@ -29,8 +29,8 @@ def _noise(input, keep, features):
         array, own = levels.draw(lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), shape)
         return wrap(levels.drawn(array, a.dtype, own))
     if features:
-        return from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype)
-    return from_array(in_memory_order(input, lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np)), a.dtype)
+        return from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype, like=input)
+    return from_array(in_memory_order(input, lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np)), a.dtype, like=input)
 
 
 def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):
@@ -186,7 +186,7 @@ def _slopes(input, lower, upper):
     out = np.ones(x.size, x.dtype)
     below = x.reshape(-1) <= 0
     out[below] = rng_draws.uniform(rng.default_generator, (int(below.sum()),), np.float64, lower, upper)
-    return from_array(out.reshape(x.shape), input.dtype)
+    return from_array(out.reshape(x.shape), input.dtype, like=input)
 
 
 @composite("torch.nn.functional.gumbel_softmax")
@@ -196,7 +196,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
         warn("`eps` parameter is deprecated and has no effect.")
     a = logits._v.aval
     drawn = rng_draws.exponential(rng.default_generator, a.shape, a.dtype.np, 1)
-    gumbels = from_array(np.ascontiguousarray(drawn).reshape(a.shape), a.dtype).log().neg()
+    gumbels = from_array(np.ascontiguousarray(drawn).reshape(a.shape), a.dtype, like=logits).log().neg()
     soft = _div(_add(logits, gumbels), tau).softmax(dim)
     if not hard:
         return soft

@@ -131,7 +131,7 @@ def _gather(t, dim, index, out=None):
     if a is None:
         index = index.remainder(n)
     elif a.size and n and (a.min() < 0 or a.max() >= n):
-        index = from_array(a % n, dtypes.int64)
+        index = from_array(a % n, dtypes.int64, like=t)
     return COMPOSITES["torch.gather"](t, dim, index, out=out)
 
 
@@ -146,7 +146,7 @@ def masked_select(input, mask, *, out=None):
 
     shape = broadcast(mask._v.aval.shape, input._v.aval.shape)
     places = np.flatnonzero(np.broadcast_to(mask._numpy(), shape))
-    flat = (input, mask, from_array(places.astype(np.int64), dtypes.int64))
+    flat = (input, mask, from_array(places.astype(np.int64), dtypes.int64, like=input))
     spec = spec_of(OPS["_masked_select"], (), ("T", "T", "T"))
     return run(spec, flat) if out is None else into("masked_select", spec, flat, out)
 
@@ -228,7 +228,7 @@ def one_hot(tensor, num_classes=-1):
     if tensor.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return from_array(np.zeros((*tensor.shape, num_classes), np.int64), dtypes.int64)
+        return from_array(np.zeros((*tensor.shape, num_classes), np.int64), dtypes.int64, like=tensor)
     a = tensor._numpy() if num_classes == -1 else known(tensor)
     spec = spec_of(OPS["_one_hot"], (("num_classes", num_classes),), ("T",))
     if a is not None:

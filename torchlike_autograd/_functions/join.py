@@ -134,7 +134,7 @@ def _repeated_numbers(repeats):
     counts = repeats._numpy()
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")
-    return from_array(np.repeat(np.arange(len(counts)), counts).astype(repeats.dtype.np), repeats.dtype)
+    return from_array(np.repeat(np.arange(len(counts)), counts).astype(repeats.dtype.np), repeats.dtype, like=repeats)
 
 
 def _repeat_each(t, repeats, dim):
@@ -211,14 +211,14 @@ def combinations(input, r=2, with_replacement=False):
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return from_array(np.zeros(0, input.dtype.np), input.dtype)
+        return from_array(np.zeros(0, input.dtype.np), input.dtype, like=input)
     n = input.numel()
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     mask = np.zeros((n,) * r, bool)
     rows = list(choose(range(n), r))
     if rows:
         mask[tuple(np.array(rows).T)] = True
-    mask = from_array(mask, dtypes.bool_)
+    mask = from_array(mask, dtypes.bool_, like=input)
     return _stack([g.masked_select(mask) for g in meshgrid(*[input] * r, indexing="ij")], 1)
 
 

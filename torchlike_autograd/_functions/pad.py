@@ -219,7 +219,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         raise RuntimeError("torch.histc: max must be larger than min")
     inside = a[(a >= low) & (a <= high)]
     places = np.minimum(((inside - a.dtype.type(low)) * a.dtype.type(bins) / a.dtype.type(high - low)).astype(np.int64), bins - 1)
-    t = from_array(np.bincount(places, minlength=bins).astype(input.dtype.np), input.dtype)
+    t = from_array(np.bincount(places, minlength=bins).astype(input.dtype.np), input.dtype, like=input)
     return into("histc", out, t, input)
 
 

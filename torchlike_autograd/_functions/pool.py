@@ -266,7 +266,7 @@ def _samples(input, n):
     planes = (1, input.shape[0]) if input.ndim == n + 1 else tuple(input.shape[:2])
     if input.dtype.category < dtypes.FLOAT:
         raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{input.dtype.char_name}'")
-    return from_array(rng_draws.uniform(rng.default_generator, (*planes, n), input.dtype.np, 0.0, 1.0), input.dtype)
+    return from_array(rng_draws.uniform(rng.default_generator, (*planes, n), input.dtype.np, 0.0, 1.0), input.dtype, like=input)
 
 
 def _fractional(n):

@@ -9,6 +9,7 @@ from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_int
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, inplace, keep_history, run, write_result
 from .._core.layouts import contiguous_format, in_memory_order
+from .._core.placed import like as placed_like
 from .._core.record import data, thread
 from .._core.storage import write
 from .._ops.registry import OPS
@@ -238,7 +239,7 @@ def _fill(t, array, node):
     """Write fresh numbers into `t` under a node that sends zeros back."""
     check_inplace(t)
     old = t._value()
-    new = data(np.ascontiguousarray(array).reshape(old.aval.shape), old.aval.dtype)
+    new = data(placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old), old.aval.dtype, device="cpu" if old.aval.device == "traced" else old.aval.device)
     if old.needs and thread.state.grad:
         return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T", "T")), (t, wrap(new)), t)
     write(t, keep_history(new, old, t))

@@ -25,7 +25,7 @@ def _layers(params, has_biases, projected):
     return out
 
 
-def _schedule(batch_sizes):
+def _schedule(batch_sizes, like):
     """(which row each sequence reads at a time, where each row's result stands)."""
     sizes = [int(b) for b in batch_sizes.tolist()]
     steps, places, row = np.full((len(sizes), sizes[0]), -1, np.int64), [], 0
@@ -33,7 +33,7 @@ def _schedule(batch_sizes):
         steps[t, :size] = np.arange(row, row + size)
         places += [t * sizes[0] + i for i in range(size)]
         row += size
-    return from_array(steps, dtypes.int64), from_array(np.array(places, np.int64), dtypes.int64)
+    return from_array(steps, dtypes.int64, like=like), from_array(np.array(places, np.int64), dtypes.int64, like=like)
 
 
 def _stacked(mode, x, hidden, cells, params, has_biases, num_layers, dropout, train, bidirectional, schedule=None):
@@ -77,7 +77,7 @@ def _simple(mode):
             "input", "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional", "batch_first")
         a = {**dict(zip(names, args)), **kwargs}
         if "data" in a:
-            rest = (a["params"], a["has_biases"], a["num_layers"], a["dropout"], a["train"], a["bidirectional"], _schedule(a["batch_sizes"]))
+            rest = (a["params"], a["has_biases"], a["num_layers"], a["dropout"], a["train"], a["bidirectional"], _schedule(a["batch_sizes"], a["data"]))
             return _stacked(mode, a["data"], a["hx"], None, *rest)[:2]
         x = a["input"].transpose(0, 1) if a["batch_first"] else a["input"]
         _types(x, a["hx"])
@@ -109,7 +109,7 @@ def lstm(*args, **kwargs):
     h, c = a["hx"]
     rest = a["params"], a["has_biases"], a["num_layers"], a["dropout"], a["train"], a["bidirectional"]
     if packed:
-        return _stacked("lstm", a["data"], h, c, *rest, _schedule(a["batch_sizes"]))
+        return _stacked("lstm", a["data"], h, c, *rest, _schedule(a["batch_sizes"], a["data"]))
     x = a["input"].transpose(0, 1) if a["batch_first"] else a["input"]
     _types(x, h, c)
     out, h, c = _stacked("lstm", x, h, c, *rest)

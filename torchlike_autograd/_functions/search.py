@@ -32,7 +32,7 @@ def _places(t):
 
 def _listed(t):
     rows, _ = _places(t)
-    out = from_array(np.ascontiguousarray(rows), dtypes.int64)
+    out = from_array(np.ascontiguousarray(rows), dtypes.int64, like=t)
     if rows.shape[1] > 1 or not rows.size:
         out._layout_ = ((1, rows.shape[0]), 0)
     return out
@@ -64,7 +64,7 @@ def nonzero_static(input, *, size, fill_value=-1):
     rows, _ = _places(input)
     full = np.full((size, rows.shape[1]), fill_value, np.int64)
     full[:min(size, len(rows))] = rows[:size]
-    return from_array(full, dtypes.int64)
+    return from_array(full, dtypes.int64, like=input)
 
 
 # Distinct values
@@ -72,15 +72,15 @@ def nonzero_static(input, *, size, fill_value=-1):
 def _chosen(name, t, places, dim):
     """The values at the places found, in the graph."""
     spec = spec_of(OPS[name], (("dim", dim),), ("T", "T"))
-    return run(spec, (t, from_array(np.ascontiguousarray(places).astype(np.int64), dtypes.int64)))
+    return run(spec, (t, from_array(np.ascontiguousarray(places).astype(np.int64), dtypes.int64, like=t)))
 
 
-def _long(a):
-    return from_array(np.ascontiguousarray(a).astype(np.int64), dtypes.int64)
+def _long(a, like):
+    return from_array(np.ascontiguousarray(a).astype(np.int64), dtypes.int64, like=like)
 
 
 def _answer(values, inverse, counts, want_inverse, want_counts):
-    parts = [values] + ([_long(inverse)] if want_inverse else []) + ([_long(counts)] if want_counts else [])
+    parts = [values] + ([_long(inverse, values)] if want_inverse else []) + ([_long(counts, values)] if want_counts else [])
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
@@ -138,7 +138,7 @@ def unravel_index(indices, shape):
     steps = contiguous_strides(shape)
     a = indices._numpy()
     found = np.stack([a // s % n for s, n in zip(steps, shape)], -1) if shape else np.zeros((*a.shape, 0), np.int64)
-    return _long(found).unbind(-1)
+    return _long(found, indices).unbind(-1)
 
 
 @composite("torch.is_nonzero", "Tensor.is_nonzero")

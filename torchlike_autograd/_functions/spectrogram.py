@@ -141,7 +141,7 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     frames = _fft("irfft", x, n_fft, normalized) if half or not return_complex else _fft("ifft", x, None, normalized)
     taper = _centred(window, win_length, n_fft, input.dtype)
     if taper is None:
-        taper = from_array(np.ones(n_fft, _real_of(frames.dtype).np), _real_of(frames.dtype))
+        taper = from_array(np.ones(n_fft, _real_of(frames.dtype).np), _real_of(frames.dtype), like=frames)
     weight = _overlapped(named("pow")(taper, 2).expand(1, x.shape[1], n_fft), hop)
     return _settled(_overlapped(named("mul")(frames, taper), hop), weight, n_fft, center, length, input.ndim == 3, said)
 

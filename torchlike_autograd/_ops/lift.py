@@ -19,7 +19,7 @@ import jax.numpy as jnp
 
 from .._core import dtypes, errors
 from .registry import UNIMPLEMENTED, Promote
-from .spec import Aval, Form, LeveledAval, Pullback, aval, leveled
+from .spec import Aval, Form, LeveledAval, Pullback, aval, calling, leveled
 
 MAP, DUAL = "map", "dual"
 
@@ -91,7 +91,7 @@ class Lifted(Form):
         have = [list(levels_of(a)) for a in self.avals]
         missing = [[lv for lv in levels_of(b) if lv not in h] for b, h in zip(self.base.avals, have)]
         flat = [_expanded(x, h, m) for x, h, m in zip(flat, have, missing)]
-        return tuple(_run(self.base.call, self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
+        return tuple(_run(calling(self.base), self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
                           [levels_of(b) for b in self.base.avals], flat))
 
     def guard(self, *flat):

@@ -491,6 +491,18 @@ def _to_copy(self, *, dtype):
     return convert(self, dtype)
 
 
+@op("_to_device(Tensor self, *, str device) -> Tensor", node="ToCopyBackward0", names=(), samples=[call(real(2), device="cpu")], kinks=SMOOTH)
+def _to_device(self, *, device):
+    """The same values elsewhere: the type of the result says where (`devices.key_of`)."""
+    return self
+
+
+@op("_spread(Tensor self, *, str device, str? sharding=None) -> Tensor", node="RedistributeBackward", names=(), samples=[call(real(2), device="cpu")], kinks=SMOOTH)
+def _spread(self, *, device, sharding=None):
+    """The same values over several devices, as a jax Sharding says."""
+    return self if sharding is None else lax.with_sharding_constraint(self, sharding)
+
+
 @op("_cast_back(Tensor self, *, ScalarType dtype) -> Tensor", node="CastBackBackward0", names=(), samples=[call(real(2), dtype="float32")], kinks=SMOOTH)
 def _cast_back(self, *, dtype):
     """Conversion of what an in-place operator computed to the dtype of its tensor; torch shows no node for it."""

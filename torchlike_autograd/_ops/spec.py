@@ -16,7 +16,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
-from .._core import config, dtypes, shapes
+from .._core import config, devices, dtypes, shapes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .registry import NONE, UNIMPLEMENTED, Promote
@@ -186,7 +186,7 @@ class Form:
         if check is not None:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
-        device = next((a.device for a in avals if not _is_number(a)), "cpu")
+        device = spec.statics.get("device") or devices.common(avals)
         with jax.enable_x64(True):
             closed, out = jax.make_jaxpr(self.apply, return_shape=True)(*[_abstract(a) for a in avals])
         self.call, self.closed = jaxpr_as_fun(closed), closed
@@ -386,7 +386,7 @@ def _vjp(form, wanted, given, gs, ins):
         full = list(ins)
         for i, x in zip(wanted, diff):
             full[i] = x
-        outs = form.call(*full)
+        outs = calling(form)(*full)
         return [outs[i] for i in given]
 
     _, pull = jax.vjp(outputs, *[ins[i] for i in wanted])
@@ -394,6 +394,32 @@ def _vjp(form, wanted, given, gs, ins):
     gs = [_conj(g) for g in gs]
     back = _conj if _only_moves(pull, gs) else _conj_unsigned
     return tuple(back(g) for g in pull(gs))
+
+
+OPEN = [False]  # whether bodies are run where a Form is called, and not the programs that were traced from them
+
+
+def calling(form):
+    """What runs a Form: its program; inside what JAX traces its body, which takes the widths and the axes that are in force there."""
+    return opened(form) if OPEN[0] else form.call
+
+
+def opened(form):
+    """f(*arrays) -> list of results, by the body itself."""
+    if type(form) is Pullback:
+        return lambda *flat: list(form.apply(*_whole(form, flat)))
+    if type(form).apply is Pullback.apply or not hasattr(form, "apply"):
+        return form.call
+    return lambda *flat: list(out) if isinstance(out := form.apply(*flat), (tuple, list)) else [out]
+
+
+def _whole(form, flat):
+    """All inputs of a pullback from those that it keeps; the others are not read."""
+    n = len(form.given)
+    ins = [np.zeros(a.full if type(a) is LeveledAval else a.shape, a.dtype.np) for a in form.inner.avals]
+    for i, x in zip(form.keep, flat[n:]):
+        ins[i] = x
+    return (*flat[:n], *ins)
 
 
 def _conj(x):

@@ -1,12 +1,15 @@
-"""torch.cuda (layer 8) as PyTorch's CPU build has it: no device is offered, because tensors cannot be moved between devices yet.
+"""torch.cuda (layer 8): the GPUs that JAX has; where it has none, everything is as in PyTorch's CPU build.
 
-What asks, answers; what only tidies up or seeds does nothing; what needs a device raises PyTorch's error.
+What asks, answers; what only tidies up or seeds does nothing; what needs a device raises PyTorch's error where there is none.  There are no streams or events.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
+import jax
+
+from .._core import devices as _devices
 from .._core import publish as _publish
 
 from . import amp
@@ -19,31 +22,47 @@ __all__ = ["amp", "current_device", "current_stream", "default_stream", "device"
 
 
 def is_available() -> bool:
-    """Whether tensors can live on a CUDA device: not yet."""
-    return False
+    """Whether tensors can live on a CUDA device."""
+    return bool(_devices.devices_of("cuda"))
 
 
 def device_count() -> int:
     """The number of devices on offer."""
-    return 0
+    return len(_devices.devices_of("cuda"))
 
 
 def is_initialized() -> bool:
-    """Whether a device was used."""
-    return False
+    """Whether there are devices."""
+    return is_available()
 
 
 def is_bf16_supported(including_emulation=True) -> bool:
     """Whether a device computes in bfloat16."""
-    return False
+    return is_available()
 
 
-def memory_allocated(device=None) -> int:
-    """Bytes in use on a device."""
-    return 0
+def _number(name, key):
+    def f(device=None):
+        found = _devices.devices_of("cuda")
+        return int((found[_index(device)].memory_stats() or {}).get(key, 0)) if found else 0
+
+    f.__name__, f.__doc__ = name, "Bytes in use on a device."
+    return f
 
 
-max_memory_allocated = memory_reserved = max_memory_reserved = memory_cached = max_memory_cached = memory_allocated
+def _index(device):
+    """The number of a device argument."""
+    if device is None:
+        return _devices.current_index[0]
+    if isinstance(device, int):
+        return device
+    return _devices.device(device).index or 0
+
+
+memory_allocated = _number("memory_allocated", "bytes_in_use")
+max_memory_allocated = _number("max_memory_allocated", "peak_bytes_in_use")
+memory_reserved = memory_cached = _number("memory_reserved", "pool_bytes")
+max_memory_reserved = max_memory_cached = _number("max_memory_reserved", "peak_pool_bytes")
 
 
 def empty_cache() -> None:
@@ -90,12 +109,15 @@ class device:
     """A context in which a device is current; without devices it changes nothing."""
 
     def __init__(self, device):
-        self.idx = device
+        self.idx = _index(device)
 
     def __enter__(self):
-        return None
+        self._before = _devices.current_index[0]
+        if is_available():
+            _devices.current_index[0] = self.idx
 
     def __exit__(self, *exc):
+        _devices.current_index[0] = self._before
         return False
 
 
@@ -103,6 +125,78 @@ def _needs_device(*args, **kwargs):
     raise AssertionError("Torch not compiled with CUDA enabled")
 
 
-current_device = get_device_name = synchronize = current_stream = default_stream = get_device_capability = get_device_properties = _needs_device
-get_rng_state = set_rng_state = ipc_collect = init = initial_seed = mem_get_info = set_device = _needs_device
+def _with_device(f):
+    def asked(*args, **kwargs):
+        return f(*args, **kwargs) if is_available() else _needs_device()
+
+    asked.__name__, asked.__doc__ = f.__name__, f.__doc__
+    return asked
+
+
+@_with_device
+def current_device() -> int:
+    """The number of the current device."""
+    return _devices.current_index[0]
+
+
+@_with_device
+def set_device(device) -> None:
+    """Make a device the one that "cuda" means."""
+    _devices.jax_device(f"cuda:{_index(device)}")
+    _devices.current_index[0] = _index(device)
+
+
+@_with_device
+def get_device_name(device=None) -> str:
+    """What the device calls itself."""
+    return _devices.devices_of("cuda")[_index(device)].device_kind
+
+
+@_with_device
+def get_device_capability(device=None) -> tuple:
+    """(major, minor) of its architecture."""
+    major, _, minor = str(getattr(_devices.devices_of("cuda")[_index(device)], "compute_capability", "0.0")).partition(".")
+    return int(major), int(minor or 0)
+
+
+@_with_device
+def mem_get_info(device=None) -> tuple:
+    """(free, total) bytes, of what JAX may use."""
+    stats = _devices.devices_of("cuda")[_index(device)].memory_stats() or {}
+    total = int(stats.get("bytes_limit", 0))
+    return total - int(stats.get("bytes_in_use", 0)), total
+
+
+@_with_device
+def synchronize(device=None) -> None:
+    """Run what is pending and wait until the device has done it."""
+    from .._core import execute
+
+    execute.flush()
+    d = _devices.devices_of("cuda")[_index(device)]
+    jax.device_put(0, d).block_until_ready()
+
+
+@_with_device
+def init() -> None:
+    """Nothing to prepare."""
+
+
+@_with_device
+def ipc_collect() -> None:
+    """Nothing to collect."""
+
+
+def _not_there(name):
+    def f(*args, **kwargs):
+        if not is_available():
+            _needs_device()
+        raise NotImplementedError(f"torch.cuda.{name}")
+
+    f.__name__ = name
+    return f
+
+
+current_stream, default_stream, get_device_properties = map(_not_there, ("current_stream", "default_stream", "get_device_properties"))
+get_rng_state, set_rng_state, initial_seed = map(_not_there, ("get_rng_state", "set_rng_state", "initial_seed"))
 __getattr__ = _publish.missing("torch.cuda")

@@ -33,8 +33,8 @@ class Adafactor(Recorded):
         count("step")
         shape, dtype = tuple(g.shape), g.dtype
         if len(shape) > 1:
-            state["row_var"] = from_array(np.zeros((*shape[:-1], 1), dtype.np), dtype)
-            state["col_var"] = from_array(np.zeros((*shape[:-2], 1, shape[-1]), dtype.np), dtype)
+            state["row_var"] = from_array(np.zeros((*shape[:-1], 1), dtype.np), dtype, like=p)
+            state["col_var"] = from_array(np.zeros((*shape[:-2], 1, shape[-1]), dtype.np), dtype, like=p)
         else:
             state["variance"] = zeros_like(g)
 

@@ -115,7 +115,7 @@ def zeros_like(p):
 
 def filled_like(p, value):
     """A state of equal numbers for a parameter."""
-    return from_array(np.full(p._v.aval.shape, value, p._v.aval.dtype.np), p._v.aval.dtype)
+    return from_array(np.full(p._v.aval.shape, value, p._v.aval.dtype.np), p._v.aval.dtype, like=p)
 
 
 def check_lr(lr, words="Invalid learning rate: {}"):

@@ -91,7 +91,17 @@ def _spec(name, options, number_names, kinds, differentiable):
         states = () if differentiable else tuple(i for i in range(first) if i not in places)
         body = _body(RULES[name], dict(options), number_names, shared, each)
         out = _specs[key] = _GroupSpec(_GroupOp(f"{name}[{len(each)}]", body, states, differentiable), {}, ())
+        out.op.updates = _updates(len(shared), places, each)
         out.weight = len(each)
+    return out
+
+
+def _updates(shared, places, each):
+    """{result: input} of each parameter's next value and states, whose shardings are the parameter's."""
+    out, at = {}, shared
+    for place, names in zip(places, each):
+        out.update(dict.fromkeys(range(at, at + 1 + len(names)), place))
+        at += 1 + len(names)
     return out
 
 

@@ -1,0 +1,134 @@
+"""Run in a process of its own with eight host devices: training spread over them is training on one; prints one JSON object."""
+
+import json
+import sys
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+import torchlike_autograd as torch  # noqa: E402
+from torchlike_autograd import interop, visualize  # noqa: E402
+from torchlike_autograd.distributed.device_mesh import init_device_mesh  # noqa: E402
+from torchlike_autograd.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor  # noqa: E402
+
+STEPS = 5
+
+
+def data():
+    """Two weights, inputs, targets."""
+    rng = np.random.default_rng(0)
+    return [rng.normal(size=s).astype(np.float32) for s in ((16, 32), (32, 4), (8, 16), (8, 4))]
+
+
+def train(put, algorithm=torch.optim.Adam, look_first=False):
+    """Losses, last weights and gradients as Tensors; the compiled text of the last step."""
+    w1, w2, x, y = data()
+    w1, w2 = put(w1, None, "model").requires_grad_(), put(w2, "model", None).requires_grad_()
+    x, y = put(x, "data", None), put(y, "data", None)
+    optimizer, losses = algorithm([w1, w2], lr=1e-2), []
+    for step in range(STEPS):
+        if step == STEPS - 1:
+            before = dict(torch.stats())
+        optimizer.zero_grad()
+        loss = ((torch.relu(x @ w1) @ w2 - y) ** 2).mean()
+        if look_first:
+            losses.append(loss.item())
+        loss.backward()
+        optimizer.step()
+        if not look_first:
+            losses.append(loss.item())
+    after = dict(torch.stats())
+    return losses, w1, w2, {k: after[k] - before[k] for k in ("flushes", "compiles", "op_by_op")}
+
+
+def plain(a, *spec):
+    """On one device."""
+    return torch.tensor(a)
+
+
+def texts():
+    """The compiled programs that run on several devices."""
+    from torchlike_autograd._core import execute
+
+    return [c.as_text() for p in execute._programs.values() if p.placed for piece in p.placed.pieces if "@" in piece.key for _, c in piece.variants.values()]
+
+
+def largest(a, b):
+    """The largest difference of two tensors."""
+    return float(np.abs(a.detach().numpy() - b.detach().numpy()).max())
+
+
+def jax_mesh():
+    """By interop.shard over a jax Mesh."""
+    mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
+    whole = train(plain)
+    out = {}
+    for name, options in {"adam": {}, "looked": {"algorithm": torch.optim.SGD, "look_first": True}}.items():
+        reference = whole if name == "adam" else train(plain, **options)
+        losses, w1, w2, last = train(lambda a, *spec: interop.shard(torch.tensor(a), mesh, spec), **options)
+        out[name] = {"losses": [losses, reference[0]], "difference": max(largest(w1, reference[1]), largest(w2, reference[2])), "last": last,
+                     "specs": [str(interop.sharding_of(t).spec) for t in (w1, w1.grad, w2, w2.grad)]}
+    out["collectives"] = sorted({name for text in texts() for name in ("all-gather", "all-reduce", "all-to-all", "collective-permute") if f" {name}(" in text})
+    x = interop.shard(torch.arange(16.0).reshape(8, 2), mesh, ("data",))
+    out["looks"] = [x.sum().item(), x[3, 1].item(), x.tolist()[7], str(x.device), x.is_cpu]
+    p = torch.nn.Parameter(torch.ones(4, 2))
+    q = interop.shard(p, mesh, ("data",))
+    moved = interop.shard(p * 2, mesh, ("data",))
+    (moved * moved).sum().backward()
+    out["leaf"] = [type(q).__name__, q.is_leaf, moved.grad_fn.name(), p.grad.tolist()]
+    pieces = visualize.program(interop.shard(torch.ones(8, 2), mesh, ("data",)) * 3).pieces
+    out["pieces"] = [[piece.place.partition("@")[0], "num_partitions=8" in piece.hlo] for piece in pieces]
+    return out
+
+
+def dtensor():
+    """By torch.distributed.tensor."""
+    mesh = init_device_mesh("cpu", (4, 2), mesh_dim_names=("data", "model"))
+
+    def put(a, *spec):
+        return distribute_tensor(torch.tensor(a), mesh, [Shard(spec.index(n)) if n in spec else Replicate() for n in ("data", "model")])
+
+    losses, w1, _, _ = train(put)
+    x = put(np.arange(16, dtype=np.float32).reshape(8, 2), "data", None).requires_grad_()
+    full = x.redistribute(placements=[Replicate(), Replicate()]).full_tensor()
+    (full * full).sum().backward()
+    return {"losses": [losses, train(plain)[0]], "placements": [repr(w1.placements), repr(w1.grad.placements), repr(x.grad.placements)], "mesh": [repr(mesh), repr(mesh["model"])],
+            "local": list(w1.detach().to_local().shape), "instances": [isinstance(w1, DTensor), isinstance(torch.ones(2), DTensor)], "grad": x.grad.sum().item(),
+            "text": repr(x.detach())}
+
+
+def host_devices():
+    """Tensors on another host device, and on two at once."""
+    second = jax.devices()[1]
+    x = torch.arange(3.0, requires_grad=True)
+    y = interop.place(x * 1, second)
+    z = (y * torch.tensor(2.0)).sum()
+    z.backward()
+    try:
+        x + y
+        error = None
+    except RuntimeError as e:
+        error = str(e)
+    with torch.no_grad():
+        both = (x + 1, y + 1)
+    return {"devices": [str(y.device), str(z.device), str(x.grad.device)], "grad": x.grad.tolist(), "node": y.grad_fn.name(), "error": error,
+            "both": [both[0].tolist(), both[1].tolist()], "there": interop.to_jax(y).devices() == {second}}
+
+
+def functions():
+    """shard_map over a function written for Tensors."""
+    mesh = Mesh(np.array(jax.devices()), ("d",))
+    f = interop.as_jax_function(lambda x, w: torch.tanh(x @ w).sum())
+    g = jax.shard_map(lambda x, w: jax.lax.psum(f(x, w), "d"), mesh=mesh, in_specs=(PartitionSpec("d"), PartitionSpec()), out_specs=PartitionSpec())
+    x, w = jax.numpy.ones((16, 3)), jax.numpy.full((3, 4), 0.25)
+    spread = jax.jit(f)(jax.device_put(x, NamedSharding(mesh, PartitionSpec("d"))), w)
+    return {"value": [float(g(x, w)), float(f(x, w)), float(spread)], "grad": [jax.grad(g, 1)(x, w).tolist(), jax.grad(f, 1)(x, w).tolist()]}
+
+
+if __name__ == "__main__":
+    print(json.dumps({f.__name__: f() for f in (jax_mesh, dtensor, host_devices, functions)}))
+    sys.exit(0)

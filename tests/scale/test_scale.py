@@ -1,0 +1,106 @@
+"""Several devices: eight of the host's in one process, and two processes; both in processes of their own, as JAX fixes its devices when it starts."""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TIME_LIMIT = 600
+
+
+def start(script, devices, *args):
+    """A Python process with so many host devices."""
+    path = os.pathsep.join([str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+    return subprocess.Popen([sys.executable, str(script), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+
+
+def answer(process):
+    """The JSON object that a process printed last."""
+    out, err = process.communicate(timeout=TIME_LIMIT)
+    assert process.returncode == 0, err[-3000:]
+    return json.loads(out.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def eight():
+    """What eight devices answer."""
+    return answer(start(HERE / "run_sharded.py", 8))
+
+
+@pytest.mark.parametrize("name", ["adam", "looked"])
+def test_spread_training_is_training_on_one_device(eight, name):
+    found = eight["jax_mesh"][name]
+    spread, alone = found["losses"]
+    assert spread == pytest.approx(alone, rel=1e-6)
+    assert found["difference"] < 2e-6
+    assert found["specs"] == ["P(None, 'model')"] * 2 + ["P('model',)"] * 2, "weights and gradients lie as the weights were put"
+    assert found["last"] == {"flushes": 1 if name != "looked" else 2, "compiles": 0, "op_by_op": 0}, "one partitioned program a step (two where the loss is looked at first)"
+
+
+def test_no_parameter_is_gathered(eight):
+    assert eight["jax_mesh"]["collectives"] == ["all-reduce"]
+
+
+def test_spread_tensors_are_looked_at_and_made(eight):
+    found = eight["jax_mesh"]
+    assert found["looks"] == [120.0, 7.0, [14.0, 15.0], "cpu", True]
+    assert found["leaf"] == ["Parameter", True, "RedistributeBackward", [[8.0, 8.0]] * 4]
+    assert found["pieces"] == [["cpu", True]]
+
+
+def test_dtensor(eight):
+    found = eight["dtensor"]
+    assert found["losses"][0] == pytest.approx(found["losses"][1], rel=1e-6)
+    assert found["placements"] == ["(Replicate(), Shard(dim=1))"] * 2 + ["(Shard(dim=0), Replicate())"]
+    assert found["mesh"] == ["DeviceMesh((data=4, model=2), 'cpu', stride=(2, 1))", "DeviceMesh((model=2), 'cpu', stride=(1,))"]
+    assert found["local"] == [16, 16] and found["instances"] == [True, False] and found["grad"] == 240.0
+    assert found["text"] == ("DTensor(local_tensor=tensor([[0., 1.],\n        [2., 3.]]), device_mesh=DeviceMesh((data=4, model=2), 'cpu', stride=(2, 1)), "
+                             "placements=(Shard(dim=0), Replicate()))")
+
+
+def test_a_second_host_device(eight):
+    found = eight["host_devices"]
+    assert found["devices"] == ["cpu:1", "cpu:1", "cpu"] and found["grad"] == [2.0, 2.0, 2.0] and found["node"] == "ToCopyBackward0" and found["there"]
+    assert found["error"] == "Expected all tensors to be on the same device, but found at least two devices, cpu:1 and cpu!"
+    assert found["both"] == [[1.0, 2.0, 3.0]] * 2
+
+
+def test_shard_map(eight):
+    value, grad = eight["functions"]["value"], eight["functions"]["grad"]
+    assert value == pytest.approx([value[0]] * 3, rel=1e-6)
+    assert sum(grad[0], []) == pytest.approx(sum(grad[1], []), rel=1e-6)
+
+
+def test_two_processes():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = str(s.getsockname()[1])
+    processes = [start(HERE / "run_process.py", 2, str(rank), port) for rank in (0, 1)]
+    for rank, found in enumerate(map(answer, processes)):
+        assert found["processes"] == 2
+        assert found["losses"][0] == pytest.approx(found["losses"][1], rel=1e-6) and found["difference"] < 2e-6
+        assert found["last"] == {"flushes": 1, "compiles": 0, "op_by_op": 0}
+        assert found["placements"] == "(Replicate(), Shard(dim=1))" and found["local"] == [16, 16] and found["coordinate"] == [rank, 0]
+
+
+@pytest.mark.parametrize("script", ["data_parallel.py", "tensor_parallel.py"])
+def test_examples_say_the_same_on_one_device_and_on_eight(script):
+    runner = ROOT / "examples" / script
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "torchlike_autograd", str(runner)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**env, "XLA_FLAGS": f"--xla_force_host_platform_device_count={n}"})
+               for n in (1, 8)]
+    texts = []
+    for process in running:
+        out, err = process.communicate(timeout=TIME_LIMIT)
+        assert process.returncode == 0, err[-3000:]
+        texts.append([[float(x) for x in line.split()[1::2]] for line in out.splitlines()])
+    assert texts[0] and texts[0] == [pytest.approx(line, abs=2e-5) for line in texts[1]]

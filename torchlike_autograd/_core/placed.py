@@ -1,0 +1,414 @@
+"""Programs whose values do not all live on the host (layer 3): on one accelerator, spread over many devices, on several devices, or traced by JAX.
+
+A program is cut into pieces, each for one place; values go from piece to piece where they are needed.  An operator runs where the types of its inputs say
+(`devices.common`), what has no inputs where it is used, and a value is brought to where its type says when somebody holds it.  Almost always there is one piece:
+
+    cuda:0   one compiled program for that device
+    cpu@0    one program that XLA partitions, compiled for the shardings of what goes in; new values of leaves and gradients keep the sharding of their leaf
+    traced   no program: the operators are applied to JAX's tracers and become part of what JAX traces
+
+Types name the devices and not how values are spread over them: a piece finds its program by the shardings of its arguments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import warnings
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from .._ops.spec import OPEN, calling
+from . import devices
+from .plan import StageForm, number_of
+from .record import LEAF, slot_table
+
+
+@contextlib.contextmanager
+def _nothing():
+    yield
+
+
+def host_device():
+    """Where host values go: None where that is JAX's default."""
+    return None if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu")[0]
+
+
+def on_host():
+    """Run what has no arguments on the host too."""
+    d = host_device()
+    return _nothing() if d is None else jax.default_device(d)
+
+
+def target(key):
+    """The jax.Device of a key, or the sharding that repeats a value on all of its devices."""
+    if "@" not in key:
+        return devices.jax_device(key)
+    return NamedSharding(Mesh(np.array(devices.members_of(key)), ("all",)), PartitionSpec())
+
+
+def adopt(a, key):
+    """An array where a key says, itself if it is there."""
+    if key == "traced":
+        return a
+    if isinstance(a, jax.Array):
+        if isinstance(a, jax.core.Tracer):
+            return a
+        there = devices.members_of(key) if "@" in key else (devices.jax_device(key),)
+        if len(a.sharding.device_set) == len(there) and a.sharding.device_set == set(there):
+            return a
+        if not a.is_fully_addressable or not _local(there):
+            a = np.asarray(a)
+    with jax.enable_x64(True):
+        return jax.device_put(a, target(key))
+
+
+def like(array, v):
+    """A host array where a Value's contents are, spread as they are."""
+    key = v.aval.device
+    if key == "cpu" or key == "traced":
+        return array
+    if v.array is None:
+        v.tape.resolve(v)
+    with jax.enable_x64(True):
+        return jax.device_put(array, v.array.sharding)
+
+
+def _local(members):
+    return all(d.process_index == jax.process_index() for d in members)
+
+
+class Op:
+    """One operator of a program laid out in the open: f(*ins) -> list of results; `ins`, `outs`: tokens; like: for an output, the token whose sharding it keeps."""
+
+    __slots__ = ("device", "f", "form", "ins", "like", "outs")
+
+    def __init__(self, f, form, ins, outs, device, like=()):
+        self.f, self.form, self.ins, self.outs, self.device, self.like = f, form, ins, outs, device, like
+
+
+class _Laid:
+    """The operators of a program, stages opened; tokens are slots, (kind, place) of numbers, and objects for what lies between."""
+
+    def __init__(self, program):
+        self.prefix, self.table = program.prefix, slot_table(program.prefix)
+        self.outside = program.prefix.steps()[1]
+        self.ops, self.same, self.types = [], {}, {}
+        for step in program.steps:
+            getattr(self, f"_{step.kind}", self._alias)(step)
+
+    def type_of(self, token):
+        if type(token) is int:
+            return self.outside[-token - 1].aval if token < 0 else self.table[token][2]
+        return self.types[token]
+
+    def name(self, token):
+        return self.same.get(token, token)
+
+    def _alias(self, step):
+        for i, s in enumerate(step.ins[-len(step.out_avals):] if step.kind == "function" else step.ins):
+            self.same[step.first + i] = self.name(s)
+
+    def _op(self, step):
+        outs = [step.first + i for i in range(len(step.out_avals))]
+        ins = [s if type(s) is tuple else self.name(s) for s in step.ins]
+        if type(step.form) is StageForm:
+            self._stage_form(step.form, ins, outs)
+            return
+        self._add(step.form, ins, outs, _likes(step, ins, outs))
+
+    def _add(self, form, ins, outs, like=()):
+        for token, a in zip(outs, form.out_avals):
+            self.types[token] = a
+        where = form.out_avals[0].device if form.op.name == "_spread" else devices.common(form.avals)
+        self.ops.append(Op(lambda *x: calling(form)(*x), form, ins, outs, where, like))
+        return outs
+
+    def _pull(self, form, gs, ins):
+        return self._add(form, [*gs, *ins], [object() for _ in form.out_avals])
+
+    def _sum(self, a, b):
+        out = object()
+        self.types[out] = self.type_of(a)
+        self.ops.append(Op(lambda x, y: [jax.numpy.add(x, y)], None, [a, b], [out], devices.common([self.type_of(a), self.type_of(b)])))
+        return out
+
+    def _backward(self, step):
+        outs = step.form.run(self.name, lambda t: t, [self.name(s) for s in step.ins], self._pull, self._sum)
+        for i, (token, slot) in enumerate(zip(outs, step.form.outs)):
+            self._give(token, step.first + i, self.name(slot))
+
+    def _stage_form(self, form, ins, outs):
+        for token, slot in zip(form.run(ins, self._pull, self._sum), outs):
+            self._give(token, slot, None)
+
+    def _give(self, token, slot, like):
+        """A gradient that leaves a stage; spread as what it is the gradient of."""
+        a = self.type_of(token)
+        if "@" not in a.device or like is None:
+            self.same[slot] = token
+            return
+        self.types[slot] = a
+        self.ops.append(Op(lambda x: [x], None, [token], [slot], a.device, ((slot, like),)))
+
+
+def _likes(step, ins, outs):
+    """((output, what it is the next value of), ...) of a step that updates leaves."""
+    if step.mode != LEAF and not hasattr(step.form.op, "updates"):
+        return ()
+    updates = getattr(step.form.op, "updates", None) or {0: 0}
+    return tuple((outs[o], ins[i]) for o, i in updates.items() if step.form.out_avals[o].shape == step.form.avals[i].shape)
+
+
+class Piece:
+    """Operators for one place.  reads: (token, whether it comes from elsewhere); gives: tokens; variants: shardings of the arguments -> (callable, compiled program)."""
+
+    def __init__(self, key):
+        self.key, self.ops, self.reads, self.gives, self.numbers, self.variants, self.made = key, [], (), (), False, {}, set()
+
+    @property
+    def tokens(self):
+        """The tokens of what comes in."""
+        return [t for t, _ in self.reads]
+
+    def take(self, op, free):
+        """Add an operator, and before it what has no inputs and is used by it."""
+        for t in op.ins:
+            if t in free and t not in self.made:
+                self.take(free[t], free)
+        self.ops.append(op)
+        self.made.update(op.outs)
+
+    def close(self, used, types, elsewhere):
+        """Say what comes in and what goes out; `elsewhere`: tokens that another piece gives too, and has to."""
+        reads = dict.fromkeys(t for op in self.ops for t in op.ins if type(t) is not tuple and t not in self.made)
+        if "@" in self.key:
+            reads.update(dict.fromkeys(t for op in self.ops for _, t in op.like if type(t) is int and t < 0))
+        self.reads = tuple((t, types(t).device != self.key) for t in reads)
+        self.numbers = any(type(t) is tuple for op in self.ops for t in op.ins)
+        self.gives = tuple(dict.fromkeys(t for op in self.ops for t in op.outs if t in used and t not in elsewhere))
+
+    def apply(self, floats, ints, arrays, known=None):
+        """The results, from arrays or tracers; known: {token: sharding} of what has to be spread in a certain way."""
+        env = dict(zip(self.tokens, arrays))
+        for op in self.ops:
+            ins = [number_of(t, floats, ints) if type(t) is tuple else env[t] for t in op.ins]
+            env.update(zip(op.outs, op.f(*ins)))
+            for out, _ in op.like if known else ():
+                if out in known:
+                    env[out] = jax.lax.with_sharding_constraint(env[out], known[out])
+        return [env[t] for t in self.gives]
+
+    def _known(self, shardings):
+        """{token: sharding} of what comes in, and of what is spread as something else is."""
+        out = {t: s for t, s in zip(self.tokens, shardings) if isinstance(s, NamedSharding)}
+        for op in self.ops:
+            out.update((t, out[like]) for t, like in op.like if like in out)
+        return out
+
+    def run(self, words, n, env, count, program):
+        """Compute `gives` into `env`."""
+        if self.key == "traced":
+            floats, ints = (None, None) if words is None else (np.array(words[:n]).view(np.float64).reshape(-1), np.array(words[n:]).view(np.int64).reshape(-1))
+            self.inline(floats, ints, env)
+            return
+        args = [adopt(env[t], self.key) if moves else env[t] for t, moves in self.reads]
+        out = self._variant(words, n, args, count, program)(words if self.numbers else None, *args)
+        env.update(zip(self.gives, out))
+
+    def inline(self, floats, ints, env):
+        """Apply the operators to tracers, in the widths that JAX is set to."""
+        was, OPEN[0] = OPEN[0], True
+        try:
+            with outside(), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Explicitly requested dtype")
+                floats, ints, *arrays = map(_narrowed, (floats, ints, *(env[t] for t, _ in self.reads)))
+                env.update(zip(self.gives, self.apply(floats, ints, arrays)))
+        finally:
+            OPEN[0] = was
+
+    def _variant(self, words, n, args, count, program):
+        spread = "@" in self.key
+        label = tuple([a.sharding for a in args]) if spread else None
+        found = self.variants.get(label)
+        if found is None:
+            start = time.perf_counter()
+            with jax.enable_x64(True), _nothing() if spread else jax.default_device(devices.jax_device(self.key)):
+                found = self.variants[label] = self._compile(words if self.numbers else None, n, args, label)
+            count(program, start)
+        return found[0]
+
+    def _compile(self, words, n, args, shardings):
+        known = self._known(shardings) if shardings else {}
+
+        def f(words, *arrays):
+            floats, ints = (None, None) if words is None else (_joined(words[:n], np.float64), _joined(words[n:], np.int64))
+            return self.apply(floats, ints, arrays, known)
+
+        whole = [target(self.key)] * len(self.gives) if shardings == () else [known.get(t) for t in self.gives]  # nothing comes in: all of it everywhere
+        compiled = jax.jit(f, out_shardings=whole).lower(words, *args).compile()
+        return getattr(compiled, "_call", None) or compiled, compiled
+
+
+def _narrowed(a):
+    """An array in the widths that JAX is set to."""
+    if a is None:
+        return None
+    want = jax.dtypes.canonicalize_dtype(a.dtype)
+    return a if a.dtype == want else a.astype(want) if isinstance(a, np.ndarray) else jax.lax.convert_element_type(a, want)
+
+
+def _joined(words, dtype):
+    return jax.lax.bitcast_convert_type(words, dtype)
+
+
+def _cut(laid):
+    """The pieces of a program in the order in which they run, and {token: op} of what has no inputs."""
+    free, level, pieces = {}, {}, {}
+    for op in laid.ops:
+        if all(type(t) is tuple or t in free for t in op.ins) and op.device == "cpu":
+            free.update(dict.fromkeys(op.outs, op))
+            continue
+        at = 0
+        for t in op.ins:
+            if t in level:
+                depth, key = level[t]
+                at = max(at, depth if key == op.device else depth + 1)
+        level.update(dict.fromkeys(op.outs, (at, op.device)))
+        pieces.setdefault((at, op.device), Piece(op.device)).take(op, free)
+    return _merged(sorted(pieces.items(), key=lambda k: k[0][0])), free
+
+
+def _merged(pieces):
+    """Pieces of one place as one, where nothing elsewhere has to run between them: [((level, key), Piece)], in order."""
+    out = []
+    for i, ((_, key), piece) in enumerate(pieces):
+        for (_, other), later in pieces[i + 1:]:
+            if other == key:
+                later.ops[:0], later.made = piece.ops, later.made | piece.made
+                break
+            if any(t in piece.made for op in later.ops for t in op.ins):
+                out.append(piece)
+                break
+        else:
+            out.append(piece)
+    return out
+
+
+def _finish(pieces, free, wanted):
+    """Let one piece give what has no inputs and somebody holds: the only one, or one on the host; returns {token: piece}."""
+    owner, made = {}, [t for t in wanted if t in free]
+    if made and (len(pieces) != 1 or pieces[0].key == "traced"):
+        pieces.insert(0, Piece("cpu"))
+    for t in made:
+        owner[t] = pieces[0]
+        if t not in pieces[0].made:
+            pieces[0].take(free[t], free)
+    return owner
+
+
+class Placed:
+    """What stands in the place of a compiled program; f(words, *arrays) -> list of results."""
+
+    def __init__(self, program, floats, count):
+        laid = _Laid(program)
+        self.program, self.floats, self.count = program, floats, count
+        outs = [(laid.name(s), laid.table[s][2].device) for s in program.outs]
+        self.guards = [_guard(laid, s) for s in program.guarded]
+        wanted = {*(t for t, _ in outs), *self.guards}
+        self.pieces, free = _cut(laid)
+        owner = _finish(self.pieces, free, wanted)
+        across = [t for p in self.pieces for op in p.ops for t in op.ins if t not in p.made]
+        for p in self.pieces:
+            p.close(wanted.union(across), laid.type_of, {t for t in free if owner.get(t) is not p})
+        place = {t: p.key for p in self.pieces for t in p.gives}
+        self.outs = [(t, key, place.get(t, key) != key) for t, key in outs]
+
+    def __call__(self, words, *arrays):
+        if words is not None and not isinstance(words, np.ndarray):
+            words = np.asarray(words)
+        env = dict(zip(self.program.arguments, arrays))
+        for piece in self.pieces:
+            piece.run(words, self.floats, env, self.count, self.program)
+        return self._results(env)
+
+    def _results(self, env):
+        out = [adopt(env[t], key) if moves else env[t] for t, key, moves in self.outs]
+        if self.program.guarded:
+            codes = [env[t] for t in self.guards]
+            out.append(np.array([0 if isinstance(c, jax.core.Tracer) else int(c) for c in codes]))  # what is traced cannot be looked at
+        return out
+
+    def run_eagerly(self, program, floats, ints, arrays):
+        """The same, operator by operator."""
+        env = dict(zip(self.program.arguments, arrays))
+        for piece in self.pieces:
+            if piece.key == "traced":
+                piece.inline(floats, ints, env)
+                continue
+            here = dict(env)
+            with _nothing() if "@" in piece.key else jax.default_device(devices.jax_device(piece.key)):
+                for op in piece.ops:
+                    ins = [number_of(t, floats, ints) if type(t) is tuple else adopt(here[t], piece.key) for t in op.ins]
+                    here.update(zip(op.outs, op.form.jit()(*ins) if hasattr(op.form, "jit") else op.f(*ins)))
+            env.update((t, here[t]) for t in piece.gives)
+        return self._results(env)
+
+
+def _guard(laid, step):
+    """The token of the code of a guarded call."""
+    out, ins = object(), [s if type(s) is tuple else laid.name(s) for s in step.ins]
+    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], devices.common(step.form.avals)))
+    return out
+
+
+def of(program, floats, count):
+    """The Placed of a program, made once."""
+    if type(program.placed) is not Placed:
+        program.placed = Placed(program, floats, count)
+    return program.placed
+
+
+_ambient: list = []  # what JAX was tracing when each of the running functions was called
+
+
+@contextlib.contextmanager
+def inside(trace):
+    """Run torch-style code that JAX is tracing: what is concrete is computed, what is traced goes to `trace`."""
+    _ambient.append((trace, jax.config.jax_enable_x64))
+    try:
+        with jax.core.eval_context():
+            yield
+    finally:
+        _ambient.pop()
+
+
+@contextlib.contextmanager
+def outside():
+    """Back to what JAX was tracing."""
+    if not _ambient:
+        raise RuntimeError("a value that JAX was tracing is used after its function (`interop.as_jax_function`) has returned")
+    from jax._src import core  # JAX has no public name for this
+
+    trace, wide = _ambient[-1]
+    with core.set_current_trace(trace), jax.enable_x64(wide):
+        yield
+
+
+def current_trace():
+    """What JAX is tracing now."""
+    from jax._src import core
+
+    return core.trace_ctx.trace
+
+
+def tracing():
+    """Whether JAX is tracing or transforming in this thread."""
+    from jax._src import core
+
+    return not isinstance(core.trace_ctx.trace, core.EvalTrace)
+
+
+__all__ = ["Placed", "adopt", "current_trace", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]

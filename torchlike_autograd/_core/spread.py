@@ -1,0 +1,45 @@
+"""Tensors over several devices (layer 6): how a value is spread, and gradients that are spread as what they are the gradients of."""
+
+from __future__ import annotations
+
+import jax
+from jax.sharding import NamedSharding
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from . import devices
+from .nodes import Leaf
+from .record import GRAD, NOGRAD, record_op
+from .storage import peek
+
+
+def spread_value(v, sharding, mode=None):
+    """A Value as a jax Sharding says, recorded."""
+    if isinstance(sharding, NamedSharding):
+        key = devices.spread_key(sharding.mesh.devices.flat)
+    else:
+        key = devices.spread_key(sorted(sharding.device_set, key=lambda d: d.id))
+    return record_op(spec_of(OPS["_spread"], (("device", key), ("sharding", sharding)), ("T",)), [v], mode)[0]
+
+
+def as_leaves(tape, stage, made, create_graph):
+    """Gradients that a stage of a tape that has run gives for leaves, spread as the leaves are."""
+    return [_as_leaf(_leaf(tape, slot), v, create_graph) for slot, v in zip(stage.outs, made)]
+
+
+def _leaf(tape, slot):
+    leaf = tape.leaves.get(slot) if slot >= 0 else tape.edges[-slot - 1] if not tape.open else None
+    return leaf if type(leaf) is Leaf else None
+
+
+def _as_leaf(leaf, v, create_graph):
+    t = leaf.tensor() if leaf is not None else None
+    if t is None:
+        return v
+    array = peek(t).array
+    if not isinstance(array, jax.Array) or not isinstance(array.sharding, NamedSharding) or array.shape != v.aval.shape:
+        return v
+    return spread_value(v, array.sharding, GRAD if create_graph else NOGRAD)
+
+
+__all__ = ["as_leaves", "spread_value"]

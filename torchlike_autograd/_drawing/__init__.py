@@ -1,0 +1,1 @@
+"""Pictures and texts of what is recorded (layer 9)."""

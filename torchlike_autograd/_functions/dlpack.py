@@ -1,0 +1,119 @@
+"""DLPack (layer 7): arrays of other libraries in and out.
+
+What comes from JAX is taken without a copy, anything else is copied, because arrays are immutable here; what goes out is JAX's memory, or a copy.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import jax
+import numpy as np
+
+from .._core import devices, dtypes
+from .._core.composite import composite
+from .._core.placed import host_device
+from .._tensor import Tensor, from_array
+
+
+class DLDeviceType(enum.IntEnum):
+    """DLPack's numbers of devices."""
+
+    kDLCPU = 1
+    kDLCUDA = 2
+    kDLCUDAHost = 3
+    kDLOpenCL = 4
+    kDLVulkan = 7
+    kDLMetal = 8
+    kDLVPI = 9
+    kDLROCM = 10
+    kDLROCMHost = 11
+    kDLExtDev = 12
+    kDLCUDAManaged = 13
+    kDLOneAPI = 14
+    kDLWebGPU = 15
+    kDLHexagon = 16
+    kDLMAIA = 17
+    kDLTrn = 18
+
+
+class _Capsule:
+    """A bare capsule of the host's memory as an object that can be asked for it."""
+
+    def __init__(self, capsule):
+        self._capsule = capsule
+
+    def __dlpack__(self, **kwargs):
+        return self._capsule
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+@composite("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
+def from_dlpack(ext_tensor, *, device=None, copy=None):
+    """A tensor of the values of an array (a copy, but for JAX's arrays; writes do not reach it)."""
+    key = None if device is None else devices.key_of(device)
+    if isinstance(ext_tensor, Tensor) or not hasattr(ext_tensor, "__dlpack__"):
+        ext_tensor = _Capsule(ext_tensor.__dlpack__() if isinstance(ext_tensor, Tensor) else _capsule(ext_tensor))
+    array = ext_tensor if isinstance(ext_tensor, jax.Array) else _copied(ext_tensor)
+    t = from_array(array, dtypes.from_numpy_dtype(array.dtype), device=devices.key_of_array(array) if isinstance(array, jax.Array) else "cpu")
+    return t if key is None else t.to(key)
+
+
+def _capsule(x):
+    if type(x).__name__ != "PyCapsule":
+        raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already constructed a "
+                           "tensor from it once.")
+    return x
+
+
+def _copied(x):
+    if int(x.__dlpack_device__()[0]) == DLDeviceType.kDLCPU:
+        try:
+            return np.array(np.from_dlpack(x))
+        except (BufferError, TypeError, RuntimeError):  # a dtype that NumPy does not have
+            pass
+    with jax.enable_x64(True):
+        return jax.numpy.array(jax.numpy.from_dlpack(x), copy=True)
+
+
+@composite("Tensor.__dlpack__")
+def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
+    """A capsule of the values; runs what is pending."""
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self._view is not None and self.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set")
+    if self.is_cpu and stream not in (None, -1):
+        raise AssertionError("stream should be None on cpu.")
+    array = self._array()
+    more = {} if max_version is None else {"max_version": max_version}
+    if isinstance(array, np.ndarray):
+        if array.dtype.kind in "biufc" and array.dtype.name != "bfloat16":
+            return np.array(array).__dlpack__(**more)
+        array = jax.device_put(array, host_device())
+    return array.__dlpack__(stream=None if stream == -1 else stream, **more)
+
+
+@composite("Tensor.__dlpack_device__")
+def __dlpack_device__(self):
+    """(kind, number) of where the values are."""
+    d = self.device
+    return (DLDeviceType.kDLCUDA if d.type == "cuda" else DLDeviceType.kDLCPU if d.type == "cpu" else DLDeviceType.kDLExtDev), d.index or 0
+
+
+@composite("torch.to_dlpack", "torch.utils.dlpack.to_dlpack")
+def to_dlpack(tensor):
+    """A capsule of a tensor's values."""
+    return tensor.__dlpack__()
+
+
+@composite("Tensor.__jax_array__")
+def __jax_array__(self):
+    """The jax.Array of the values, for functions of jax.numpy."""
+    array = self.detach()._array()
+    if isinstance(array, np.ndarray):
+        with jax.enable_x64(True):
+            array = jax.device_put(array, host_device())
+    return array

@@ -1,0 +1,47 @@
+"""torch.accelerator (layer 8): the GPUs or TPUs that JAX has."""
+
+from __future__ import annotations
+
+import jax
+
+from ._core import devices as _devices
+from ._core import publish as _publish
+
+__all__ = ["current_accelerator", "current_device_index", "device_count", "is_available", "synchronize"]
+
+
+def current_accelerator(check_available=False):
+    """Its device, or None."""
+    kind = _devices.accelerator()
+    return None if kind is None else _devices.device(kind)
+
+
+def is_available() -> bool:
+    """Whether there is one."""
+    return _devices.accelerator() is not None
+
+
+def device_count() -> int:
+    """How many there are."""
+    kind = _devices.accelerator()
+    return 0 if kind is None else len(_devices.devices_of(kind))
+
+
+def current_device_index() -> int:
+    """The number of the current one."""
+    if not is_available():
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    return _devices.current_index[0]
+
+
+def synchronize(device=None) -> None:
+    """Run what is pending and wait until it is done."""
+    from ._core import execute
+
+    if not is_available():
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    execute.flush()
+    jax.device_put(0, _devices.devices_of(_devices.accelerator())[_devices.current_index[0]]).block_until_ready()
+
+
+__getattr__ = _publish.missing("torch.accelerator")
