@@ -26,6 +26,10 @@ def parser():
 
 
 def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["names"]:
+        from compat_matrix import names
+        return names.main(arguments[1:])
     given = parser().parse_args(arguments)
     if given.command == "list":
         print("\n".join(load(given.only)))

@@ -1,0 +1,81 @@
+"""Which recorded cases and operator entries exercise which public names: read off their sources and tables, never by hand."""
+
+import json
+from functools import cache
+
+from compat_matrix import names, ops
+from compat_matrix import used as using
+from compat_matrix.case import load, sources
+
+ROOTS = (("torch", "torch"), ("F", "torch.nn.functional"), ("nn", "torch.nn"), ("optim", "torch.optim"))  # as cases and the texts in their tables call them
+FAMILIES = (("torch.nn.Module", "torch.nn."), ("torch.optim.Optimizer", "torch.optim."), ("torch.optim.lr_scheduler.LRScheduler", "torch.optim.lr_scheduler."),
+            ("torch.autograd.function.FunctionCtx", "torch.autograd.Function"), ("torch.autograd.graph.Node", "torch.Tensor.grad_fn"),
+            ("torch.distributions.Distribution", "torch.distributions."), ("torch.distributions.Transform", "torch.distributions."))
+
+
+def of_cases(known, cases=None):
+    """{name: [ids of the cases that use it]}."""
+    found = {}
+    for id, case in (load() if cases is None else cases).items():
+        for name in in_case(case, known):
+            found.setdefault(name, []).append(id)
+    return found
+
+
+def in_case(case, known):
+    """The public names that one case uses."""
+    seen = [read(text) for text in sources(case.body)] + [read(f"[{t!r}]") for t in strings(case.params)]
+    texts = {t for u in seen for t in u.texts}
+    seen += [read(t) for t in texts if "(" in t or "." in t]
+    return resolve(seen, texts, known)
+
+
+@cache
+def read(text):
+    """The uses of a text, none where it is no Python."""
+    try:
+        return using.uses(text.strip(), ROOTS)
+    except (SyntaxError, ValueError, RecursionError):
+        return using.uses("None")
+
+
+def strings(value):
+    """Every string in nested tables."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [s for pair in value.items() for s in strings(list(pair))]
+    return [s for v in value for s in strings(v)] if isinstance(value, (list, tuple, set)) else []
+
+
+def resolve(seen, texts, known):
+    """Recorded names among the uses: paths, what `getattr` can reach with these strings, attributes as members of the classes in use."""
+    found = {name for u in seen for path in u.names for name in beginnings(path, known)}
+    for path in {p for u in seen for p in u.indirect}:
+        found |= {f"{path}.{t}" for t in texts if f"{path}.{t}" in known}
+    for t in texts:
+        path = t if t.startswith("torch.") else f"torch.{t}"
+        if "." in t and path in known:
+            found.add(path)
+    attributes = {a for u in seen for a in u.attributes}
+    found |= {f"torch.Tensor.{a}" for a in attributes if f"torch.Tensor.{a}" in known}
+    for cls in names.CLASSES[1:]:
+        if any(n == cls or any(n.startswith(begin) for family, begin in FAMILIES if family == cls) for n in found):
+            found |= {f"{cls}.{a}" for a in attributes if f"{cls}.{a}" in known}
+    return found
+
+
+def beginnings(path, known):
+    """The recorded names on the way of a path."""
+    parts = path.split(".")
+    return [name for i in range(2, len(parts) + 1) if (name := ".".join(parts[:i])) in known]
+
+
+def of_ops(known):
+    """{name: [keys of the entries of the op table whose samples, or whose recorded names, call it]}."""
+    found = {}
+    for key, entry in json.loads(ops.CALLS.read_text()).items():
+        path = entry["path"] if entry["path"].startswith("torch.") else f"torch.{entry['path']}"
+        if path in known:
+            found.setdefault(path, []).append(key)
+    return found
