@@ -1,4 +1,4 @@
-"""Known differences: `gaps.toml` holds ["area.case"] tables with a reason and a kind."""
+"""Known differences: `gaps.toml` holds ["area.case"] tables with a reason and a kind, perhaps a workaround, and in the op table's lists the columns meant."""
 
 import tomllib
 from pathlib import Path
@@ -7,7 +7,7 @@ FILE = Path(__file__).parent / "gaps.toml"
 KINDS = ("unsupported", "divergence")
 
 
-def read(file=FILE, optional=("workaround",)):
+def read(file=FILE, optional=("workaround", "columns")):
     """{case id: {"reason": ..., "kind": ..., and what of `optional` is said}}, checked."""
     gaps = tomllib.loads(Path(file).read_text()) if Path(file).exists() else {}
     for name, gap in gaps.items():

@@ -94,8 +94,21 @@ def describe(value, path, method=False):
     if seen["kind"] == "constant" and isinstance(value, (int, float, str)) and value == value:
         seen["value"] = repr(value)
     if isinstance(value, type) and path not in CLASSES:
-        seen["has"] = [n for n in members(value) if not any(n in vars(b) for b in value.__mro__ if b.__module__ == "torch.nn.modules.module")]
+        seen["has"] = asked_members(value)
     return seen
+
+
+def asked_members(cls):
+    """What a class must have beyond what the classes of CLASSES, their rows of their own, give it; types named inside a class do not count."""
+    if type(cls).__name__ == "tensortype":
+        return []
+    listed = {n for b in cls.__mro__ for n in vars(b) if f"{b.__module__}.{b.__name__}" in LISTED or b.__module__ == "torch._C"}
+    return [n for n in members(cls) if n not in listed and (callable(found := inspect.getattr_static(cls, n)) or isinstance(found, (property, staticmethod, classmethod)))
+            and not isinstance(found, type) and getattr(found, "__module__", "torch") not in ("typing", "types") and "typing" not in type(found).__module__]
+
+
+LISTED = ("torch.Tensor", "torch._tensor.Tensor", "torch._C.TensorBase", "torch.nn.modules.module.Module", "torch.optim.optimizer.Optimizer", "torch.autograd.function.FunctionCtx",
+          "torch.autograd.function._HookMixin", "torch._C._FunctionBase", "torch.autograd.function.Function")
 
 
 def kind_of(value, method=False):
@@ -117,6 +130,8 @@ def kind_of(value, method=False):
 def signature_of(value, path, method):
     """(signatures as text, where they come from)."""
     value = getattr(value, "__func__", value)
+    if isinstance(value, type) and value.__init__ is object.__init__ and value.__new__ is object.__new__:
+        return [], None
     made = signatures.of_object(value)
     if made is not None and not signatures.is_open(signatures.parse(made) or ()):
         return [without_self(made) if method else made], "inspect"
@@ -124,6 +139,8 @@ def signature_of(value, path, method):
     parsed = signatures.parsed_facts().get(short) or (signatures.parsed_facts().get(f"functional.{short[14:]}") if short.startswith("nn.functional.") else None)
     if parsed:
         return parsed, "parser"
+    if path.removeprefix("torch.Tensor.") in ("atanh_", "arctanh_"):
+        return [], None  # torch 2.13 documents a parameter that they do not take
     documented = signatures.of_docstring(path.rpartition(".")[2], getattr(value, "__doc__", None))
     if documented:
         return documented, "doc"
@@ -186,10 +203,10 @@ class Ours:
 
 
 def of_op(op, method):
-    """The signature that an operator entry declares."""
+    """The signature that an operator entry declares; a default of None means absent there."""
     from torchlike_autograd._ops.schema import REQUIRED
 
-    params = [signatures.Param("input" if p.name == "self" else p.name, "kw" if getattr(p, "kw_only", False) else "pos", None if p.default is REQUIRED else signatures.plain(p.default))
+    params = [signatures.Param("input" if p.name == "self" else p.name, "kw" if getattr(p, "kw_only", False) else "pos", None if p.default is REQUIRED else signatures.UNKNOWN if p.default is None else signatures.plain(p.default))
               for p in op.params if p.name != "out"]
     if method:
         params = params[1:]

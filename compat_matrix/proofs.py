@@ -3,11 +3,13 @@
 import json
 from functools import cache
 
-from compat_matrix import names, ops
+from compat_matrix import columns, names, ops
 from compat_matrix import used as using
 from compat_matrix.case import load, sources
 
-ROOTS = (("torch", "torch"), ("F", "torch.nn.functional"), ("nn", "torch.nn"), ("optim", "torch.optim"))  # as cases and the texts in their tables call them
+ROOTS = (("torch", "torch"), ("F", "torch.nn.functional"), ("nn", "torch.nn"), ("optim", "torch.optim"), ("lr_scheduler", "torch.optim.lr_scheduler"),
+         ("swa_utils", "torch.optim.swa_utils"))  # as cases and the texts in their tables call them
+EVALUATED = ("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.optim.swa_utils", "torch.nn.functional", "torch.nn.init", "torch.distributions")
 FAMILIES = (("torch.nn.Module", "torch.nn."), ("torch.optim.Optimizer", "torch.optim."), ("torch.optim.lr_scheduler.LRScheduler", "torch.optim.lr_scheduler."),
             ("torch.autograd.function.FunctionCtx", "torch.autograd.Function"), ("torch.autograd.graph.Node", "torch.Tensor.grad_fn"),
             ("torch.distributions.Distribution", "torch.distributions."), ("torch.distributions.Transform", "torch.distributions."))
@@ -26,8 +28,10 @@ def in_case(case, known):
     """The public names that one case uses."""
     seen = [read(text) for text in sources(case.body)] + [read(f"[{t!r}]") for t in strings(case.params)]
     texts = {t for u in seen for t in u.texts}
-    seen += [read(t) for t in texts if "(" in t or "." in t]
-    return resolve(seen, texts, known)
+    inner = [read(t) for t in texts if "(" in t or "." in t]
+    found = resolve([*seen, *inner], texts, known)
+    called = {n for u in inner for n in u.called}  # `Linear(2, 3)` as text, evaluated in torch.nn
+    return found | {f"{space}.{n}" for space in EVALUATED if space in found for n in called if f"{space}.{n}" in known}
 
 
 @cache
@@ -72,10 +76,19 @@ def beginnings(path, known):
 
 
 def of_ops(known):
-    """{name: [keys of the entries of the op table whose samples, or whose recorded names, call it]}."""
+    """{name: [ids]}: `ops.KEY` where the samples of an entry call it, `columns.KEY` where its recorded names or twins do and torch gives an answer."""
     found = {}
     for key, entry in json.loads(ops.CALLS.read_text()).items():
-        path = entry["path"] if entry["path"].startswith("torch.") else f"torch.{entry['path']}"
-        if path in known:
-            found.setdefault(path, []).append(key)
+        add(found, known, entry["path"], f"ops.{key}")
+    for key, answer in columns.answers().items():
+        for column in ("names", "twin"):
+            for path, seen in answer["seen"].get(column, {}).items():
+                if not (isinstance(seen, dict) and "error" in seen):
+                    add(found, known, path, f"columns.{key}")
     return found
+
+
+def add(found, known, path, id):
+    path = path if path.startswith("torch.") else f"torch.{path}"
+    if path in known:
+        found.setdefault(path, []).append(id)

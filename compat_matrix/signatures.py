@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 PARSED = Path(__file__).resolve().parents[1] / "torchlike_autograd" / "_core" / "signatures.txt"
 SAME = {"self": "input", "axis": "dim", "keepdims": "keepdim", "axes": "dim", "x": "input", "a": "input"}  # NumPy's words, which torch's parser takes too
+UNCOMPARED = ("memory_format", "device", "layout")  # their defaults are objects or mean "as it is"
 UNKNOWN = "..."  # a default that is no plain value
 
 
@@ -91,7 +92,7 @@ def parsed_facts():
 
 def from_parser(line):
     """`(Tensor input, *, Number alpha = 1)` without its types; None where dims are meant by names, which few programs use."""
-    if "name" in re.findall(r"\w+", line) or "names" in line or "Dimname" in line:
+    if "name" in re.findall(r"\w+", line) or "names" in line or "Dimname" in line or "out_dtype" in line:  # the last on CUDA alone
         return None
     params, starred = [], False
     for part in re.split(r", (?![^\[]*\])", line[1:-1]) if line != "()" else ():
@@ -105,6 +106,7 @@ def from_parser(line):
 
 def normal(default):
     """A default of C++ as Python writes it."""
+    default = re.sub(r"^{(.*)}$", r"(\1)", default)
     try:
         ast.parse(default, mode="eval")
         return default
@@ -128,13 +130,16 @@ def of_docstring(name, doc):
 def problem(theirs, ours):
     """Why a call that one of `theirs` takes is not taken by any of `ours` (lists of text); None where all are taken, "open" where ours takes anything."""
     mine = [p for p in map(parse, ours) if p is not None]
+    others = {}
+    for p in (p for signature in theirs for p in parse(signature) or ()):
+        others.setdefault(p.name, set()).add(p.default)
     if any(is_open(p) for p in mine):
         return "open"
     for signature in theirs:
         wanted = parse(signature)
         if wanted is None or is_open(wanted):
             continue
-        found = [refused(wanted, p) for p in mine]
+        found = [refused(wanted, p, others) for p in mine]
         if found and None not in found:
             return min(found, key=len)
     return None
@@ -144,8 +149,11 @@ def is_open(params):
     return {"var", "varkw"} <= {p.kind for p in params}
 
 
-def refused(wanted, own):
-    """Why parameters `own` do not take every call of `wanted`; None where they do."""
+def refused(wanted, own, others=None):
+    """Why parameters `own` do not take every call of `wanted`; None where they do.  others: {parameter: its defaults in all of torch's signatures}."""
+    def agree(theirs, ours):
+        return theirs.name in UNCOMPARED or any(alike(d, ours.default) for d in {theirs.default, *(others or {}).get(theirs.name, ())})
+
     places = [p for p in own if p.kind == "pos"]
     names = {same(p.name): p for p in own if p.kind in ("pos", "kw")}
     takes_more, takes_words = any(p.kind == "var" for p in own), any(p.kind == "varkw" for p in own)
@@ -155,14 +163,14 @@ def refused(wanted, own):
             if not takes_more:
                 return f"parameter {i + 1} is {p.name!r}, here {at.name if at else 'absent'!r}"
             continue
-        if not alike(p.default, at.default):
+        if not agree(p, at):
             return f"default of {p.name!r}: {p.default}, here {at.default}"
     for p in wanted:
         if p.kind == "kw":
             own_p = names.get(same(p.name))
             if own_p is None and not takes_words:
                 return f"no keyword {p.name!r}"
-            if own_p is not None and not alike(p.default, own_p.default):
+            if own_p is not None and not agree(p, own_p):
                 return f"default of {p.name!r}: {p.default}, here {own_p.default}"
         if p.kind == "varkw" and not takes_words:
             return f"no **{p.name}"
@@ -184,6 +192,7 @@ def alike(theirs, ours):
     if ours is None:
         return False
     try:
-        return ast.literal_eval(theirs) == ast.literal_eval(ours)
+        theirs, ours = ast.literal_eval(theirs), ast.literal_eval(ours)
+        return (list(theirs), type(ours)) == (list(ours), type(ours)) if isinstance(theirs, (list, tuple)) and isinstance(ours, (list, tuple)) else theirs == ours
     except (ValueError, SyntaxError):
         return True

@@ -52,37 +52,57 @@ def compute(torch=None, known=None, cases=None, gaps=None):
     """[State] of every recorded name."""
     known = names.read() if known is None else known
     torch = importlib.import_module(PACKAGE) if torch is None else torch
-    ours, listed = names.Ours(torch), gap_list.read(GAPS, ("workaround",)) if gaps is None else gaps
-    case_gaps, op_gaps = gap_list.read(), gap_list.read(gap_list.FILE.with_name("gaps_ops.toml"))
+    ours, listed = names.Ours(torch), gap_list.read(GAPS) if gaps is None else gaps
+    case_gaps, op_gaps = gap_list.read(), op_gap_list()
     by_case, by_op = proofs.of_cases(known, cases), proofs.of_ops(known)
-    found = []
+    found, objects = [], {}
     for name, fact in known.items():
         state = State(name, fact["kind"], "equal", cases=by_case.get(name, []), ops=by_op.get(name, []))
-        look(state, fact, ours)
+        value = look(state, fact, ours)
+        if callable(value):
+            objects.setdefault(id(value), []).append(state)
+        found.append(state)
+    share(objects.values())
+    for state in found:
         if state.state == "equal":
             prove(state, case_gaps, op_gaps)
-        if name in listed:
-            listed_as(state, listed[name])
-        found.append(state)
+        if state.name in listed:
+            listed_as(state, listed[state.name])
     return found
 
 
+def op_gap_list():
+    """The gaps of entries that say something about their names: of `ops` all, of `columns` those of names and twins."""
+    found = gap_list.read(gap_list.FILE.with_name("gaps_ops.toml"))
+    named = gap_list.read(gap_list.FILE.with_name("gaps_columns.toml"))
+    return found | {id: gap for id, gap in named.items() if {"names", "twin"} & set(gap.get("columns", ("names",)))}
+
+
+def share(groups):
+    """One object under several names (torch.nn.Linear, torch.nn.modules.linear.Linear): what proves one name proves all."""
+    for group in groups:
+        cases, entries = sorted({c for s in group for c in s.cases}), sorted({k for s in group for k in s.ops})
+        for state in group:
+            state.cases, state.ops = cases, entries
+
+
 def look(state, fact, ours):
-    """Presence, kind, signature, members."""
+    """Presence, kind, signature, members; returns the object."""
     try:
         value = names.find(ours.torch, PACKAGE + state.name.removeprefix("torch"))
     except Exception as error:  # whatever stands in the way of it
         clear = isinstance(error, NotImplementedError)
         state.state, state.why = ("refused" if clear else "missing"), str(error).replace(PACKAGE, "torch")
-        return
+        return None
     method = any(state.name.startswith(c + ".") for c in names.CLASSES)
     reason = refusal(value)
     if reason:
         state.state, state.why = "refused", reason
-        return
+        return value
     state.why = kind_problem(fact, value, method) or constant_problem(fact, value) or signature_problem(state, fact, value, ours, method) or members_problem(fact, value)
     if state.why:
         state.state = "different"
+    return value
 
 
 CALLED = ("function", "method", "class", "exception")
@@ -136,10 +156,10 @@ def refusal(value):
 
 def prove(state, case_gaps, op_gaps):
     """Without a passing case or entry a name is unproved; where all of them are gaps, it is what they are."""
-    passing = [c for c in state.cases if c not in case_gaps] or [k for k in state.ops if f"ops.{k}" not in op_gaps]
+    passing = [c for c in state.cases if c not in case_gaps] or [k for k in state.ops if k not in op_gaps]
     if passing or state.kind in ("module", "dtype", "constant", "layout", "memory_format", "exception"):
         return  # what is only a value or a place is proved by being there and equal
-    gaps = [case_gaps[c] for c in state.cases] + [op_gaps[f"ops.{k}"] for k in state.ops]
+    gaps = [case_gaps[c] for c in state.cases] + [op_gaps[k] for k in state.ops]
     if not gaps:
         state.state, state.why = "unproved", "no recorded case uses it"
     else:
@@ -184,6 +204,6 @@ def main(arguments):
         if given.state and state.state == given.state:
             print(f"{state.name}: {state.why}")
     print("\n".join(table(found)))
-    unknown = [n for n in gap_list.read(GAPS, ("workaround",)) if n not in names.read()]
+    unknown = [n for n in gap_list.read(GAPS) if n not in names.read()]
     print("\n".join(f"gaps_names.toml lists {n}, which is no recorded name" for n in unknown))
     return 1 if unknown else 0

@@ -12,12 +12,13 @@ OTHERS = frozenset(n for t in (str, bytes, list, dict, set, tuple, int, float, c
 
 
 class Uses(ast.NodeVisitor):
-    """names: {dotted path: [lines]}; attributes: {attribute of something that is not torch: [lines]}; texts: string constants; indirect: paths P of getattr(P, name)."""
+    """names: {dotted path: [lines]}; attributes: {attribute of something that is not torch: [lines]}; texts: string constants;
+    indirect: paths P of getattr(P, name); called: names that are called and come from elsewhere; starred: (module, line) of star imports."""
 
     def __init__(self, tree, roots=()):
         self.bound = dict(roots)  # local name -> dotted path
         self.foreign = set()  # names of other imported modules
-        self.names, self.attributes, self.texts, self.indirect, self.starred = {}, {}, set(), set(), []
+        self.names, self.attributes, self.texts, self.indirect, self.starred, self.called = {}, {}, set(), set(), [], set()
         for node in ast.walk(tree):  # imports and aliases first: a function may stand before them
             self.bind(node)
         self.visit(tree)
@@ -94,6 +95,8 @@ class Uses(ast.NodeVisitor):
     def visit_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr") and len(node.args) > 1:
             self.visit_getattr(node)
+        elif isinstance(node.func, ast.Name) and node.func.id not in self.bound:
+            self.called.add(node.func.id)
         self.generic_visit(node)
 
     def visit_getattr(self, node):
