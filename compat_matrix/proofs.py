@@ -10,9 +10,9 @@ from compat_matrix.case import load, sources
 ROOTS = (("torch", "torch"), ("F", "torch.nn.functional"), ("nn", "torch.nn"), ("optim", "torch.optim"), ("lr_scheduler", "torch.optim.lr_scheduler"),
          ("swa_utils", "torch.optim.swa_utils"))  # as cases and the texts in their tables call them
 EVALUATED = ("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.optim.swa_utils", "torch.nn.functional", "torch.nn.init", "torch.distributions")
-FAMILIES = (("torch.nn.Module", "torch.nn."), ("torch.optim.Optimizer", "torch.optim."), ("torch.optim.lr_scheduler.LRScheduler", "torch.optim.lr_scheduler."),
-            ("torch.autograd.function.FunctionCtx", "torch.autograd.Function"), ("torch.autograd.graph.Node", "torch.Tensor.grad_fn"),
-            ("torch.distributions.Distribution", "torch.distributions."), ("torch.distributions.Transform", "torch.distributions."))
+FAMILIES = {"torch.nn.Module": "torch.nn.", "torch.optim.Optimizer": "torch.optim.", "torch.autograd.function.FunctionCtx": "torch.autograd.Function",
+            "torch.autograd.graph.Node": "torch.Tensor.grad_fn", "torch.distributions.Distribution": "torch.distributions.",
+            "torch.distributions.Transform": "torch.distributions."}  # a class: what a case that uses it, or one made from it, names
 
 
 def of_cases(known, cases=None):
@@ -64,8 +64,9 @@ def resolve(seen, texts, known):
     attributes = {a for u in seen for a in u.attributes}
     found |= {f"torch.Tensor.{a}" for a in attributes if f"torch.Tensor.{a}" in known}
     for cls in names.CLASSES[1:]:
-        if any(n == cls or any(n.startswith(begin) for family, begin in FAMILIES if family == cls) for n in found):
-            found |= {f"{cls}.{a}" for a in attributes if f"{cls}.{a}" in known}
+        mine = {f"{cls}.{a}" for a in attributes} & known.keys()
+        if mine and any(n.startswith(FAMILIES.get(cls, cls)) for n in found):
+            found |= mine
     return found
 
 

@@ -13,12 +13,13 @@ OTHERS = frozenset(n for t in (str, bytes, list, dict, set, tuple, int, float, c
 
 class Uses(ast.NodeVisitor):
     """names: {dotted path: [lines]}; attributes: {attribute of something that is not torch: [lines]}; texts: string constants;
-    indirect: paths P of getattr(P, name); called: names that are called and come from elsewhere; starred: (module, line) of star imports."""
+    indirect: paths P of getattr(P, name); called: names that are called and come from elsewhere; starred: (module, line) of star imports;
+    keywords: {path: keywords that its calls give}."""
 
     def __init__(self, tree, roots=()):
         self.bound = dict(roots)  # local name -> dotted path
         self.foreign = set()  # names of other imported modules
-        self.names, self.attributes, self.texts, self.indirect, self.starred, self.called = {}, {}, set(), set(), [], set()
+        self.names, self.attributes, self.texts, self.indirect, self.starred, self.called, self.keywords = {}, {}, set(), set(), [], set(), {}
         for node in ast.walk(tree):  # imports and aliases first: a function may stand before them
             self.bind(node)
         self.visit(tree)
@@ -93,6 +94,9 @@ class Uses(ast.NodeVisitor):
         self.visit(node.value)
 
     def visit_Call(self, node):
+        path = self.path(node.func) or (f"torch.Tensor.{node.func.attr}" if isinstance(node.func, ast.Attribute) else None)
+        if path is not None and node.keywords:
+            self.keywords.setdefault(path, set()).update(k.arg or "**" for k in node.keywords)
         if isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr") and len(node.args) > 1:
             self.visit_getattr(node)
         elif isinstance(node.func, ast.Name) and node.func.id not in self.bound:
