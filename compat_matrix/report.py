@@ -76,8 +76,13 @@ def text(results, gaps, version, named=(), stamp="", missing=(), versions=()):
         lines += section(kind, gaps)
     failing = [r.id for r in results if r.status in BAD]
     lines += ["", "## Failing", ""] + [f"- `{name}`" for name in failing] if failing else []
-    lines += ["", "## Not run", ""] + [f"- `{name}`" for name in missing] if missing else []
+    lines += ["", "## Not run", "", *not_run(missing)] if missing else []
     return "\n".join(lines) + "\n" + (f"\n<!-- made from {stamp} -->\n" if stamp else "")
+
+
+def not_run(missing):
+    """Areas with the number of ids that no stored run has judged."""
+    return [f"- {area}: {n}" for area, n in sorted(Counter(id.partition(".")[0] for id in missing).items())]
 
 
 def line(area, count):
