@@ -93,6 +93,8 @@ def describe(value, path, method=False):
             seen |= {"sigs": sigs, "from": source}
     if seen["kind"] == "constant" and isinstance(value, (int, float, str)) and value == value:
         seen["value"] = repr(value)
+    if isinstance(value, type) and type(value) is not type:
+        seen["meta"] = type(value).__name__  # a class made from this one and another must agree with it
     if isinstance(value, type) and path not in CLASSES:
         seen["has"] = asked_members(value)
     return seen

@@ -106,8 +106,8 @@ class Journal:
         return found
 
     def standing(self, ids):
-        """{id: Result} of what needs no second run."""
-        return {id: from_row(self.known[id]) for id in ids if id in self.known and self.known[id]["asked"] == work.asked_stamp(id)}
+        """{id: Result} of what needs no second run: it passed, and it asks what it asked."""
+        return {id: from_row(row) for id in ids if (row := self.known.get(id)) and row["status"] == "pass" and row["asked"] == work.asked_stamp(id)}
 
     def write(self, result):
         row = {"id": result.id, "code": self.stamp, "asked": work.asked_stamp(result.id), **as_row(result)}

@@ -1,16 +1,19 @@
 """Which recorded cases and operator entries exercise which public names: read off their sources and tables, never by hand."""
 
 import json
+import types
 from functools import cache
 
 from compat_matrix import columns, names, ops
 from compat_matrix import used as using
 from compat_matrix.case import load, sources
+from compat_matrix.case import names as code_names
 
 ROOTS = (("torch", "torch"), ("F", "torch.nn.functional"), ("nn", "torch.nn"), ("optim", "torch.optim"), ("lr_scheduler", "torch.optim.lr_scheduler"),
          ("swa_utils", "torch.optim.swa_utils"))  # as cases and the texts in their tables call them
 EVALUATED = ("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.optim.swa_utils", "torch.nn.functional", "torch.nn.init", "torch.distributions")
 FAMILIES = {"torch.nn.Module": "torch.nn.", "torch.optim.Optimizer": "torch.optim.", "torch.autograd.function.FunctionCtx": "torch.autograd.Function",
+            "torch.optim.lr_scheduler.LRScheduler": "torch.optim.lr_scheduler.",
             "torch.autograd.graph.Node": "torch.Tensor.grad_fn", "torch.distributions.Distribution": "torch.distributions.",
             "torch.distributions.Transform": "torch.distributions."}  # a class: what a case that uses it, or one made from it, names
 
@@ -29,8 +32,11 @@ def in_case(case, known):
     seen = [read(text) for text in sources(case.body)] + [read(f"[{t!r}]") for t in strings(case.params)]
     texts = {t for u in seen for t in u.texts}
     inner = [read(t) for t in texts if "(" in t or "." in t]
-    found = resolve([*seen, *inner], texts, known)
+    given = {n for f in functions(case.params) for n in code_names(f.__code__)}
+    attributes = {a for u in (*seen, *inner) for a in u.attributes} | given
+    found = resolve([*seen, *inner], texts, attributes, known)
     called = {n for u in inner for n in u.called}  # `Linear(2, 3)` as text, evaluated in torch.nn
+    called |= {a for a in attributes if f"torch.Tensor.{a}" not in known}  # `S(torch).StepLR`, where S gives torch.optim.lr_scheduler
     return found | {f"{space}.{n}" for space in EVALUATED if space in found for n in called if f"{space}.{n}" in known}
 
 
@@ -52,7 +58,16 @@ def strings(value):
     return [s for v in value for s in strings(v)] if isinstance(value, (list, tuple, set)) else []
 
 
-def resolve(seen, texts, known):
+def functions(value):
+    """Every function in nested tables."""
+    if isinstance(value, types.FunctionType):
+        return [value]
+    if isinstance(value, dict):
+        return [f for v in value.values() for f in functions(v)]
+    return [f for v in value for f in functions(v)] if isinstance(value, (list, tuple)) else []
+
+
+def resolve(seen, texts, attributes, known):
     """Recorded names among the uses: paths, what `getattr` can reach with these strings, attributes as members of the classes in use."""
     found = {name for u in seen for path in u.names for name in beginnings(path, known)}
     for path in {p for u in seen for p in u.indirect}:
@@ -61,7 +76,6 @@ def resolve(seen, texts, known):
         path = t if t.startswith("torch.") else f"torch.{t}"
         if "." in t and path in known:
             found.add(path)
-    attributes = {a for u in seen for a in u.attributes}
     found |= {f"torch.Tensor.{a}" for a in attributes if f"torch.Tensor.{a}" in known}
     for cls in names.CLASSES[1:]:
         mine = {f"{cls}.{a}" for a in attributes} & known.keys()

@@ -16,6 +16,7 @@ from compat_matrix import names, used
 from compat_matrix.observe import PACKAGE
 
 NEEDED = ("missing", "refused")
+TESTS = {"tests", "test", "testing"}  # what a package named by its name is not read for
 ELSEWHERE = used.OTHERS | set(dir(sys))
 
 
@@ -38,7 +39,7 @@ class Scan:
         for name, words in seen.keywords.items():
             self.keywords.setdefault(name, set()).update(words)
         for name, lines in seen.names.items():
-            if name != used.ROOT:
+            if name != used.ROOT and name not in seen.asked:
                 self.note(self.spelled(name), path, lines)
         if seen.bound or seen.starred:
             self.attributes(seen, path)
@@ -48,7 +49,7 @@ class Scan:
         own = defined(path)
         for name, lines in seen.attributes.items():
             full = f"torch.Tensor.{name}"
-            if full in self.known and name not in own and (self.states[full].state not in NEEDED or name not in ELSEWHERE):
+            if full in self.known and full not in seen.asked and name not in own and (self.states[full].state not in NEEDED or name not in ELSEWHERE):
                 self.note(full, path, lines)
 
     def spelled(self, name):
@@ -116,7 +117,7 @@ def sources(asked):
     if spec is None:
         raise SystemExit(f"{asked!r} is no file, no folder and no installed package")
     folders = [Path(p) for p in spec.submodule_search_locations or ()]
-    return sorted(f for folder in folders for f in folder.rglob("*.py")) or [Path(spec.origin)]
+    return sorted(f for folder in folders for f in folder.rglob("*.py") if not TESTS & set(f.relative_to(folder).parts)) or [Path(spec.origin)]
 
 
 def scan(asked, states):

@@ -8,6 +8,7 @@
 * missing: it is not there.
 """
 
+import abc
 import ast
 import importlib
 import inspect
@@ -99,7 +100,7 @@ def look(state, fact, ours):
     if reason:
         state.state, state.why = "refused", reason
         return value
-    state.why = kind_problem(fact, value, method) or constant_problem(fact, value) or signature_problem(state, fact, value, ours, method) or members_problem(fact, value)
+    state.why = kind_problem(fact, value, method) or constant_problem(fact, value) or signature_problem(state, fact, value, ours, method) or members_problem(fact, value) or meta_problem(fact, value)
     if state.why:
         state.state = "different"
     return value
@@ -128,6 +129,13 @@ def signature_problem(state, fact, value, ours, method):
     found = signatures.problem(fact["sigs"], own)
     state.signature = found or "equal"
     return None if found in (None, "open") else f"signature {' '.join(fact['sigs'])}: {found}"
+
+
+def meta_problem(fact, value):
+    """A metaclass where torch has none keeps programs from making a class of this one and another with a metaclass, but for abstract classes, which are most."""
+    if not isinstance(value, type) or "meta" in fact or type(value) is type or issubclass(type(value), abc.ABCMeta) or fact["kind"] != "class":
+        return None
+    return f"made by the metaclass {type(value).__name__}, in torch by type"
 
 
 def members_problem(fact, value):

@@ -11,12 +11,18 @@ OTHERS = frozenset(n for t in (str, bytes, list, dict, set, tuple, int, float, c
     "read write readline close open name parent suffix stem exists mkdir glob seed run main path logger info debug warning error start end group match search".split())
 
 
+CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
+
+
 class Uses(ast.NodeVisitor):
     """names: {dotted path: [lines]}; attributes: {attribute of something that is not torch: [lines]}; texts: string constants;
     indirect: paths P of getattr(P, name); called: names that are called and come from elsewhere; starred: (module, line) of star imports;
-    keywords: {path: keywords that its calls give}."""
+    keywords: {path: keywords that its calls give};
+    asked: paths that the program can do without, because it asks for them or catches their lack."""
 
     def __init__(self, tree, roots=()):
+        self.guarded = 0  # how deep in `try` blocks whose errors are caught
+        self.asked = set()  # paths of hasattr and of getattr with a default
         self.bound = dict(roots)  # local name -> dotted path
         self.foreign = set()  # names of other imported modules
         self.names, self.attributes, self.texts, self.indirect, self.starred, self.called, self.keywords = {}, {}, set(), set(), [], set(), {}
@@ -63,7 +69,19 @@ class Uses(ast.NodeVisitor):
             return None if inner is None else f"{inner}.{node.attr}"
         return None
 
+    def visit_Try(self, node):
+        """A program that catches the lack of a name can do without it."""
+        caught = any(h.type is None or CAUGHT & {n.id for n in ast.walk(h.type) if isinstance(n, ast.Name)} for h in node.handlers)
+        self.guarded += caught
+        for child in node.body:
+            self.visit(child)
+        self.guarded -= caught
+        for child in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(child)
+
     def note(self, path, line):
+        if self.guarded:
+            self.asked.add(path)
         self.names.setdefault(path, []).append(line)
 
     def visit_Import(self, node):
@@ -107,7 +125,8 @@ class Uses(ast.NodeVisitor):
         path, name = self.path(node.args[0]), node.args[1]
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             if node.func.id == "hasattr" or len(node.args) > 2:
-                return  # a program that asks first can do without
+                self.asked.add(f"{path or 'torch.Tensor'}.{name.value}")  # a program that asks first can do without
+                return
             if path is not None:
                 self.note(f"{path}.{name.value}", node.lineno)
             else:

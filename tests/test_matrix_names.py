@@ -1,5 +1,6 @@
 """Names, signatures, proofs and the scan of sources, on small texts of their own."""
 
+import abc
 import ast
 import sys
 import types
@@ -54,13 +55,18 @@ import torch.utils.data
 relu = F.relu
 def f(x, o):
     y = relu(L(2, 3)(x)).masked_fill(x > 0, 1.0)
+    try:
+        th.guarded(y)
+    except AttributeError:
+        pass
     np.sum(y), getattr(x, "cumsum"), hasattr(th, "rare"), getattr(th, "rarer", None), nn.init.ones_(y)
     return th.autograd.grad(y.sum(), x, create_graph=True)
 """)
     assert {"torch.nn.functional.relu", "torch.nn.Linear", "torch.nn.init.ones_", "torch.autograd.grad", "torch.utils.data"} <= set(seen.names)
     assert {"masked_fill", "cumsum"} <= set(seen.attributes) and not {"torch.rare", "torch.rarer"} & set(seen.names)
-    assert seen.attributes["sum"] == [11]  # not np.sum
+    assert seen.attributes["sum"] == [15]  # not np.sum
     assert seen.keywords["torch.autograd.grad"] == {"create_graph"}
+    assert seen.asked == {"torch.rare", "torch.rarer", "torch.guarded"}
 
 
 KNOWN = dict.fromkeys(["torch.nn", "torch.nn.functional", "torch.nn.functional.relu", "torch.nn.Linear", "torch.abs", "torch.Tensor", "torch.Tensor.abs", "torch.Tensor.cumsum", "torch.sin",
@@ -106,6 +112,10 @@ def test_states_of_names():
     assert look("other").state == "different" and "'other', here 'another'" in look("other").why
     assert look("refusing").state == "refused" and look("refusing").why == "torch.refusing: there is none"
     assert look("nowhere").state == "missing"
+    assert states.meta_problem({"kind": "class"}, type(Ours)("X", (), {})) is None
+    assert states.meta_problem({"kind": "class"}, abc.ABC) is None
+    other = type("Other", (type,), {})("X", (), {})
+    assert "metaclass Other" in states.meta_problem({"kind": "class"}, other) and states.meta_problem({"kind": "class", "meta": "Other"}, other) is None
 
 
 def test_a_name_is_equal_only_where_a_case_passes():
@@ -134,6 +144,7 @@ def test_the_last_line_of_a_scan(tmp_path):
     assert scanned(tmp_path, "from torch import lobpcg\nimport torch\nx.storage()", **table).verdict() == ("needs: torch.Tensor.storage, torch.lobpcg", 1)
     assert scanned(tmp_path, "import torch\n[1].index(1)", **table).verdict() == ("runs", 0)  # lists have it too
     assert scanned(tmp_path, "import torch\ntorch.no_such.name", **table).verdict() == ("needs: torch.no_such.name", 1)
+    assert scanned(tmp_path, "import torch\nif hasattr(torch, 'lobpcg'):\n    torch.lobpcg(x)", **table).verdict() == ("runs", 0)
     assert scanned(tmp_path, "x.storage()", **table).verdict() == ("runs", 0)  # no torch in this file
     made = scanned(tmp_path, "import torch\nprint 1", **table)
     assert made.unread and any(line.startswith("unread") for line in scan.report(made))
@@ -149,7 +160,7 @@ def test_sources_of_packages_and_paths(tmp_path):
 
 def test_recorded_names_are_plain_and_many():
     known = names.read()
-    assert len(known) > 3000 and all(set(v) <= {"kind", "sigs", "from", "value", "has"} for v in known.values())
+    assert len(known) > 3000 and all(set(v) <= {"kind", "sigs", "from", "value", "has", "meta"} for v in known.values())
     unread = [n for n, v in known.items() for s in v.get("sigs", ()) if signatures.parse(s) is None]
     assert len(unread) < 10, unread
     assert known["torch.nn.Linear"]["sigs"] == ["(in_features, out_features, bias=True, device=None, dtype=None)"]

@@ -48,11 +48,11 @@ def stamps(monkeypatch):
 def test_an_interrupted_run_is_taken_up(tmp_path, stamps, monkeypatch):
     file = tmp_path / "journal.jsonl"
     first = pool.Journal(file)
-    first.write(run.Result("a.1", "pass", [], 0.5))
+    first.write(run.Result("a.1", "pass", [], 0.5, {"value": "equal"}))
     first.write(run.Result("a.2", "fail", ["why"], 0.5, {"value": "differs"}))
     first.close()
     again = pool.Journal(file, resume=True)
-    assert again.standing(["a.1", "a.2", "a.3"]) == {"a.1": run.Result("a.1", "pass", [], 0.5), "a.2": run.Result("a.2", "fail", ["why"], 0.5, {"value": "differs"})}
+    assert again.standing(["a.1", "a.2", "a.3"]) == {"a.1": run.Result("a.1", "pass", [], 0.5, {"value": "equal"})}  # what failed is asked again
     monkeypatch.setattr(work, "asked_stamp", lambda id: "other")
     assert again.standing(["a.1"]) == {}
     monkeypatch.setattr(work, "code_stamp", lambda: "other")
