@@ -9,6 +9,7 @@
 The first part of the id is the area: a module or package of that name under `cases/`.
 """
 
+import functools
 import hashlib
 import importlib
 import inspect
@@ -62,7 +63,7 @@ def sources(body):
         key = (fn.__module__, fn.__qualname__, fn.__code__.co_firstlineno)
         if key in found:
             continue
-        found[key] = textwrap.dedent(inspect.getsource(fn))
+        found[key] = source(fn)
         for name in sorted(names(fn.__code__)):
             value = fn.__globals__.get(name)
             if isinstance(value, types.FunctionType) and is_ours(value):
@@ -71,6 +72,12 @@ def sources(body):
                 found[(fn.__module__, name, 0)] = f"{name} = {text(value)}"
     first, *others = found.values()
     return [first, *sorted(others)]
+
+
+@functools.cache
+def source(fn):
+    """The text of a function, read once."""
+    return textwrap.dedent(inspect.getsource(fn))
 
 
 def text(value):

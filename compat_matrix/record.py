@@ -7,6 +7,7 @@ import importlib
 
 from compat_matrix import store
 from compat_matrix.case import load
+from compat_matrix.compare import differences
 from compat_matrix.isolate import observe_safely
 from compat_matrix.run import Result, check, show
 
@@ -29,8 +30,8 @@ def find_torch():
     return torch
 
 
-def record_area(torch, area, cases, everything=False, folder=store.FOLDER, whole=True):
-    """Record the new and changed cases of an area; return (number recorded, errors)."""
+def record_area(torch, area, cases, everything=False, folder=store.FOLDER, whole=True, changed=None):
+    """Record the new and changed cases of an area; return (number recorded, errors).  changed: a list that takes (id, [lines]) of answers that are other than before."""
     old = store.read(area, folder)["cases"]
     kept = {} if whole else dict(old)
     asked, errors = 0, []
@@ -45,20 +46,34 @@ def record_area(torch, area, cases, everything=False, folder=store.FOLDER, whole
             continue
         kept[name] = {"hash": hash_now, "seen": seen}
         asked += 1
+        if changed is not None:
+            changed += [(name, lines)] if (lines := changes(known, store.plain(seen))) else []
     if kept != old or errors:
         store.write(area, {"torch": torch.__version__.partition("+")[0], "cases": kept}, folder)
     return asked, errors
 
 
-def main(only=None, everything=False):
+def changes(known, seen):
+    """What differs between a stored answer (or None) and a new one, as lines of text."""
+    if known is None:
+        return ["new"]
+    old, new = dict(known["seen"]), dict(seen)
+    found = [f"{label}: not asked any more" for label in old if label not in new] + [f"{label}: asked now" for label in new if label not in old]
+    return found + [line for label in old if label in new for line in differences(old[label], new[label], label)]
+
+
+def main(only=None, everything=False, diff=False):
+    """Record; with `diff` every answer that changed is shown."""
     torch = find_torch()
-    cases, failed = load(only), []
+    cases, failed, changed = load(only), [], []
     for area in sorted({c.area for c in cases.values()}):
         mine = {n: c for n, c in cases.items() if c.area == area}
         whole = only is None or only == area
-        asked, errors = record_area(torch, area, mine, everything, whole=whole)
+        asked, errors = record_area(torch, area, mine, everything, whole=whole, changed=changed if diff else None)
         print(f"{area:14} {asked:5} recorded, {len(mine) - asked - len(errors):5} unchanged, {len(errors)} failed")
         failed += errors
+    for name, lines in changed:
+        print("\n    ".join([name, *lines[:12]]))
     print("\n".join(failed))
     return 1 if failed else 0
 

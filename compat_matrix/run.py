@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from compat_matrix import gaps as gap_list
 from compat_matrix import store
-from compat_matrix.case import load
+from compat_matrix.case import load, selects
 from compat_matrix.compare import differences
 from compat_matrix.isolate import observe_safely
 from compat_matrix.observe import PACKAGE
@@ -25,6 +25,8 @@ class Result:
     id: str
     status: str                                   # "pass", "gap" or one of BAD
     problems: list = field(default_factory=list)
+    seconds: float = 0.0
+    columns: dict = field(default_factory=dict)   # of an entry of the op table: column -> "equal" or "differs"
 
     @property
     def area(self):
@@ -61,9 +63,9 @@ def judge(case, torch, answer, gap):
 def bookkeeping(cases, answers, gaps, only=None):
     """Gaps and recorded answers that belong to no case."""
     strays = [Result(n, "unknown gap", [UNKNOWN]) for n in gaps
-              if n not in cases and (not only or n.startswith(only))]
+              if n not in cases and (not only or selects(only, n))]
     return strays + [Result(n, "stale", [ORPHAN]) for area in answers.values()
-                     for n in area["cases"] if n not in cases and (not only or n.startswith(only + "."))]
+                     for n in area["cases"] if n not in cases and (not only or selects(only, n))]
 
 
 def run_all(torch, only=None, folder=store.FOLDER, gaps=None, progress=None):
@@ -119,12 +121,11 @@ def common(results, most=40):
     return [f"{n:5}  {text}" for text, n in counts.most_common(most)]
 
 
-def main(only=None, verbose=False, causes=False):
-    torch = importlib.import_module(PACKAGE)
-    def progress(result):
-        if result.status in BAD and verbose:
-            print(show(result), flush=True)
-    results = run_all(torch, only, progress=progress)
+def main(only=None, verbose=False, causes=False, **how):
+    """Run what `only` selects; how: see `session`."""
+    from compat_matrix import session
+
+    results = session.run(only, verbose=verbose, **how)
     strays = [r for r in results if r.status in BAD and r.problems[0] in (ORPHAN, UNKNOWN)]
     print("\n".join([show(r) for r in strays] + summary(results)))
     if causes:

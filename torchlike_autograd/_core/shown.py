@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import abc
+
 _PACKAGE = __name__.partition(".")[0]
 
 
-class Shown(type):
-    """The metaclass of public classes."""
+class Shown(abc.ABCMeta):
+    """The metaclass of public classes: one that `class Net(torch.nn.Module, abc.ABC)` may be made with."""
+
+    __instancecheck__ = type.__instancecheck__  # as fast as without abstract classes
+    __subclasscheck__ = type.__subclasscheck__
 
     def __repr__(cls):
         package, *path = cls.__module__.split(".")

@@ -1,0 +1,127 @@
+"""Running the work in several processes, with a journal from which a stopped run is taken up again."""
+
+import json
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from compat_matrix import work
+from compat_matrix.run import BAD, Result
+
+JOURNAL = Path(__file__).parent / "results" / "journal.jsonl"
+CHUNK = 24
+_judge = None
+
+
+def chunks(ids):
+    """Ids of one area together, a few at a time: what they compile is shared inside a process."""
+    found, here = [], []
+    for id in ids:
+        area = id.partition(".")[0]
+        if here and (len(here) == CHUNK or here[0].partition(".")[0] != area):
+            found.append(here)
+            here = []
+        here.append(id)
+    return found + ([here] if here else [])
+
+
+def in_worker(ids):
+    """Judge some ids in a process of the pool."""
+    global _judge
+    if _judge is None:
+        _judge = work.Judge()
+    return [_judge(id) for id in ids]
+
+
+def run(ids, jobs=1, device=None, journal=None, progress=None):
+    """Results of the ids, in their order.  Entries of `programs` run in processes of their own, which have eight devices."""
+    found = {}
+
+    def take(results):
+        for result in results:
+            found[result.id] = result
+            if journal is not None:
+                journal.write(result)
+            if progress is not None:
+                progress(result.id, result.status in BAD)
+    plain = [id for id in ids if not id.startswith("programs.")]
+    if jobs == 1:
+        work.prepare_environment(False, device)
+        judge = work.Judge() if plain else None
+        for id in plain:
+            take([judge(id)])
+    else:
+        in_processes(plain, jobs, device, take)
+    in_processes([id for id in ids if id.startswith("programs.")], jobs, device, take)
+    return [found[id] for id in ids]
+
+
+def in_processes(ids, jobs, device, take):
+    """Give chunks to processes; when one dies, its ids are tried alone, and the one that kills fails."""
+    if not ids:
+        return
+    left = split(chunks(ids), ids, jobs, device, take)
+    for id in left:
+        if split([[id]], [id], 1, device, take):
+            take([Result(id, "fail", ["the process that ran it died"])])
+
+
+def split(work_list, ids, jobs, device, take):
+    """Run chunks in a pool; the ids that got no answer because a process died."""
+    left = set(ids)
+    kept = dict(os.environ)
+    work.prepare_environment(ids[0].startswith("programs."), device)
+    try:
+        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+            for future in as_completed([pool.submit(in_worker, part) for part in work_list]):
+                results = future.result()
+                left -= {r.id for r in results}
+                take(results)
+    except BrokenProcessPool:
+        pass
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
+    return [id for id in ids if id in left]
+
+
+class Journal:
+    """One line for each result as it comes; `known` are those of an earlier run under the same sources that still stand."""
+
+    def __init__(self, file=JOURNAL, resume=False):
+        self.stamp = work.code_stamp()
+        self.known = self.read(file) if resume else {}
+        file.parent.mkdir(exist_ok=True)
+        self.file = file.open("a" if resume else "w")
+
+    def read(self, file):
+        found = {}
+        if file.exists():
+            for line in file.read_text().splitlines():
+                row = json.loads(line) if line.endswith("}") else {}
+                if row.get("code") == self.stamp:
+                    found[row["id"]] = row
+        return found
+
+    def standing(self, ids):
+        """{id: Result} of what needs no second run: it passed, and it asks what it asked."""
+        return {id: from_row(row) for id in ids if (row := self.known.get(id)) and row["status"] == "pass" and row["asked"] == work.asked_stamp(id)}
+
+    def write(self, result):
+        row = {"id": result.id, "code": self.stamp, "asked": work.asked_stamp(result.id), **as_row(result)}
+        self.file.write(json.dumps(row) + "\n")
+        self.file.flush()
+
+    def close(self):
+        self.file.close()
+
+
+def as_row(result):
+    return {"status": result.status, "seconds": result.seconds, **({"problems": result.problems[:12]} if result.problems else {}),
+            **({"columns": result.columns} if result.columns else {})}
+
+
+def from_row(row):
+    return Result(row["id"], row["status"], row.get("problems", []), row.get("seconds", 0.0), row.get("columns", {}))

@@ -1,0 +1,167 @@
+"""Names, signatures, proofs and the scan of sources, on small texts of their own."""
+
+import abc
+import ast
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from compat_matrix import names, proofs, scan, signatures, states, used
+from compat_matrix.case import Case
+
+
+@pytest.mark.parametrize("theirs, ours, found", [
+    ("(input, other, *, alpha=1)", "(input, other, *, alpha=1)", None),
+    ("(input, dim=0)", "(input, dim=0, more=None)", None),
+    ("(input, dim=0)", "(input, dim=1)", "default of 'dim': 0, here 1"),
+    ("(input, dim)", "(input, axis)", None),  # torch's parser takes both words
+    ("(input, size)", "(input, shape)", "parameter 2 is 'size', here 'shape'"),
+    ("(input, *, out=None)", "(input)", "no keyword 'out'"),
+    ("(input)", "(input, needed)", "also requires needed"),
+    ("(input, *size)", "(input, *size)", None),
+    ("(a, **more)", "(a)", "no **more"),
+    ("(dims=[0, 1])", "(dims=(0, 1))", None),
+    ("(input, dim=0)", "(*args, **kwargs)", "open"),
+    ("(input, p=2.0)", "(input, p=2)", None)])
+def test_signatures(theirs, ours, found):
+    assert signatures.problem([theirs], [ours]) == found
+
+
+def test_one_of_several_signatures_may_take_the_call():
+    assert signatures.problem(["(input, dim)", "(input)"], ["(input)", "(input, dim, keepdim=False)"]) is None
+    assert signatures.problem(["(input, dim)", "(input, name)"], ["(input, dim)"]) == "parameter 2 is 'name', here 'dim'"
+
+
+def test_signatures_are_read_from_functions_docstrings_and_the_parser():
+    def f(self, a, b=1, *, c=None):
+        """No words."""
+    assert signatures.of_object(f) == "(self, a, b=1, *, c=None)" and names.without_self(signatures.of_object(f)) == "(a, b=1, *, c=None)"
+    assert signatures.of_docstring("add", "\nadd(input, other, *, alpha=1, out=None) -> Tensor\n\nAdds.") == ["(input, other, *, alpha=1, out=None)"]
+    assert signatures.from_parser("(Tensor input, tuple of ints dim = {-2,-1}, *, Number alpha = 1)") == "(input, dim=(-2,-1), *, alpha=1)"
+    assert signatures.from_parser("(Tensor input, name dim)") is None
+
+
+def test_names_of_a_source_are_followed_through_aliases():
+    seen = used.uses("""
+import torch as th, numpy as np
+import torch.nn.functional as F
+from torch import nn
+from torch.nn import Linear as L
+import torch.utils.data
+relu = F.relu
+def f(x, o):
+    y = relu(L(2, 3)(x)).masked_fill(x > 0, 1.0)
+    try:
+        th.guarded(y)
+    except AttributeError:
+        pass
+    np.sum(y), getattr(x, "cumsum"), hasattr(th, "rare"), getattr(th, "rarer", None), nn.init.ones_(y)
+    return th.autograd.grad(y.sum(), x, create_graph=True)
+""")
+    assert {"torch.nn.functional.relu", "torch.nn.Linear", "torch.nn.init.ones_", "torch.autograd.grad", "torch.utils.data"} <= set(seen.names)
+    assert {"masked_fill", "cumsum"} <= set(seen.attributes) and not {"torch.rare", "torch.rarer"} & set(seen.names)
+    assert seen.attributes["sum"] == [15]  # not np.sum
+    assert seen.keywords["torch.autograd.grad"] == {"create_graph"}
+    assert seen.asked == {"torch.rare", "torch.rarer", "torch.guarded"}
+
+
+KNOWN = dict.fromkeys(["torch.nn", "torch.nn.functional", "torch.nn.functional.relu", "torch.nn.Linear", "torch.abs", "torch.Tensor", "torch.Tensor.abs", "torch.Tensor.cumsum", "torch.sin",
+                       "torch.cos", "torch.nn.Module.parameters"])
+
+
+def by_attribute(torch, name):
+    yield "value", getattr(torch, name)(torch.ones(2)), torch.ones(2).abs()
+
+
+def by_text(torch, text):
+    yield "value", eval(text, {"torch": torch, "F": torch.nn.functional, **vars(torch.nn)}).parameters()
+
+
+def test_names_that_a_case_exercises_are_found():
+    assert proofs.in_case(Case("a.b", by_attribute, {"name": "sin"}), KNOWN) == {"torch.sin", "torch.Tensor.abs"}
+    found = proofs.in_case(Case("a.c", by_text, {"text": "F.relu(Linear(2, 3)(x.cumsum(0)))"}), KNOWN)
+    assert {"torch.nn.functional.relu", "torch.nn.Linear", "torch.Tensor.cumsum", "torch.nn.Module.parameters"} <= found and "torch.cos" not in found
+
+
+def refusing(input):
+    """Not there."""
+    raise NotImplementedError("torch.refusing: there is none")
+
+
+def test_states_of_names():
+    fact = {"kind": "function", "sigs": ["(input, other)"]}
+    torch = types.ModuleType(names.inspect.getmodule(states).PACKAGE)
+    torch.good, torch.other, torch.refusing = (lambda input, other: 0), (lambda input, another: 0), refusing
+
+    class Ours:
+        def __init__(self):
+            self.torch = torch
+
+        def signatures(self, path, value, method):
+            return [signatures.of_object(value)]
+
+    def look(name):
+        state = states.State(f"torch.{name}", "function", "equal")
+        states.look(state, fact, Ours())
+        return state
+    assert look("good").state == "equal"
+    assert look("other").state == "different" and "'other', here 'another'" in look("other").why
+    assert look("refusing").state == "refused" and look("refusing").why == "torch.refusing: there is none"
+    assert look("nowhere").state == "missing"
+    assert states.meta_problem({"kind": "class"}, type(Ours)("X", (), {})) is None
+    assert states.meta_problem({"kind": "class"}, abc.ABC) is None
+    other = type("Other", (type,), {})("X", (), {})
+    assert "metaclass Other" in states.meta_problem({"kind": "class"}, other) and states.meta_problem({"kind": "class", "meta": "Other"}, other) is None
+
+
+def test_a_name_is_equal_only_where_a_case_passes():
+    def proved(cases=(), entries=(), gaps=(), kind="function"):
+        state = states.State("torch.x", kind, "equal", cases=list(cases), ops=list(entries))
+        states.prove(state, {g: {"kind": "divergence", "reason": "why"} for g in gaps}, {})
+        return state.state
+    assert proved(["a.1"]) == "equal" and proved([], ["ops.x"]) == "equal"
+    assert proved() == "unproved" and proved(kind="dtype") == "equal"
+    assert proved(["a.1", "a.2"], gaps=["a.1"]) == "equal" and proved(["a.1"], gaps=["a.1"]) == "divergence"
+
+
+def scanned(tmp_path, text, **found):
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    made = scan.Scan({n: states.State(n, "function", s) if isinstance(s, str) else s for n, s in found.items()})
+    made.file(file)
+    return made
+
+
+def test_the_last_line_of_a_scan(tmp_path):
+    table = {"torch.abs": "equal", "torch.lobpcg": "missing", "torch.odd": "divergence", "torch.Tensor.abs": "equal", "torch.Tensor.storage": "missing", "torch.Tensor.index": "missing",
+             "torch.relu": states.State("torch.relu", "function", "different", signature="no keyword 'out'", cases=["a.1"])}
+    assert scanned(tmp_path, "import torch as t\nt.abs(t.relu(x)).abs()", **table).verdict() == ("runs", 0)
+    assert scanned(tmp_path, "import torch\ntorch.odd(torch.relu(x, out=y))", **table).verdict() == ("runs with divergences: torch.odd, torch.relu", 0)
+    assert scanned(tmp_path, "from torch import lobpcg\nimport torch\nx.storage()", **table).verdict() == ("needs: torch.Tensor.storage, torch.lobpcg", 1)
+    assert scanned(tmp_path, "import torch\n[1].index(1)", **table).verdict() == ("runs", 0)  # lists have it too
+    assert scanned(tmp_path, "import torch\ntorch.no_such.name", **table).verdict() == ("needs: torch.no_such.name", 1)
+    assert scanned(tmp_path, "import torch\nif hasattr(torch, 'lobpcg'):\n    torch.lobpcg(x)", **table).verdict() == ("runs", 0)
+    assert scanned(tmp_path, "x.storage()", **table).verdict() == ("runs", 0)  # no torch in this file
+    made = scanned(tmp_path, "import torch\nprint 1", **table)
+    assert made.unread and any(line.startswith("unread") for line in scan.report(made))
+
+
+def test_sources_of_packages_and_paths(tmp_path):
+    (tmp_path / "a.py").write_text("")
+    assert scan.sources(str(tmp_path)) == [tmp_path / "a.py"] and scan.sources("compat_matrix.scan") == [Path(scan.__file__)]
+    assert any(f.name == "decoder.py" for f in scan.sources("json"))
+    with pytest.raises(SystemExit, match="no installed package"):
+        scan.sources("no_such_package_anywhere")
+
+
+def test_recorded_names_are_plain_and_many():
+    known = names.read()
+    assert len(known) > 3000 and all(set(v) <= {"kind", "sigs", "from", "value", "has", "meta"} for v in known.values())
+    unread = [n for n, v in known.items() for s in v.get("sigs", ()) if signatures.parse(s) is None]
+    assert len(unread) < 10, unread
+    assert known["torch.nn.Linear"]["sigs"] == ["(in_features, out_features, bias=True, device=None, dtype=None)"]
+    ast.parse("")

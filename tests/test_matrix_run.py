@@ -1,0 +1,186 @@
+"""Running, splitting, taking up again, columns, and the report: on small data of their own."""
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from compat_matrix import columns, page, pool, programs, progress, record, report, run, session, states, versions, work
+
+
+def test_bookkeeping_keeps_to_its_area():
+    """`--only nn` says nothing about gaps of `nn_ops`."""
+    gaps = {"nn_ops.gone": {}, "nn.gone": {}}
+    assert [r.id for r in run.bookkeeping({}, {}, gaps, "nn")] == ["nn.gone"]
+    assert [r.id for r in run.bookkeeping({}, {"nn": {"cases": {"nn.old": {}, "nn_ops.old": {}}}}, {}, "nn")] == ["nn.old"]
+
+
+def test_chunks_hold_one_area_each():
+    ids = [f"a.{i}" for i in range(30)] + ["b.1"]
+    assert [len(c) for c in pool.chunks(ids)] == [pool.CHUNK, 30 - pool.CHUNK, 1] and sum(pool.chunks(ids), []) == ids
+
+
+def test_the_progress_line():
+    out = io.StringIO()
+    bar = progress.Progress(["a", "b"], {"a": 1.0, "b": 3.0}, shown=True, out=out)
+    bar("a")
+    bar("b", bad=True)
+    bar.close()
+    assert "1/2  25%" in out.getvalue() and "2/2 100%" in out.getvalue() and "1 wrong" in out.getvalue()
+    assert progress.clock(3725) == "1:02:05" and progress.clock(65) == "1:05"
+    quiet = io.StringIO()
+    progress.Progress(["a"], out=quiet)("a")
+    assert quiet.getvalue() == ""  # no terminal
+
+
+@pytest.fixture
+def stamps(monkeypatch):
+    monkeypatch.setattr(work, "code_stamp", lambda: "code")
+    monkeypatch.setattr(work, "asked_stamp", lambda id: f"asked {id}")
+
+
+def test_an_interrupted_run_is_taken_up(tmp_path, stamps, monkeypatch):
+    file = tmp_path / "journal.jsonl"
+    first = pool.Journal(file)
+    first.write(run.Result("a.1", "pass", [], 0.5, {"value": "equal"}))
+    first.write(run.Result("a.2", "fail", ["why"], 0.5, {"value": "differs"}))
+    first.close()
+    again = pool.Journal(file, resume=True)
+    assert again.standing(["a.1", "a.2", "a.3"]) == {"a.1": run.Result("a.1", "pass", [], 0.5, {"value": "equal"})}  # what failed is asked again
+    monkeypatch.setattr(work, "asked_stamp", lambda id: "other")
+    assert again.standing(["a.1"]) == {}
+    monkeypatch.setattr(work, "code_stamp", lambda: "other")
+    assert pool.Journal(file, resume=True).known == {}
+
+
+def test_a_process_that_dies_fails_only_its_id(monkeypatch):
+    tried = []
+
+    def split(chunks, ids, jobs, device, take):
+        tried.append(list(ids))
+        if "a.killer" in ids:
+            return [i for i in ids if i in ("a.killer", "a.after")] if len(ids) > 1 else ids
+        take([run.Result(i, "pass") for i in ids])
+        return []
+    monkeypatch.setattr(pool, "split", split)
+    found = []
+    pool.in_processes(["a.before", "a.killer", "a.after"], 2, None, found.extend)
+    assert {r.id: r.status for r in found} == {"a.killer": "fail", "a.after": "pass"} and tried[1:] == [["a.killer"], ["a.after"]]
+
+
+def test_quick_takes_some_of_every_area():
+    ids = [f"a.{i}" for i in range(1000)] + [f"b.{i}" for i in range(10)]
+    chosen = session.spread(ids, dict.fromkeys(ids, 1.0))
+    assert 100 < sum(i.startswith("a.") for i in chosen) <= session.QUICK and sum(i.startswith("b.") for i in chosen) == 10
+
+
+@pytest.mark.parametrize("bad, listed, status", [
+    ([], None, "pass"), (["out="], None, "fail"), (["out="], ["out="], "gap"), ([], ["out="], "unexpected pass"), (["out=", "views"], ["out="], "fail"),
+    (["out="], ["out=", "views"], "unexpected pass")])
+def test_a_gap_excuses_its_columns_only(bad, listed, status):
+    found = {c: ["differs"] if c in bad else [] for c in ("out=", "views")}
+    gap = None if listed is None else {"reason": "why", "kind": "divergence", "columns": listed}
+    assert work.with_gap("columns.x", found, gap).status == status
+
+
+def test_columns_see_differences():
+    recorded = {"forward mode": [[1.0]], "dtype rules": {"int64": ["float32"]}, "names": {"torch.x": "same"}, "out=": "not one tensor", "views": [[True, [1], 0]], "random stream": "fixed"}
+    assert not any(columns.compare(recorded, recorded).values()) and "out=" not in columns.compare(recorded, recorded)
+    for column, other in (("forward mode", [[2.0]]), ("dtype rules", {"int64": ["float64"]}), ("names", {"torch.x": {"out": 1}}), ("views", [[False, [1], 0]])):
+        assert columns.compare(recorded, {**recorded, column: other})[column]
+
+
+def test_recorded_columns_are_those_of_the_table():
+    """Re-record with `columns paths` (package) and `columns record` (torch) when the table changed."""
+    paths, known, calls = columns.published(), columns.answers(), work.read_calls()
+    wrong = [k for k in calls if k not in known or known[k]["hash"] != columns.stamp(calls[k], paths.get(k, []))]
+    assert not wrong, wrong[:10]
+
+
+def test_a_program_is_lowered_and_split(tmp_path):
+    """In a process of its own, which has eight devices: one entry's programs, and a program that cannot be lowered."""
+    code = ("import importlib, json, jax, numpy as np\nfrom compat_matrix import programs, work\ntorch = importlib.import_module(work.PACKAGE)\n"
+            "found = programs.collect(torch, work.read_calls()['cosh'])\nprint([c.part for c in found][:2])\n"
+            "print([programs.lowers(c) for c in found[:2]], programs.sharded(found[0]))\n"
+            "class Bad:\n    def function(self):\n        return lambda f, i, x: [jax.pure_callback(np.sin, x, x)]\n"
+            "print(programs.differ(np.ones(2), np.ones(2)), programs.differ(np.ones(2), np.zeros(2)), programs.differ(np.ones(2), np.ones(3))[:7])")
+    import os
+    env = {**os.environ, "XLA_FLAGS": work.EIGHT, "TLA_NATIVE": "0", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split("\n")[:3] == ["['forward', 'pullback']", "[{'cuda': None, 'tpu': None}, {'cuda': None, 'tpu': None}] None", "None other values on eight devices float64"]
+
+
+def test_recording_shows_what_changed():
+    known = {"seen": [["a", 1], ["b", 2.0], ["gone", 3]]}
+    assert record.changes(known, [["a", 1], ["b", 2.5], ["more", 0]]) == ["gone: not asked any more", "more: asked now", "b: recorded 2.0, seen 2.5"]
+    assert record.changes(None, []) == ["new"] and record.changes(known, known["seen"]) == []
+
+
+def test_other_versions_become_a_table(tmp_path):
+    seen = {"torch": "2.14.1", "asked": 5, "cases": {"a.1": ["x: recorded 1, seen 2|3"]}, "ops": {"abs": ["call 0: other"]}, "names": {"new": ["torch.new"], "gone": [], "signature": {}}}
+    (tmp_path / "2.14.1.json").write_text(json.dumps(seen))
+    lines = versions.table(tmp_path)
+    assert "| 2.14.1 | 1 | 5 | 1 | 1 | 0 | 0 |" in lines and "| 2.14.1 | `a.1` | x: recorded 1, seen 2\\|3 |" in lines and versions.table(tmp_path / "none") == []
+
+
+RESULTS = [run.Result("a.one", "pass"), run.Result("a.two", "gap", ["x"]), run.Result("ops.abs", "pass", [], 0.1, {"value": "equal", "first": "equal"}),
+           run.Result("columns.abs", "gap", ["y"], 0.1, {"out=": "differs"})]
+NAMES = [states.State("torch.abs", "function", "equal", "", "equal", ["a.one"], ["ops.abs"]), states.State("torch.nn.Lost", "class", "missing", "torch.nn has no Lost </script>"),
+         states.State("torch.odd", "function", "divergence", "because", workaround="torch.even")]
+REASONS = {"a.two": {"reason": "arrays are immutable", "kind": "divergence", "workaround": "copy it"}, "columns.abs": {"reason": "no out=", "kind": "unsupported"}}
+
+
+def test_the_report_counts():
+    text = report.text(RESULTS, REASONS, "2.13.0", NAMES, "cafe", ["b.x", "b.y"])
+    for expected in ("| a | 2 | 1 | 1 | 0 |", "| torch | 2 | 1 | 1 |", "| value | result of every sample | 1 | 1 | 0 |", "| out= | written into a given tensor | 1 | 0 | 1 |",
+                     "arrays are immutable; instead: copy it", "- b: 2", "made from cafe"):
+        assert expected in text, expected
+
+
+def made_page(folder):
+    file = folder / "MATRIX.html"
+    file.write_text(page.html(RESULTS, NAMES, REASONS, "2.13.0", "cafe"))
+    return file
+
+
+def test_the_page_is_one_file_without_network(tmp_path):
+    text = made_page(tmp_path).read_text()
+    assert "http" not in text.replace("<!doctype html>", "") and " src=" not in text and "made from cafe" in text
+    data = json.loads(text.split('type="application/json">')[1].split("</script>")[0])
+    assert data["ops"]["abs"][1][report.COLUMNS.index("out=")] == "d" and data["cases"]["a"]["pass"] == ["one"] and len(data["names"]) == 3
+
+
+BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
+
+
+def browse(file, fragment, tmp_path):
+    """The page's document after its script ran, in a window of a phone's width."""
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=400,800", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000",
+                           "--dump-dom", f"file://{file}#{fragment}"], capture_output=True, text=True, timeout=240)
+    return done.stdout.split("<main")[1].split("<script")[0], done.stdout.split('role="status">')[1].split("<")[0]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
+def test_the_page_in_a_browser(tmp_path):
+    file = made_page(tmp_path)
+    rows, count = browse(file, "open=1", tmp_path)
+    assert "torch.abs" in rows and count == "3 of 3: 1 equal, 1 missing, 1 divergence"
+    assert "used by 2" in rows and "a.one" in rows  # the first row is open
+    rows, count = browse(file, "tab=names&q=odd&open=1", tmp_path)
+    assert "torch.abs" not in rows and "Instead: torch.even" in rows and count.startswith("1 of 3")
+    rows, count = browse(file, "tab=cases&state=gap&open=1", tmp_path)
+    assert "arrays are immutable" in rows and "a.one" not in rows
+    rows, _ = browse(file, "tab=operators&open=1", tmp_path)
+    assert "written into a given tensor" in rows and "differs" in rows
+
+
+def test_the_report_is_fresh():
+    """Run `python -m compat_matrix run --jobs 2` where results are missing, then `python -m compat_matrix report`."""
+    assert [why for f in (report.FILE, report.PAGE) if (why := report.stale(f))] == []
