@@ -80,7 +80,7 @@ def parser():
 
 
 def main(arguments=None):
-    given = parser().parse_args(arguments)
+    given = parser().parse_intermixed_args(arguments)
     programs = table.read()
     if unknown := [n for n in given.names if n not in programs]:
         raise SystemExit(f"programs.toml has no {', '.join(unknown)}")
