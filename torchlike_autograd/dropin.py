@@ -1,7 +1,8 @@
 """`import torch` resolved to this package (layer 10).
 
 A finder at the front of `sys.meta_path` answers for `torch` and `torch.<module>` with our modules of the same path.  Nothing else is touched: no
-builtins, no frames.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made.
+builtins, no frames.  Our module classes, whose metaclass is `type` as in torch, say meanwhile that they come from torch's modules: programs print and
+compare their names.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made, and gives the classes their names back.
 """
 
 from __future__ import annotations
@@ -100,6 +101,17 @@ def _torch_modules():
     return [k for k in sys.modules if k == "torch" or k.startswith("torch.")]
 
 
+def _rename(cls, source, target):
+    """Let a class of ours and the classes below it say that they come from the module of the same path in another package."""
+    package, dot, rest = cls.__module__.partition(".")
+    if package == source:
+        cls.__module__ = target + dot + rest
+        if target == "torch":
+            sys.modules.setdefault(cls.__module__, sys.modules[source + dot + rest])
+    for below in cls.__subclasses__():
+        _rename(below, source, target)
+
+
 class _Installed:
     """What `install_as_torch` returns: a context manager that undoes it."""
 
@@ -132,6 +144,7 @@ def install_as_torch(packages=None):
     _active.append(finder)
     if packages is None:
         sys.modules["torch"] = sys.modules[_HOME]
+        _rename(importlib.import_module(_HOME + ".nn").Module, _HOME, "torch")
     return _Installed()
 
 
@@ -141,6 +154,8 @@ def uninstall_as_torch():
         finder = _active.pop()
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
+        if isinstance(finder, _Finder):
+            _rename(sys.modules[_HOME + ".nn"].Module, "torch", _HOME)
         for k in _torch_modules():
             if getattr(sys.modules[k], "__name__", "").startswith(_HOME):
                 del sys.modules[k]
