@@ -1,8 +1,7 @@
 """`import torch` resolved to this package (layer 10).
 
 A finder at the front of `sys.meta_path` answers for `torch` and `torch.<module>` with our modules of the same path.  Nothing else is touched: no
-builtins, no frames.  Our module classes, whose metaclass is `type` as in torch, say meanwhile that they come from torch's modules: programs print and
-compare their names.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made, and gives the classes their names back.
+builtins, no frames.  Our public classes say meanwhile that they come from torch's modules: programs print and compare that.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made, and gives the classes their names back.
 """
 
 from __future__ import annotations
@@ -101,15 +100,21 @@ def _torch_modules():
     return [k for k in sys.modules if k == "torch" or k.startswith("torch.")]
 
 
-def _rename(cls, source, target):
-    """Let a class of ours and the classes below it say that they come from the module of the same path in another package."""
-    package, dot, rest = cls.__module__.partition(".")
-    if package == source:
-        cls.__module__ = target + dot + rest
-        if target == "torch":
-            sys.modules.setdefault(cls.__module__, sys.modules[source + dot + rest])
-    for below in cls.__subclasses__():
-        _rename(below, source, target)
+def _name_as_torchs(module):
+    """Let the classes that a module of ours makes public say that they come from torch's module of the same path: programs compare and print that."""
+    for name in getattr(module, "__all__", ()):
+        cls = getattr(module, name, None)
+        home = getattr(cls, "__module__", None) or ""
+        if not isinstance(cls, type) or home.partition(".")[0] != _HOME or cls.__name__ != name:
+            continue
+        place = home if "._" not in home else module.__name__
+        theirs = "torch" + place[len(_HOME):]
+        sys.modules.setdefault(theirs, sys.modules[place])
+        _renamed.append((cls, home))
+        cls.__module__ = theirs
+
+
+_renamed: list = []
 
 
 class _Installed:
@@ -144,7 +149,8 @@ def install_as_torch(packages=None):
     _active.append(finder)
     if packages is None:
         sys.modules["torch"] = sys.modules[_HOME]
-        _rename(importlib.import_module(_HOME + ".nn").Module, _HOME, "torch")
+        for name in [k for k in sys.modules if k.partition(".")[0] == _HOME and "._" not in k]:
+            _name_as_torchs(sys.modules[name])
     return _Installed()
 
 
@@ -154,8 +160,8 @@ def uninstall_as_torch():
         finder = _active.pop()
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
-        if isinstance(finder, _Finder):
-            _rename(sys.modules[_HOME + ".nn"].Module, "torch", _HOME)
+        while isinstance(finder, _Finder) and _renamed:
+            cls, cls.__module__ = _renamed.pop()
         for k in _torch_modules():
             if getattr(sys.modules[k], "__name__", "").startswith(_HOME):
                 del sys.modules[k]
