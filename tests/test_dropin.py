@@ -1,6 +1,7 @@
 """`import torch` resolved to us: the command line, tracebacks, exit codes, and undoing."""
 
 import os
+import pickle
 import pathlib
 import subprocess
 import sys
@@ -62,6 +63,12 @@ def test_install_and_undo():
             import torch.no_such_module  # noqa: F401
         with pytest.raises(RuntimeError, match="already in force"):
             install_as_torch()
+        assert str(torch.nn.Linear) == "<class 'torch.nn.modules.linear.Linear'>" and pickle.loads(pickle.dumps(torch.nn.Linear(1, 1))).in_features == 1
+        assert torch.Tensor.__module__ == "torch" and torch.optim.Adam.__module__ == "torch.optim.adam" and str(torch.Size) == "<class 'torch.Size'>"
+        assert type(torch.ones(1)).__module__.split(".")[0] == "torch"  # as libraries find the package of an array
+        with pytest.raises(TypeError, match="must be Tensor, not torch.dtype"):
+            torch.sin(torch.float32)
+    assert torchlike_autograd.nn.Linear.__module__ == "torchlike_autograd.nn.modules.linear"
     assert sys.meta_path == finders
     assert not [k for k in set(sys.modules) - before if k == "torch" or k.startswith("torch.")]
     uninstall_as_torch()

@@ -11,6 +11,7 @@ Calls are recorded and run as compiled JAX programs when something is looked at;
 
 from ._api import *  # noqa: F403
 from ._api import __version__ as __version__
+from ._api import _assert as _assert
 from ._core.publish import load_all as _load_all
 
 

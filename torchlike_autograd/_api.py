@@ -29,8 +29,8 @@ globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
 from . import (  # noqa: E402
-    _C, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributions, fft, func, hub, interop, jit, linalg, masked, mps, nn, optim, overrides, random,
-    serialization, signal, special, testing, utils, version)
+    _C, _dynamo, _vmap_internals, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributions, fft, func, fx, hub, interop, jit, linalg, masked, mps,
+    nn, optim, overrides, random, return_types, serialization, signal, special, testing, types, utils, version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
@@ -56,6 +56,11 @@ def set_execution(mode):
     """"deferred" (default) or "immediate" (every call runs at once; also by the environment variable TLA_EXECUTION); returns the old mode."""
     _execute.flush()
     return _config.set("execution", mode)
+
+
+def _assert(condition, message):
+    """`assert condition, message`, as a function."""
+    assert condition, message
 
 
 def is_storage(obj):

@@ -1,7 +1,7 @@
 """`import torch` resolved to this package (layer 10).
 
 A finder at the front of `sys.meta_path` answers for `torch` and `torch.<module>` with our modules of the same path.  Nothing else is touched: no
-builtins, no frames.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made.
+builtins, no frames.  Our public classes say meanwhile that they come from torch's modules: programs print and compare that.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made, and gives the classes their names back.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
+_PRIVATE = ("._C", "._dynamo", "._tensor", "._vmap_internals")  # modules that programs import although torch does not document them
 
 
 class _Alias(importlib.abc.Loader):
@@ -39,7 +40,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name != "torch" and not name.startswith("torch."):
             return None
         rest = name[len("torch"):]
-        if rest.startswith("._") or (rest and not _exists(_HOME + rest)):
+        if (rest.startswith("._") and rest not in _PRIVATE) or (rest and not _exists(_HOME + rest)):
             raise ModuleNotFoundError(f"No module named '{name}' (torchlike_autograd does not have it)", name=name)
         return importlib.machinery.ModuleSpec(name, _Alias(_HOME + rest), is_package=True)
 
@@ -100,6 +101,23 @@ def _torch_modules():
     return [k for k in sys.modules if k == "torch" or k.startswith("torch.")]
 
 
+def _name_as_torchs(module):
+    """Let the classes that a module of ours makes public say that they come from torch's module of the same path: programs compare and print that."""
+    for name in getattr(module, "__all__", ()):
+        cls = getattr(module, name, None)
+        home = getattr(cls, "__module__", None) or ""
+        if not isinstance(cls, type) or home.partition(".")[0] != _HOME or cls.__name__ != name:
+            continue
+        place = home if "._" not in home else module.__name__
+        theirs = "torch" + place[len(_HOME):]
+        sys.modules.setdefault(theirs, sys.modules[place])
+        _renamed.append((cls, home))
+        cls.__module__ = theirs
+
+
+_renamed: list = []
+
+
 class _Installed:
     """What `install_as_torch` returns: a context manager that undoes it."""
 
@@ -132,6 +150,8 @@ def install_as_torch(packages=None):
     _active.append(finder)
     if packages is None:
         sys.modules["torch"] = sys.modules[_HOME]
+        for name in [k for k in sys.modules if k.partition(".")[0] == _HOME and "._" not in k]:
+            _name_as_torchs(sys.modules[name])
     return _Installed()
 
 
@@ -141,6 +161,8 @@ def uninstall_as_torch():
         finder = _active.pop()
         if finder in sys.meta_path:
             sys.meta_path.remove(finder)
+        while isinstance(finder, _Finder) and _renamed:
+            cls, cls.__module__ = _renamed.pop()
         for k in _torch_modules():
             if getattr(sys.modules[k], "__name__", "").startswith(_HOME):
                 del sys.modules[k]

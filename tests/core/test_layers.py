@@ -14,7 +14,7 @@ LAYERS = [
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread", "_core/timeline", "_core/watch"),
     ("_functions/", "autograd/", "random", "utils/"),
     ("accelerator", "func", "linalg", "masked", "signal/", "special", "fft", "nn/", "distributions/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
-     "testing", "overrides", "jit", "hub", "compiler", "utils/data/", "version"),
+     "testing", "overrides", "jit", "hub", "compiler", "_dynamo", "_vmap_internals", "fx", "types", "return_types", "utils/data/", "version"),
     ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("_api", "__init__", "__main__"),
 ]

@@ -120,7 +120,7 @@ def _fits(p, x, name):
 def type_name(x):
     """The name of an object's type as CPython's C API gives it."""
     t = type(x)
-    if t.__module__.startswith(__package__.partition(".")[0]):
+    if t.__module__.partition(".")[0] in (__package__.partition(".")[0], "torch"):
         return {"dtype": "torch.dtype", "device": "torch.device", "layout": "torch.layout", "memory_format": "torch.memory_format"}.get(t.__name__, t.__name__)
     return f"{t.__module__}.{t.__name__}" if t.__module__ in ("numpy", "decimal", "collections") else t.__name__
 

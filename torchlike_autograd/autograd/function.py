@@ -306,8 +306,10 @@ def _recorded(cls, args, kwargs, split):
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
     _check_dirty(ctx, [t for _, t in tensors], outputs)
     if live:
-        outputs = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
-        ctx._saved = keep(ctx, ctx.to_save or (), outputs)
+        attached = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
+        made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
+        outputs = attached
+        ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], outputs)
     else:
         outputs = tuple(_inside(_fresh(o, args, ctx), "function") if isinstance(o, Tensor) else o for o in outputs)
     if live:

@@ -197,3 +197,34 @@ def _(torch):
     a, b = simple(torch, forward, backward, boxed_grads_call=True).apply(x)
     (a + b).sum().backward()
     yield "seen", seen, x.grad
+
+
+@case("function.saves.outputs_that_are_views")
+def _(torch):
+    makers = {
+        "fresh": lambda x: x * 2, "view of fresh": lambda x: (x * 2).view(2, 2), "view of constant": lambda x: torch.full((4,), 3.0).view(2, 2),
+        "slice of constant": lambda x: torch.full((4,), 3.0)[1:3], "view of input": lambda x: x.view(2, 2), "input": lambda x: x,
+        "detached": lambda x: x.detach(), "two": lambda x: (x * 2).chunk(2), "mixed": lambda x: ((x * 2).view(2, 2), x * 3),
+    }
+    for name, make in makers.items():
+        seen = []
+
+        class F(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, make):
+                out = make(x)
+                ctx.save_for_backward(*(out if isinstance(out, tuple) else (out,)), x)
+                return out
+
+            @staticmethod
+            def backward(ctx, *g, seen=seen):
+                saved = ctx.saved_tensors
+                seen.append([(t.requires_grad, type(t.grad_fn).__name__, t.is_leaf, t._is_view()) for t in saved])
+                return (sum(t.sum() for t in g) * saved[0].sum() * 2).expand(4), None
+
+        x = torch.ones(4, requires_grad=True)
+        out = F.apply(x, make)
+        outs = out if isinstance(out, tuple) else (out,)
+        yield f"{name}: results", [(t.requires_grad, t._is_view(), t._base is None) for t in outs]
+        (g,) = torch.autograd.grad(sum((t * t).sum() for t in outs), x, create_graph=True)
+        yield f"{name}: gradients", g, torch.autograd.grad(g.sum(), x), seen

@@ -535,3 +535,29 @@ look('par list', lambda: nn.Parameter([1.0]))
 look('setbuf', lambda: (sa(m, 'nb', nn.Buffer(torch.ones(1), persistent=False)), m._buffers, m._non_persistent_buffers_set))
 look('setbuf2', lambda: (sa(m, 'nb', torch.ones(1)), m._buffers, m._non_persistent_buffers_set, sa(m, 'nb', nn.Buffer(torch.ones(1))), m._non_persistent_buffers_set))
 """)
+
+script("nn.module.metaclass", """
+import abc, typing
+class A(abc.ABC, nn.Module):
+    @abc.abstractmethod
+    def forward(self, x): ...
+class B(A):
+    def forward(self, x):
+        return x + 1
+class Meta(type):
+    def __call__(cls, *args, **kwargs):
+        made = super().__call__(*args, **kwargs)
+        made.by = cls.__name__
+        return made
+class C(nn.Linear, metaclass=Meta):
+    pass
+T = typing.TypeVar('T')
+class D(nn.Module, typing.Generic[T]):
+    pass
+look('metaclass', lambda: type(nn.Module).__name__)
+look('abstract', lambda: A())
+look('concrete', lambda: B()(torch.ones(1)))
+look('own metaclass', lambda: C(1, 1).by)
+look('generic', lambda: str(D[int]()))
+look('shown', lambda: [str(type(m)) for m in (nn.Linear(1, 1), nn.ReLU(), nn.Sequential())])
+""")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TypeVar
 
-from ..._core.shown import Shown
 from ..._tensor import Tensor
 from ...utils.hooks import RemovableHandle
 from ..parameter import Buffer, Parameter
@@ -46,7 +45,7 @@ def _through(hooks, module, name, value):
     return value
 
 
-class Module(metaclass=Shown):
+class Module:
     """The base of all layers and models: assign parameters, buffers and modules as attributes, and write `forward`."""
 
     dump_patches = False

@@ -1,0 +1,16 @@
+"""torch.return_types (layer 8): the named tuples that operators return, by the name of the operator."""
+
+from __future__ import annotations
+
+from ._core.dispatch import named_tuple
+from ._functions import linalg, linalg_spectral
+from ._ops.registry import OPS
+
+_SEVERAL = [x for module in (linalg, linalg_spectral) for x in vars(module).values() if isinstance(x, linalg.Several)]
+
+
+def __getattr__(name):
+    for op in [*OPS.values(), *_SEVERAL]:
+        if op.fields is not None and not name.startswith("_") and name == (op.result_name or op.name):
+            return named_tuple(op)
+    raise AttributeError(f"module 'torch.return_types' has no attribute '{name}'")
