@@ -29,8 +29,8 @@ globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
 from . import (  # noqa: E402
-    _C, amp, autograd, backends, compiler, cpu, cuda, fft, func, hub, jit, linalg, mps, nn, optim, overrides, random, serialization, special, testing, utils,
-    version)
+    __config__, _C, amp, autograd, backends, compiler, cpu, cuda, distributed, fft, func, futures, fx, hub, jit, linalg, mps, multiprocessing, nn, ops,
+    optim, overrides, profiler, random, serialization, special, storage, testing, types, utils, version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
@@ -40,6 +40,7 @@ from .amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
 from .amp.grad_scaler import GradScaler  # noqa: E402
 from .compiler import compile  # noqa: E402
 from .serialization import load, save  # noqa: E402
+from .storage import TypedStorage, UntypedStorage  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
@@ -56,11 +57,6 @@ def set_execution(mode):
     """"deferred" (default) or "immediate" (every call runs at once; also by the environment variable TLA_EXECUTION); returns the old mode."""
     _execute.flush()
     return _config.set("execution", mode)
-
-
-def is_storage(obj):
-    """Whether `obj` is a storage object; there are none here."""
-    return False
 
 
 def typename(obj):

@@ -1,0 +1,7 @@
+"""torch.utils.dlpack (layer 7)."""
+
+from .._core import publish as _publish
+from .._functions.dlpack import from_dlpack, to_dlpack
+
+__all__ = ["from_dlpack", "to_dlpack"]
+__getattr__ = _publish.missing("torch.utils.dlpack")
