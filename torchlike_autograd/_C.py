@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from ._core import passes, saved
+from ._core import overriding, passes, saved
 from ._core.record import thread
 from ._core.storage import REPLAY
 from ._functions.special_nodes import DelayedError, UndefinedGrad
@@ -14,6 +14,25 @@ _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
 _will_engine_execute_node = passes.will_execute
 _ImperativeEngine = passes.Engine
+_disabled_torch_function_impl = overriding.disabled_impl
+
+
+class DisableTorchFunctionSubclass(overriding.Off):
+    """A context in which subclasses of Tensor, and objects that are none, are not asked; modes are."""
+
+    def __init__(self):
+        super().__init__(False)
+
+
+class DisableTorchFunction(overriding.Off):
+    """A context in which nobody is asked."""
+
+    def __init__(self):
+        super().__init__(True)
+
+
+def _is_torch_function_enabled() -> bool:
+    return not overriding.here.off
 
 
 def _is_view_replay_enabled() -> bool:

@@ -10,6 +10,7 @@ from ._core import defaults as _defaults
 from ._core import dtypes as _dtypes
 from ._core import execute as _execute
 from ._core import operators as _operators
+from ._core import overriding_methods as _overriding_methods
 from ._core import publish as _publish
 from ._core import readonly as _readonly
 from ._core.devices import device
@@ -24,6 +25,7 @@ _operators.attach()
 from ._core import wiring as _wiring  # noqa: E402
 
 _wiring.wire()
+_overriding_methods.prepare()
 _readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)

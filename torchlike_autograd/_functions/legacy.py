@@ -92,6 +92,13 @@ def as_subclass(self, cls):
     return out
 
 
+@composite("Tensor._make_subclass")
+def _make_subclass(cls, data, require_grad=False):
+    """A leaf of a class over the storage of `data`."""
+    out = as_subclass(data.detach(), cls)
+    return out.requires_grad_() if require_grad else out
+
+
 class tensortype(type):
     """The type of `torch.FloatTensor`, ...: whatever has the dtype is an instance."""
 
