@@ -22,7 +22,7 @@ TWO = frozenset(f"__{p}{n}__" for n in BINARY for p in ("", "r")) | {"__lt__", "
 LEFT = frozenset(("as_subclass", "__new__", "__init__", "__init_subclass__", "__class_getitem__", "__getattribute__", "__setattr__", "__delattr__", "__hash__",
                   "__torch_function__", "__iter__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__copy__", "__sizeof__", "__dir__",
                   "__subclasshook__", "__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__module__", "__getattr__", "__str__"))
-IN_PYTHON = frozenset(("backward", "norm", "split", "unique", "unique_consecutive", "stft", "istft", "lu"))
+IN_PYTHON = frozenset(("backward", "norm", "split", "unique", "unique_consecutive", "stft", "istft", "lu", "__repr__"))
 PRIVATE = frozenset(("_version", "_base", "_grad", "_backward_hooks"))
 
 
