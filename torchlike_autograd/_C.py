@@ -8,12 +8,14 @@ from ._core import overriding, passes, saved
 from ._core.record import thread
 from ._core.storage import REPLAY
 from ._functions.special_nodes import DelayedError, UndefinedGrad
+from ._tensor import TensorMeta
 from .autograd import _saving, grad_mode
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
 _will_engine_execute_node = passes.will_execute
 _ImperativeEngine = passes.Engine
+_TensorMeta = TensorMeta
 _disabled_torch_function_impl = overriding.disabled_impl
 
 
@@ -29,6 +31,13 @@ class DisableTorchFunction(overriding.Off):
 
     def __init__(self):
         super().__init__(True)
+
+
+class PyTorchFileReader:
+    """Reads parts of saved files: `torch.load` reads them whole."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("torch.PyTorchFileReader: torch.load reads whole files here")
 
 
 def _is_torch_function_enabled() -> bool:

@@ -29,6 +29,7 @@ _overriding_methods.prepare()
 _readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
+globals().update(_dtypes.SMALL)
 
 from . import (  # noqa: E402
     __config__, _C, amp, autograd, backends, compiler, cpu, cuda, distributed, fft, func, futures, fx, hub, jit, linalg, mps, multiprocessing, nn, ops,
@@ -38,6 +39,7 @@ from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
+from ._C import PyTorchFileReader  # noqa: E402
 from .amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
 from .amp.grad_scaler import GradScaler  # noqa: E402
 from .compiler import compile  # noqa: E402

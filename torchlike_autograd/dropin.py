@@ -18,7 +18,7 @@ import sys
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
-_OURS = frozenset(("_api", "_core", "_functions", "_ops", "_pickled", "_tensor_values", "dropin"))  # modules that torch has nothing of
+_OURS = frozenset(("_api", "_core", "_functions", "_ops", "_pickled", "_tensor_values", "dropin", "functorch"))  # modules that torch has nothing of
 
 
 class _Alias(importlib.abc.Loader):
@@ -40,6 +40,8 @@ class _Finder(importlib.abc.MetaPathFinder):
     """Answers for torch and its public modules."""
 
     def find_spec(self, name, path=None, target=None):
+        if name == "functorch":
+            return importlib.machinery.ModuleSpec(name, _Alias(f"{_HOME}.functorch"), is_package=True)
         if name != "torch" and not name.startswith("torch."):
             return None
         rest = name[len("torch"):]
@@ -117,7 +119,7 @@ class _During(importlib.abc.Loader):
 
 
 def _torch_modules():
-    return [k for k in sys.modules if k == "torch" or k.startswith("torch.")]
+    return [k for k in sys.modules if k in ("torch", "functorch") or k.startswith("torch.")]
 
 
 def _rename(cls, source, target):

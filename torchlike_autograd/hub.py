@@ -9,10 +9,13 @@ __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_stat
 _dir = [None]
 
 
+def _get_torch_home():
+    return os.path.expanduser(os.getenv("TORCH_HOME") or os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch"))
+
+
 def get_dir():
     """Where downloads would go."""
-    home = os.getenv("TORCH_HOME") or os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch")
-    return _dir[0] or os.path.join(os.path.expanduser(home), "hub")
+    return _dir[0] or os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):

@@ -68,8 +68,30 @@ class OpOverloadPacket:
         return f"<OpOverloadPacket(op='{self._namespace}.{self.__name__}')>"
 
 
+def _slice(self, dim=0, start=None, end=None, step=1):
+    """A view of every `step`-th element along a dim."""
+    return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
+
+
+def _index(self, indices):
+    """What index tensors take, None standing for whole dims."""
+    return self[tuple(slice(None) if i is None else i for i in indices)]
+
+
+def _absent(name):
+    def call(*args, **kwargs):
+        raise NotImplementedError(f"torch.ops.aten.{name}: not here")
+
+    return call
+
+
+_MADE = {"slice": {"Tensor": _slice}, "index": {"Tensor": _index}, **{n: {"default": _absent(n)} for n in ("_sparse_addmm", "_sparse_mm_reduce_impl")}}
+
+
 def _packet(name):
     """The operator of a name: from the table, or from a function or method built on it (then with a default overload alone)."""
+    if name in _MADE:
+        return OpOverloadPacket("aten", name, next(iter(_MADE[name].values())), _MADE[name])
     ops = BY_NAME.get(name)
     table = publish.load_all()
     call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}")
@@ -105,8 +127,8 @@ class _Ops(types.ModuleType):
         return out
 
     def load_library(self, path):
-        """NotImplementedError: libraries of PyTorch operators cannot be loaded."""
-        raise NotImplementedError(f"torch.ops.load_library: {path} holds operators for PyTorch's own runtime")
+        """OSError: libraries of PyTorch operators cannot be loaded."""
+        raise OSError(f"torch.ops.load_library: {path} holds operators for PyTorch's own runtime")
 
 
 publish.load_all()

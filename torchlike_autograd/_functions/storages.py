@@ -165,3 +165,15 @@ def data_ptr(self):
 def is_set_to(self, tensor):
     """Whether both show the same elements of one storage."""
     return data_ptr(self) == data_ptr(tensor) and self.shape == tensor.shape and self.stride() == tensor.stride()
+
+
+@composite("Tensor.pin_memory", "torch._pin_memory")
+def pin_memory(self, device=None):
+    """torch's error: memory is pinned for an accelerator, and none is on offer."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+@composite("Tensor.is_pinned", "torch._is_pinned")
+def is_pinned(self, device=None):
+    """False."""
+    return False
