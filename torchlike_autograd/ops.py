@@ -92,6 +92,10 @@ def _packet(name):
     """The operator of a name: from the table, or from a function or method built on it (then with a default overload alone)."""
     if name in _MADE:
         return OpOverloadPacket("aten", name, next(iter(_MADE[name].values())), _MADE[name])
+    if name.endswith("_"):
+        plain = _packet(name[:-1])
+        method = publish.load_all().get(f"Tensor.{name}")
+        return method and OpOverloadPacket("aten", name, method, dict.fromkeys(plain.overloads() if plain is not None else ["default"], method))
     ops = BY_NAME.get(name)
     table = publish.load_all()
     call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}")
@@ -99,6 +103,14 @@ def _packet(name):
         return None
     made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}
     return OpOverloadPacket("aten", name, call or bind.make_function(name, ops), made or {"default": call})
+
+
+def _own(namespace, name):
+    """An operator of the program's own (torch.library.custom_op)."""
+    from .library import OPERATORS
+
+    op = OPERATORS.get(f"{namespace}::{name}")
+    return op and OpOverloadPacket(namespace, name, op, {"default": op})
 
 
 class OpNamespace(types.ModuleType):
@@ -122,7 +134,7 @@ class _Ops(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(f"module 'torch.ops' has no attribute '{name}'")
-        out = OpNamespace(name, lambda op: None)
+        out = OpNamespace(name, lambda op: _own(name, op))
         setattr(self, name, out)
         return out
 

@@ -22,3 +22,8 @@ class FakeTensorMode:
 
     def __init__(self, *args, **kwargs):
         raise NotImplementedError("torch._subclasses.fake_tensor.FakeTensorMode: there are no tensors without data here; use jax.eval_shape")
+
+
+def is_fake(x):
+    """Whether something is such a tensor."""
+    return isinstance(x, FakeTensor)
