@@ -33,6 +33,31 @@ class DisableTorchFunction(overriding.Off):
         super().__init__(True)
 
 
+class _Keys(type):
+    def __getattr__(cls, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return f"DispatchKey.{name}"
+
+
+class DispatchKey(metaclass=_Keys):
+    """Names of what PyTorch's dispatcher tells apart; nothing is dispatched by them here."""
+
+
+class DispatchKeySet(frozenset):
+    """A set of such names."""
+
+    def __new__(cls, *keys):
+        return super().__new__(cls, keys)
+
+    def __or__(self, other):
+        return DispatchKeySet(*self, *other)
+
+    def has(self, key):
+        """Whether a name is in it."""
+        return key in self
+
+
 class PyTorchFileReader:
     """Reads parts of saved files: `torch.load` reads them whole."""
 

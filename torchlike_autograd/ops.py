@@ -7,6 +7,7 @@ import types
 
 from ._core import bind, publish
 from ._ops.registry import BY_NAME
+from ._tensor import Tensor
 
 
 class OpOverload:
@@ -98,7 +99,7 @@ def _packet(name):
         return method and OpOverloadPacket("aten", name, method, dict.fromkeys(plain.overloads() if plain is not None else ["default"], method))
     ops = BY_NAME.get(name)
     table = publish.load_all()
-    call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}")
+    call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or getattr(Tensor, name, None)
     if call is None and ops is None:
         return None
     made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}

@@ -11,7 +11,7 @@ from .._core import publish as _publish
 
 from . import amp
 
-__all__ = ["amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
+__all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
            "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
            "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
            "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
@@ -101,6 +101,29 @@ class device:
 
 def _needs_device(*args, **kwargs):
     raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+class Stream:
+    """A queue of a device: there is none."""
+
+    def __init__(self, *args, **kwargs):
+        _needs_device()
+
+
+class Event(Stream):
+    """A point in such a queue."""
+
+
+class ExternalStream(Stream):
+    """Such a queue made elsewhere."""
+
+
+class StreamContext(Stream):
+    """A context in which such a queue is current."""
+
+
+class CUDAGraph(Stream):
+    """A recorded sequence of a device's work."""
 
 
 current_device = get_device_name = synchronize = current_stream = default_stream = get_device_capability = get_device_properties = _needs_device
