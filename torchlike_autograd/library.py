@@ -1,6 +1,7 @@
 """torch.library (layer 8): operators of a program's own, with their gradients.
 
-What differs: a kernel may not write to its arguments (`mutates_args` must be empty); what tracers would ask for (`register_fake`) is kept and not used.
+What differs: a kernel may not write to its arguments (`mutates_args` must be empty); what tracers would ask for (`register_fake`) is kept and not used, for
+operators that are not there too.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ._core import publish as _publish
 from ._tensor import Tensor
 from .autograd.function import Function
 
-__all__ = ["CustomOpDef", "custom_op", "register_autograd", "register_fake", "register_kernel", "register_vmap"]
+__all__ = ["CustomOpDef", "Library", "custom_op", "register_autograd", "register_fake", "register_kernel", "register_vmap"]
 
 OPERATORS: dict = {}  # {"namespace::name": CustomOpDef}
 
@@ -95,9 +96,31 @@ def _of(op):
     if isinstance(op, CustomOpDef):
         return op
     name = op if isinstance(op, str) else str(op).replace(".", "::", 1).removesuffix(".default")
-    if name not in OPERATORS:
-        raise RuntimeError(f"operator {name} does not exist")
+    if name not in OPERATORS:  # of a library that PyTorch would load; torch says here that it does not exist
+        OPERATORS[name] = CustomOpDef(name, _foreign(name))
     return OPERATORS[name]
+
+
+def _foreign(name):
+    def call(*args, **kwargs):
+        raise NotImplementedError(f"torch.ops.{name.replace('::', '.')}: its kernel is in a library for PyTorch's own runtime")
+
+    return call
+
+
+class Library:
+    """A library of operators: what it registers for operators of other runtimes is kept and not used; it defines none of its own here."""
+
+    def __init__(self, ns, kind, dispatch_key=""):
+        self.ns, self.kind, self.dispatch_key, self.kept = ns, kind, dispatch_key, {}
+
+    def define(self, schema, alias_analysis="", *, tags=()):
+        """NotImplementedError: use `custom_op`."""
+        raise NotImplementedError(f"torch.library.Library.define: {schema}; use torch.library.custom_op")
+
+    def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=False):
+        """Kept, not used."""
+        self.kept[str(op_name), dispatch_key or self.dispatch_key] = fn
 
 
 def register_autograd(op, backward, /, *, setup_context=None, lib=None):

@@ -126,6 +126,10 @@ class CUDAGraph(Stream):
     """A recorded sequence of a device's work."""
 
 
+class graph(Stream):
+    """A context that records such a sequence."""
+
+
 current_device = get_device_name = synchronize = current_stream = default_stream = get_device_capability = get_device_properties = _needs_device
 get_rng_state = set_rng_state = ipc_collect = init = initial_seed = mem_get_info = set_device = _needs_device
 __getattr__ = _publish.missing("torch.cuda")
