@@ -43,6 +43,7 @@ from ._C import PyTorchFileReader  # noqa: E402
 from .amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
 from .amp.grad_scaler import GradScaler  # noqa: E402
 from .compiler import compile  # noqa: E402
+from .futures import Future  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402

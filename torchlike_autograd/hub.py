@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 import re
 
+try:
+    from tqdm import tqdm
+except ImportError:
+    tqdm = None
+
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the hash in the name of a downloaded file

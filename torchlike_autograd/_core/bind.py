@@ -14,7 +14,7 @@ from .._ops.registry import BY_NAME
 from .._ops.schema import REQUIRED
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from . import devices, dtypes, overriding
+from . import deprecated, devices, dtypes, overriding
 from .dispatch import inplace, into, run
 from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
 from .overriding import Overridden
@@ -295,7 +295,10 @@ class Recipes:
         except TypeError:
             if self.public is not None:
                 overriding.with_foreign(self.public, args, kwargs)
-            raise
+            again = deprecated.modern(self.name, self.method, args, kwargs)
+            if again is None:
+                raise
+            return self.find(*again)
         if not overriding.ACTIVE or not (overriding.MODES or any(map(overriding.overrides, map(type, every)))):
             self._learn(kind, every, spec, flat)
         return spec, flat

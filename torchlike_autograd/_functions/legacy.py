@@ -82,6 +82,18 @@ def construct(cls, args, kwargs):
     return t if cls is Tensor else as_subclass(t, cls)
 
 
+@composite("torch.detach")
+def detach(input):
+    """`input.detach()`."""
+    return Tensor.detach(input)
+
+
+@composite("torch.detach_")
+def detach_(input):
+    """`input.detach_()`."""
+    return Tensor.detach_(input)
+
+
 @composite("Tensor.as_subclass")
 def as_subclass(self, cls):
     """An alias of this tensor in another class."""

@@ -11,6 +11,7 @@ from .._core.composite import composite
 from .._core.numeric import say_once
 from .._core.shapes import numel
 from .._core.storage import cell_of
+from .._tensor import wrap
 
 _DEPRECATED = ("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you "
                "if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()")
@@ -25,8 +26,16 @@ class UntypedStorage:
         self._count, self._itemsize = numel(a.shape), a.dtype.itemsize
 
     def data_ptr(self):
-        """A number that is equal for tensors that share storage."""
-        return id(self._cell) * 64
+        """The address of a copy of the contents as they are now: equal for tensors that share storage, and the same for as long as that storage is there.
+
+        What is written to that memory does not reach the tensors.
+        """
+        cell, now = self._cell, self._elements()
+        memory = getattr(cell, "memory", None)
+        if memory is None or memory.nbytes != now.nbytes:
+            memory = cell.memory = np.empty(now.shape, now.dtype)
+        np.copyto(memory, now)
+        return memory.ctypes.data if memory.size else 0
 
     def nbytes(self):
         """Bytes held."""
@@ -50,7 +59,14 @@ class UntypedStorage:
 
     def _elements(self):
         """The elements in the order of memory, as a flat numpy array."""
-        return self._owner.detach().as_strided((self._count,), (1,), 0).numpy()
+        value, layout = self._cell.value, self._cell.layout
+        rows = np.asarray(wrap(value)._numpy())
+        if layout is None:
+            return rows.reshape(-1)
+        flat = np.empty(self._count, rows.dtype)
+        strides, offset = layout
+        np.lib.stride_tricks.as_strided(flat[offset:], rows.shape, [n * rows.itemsize for n in strides])[...] = rows
+        return flat
 
     def tolist(self):
         """The bytes as numbers."""
@@ -164,7 +180,7 @@ def data_ptr(self):
 @composite("Tensor.is_set_to")
 def is_set_to(self, tensor):
     """Whether both show the same elements of one storage."""
-    return data_ptr(self) == data_ptr(tensor) and self.shape == tensor.shape and self.stride() == tensor.stride()
+    return UntypedStorage(self) == UntypedStorage(tensor) and self.storage_offset() == tensor.storage_offset() and self.shape == tensor.shape and self.stride() == tensor.stride()
 
 
 @composite("Tensor.pin_memory", "torch._pin_memory")
