@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from ._core import overriding, passes, saved
+from ._core import levels, overriding, passes, saved
 from ._core.record import thread
 from ._core.storage import REPLAY
 from ._functions.special_nodes import DelayedError, UndefinedGrad
@@ -31,6 +31,18 @@ class DisableTorchFunction(overriding.Off):
 
     def __init__(self):
         super().__init__(True)
+
+
+def _are_functorch_transforms_active() -> bool:
+    return levels.transforming()
+
+
+def _get_tracing_state():
+    return None
+
+
+def _log_api_usage_once(event):
+    """Nothing is counted."""
 
 
 class _Keys(type):

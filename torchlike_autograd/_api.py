@@ -64,6 +64,18 @@ def set_execution(mode):
     return _config.set("execution", mode)
 
 
+class SymInt:
+    """A size that a tracer does not know: none is ever made here."""
+
+
+class SymFloat(SymInt):
+    """As `SymInt`."""
+
+
+class SymBool(SymInt):
+    """As `SymInt`."""
+
+
 def typename(obj):
     """The name of an object's type, with torch's spelling for tensors."""
     if isinstance(obj, Tensor):

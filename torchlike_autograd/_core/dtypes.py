@@ -60,8 +60,9 @@ class Small(dtype):
     __slots__ = ()
 
     def __init__(self, name, char_name):
-        self.name, self.char_name, self.category, self.itemsize = name, char_name, FLOAT, 1
-        self.is_floating_point, self.is_complex, self.is_signed = True, False, True
+        half = name == "complex32"
+        self.name, self.char_name, self.category, self.itemsize = name, char_name, COMPLEX if half else FLOAT, 4 if half else 1
+        self.is_floating_point, self.is_complex, self.is_signed = not half, half, True
 
     @property
     def np(self):
@@ -92,6 +93,7 @@ DTYPES = {d.name: d for d in (
     float32, float64, float16, bfloat16, complex64, complex128,
     uint8, int8, int16, int32, int64, uint16, uint32, uint64, bool_)}
 SMALL = {n: Small(n, n[0].upper() + n[1:]) for n in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")}
+SMALL["complex32"] = SMALL["chalf"] = Small("complex32", "ComplexHalf")
 ALIASES = {"float": float32, "double": float64, "half": float16, "cfloat": complex64, "cdouble": complex128,
            "short": int16, "int": int32, "long": int64}
 _COMPLEX_OF = {float32: complex64, float64: complex128, bfloat16: complex64, float16: complex64}

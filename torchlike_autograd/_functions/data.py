@@ -227,6 +227,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if isinstance(obj, Tensor):
         out = as_tensor(obj, dtype, device)
         return out.clone() if copy and out is obj else out
+    if type(obj).__name__ == "UntypedStorage":
+        return frombuffer(obj.bytes(), dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
     if isinstance(obj, (bytes, bytearray, memoryview)):
         return frombuffer(obj, dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
     if copy is False and not isinstance(obj, np.ndarray):

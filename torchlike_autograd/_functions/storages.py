@@ -12,6 +12,7 @@ from .._core.numeric import say_once
 from .._core.shapes import numel
 from .._core.storage import cell_of
 from .._tensor import wrap
+from .data import from_numpy
 
 _DEPRECATED = ("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you "
                "if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()")
@@ -43,6 +44,13 @@ class UntypedStorage:
 
     size = __len__ = nbytes
 
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The first bytes of a file (a copy: nothing is written back)."""
+        if shared:
+            raise NotImplementedError("UntypedStorage.from_file: memory shared with a file is not supported here")
+        return cls(from_numpy(np.fromfile(filename, np.uint8, nbytes or -1)))
+
     def element_size(self):
         """Bytes of an element: 1."""
         return 1
@@ -70,10 +78,16 @@ class UntypedStorage:
 
     def tolist(self):
         """The bytes as numbers."""
-        return np.ascontiguousarray(self._elements()).view(np.uint8).tolist()
+        return self.bytes().tolist()
 
     def __getitem__(self, i):
+        if isinstance(i, slice):
+            return UntypedStorage(from_numpy(self.bytes()[i]))
         return self.tolist()[i]
+
+    def bytes(self):
+        """The bytes as a NumPy array."""
+        return np.ascontiguousarray(self._elements()).view(np.uint8)
 
     def __iter__(self):
         return iter(self.tolist())
