@@ -51,6 +51,10 @@ class UntypedStorage:
             raise NotImplementedError("UntypedStorage.from_file: memory shared with a file is not supported here")
         return cls(from_numpy(np.fromfile(filename, np.uint8, nbytes or -1)))
 
+    def untyped(self):
+        """Itself."""
+        return self
+
     def element_size(self):
         """Bytes of an element: 1."""
         return 1

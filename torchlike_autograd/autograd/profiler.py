@@ -56,4 +56,12 @@ class emit_itt(profile):
     """As `profile`."""
 
 
+class EventList(list):
+    """What a profile recorded: nothing is."""
+
+
+class FunctionEvent:
+    """One entry of such a list."""
+
+
 __getattr__ = _publish.missing("torch.autograd.profiler")
