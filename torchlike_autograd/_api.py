@@ -16,7 +16,8 @@ from ._core import readonly as _readonly
 from ._core.devices import device
 from ._core.dtypes import can_cast, dtype, finfo, iinfo, promote_types
 from ._core.layouts import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_coo, strided)
+    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr,
+    strided)
 from ._tensor import Size, Tensor
 
 _publish.install(globals(), "torch")
@@ -32,8 +33,8 @@ globals().update(_dtypes.ALIASES)
 globals().update(_dtypes.SMALL)
 
 from . import (  # noqa: E402
-    __config__, _C, amp, autograd, backends, compiler, cpu, cuda, distributed, fft, func, futures, fx, hub, jit, library, linalg, mps, multiprocessing, nn, ops,
-    optim, overrides, profiler, random, serialization, special, storage, testing, types, utils, version)
+    __config__, _C, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributed, fft, func, futures, fx, hub, jit, library, linalg, mps, multiprocessing, nn,
+    ops, optim, overrides, profiler, random, serialization, special, storage, testing, types, utils, version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
@@ -44,6 +45,7 @@ from .amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
 from .amp.grad_scaler import GradScaler  # noqa: E402
 from .compiler import compile  # noqa: E402
 from .futures import Future  # noqa: E402
+from .jit import ScriptFunction, ScriptModule  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402

@@ -82,6 +82,13 @@ def construct(cls, args, kwargs):
     return t if cls is Tensor else as_subclass(t, cls)
 
 
+@composite("torch._assert_async")
+def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
+    """RuntimeError where the one value is zero (looked at here and now)."""
+    if not bool(input):
+        raise RuntimeError(assert_msg)
+
+
 @composite("torch.detach")
 def detach(input):
     """`input.detach()`."""
