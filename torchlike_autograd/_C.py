@@ -5,11 +5,13 @@ from __future__ import annotations
 import types
 
 from ._core import levels, overriding, passes, saved
+from ._core.composite import COMPOSITES
 from ._core.record import thread
 from ._core.storage import REPLAY
 from ._functions.special_nodes import DelayedError, UndefinedGrad
 from ._tensor import TensorMeta
 from .autograd import _saving, grad_mode
+from .nn.modules._convert import _asked
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
@@ -43,6 +45,16 @@ def _get_tracing_state():
 
 def _log_api_usage_once(event):
     """Nothing is counted."""
+
+
+def _parse_to(*args, **kwargs):
+    """(device, dtype, non_blocking, memory format) of the arguments of `Tensor.to`."""
+    rest = {k: kwargs.get(k) for k in ("non_blocking", "memory_format")}
+    flags = [a for a in args if isinstance(a, bool)]
+    return (*_asked(args, **kwargs), flags[0] if flags else bool(rest["non_blocking"]), rest["memory_format"])
+
+
+_nn = types.SimpleNamespace(_parse_to=_parse_to, **{p.rpartition(".")[2]: f for p, f in COMPOSITES.items() if p.startswith("torch._C._nn.")})
 
 
 class _Keys(type):
