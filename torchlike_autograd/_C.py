@@ -4,16 +4,93 @@ from __future__ import annotations
 
 import types
 
-from ._core import passes, saved
+from ._core import levels, overriding, passes, saved
+from ._core.composite import COMPOSITES
 from ._core.record import thread
 from ._core.storage import REPLAY
 from ._functions.special_nodes import DelayedError, UndefinedGrad
+from ._tensor import TensorMeta
 from .autograd import _saving, grad_mode
+from .nn.modules._convert import _asked
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
 _will_engine_execute_node = passes.will_execute
 _ImperativeEngine = passes.Engine
+_TensorMeta = TensorMeta
+_disabled_torch_function_impl = overriding.disabled_impl
+
+
+class DisableTorchFunctionSubclass(overriding.Off):
+    """A context in which subclasses of Tensor, and objects that are none, are not asked; modes are."""
+
+    def __init__(self):
+        super().__init__(False)
+
+
+class DisableTorchFunction(overriding.Off):
+    """A context in which nobody is asked."""
+
+    def __init__(self):
+        super().__init__(True)
+
+
+def _are_functorch_transforms_active() -> bool:
+    return levels.transforming()
+
+
+def _get_tracing_state():
+    return None
+
+
+def _log_api_usage_once(event):
+    """Nothing is counted."""
+
+
+def _parse_to(*args, **kwargs):
+    """(device, dtype, non_blocking, memory format) of the arguments of `Tensor.to`."""
+    rest = {k: kwargs.get(k) for k in ("non_blocking", "memory_format")}
+    flags = [a for a in args if isinstance(a, bool)]
+    return (*_asked(args, **kwargs), flags[0] if flags else bool(rest["non_blocking"]), rest["memory_format"])
+
+
+_nn = types.SimpleNamespace(_parse_to=_parse_to, **{p.rpartition(".")[2]: f for p, f in COMPOSITES.items() if p.startswith("torch._C._nn.")})
+
+
+class _Keys(type):
+    def __getattr__(cls, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return f"DispatchKey.{name}"
+
+
+class DispatchKey(metaclass=_Keys):
+    """Names of what PyTorch's dispatcher tells apart; nothing is dispatched by them here."""
+
+
+class DispatchKeySet(frozenset):
+    """A set of such names."""
+
+    def __new__(cls, *keys):
+        return super().__new__(cls, keys)
+
+    def __or__(self, other):
+        return DispatchKeySet(*self, *other)
+
+    def has(self, key):
+        """Whether a name is in it."""
+        return key in self
+
+
+class PyTorchFileReader:
+    """Reads parts of saved files: `torch.load` reads them whole."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("torch.PyTorchFileReader: torch.load reads whole files here")
+
+
+def _is_torch_function_enabled() -> bool:
+    return not overriding.here.off
 
 
 def _is_view_replay_enabled() -> bool:

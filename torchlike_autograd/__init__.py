@@ -9,6 +9,8 @@
 Calls are recorded and run as compiled JAX programs when something is looked at; `stats()` shows what happened.
 """
 
+import sys
+
 from ._api import *  # noqa: F403
 from ._api import __version__ as __version__
 from ._api import _assert as _assert
@@ -16,6 +18,8 @@ from ._core.publish import load_all as _load_all
 
 
 def __getattr__(name):
+    if name == "torch":  # torch.torch is torch
+        return sys.modules[__name__]
     found = _load_all().get(f"torch.{name}")  # operators that torch publishes with an underscore
     if found is not None:
         return found

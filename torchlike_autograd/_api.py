@@ -10,12 +10,14 @@ from ._core import defaults as _defaults
 from ._core import dtypes as _dtypes
 from ._core import execute as _execute
 from ._core import operators as _operators
+from ._core import overriding_methods as _overriding_methods
 from ._core import publish as _publish
 from ._core import readonly as _readonly
 from ._core.devices import device
 from ._core.dtypes import can_cast, dtype, finfo, iinfo, promote_types
 from ._core.layouts import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_coo, strided)
+    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr,
+    strided)
 from ._tensor import Size, Tensor
 
 _publish.install(globals(), "torch")
@@ -24,22 +26,29 @@ _operators.attach()
 from ._core import wiring as _wiring  # noqa: E402
 
 _wiring.wire()
+_overriding_methods.prepare()
 _readonly.seal(Tensor)
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
+globals().update(_dtypes.SMALL)
 
 from . import (  # noqa: E402
-    _C, _dynamo, _vmap_internals, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributions, fft, func, fx, hub, interop, jit, linalg, masked, mps,
-    nn, optim, overrides, random, return_types, serialization, signal, special, testing, types, utils, version)
+    __config__, _C, _dynamo, _vmap_internals, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributed, distributions, fft, func, futures, fx, hub,
+    interop, jit, library, linalg, masked, mps, multiprocessing, nn, onnx, ops, optim, overrides, profiler, random, return_types, serialization, signal, special,
+    storage, testing, types, utils, version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
+from ._C import PyTorchFileReader  # noqa: E402
 from .amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
 from .amp.grad_scaler import GradScaler  # noqa: E402
 from .compiler import compile  # noqa: E402
+from .futures import Future  # noqa: E402
+from .jit import ScriptFunction, ScriptModule  # noqa: E402
 from .serialization import load, save  # noqa: E402
+from .storage import TypedStorage, UntypedStorage  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
@@ -63,9 +72,16 @@ def _assert(condition, message):
     assert condition, message
 
 
-def is_storage(obj):
-    """Whether `obj` is a storage object; there are none here."""
-    return False
+class SymInt:
+    """A size that a tracer does not know: none is ever made here."""
+
+
+class SymFloat(SymInt):
+    """As `SymInt`."""
+
+
+class SymBool(SymInt):
+    """As `SymInt`."""
 
 
 def typename(obj):

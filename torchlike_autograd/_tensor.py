@@ -24,8 +24,16 @@ from ._ops.spec import LeveledAval
 from ._tensor_values import Values
 
 
+MADE: list = []  # told of every class made from Tensor
+
+
 class TensorMeta(Shown):
-    """`isinstance(x, torch.Tensor)` by the usual rules."""
+    """`isinstance(x, torch.Tensor)` by the usual rules; subclasses are prepared for `__torch_function__` when they are made."""
+
+    def __init__(cls, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for f in MADE:
+            f(cls)
 
 
 class Tensor(State, Values, metaclass=TensorMeta):

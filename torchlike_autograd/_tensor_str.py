@@ -295,3 +295,8 @@ def scalar_format(value: Any, spec: str) -> str:
     Torch does so for plain tensors of no dimensions; all others take ``object.__format__``.
     """
     return format(np.asarray(value).item(), spec)
+
+
+def _tensor_str(self, indent: int) -> str:
+    """The numbers of a tensor with their brackets, as programs that print tables ask for them."""
+    return _body(self.detach()._numpy(), self.dtype.name, indent)

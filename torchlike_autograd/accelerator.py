@@ -7,7 +7,8 @@ import jax
 from ._core import devices as _devices
 from ._core import publish as _publish
 
-__all__ = ["current_accelerator", "current_device_index", "device_count", "is_available", "synchronize"]
+__all__ = ["current_accelerator", "current_device_idx", "current_device_index", "current_stream", "device_count", "device_index", "empty_cache", "is_available",
+           "memory_allocated", "set_device_idx", "set_device_index", "set_stream", "synchronize"]
 
 
 def current_accelerator(check_available=False):
@@ -44,4 +45,17 @@ def synchronize(device=None) -> None:
     jax.device_put(0, _devices.devices_of(_devices.accelerator())[_devices.current_index[0]]).block_until_ready()
 
 
+def _not_there(name):
+    def f(*args, **kwargs):
+        if not is_available():
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        raise NotImplementedError(f"torch.accelerator.{name}")
+
+    f.__name__ = name
+    return f
+
+
+current_device_idx = current_device_index
+set_device_index = set_device_idx = _not_there("set_device_index")
+current_stream, set_stream, device_index, empty_cache, memory_allocated = map(_not_there, ("current_stream", "set_stream", "device_index", "empty_cache", "memory_allocated"))
 __getattr__ = _publish.missing("torch.accelerator")

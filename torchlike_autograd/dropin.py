@@ -9,13 +9,15 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import importlib.util
+import pathlib
 import sys
 
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
-_PRIVATE = ("._C", "._dynamo", "._tensor", "._vmap_internals")  # modules that programs import although torch does not document them
+_OURS = frozenset(("_api", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_values", "dropin", "functorch", "interop", "visualize"))  # modules that torch has nothing of
 
 
 class _Alias(importlib.abc.Loader):
@@ -37,12 +39,30 @@ class _Finder(importlib.abc.MetaPathFinder):
     """Answers for torch and its public modules."""
 
     def find_spec(self, name, path=None, target=None):
+        if name == "functorch":
+            return importlib.machinery.ModuleSpec(name, _Alias(f"{_HOME}.functorch"), is_package=True)
         if name != "torch" and not name.startswith("torch."):
             return None
         rest = name[len("torch"):]
-        if (rest.startswith("._") and rest not in _PRIVATE) or (rest and not _exists(_HOME + rest)):
+        if rest.partition(".")[2].partition(".")[0] in _OURS or (rest and not _exists(_HOME + rest)):
             raise ModuleNotFoundError(f"No module named '{name}' (torchlike_autograd does not have it)", name=name)
         return importlib.machinery.ModuleSpec(name, _Alias(_HOME + rest), is_package=True)
+
+    def find_distributions(self, context=None):
+        """What `importlib.metadata` asks: the version of torch."""
+        return [_Distribution()] if context is None or context.name is None or context.name.lower() == "torch" else []
+
+
+class _Distribution(importlib.metadata.Distribution):
+    """The metadata of torch: its name and the version that this package behaves like."""
+
+    def read_text(self, filename):
+        from .version import __version__
+
+        return f"Metadata-Version: 2.1\nName: torch\nVersion: {__version__}\n" if filename in ("METADATA", "PKG-INFO") else None
+
+    def locate_file(self, path):
+        return pathlib.Path(__file__).parent / path
 
 
 def _exists(name):
@@ -98,7 +118,7 @@ class _During(importlib.abc.Loader):
 
 
 def _torch_modules():
-    return [k for k in sys.modules if k == "torch" or k.startswith("torch.")]
+    return [k for k in sys.modules if k in ("torch", "functorch") or k.startswith("torch.")]
 
 
 def _name_as_torchs(module):

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
+
+try:
+    from tqdm import tqdm
+except ImportError:
+    tqdm = None
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the hash in the name of a downloaded file
 _dir = [None]
+
+
+def _get_torch_home():
+    return os.path.expanduser(os.getenv("TORCH_HOME") or os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch"))
 
 
 def get_dir():
     """Where downloads would go."""
-    home = os.getenv("TORCH_HOME") or os.path.join(os.getenv("XDG_CACHE_HOME") or os.path.join("~", ".cache"), "torch")
-    return _dir[0] or os.path.join(os.path.expanduser(home), "hub")
+    return _dir[0] or os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):

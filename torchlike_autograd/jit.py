@@ -6,9 +6,11 @@ from typing import Final
 
 from ._core import publish as _publish
 from ._core.saying import warn
+from .futures import Future
+from .nn.modules.module import Module
 
-__all__ = ["Final", "annotate", "export", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "script_method", "trace",
-           "trace_module", "unused"]
+__all__ = ["Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "ignore", "interface", "is_scripting", "is_tracing",
+           "isinstance", "optimize_for_inference", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait"]
 
 _said = [False]
 
@@ -68,6 +70,12 @@ def annotate(the_type, the_value):
     return the_value
 
 
+def _overload(func):
+    """`func` as it is: types of arguments are not looked at."""
+    return func
+
+
+_overload_method = _script_if_tracing = _overload
 _isinstance = isinstance
 
 
@@ -86,6 +94,66 @@ def save(m, f, _extra_files=None):
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     """NotImplementedError: there is no TorchScript."""
     raise NotImplementedError("torch.jit.load: there is no TorchScript here")
+
+
+class ScriptModule(Module):
+    """A module of TorchScript: none is ever made here."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("torch.jit.ScriptModule: there is no TorchScript here; derive from torch.nn.Module")
+
+
+class RecursiveScriptModule(ScriptModule):
+    """As `ScriptModule`."""
+
+
+class TopLevelTracedModule(ScriptModule):
+    """As `ScriptModule`."""
+
+
+class TracedModule(ScriptModule):
+    """As `ScriptModule`."""
+
+
+class ScriptFunction:
+    """A function of TorchScript: none is ever made here."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("torch.jit.ScriptFunction: there is no TorchScript here")
+
+
+class TracerWarning(Warning):
+    """What a tracer warns of."""
+
+
+def interface(obj):
+    """`obj` as it is."""
+    return obj
+
+
+def freeze(mod, preserved_attrs=None, optimize_numerics=True):
+    """`mod` as it is."""
+    return mod
+
+
+def optimize_for_inference(mod, other_methods=None):
+    """`mod` as it is."""
+    return mod
+
+
+def fork(func, *args, **kwargs):
+    """A Future of the call, which is made at once."""
+    out = Future()
+    try:
+        out.set_result(func(*args, **kwargs))
+    except Exception as e:
+        out.set_exception(e)
+    return out
+
+
+def wait(future):
+    """The value of a Future."""
+    return future.wait()
 
 
 __getattr__ = _publish.missing("torch.jit")

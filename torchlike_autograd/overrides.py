@@ -1,52 +1,70 @@
-"""torch.overrides (layer 8): asking about `__torch_function__`.
+"""torch.overrides (layer 8): `__torch_function__` of subclasses and other objects, and modes that see every call.
 
-What differs: operators do not look for `__torch_function__` by themselves; `handle_torch_function` calls it for a program's own functions.
+What differs: a mode does not see attributes and Python-written methods of plain tensors (`x.shape`, `x.backward()`), nor `torch.nn.init`.
 """
 
 from __future__ import annotations
 
 import functools
 
+from ._core import overriding as _overriding
 from ._core import publish as _publish
+from ._core.overriding_modes import enter as _enter
+from ._core.overriding_modes import leave as _leave
 from ._tensor import Tensor
 
-__all__ = ["handle_torch_function", "has_torch_function", "is_tensor_like", "is_tensor_method_or_property", "wrap_torch_function"]
+__all__ = ["BaseTorchFunctionMode", "TorchFunctionMode", "handle_torch_function", "has_torch_function", "is_tensor_like", "is_tensor_method_or_property",
+           "resolve_name", "wrap_torch_function"]
 
 
 def _overrides(x):
-    f = getattr(type(x), "__torch_function__", None)
-    return f is not None and f is not getattr(Tensor, "__torch_function__", None)
+    return _overriding.overrides(type(x))
 
 
 def has_torch_function(relevant_args):
-    """Whether one of the arguments has its own `__torch_function__`."""
-    return any(map(_overrides, relevant_args))
+    """Whether one of the arguments has its own `__torch_function__`, or a mode wants to see the call."""
+    return bool(not _overriding.here.off and any(map(_overrides, relevant_args))) or bool(_overriding.here.modes)
 
 
 def has_torch_function_unary(x):
     """`has_torch_function` of one argument."""
-    return _overrides(x)
+    return has_torch_function((x,))
 
 
 def has_torch_function_variadic(*args):
     """`has_torch_function` of several arguments."""
-    return any(map(_overrides, args))
+    return has_torch_function(args)
 
 
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):
-    """Ask the arguments in turn, subclasses before their parents; TypeError where all say NotImplemented."""
-    found = []
-    for x in relevant_args:
-        if _overrides(x) and type(x) not in [type(y) for y in found]:
-            at = next((i for i, y in enumerate(found) if issubclass(type(x), type(y))), len(found))
-            found.insert(at, x)
-    types = tuple(type(x) for x in found)
-    for x in found:
-        out = x.__torch_function__(public_api, types, args, kwargs)
-        if out is not NotImplemented:
-            return out
-    name = f"{public_api.__module__}.{public_api.__name__}"
-    raise TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {[type(x) for x in found]}")
+    """Ask modes and then the arguments in turn, subclasses before their parents; TypeError where all say NotImplemented."""
+    return _overriding.hand_over(public_api, relevant_args, args, kwargs)
+
+
+class TorchFunctionMode:
+    """A context whose `__torch_function__` sees every call of torch's functions in it; calls that it makes itself go to the mode around it."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        raise NotImplementedError
+
+    def __enter__(self):
+        _enter(self)
+        return self
+
+    def __exit__(self, *exc):
+        _leave()
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that changes nothing."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def resolve_name(f):
+    """The dotted name of a function or method of torch, or None."""
+    return _overriding.PATHS.get(id(f)) or _overriding.path_in(Tensor, f, "torch.Tensor")
 
 
 def wrap_torch_function(dispatcher):
@@ -70,7 +88,8 @@ def is_tensor_like(inp):
 
 def is_tensor_method_or_property(func):
     """Whether something is a method or property of Tensor."""
-    return any(func is x or func is getattr(x, "fget", None) for c in Tensor.__mro__ for x in vars(c).values())
+    owner = getattr(func, "__self__", None)
+    return any(func is x or func is getattr(x, "fget", None) or (owner is x and isinstance(x, property)) for c in Tensor.__mro__ for x in vars(c).values())
 
 
 __getattr__ = _publish.missing("torch.overrides")

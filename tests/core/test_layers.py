@@ -13,8 +13,9 @@ LAYERS = [
     ("_tensor", "_tensor_values", "_core/printing"),
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread", "_core/timeline", "_core/watch"),
     ("_functions/", "autograd/", "random", "utils/"),
-    ("accelerator", "func", "linalg", "masked", "signal/", "special", "fft", "nn/", "distributions/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
-     "testing", "overrides", "jit", "hub", "compiler", "_dynamo", "_vmap_internals", "fx", "types", "return_types", "utils/data/", "version"),
+    ("__config__", "_custom_ops", "_dynamo/", "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func",
+     "functorch", "futures", "fx/", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler", "return_types",
+     "serialization", "signal/", "special", "storage", "testing", "types", "utils/data/", "version"),
     ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("_api", "__init__", "__main__"),
 ]

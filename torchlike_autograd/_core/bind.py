@@ -14,9 +14,10 @@ from .._ops.registry import BY_NAME
 from .._ops.schema import REQUIRED
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from . import devices, dtypes
+from . import deprecated, devices, dtypes, overriding
 from .dispatch import inplace, into, run
 from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
+from .overriding import Overridden
 from .record import number_kind
 
 NUMBERS = (float, int, bool, complex)
@@ -263,10 +264,11 @@ def resolve(name, ops, args, kwargs, method=False):
 class Recipes:
     """Answers of `resolve` for calls of one kind: the same types, names and structural values; tensors and runtime numbers may differ."""
 
-    __slots__ = ("kinds", "method", "name", "ops")
+    __slots__ = ("kinds", "method", "name", "ops", "public")
 
     def __init__(self, name, ops, method):
         self.name, self.ops, self.method = name, ops, method
+        self.public = None  # the function that `__torch_function__` is told of; None for one that only the package calls
         self.kinds = {}  # (types, names, types of keywords) -> (picker of structure, {values: (spec, picker of flat, its places)}, places of structure)
 
     def find(self, args, kwargs):
@@ -286,8 +288,19 @@ class Recipes:
                 found = table.get(pick([tuple(x) if type(x) is list else x for x in every]))
             if found is not None:
                 return found[0], found[1](every)
-        spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
-        self._learn(kind, every, spec, flat)
+        if self.public is not None and overriding.ACTIVE:
+            overriding.checked_find(self.public, args, kwargs)
+        try:
+            spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
+        except TypeError:
+            if self.public is not None:
+                overriding.with_foreign(self.public, args, kwargs)
+            again = deprecated.modern(self.name, self.method, args, kwargs)
+            if again is None:
+                raise
+            return self.find(*again)
+        if not overriding.ACTIVE or not (overriding.MODES or any(map(overriding.overrides, map(type, every)))):
+            self._learn(kind, every, spec, flat)
         return spec, flat
 
     def _learn(self, kind, every, spec, flat):
@@ -365,7 +378,10 @@ def make_function(name, ops, method=False):
             if kwargs["out"] is not None:
                 return with_out(args, **kwargs)
             del kwargs["out"]
-        spec, flat = recipes.find(args, kwargs)
+        try:
+            spec, flat = recipes.find(args, kwargs)
+        except Overridden as e:
+            return e.result
         if len(flat) == 1:
             if spec.single_view:
                 if not kwargs:
@@ -380,8 +396,14 @@ def make_function(name, ops, method=False):
         return run(spec, flat)
 
     def with_out(args, out, **kwargs):
+        if recipes.public is not None and (overriding.ACTIVE or not isinstance(out, (Tensor, tuple, list))):
+            done, result = overriding.asked(recipes.public, args, {**kwargs, "out": out})
+            if done:
+                return result
         try:
             spec, flat = recipes.find(args, kwargs)
+        except Overridden as e:
+            return e.result
         except TypeError:
             raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
         if not spec.op.out:
@@ -390,14 +412,14 @@ def make_function(name, ops, method=False):
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc
-    function.ops, function.known, function.kinds = ops, known, recipes.kinds
+    function.ops, function.known, function.kinds, function.recipes = ops, known, recipes.kinds, recipes
     return wrapped(function, known, recipes.kinds)
 
 
 def _remember(known, spec, args, flat):
     """Note a call of the kinds that `known` holds."""
     x = args[0]
-    if type(x) not in PLAIN or flat[0] is not x:
+    if type(x) not in PLAIN or flat[0] is not x or overriding.MODES:
         return
     if len(args) == 1:
         if spec.hot:
@@ -422,7 +444,12 @@ def make_inplace(name, ops):
             spec = known.get(type(y))
             if spec is not None and (y is not None or not args):
                 return twin(spec, self, y, inplace)
-        spec, flat = recipes.find((self, *args), kwargs)
+        try:
+            spec, flat = recipes.find((self, *args), kwargs)
+        except Overridden as e:
+            return e.result
+        if overriding.MODES:
+            return inplace(spec, flat, self)
         if len(args) == 1 and not kwargs and len(flat) == 2 and flat[0] is self and flat[1] is args[0] and spec.hot and not spec.op.bake:
             if type(args[0]) in PLAIN or type(args[0]) in NUMBERS:
                 known[type(args[0])] = spec
@@ -431,7 +458,7 @@ def make_inplace(name, ops):
         return inplace(spec, flat, self)
 
     function.__name__ = function.__qualname__ = name + "_"
-    function.ops, function.known = ops, known
+    function.ops, function.known, function.recipes = ops, known, recipes
     return wrapped(function, known, recipes.kinds, "write")
 
 

@@ -8,6 +8,7 @@ dimension count, then 0-dim tensors, then Python numbers ("wrapped").
 from __future__ import annotations
 
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 
 from .shown import Shown
@@ -53,8 +54,23 @@ class dtype(metaclass=Shown):
         return _REAL_OF.get(self, self)
 
 
+class Small(dtype):
+    """A dtype that programs compare with and ask about; tensors of it cannot be made here."""
+
+    __slots__ = ()
+
+    def __init__(self, name, char_name):
+        half = name == "complex32"
+        self.name, self.char_name, self.category, self.itemsize = name, char_name, COMPLEX if half else FLOAT, 4 if half else 1
+        self.is_floating_point, self.is_complex, self.is_signed = not half, half, True
+
+    @property
+    def np(self):
+        raise NotImplementedError(f"torch.{self.name}: there are no tensors of this dtype here")
+
+
 def _by_name(name):
-    return DTYPES[name]
+    return DTYPES.get(name) or SMALL[name]
 
 
 float32 = dtype("float32", np.float32, FLOAT, "Float")
@@ -76,6 +92,8 @@ bool_ = dtype("bool", np.bool_, BOOL, "Bool")
 DTYPES = {d.name: d for d in (
     float32, float64, float16, bfloat16, complex64, complex128,
     uint8, int8, int16, int32, int64, uint16, uint32, uint64, bool_)}
+SMALL = {n: Small(n, n[0].upper() + n[1:]) for n in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")}
+SMALL["complex32"] = SMALL["chalf"] = Small("complex32", "ComplexHalf")
 ALIASES = {"float": float32, "double": float64, "half": float16, "cfloat": complex64, "cdouble": complex128,
            "short": int16, "int": int32, "long": int64}
 _COMPLEX_OF = {float32: complex64, float64: complex128, bfloat16: complex64, float16: complex64}
@@ -214,8 +232,8 @@ class finfo(_Info):
 
         type = config.default_dtype() if type is None else type
         if type.category < FLOAT:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
-        info = jnp.finfo(type.to_real().np)
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type!r}'")
+        info = jnp.finfo(getattr(ml_dtypes, type.name) if isinstance(type, Small) else type.to_real().np)
         self.dtype = type.to_real().name
         self.bits = int(info.bits)
         self.resolution = 10.0 ** -info.precision

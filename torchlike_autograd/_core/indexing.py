@@ -15,9 +15,10 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
 from . import devices, dtypes, levels
 from .dispatch import check_inplace, inplace, run
-from .hot import twin, view
+from .hot import PLAIN, twin, view
 from .layouts import check_overlap
 from .numeric import check_number, warn_imaginary
+from .overriding import ACTIVE, asked
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .saying import warn
@@ -83,6 +84,10 @@ def getitem(t, index):
         return _select(t, 0, index, 0)
     if kind is slice and t._v.aval.shape:
         return _cut(t, 0, index, True)
+    if ACTIVE:
+        done, out = asked(getitem, (t, *(index if kind is tuple else (index,))), {}, told=(t, index))
+        if done:
+            return out
     out, indices = _taken(t, index)
     if indices:
         return _gathered(out, *_expanded(out, indices))
@@ -263,6 +268,10 @@ def places_of(mask, shape, at):
 
 def setitem(t, index, value):
     """x[index] = value."""
+    if ACTIVE or type(value) not in PLAIN:
+        done, _ = asked(setitem, (t, index, value), {})
+        if done:
+            return
     value = _assignable(t, value)
     if index is False:
         return

@@ -24,6 +24,7 @@ class memory_format(layout):
 
 strided = layout("strided")
 sparse_coo = layout("sparse_coo")
+sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csr"), layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")
 contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")

@@ -70,10 +70,11 @@ def cannot_hold(dtype, opmath=False):
 _said: set = set()
 
 
-def say_once(text):
-    """A warning that torch gives once in a process, unless `set_warn_always` asked for more."""
-    if text not in _said or config.get("warn_always"):
-        _said.add(text)
+def say_once(text, key=None):
+    """A warning that torch gives once in a process (once for all texts of a key), unless `set_warn_always` asked for more."""
+    key = key or text
+    if key not in _said or config.get("warn_always"):
+        _said.add(key)
         warn(text)
 
 

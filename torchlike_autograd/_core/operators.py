@@ -7,7 +7,7 @@ import numpy as np
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from . import publish
+from . import overriding, publish
 from .bind import NUMBERS
 from .dispatch import inplace
 from .hot import PLAIN, binary, twin, with_number, wrapped
@@ -17,8 +17,8 @@ def _ok(x):
     return isinstance(x, Tensor) or type(x) in NUMBERS or isinstance(x, (np.number, np.bool_))
 
 
-def _forward(f, name):
-    known = getattr(f, "known", {})
+def _forward(f, name, method=None):
+    known, method = getattr(f, "known", {}), method or f
 
     def dunder(self, other):
         kind = type(other)
@@ -26,8 +26,8 @@ def _forward(f, name):
         if spec is not None and type(self) in PLAIN:
             return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
-            return f(self, other)
-        return NotImplemented  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
+            return (f if not overriding.MODES else method)(self, other)
+        return overriding.other_operand(method, (self, other))  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
 
     dunder.__name__ = name
     return wrapped(dunder, known, None)
@@ -54,7 +54,7 @@ def _inplace(f, name):
         spec = known.get(type(other))
         if spec is not None:
             return twin(spec, self, other, inplace)
-        return f(self, other) if _ok(other) else NotImplemented
+        return f(self, other) if _ok(other) else overriding.other_operand(f, (self, other))
 
     dunder.__name__ = name
     return wrapped(dunder, known, None, "write")
@@ -78,9 +78,10 @@ def attach():
         f = table.get(f"torch.{name}")
         if f is None:
             continue
-        setattr(Tensor, f"__{dunder}__", _forward(f, f"__{dunder}__"))
+        method = table.get(f"Tensor.{name}")
+        setattr(Tensor, f"__{dunder}__", _forward(f, f"__{dunder}__", method))
         if f"Tensor.__r{dunder}__" not in table:
-            setattr(Tensor, f"__r{dunder}__", _swapped(f, f"__r{dunder}__") if dunder in REFLECTED else _forward(f, f"__r{dunder}__"))
+            setattr(Tensor, f"__r{dunder}__", _swapped(f, f"__r{dunder}__") if dunder in REFLECTED else _forward(f, f"__r{dunder}__", method))
         twin = table.get(f"Tensor.{name}_")
         if twin is not None:
             setattr(Tensor, f"__i{dunder}__", _inplace(twin, f"__i{dunder}__"))
@@ -105,8 +106,9 @@ def _comparison(f, dunder):
             return f(self, _tensor(other))
         if other is None and dunder in ("eq", "ne"):
             return dunder == "ne"
-        return NotImplemented
+        return overriding.other_operand(Tensor.__dict__[dunder], (self, other))
 
+    compare.__name__ = f"__{dunder}__"
     return wrapped(compare, known, None)
 
 
@@ -118,7 +120,7 @@ def _rest(table):
     if "torch.matmul" in table:
         matmul = table["torch.matmul"]
         def forward(self, other):
-            return matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+            return matmul(self, other) if isinstance(other, Tensor) else overriding.other_operand(Tensor.matmul, (self, other))
 
         Tensor.__matmul__ = wrapped(forward, {}, None, first=spec_of(OPS["mm"], (), ("T", "T")))
         Tensor.__rmatmul__ = lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented
@@ -126,6 +128,7 @@ def _rest(table):
         from .indexing import SELECT_FIRST, SLICES, getitem, setitem
     except ImportError:
         return
+    getitem.__name__, setitem.__name__ = "__getitem__", "__setitem__"
     Tensor.__getitem__, Tensor.__setitem__ = wrapped(getitem, SLICES, None, "item", SELECT_FIRST), setitem
 
 

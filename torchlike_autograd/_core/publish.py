@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from types import FunctionType
 
-from . import bind, twins
+from . import bind, overriding, twins
 from .composite import COMPOSITES
 
 _loaded = []
@@ -37,15 +37,26 @@ def _fill():
         key = (name, tuple(ops), method)
         if key not in made:
             made[key] = bind.make_function(name, ops, method)
-        _table[path] = made[key]
+        _table[path] = _overridable(made[key], path)
         here = [o for o in ops if o.inplace]
         if here and (method or path[len("torch."):] + "_" in twins.FUNCTIONS) and f"{path}_" not in _table and path.count(".") == 1:
-            _table[f"{path}_"] = bind.make_inplace(name, ops)
+            _table[f"{path}_"] = _overridable(bind.make_inplace(name, ops), f"{path}_")
     for path, f in COMPOSITES.items():
         if path.endswith("_") and path.startswith("torch.") and path.count(".") == 1 and path[len("torch."):] not in twins.FUNCTIONS \
                 and not path.startswith("torch._foreach_"):
             continue
-        _table[path] = f if path.rpartition(".")[2] in _PLAIN or type(f) is not FunctionType else _explained(path, f)
+        _table[path] = f if type(f) is not FunctionType else _reroutable(path, f) if path.rpartition(".")[2] in _PLAIN else _explained(path, f)
+
+
+def _overridable(f, path):
+    """A function of the op table that tells `__torch_function__` of itself."""
+    recipes = f.recipes
+    if recipes.public is None:
+        recipes.public = f
+        overriding.FORGET.append(f.known)
+        overriding.FORGET.append(recipes.kinds)
+        overriding.PATHS[id(f)] = f"torch.{path}" if path.startswith("Tensor.") else path
+    return f
 
 
 _PLAIN = frozenset(("reshape", "view", "matmul", "linear", "to", "contiguous", "backward"))  # used too often for a wrapper
@@ -54,7 +65,18 @@ _PLAIN = frozenset(("reshape", "view", "matmul", "linear", "to", "contiguous", "
 def _explained(path, f):
     from . import words
 
-    return f if words.known(words.METHOD_OF.get(path, path)) is None else words.explaining(path, f)
+    if words.known(words.METHOD_OF.get(path, path)) is not None:
+        return words.explaining(path, f)
+    return _reroutable(path, f)
+
+
+def _reroutable(path, f):
+    """A function that is published as it is: its body changes places when a class overrides `__torch_function__` for the first time."""
+    if f.__name__.startswith(("f_", "_", "tensor_")):  # named for the package's own readers
+        f.__name__ = path.rpartition(".")[2]
+    overriding.PATHS.setdefault(id(f), f"torch.{path}" if path.startswith("Tensor.") else path)
+    overriding.REROUTE.setdefault(f, path)
+    return f
 
 
 def install(namespace, prefix):

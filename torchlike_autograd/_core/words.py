@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._tensor import Tensor, from_array
-from . import devices, dtypes, layouts
+from . import devices, dtypes, layouts, overriding
 
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
@@ -236,18 +236,30 @@ def _marked(x, word, prefix):
 
 
 def explaining(path, f):
-    """`f` with torch's words for the calls that torch's parser refuses."""
+    """`f` with torch's words for the calls that torch's parser refuses; open to `__torch_function__` from `overriding.activate` on."""
 
     @functools.wraps(f)
     def function(*args, **kwargs):
         try:
             return f(*args, **kwargs)
         except (TypeError, AttributeError):
-            error = explained(path, args, kwargs)
-            if error is None:
+            done, out = overriding.foreign_call(function, body, args, kwargs, path)
+            error = None if done else explained(path, args, kwargs)
+            if error is None and not done:
                 raise
+        if done:
+            return out
         raise error
 
+    def look():
+        nonlocal f
+        f = overriding.checking(f, function, path)
+
+    body = f
+    parts = path.split(".")
+    function.__name__ = "_".join(parts[-2:]) if parts[-2] in ("linalg", "fft", "special") else parts[-1]
+    overriding.WAITING.append(look)
+    overriding.PATHS[id(function)] = f"torch.{path}" if path.startswith("Tensor.") else path
     return function
 
 

@@ -168,55 +168,7 @@ def get_device(self):
     return -1 if self.device.type == "cpu" or self.device.index is None else self.device.index
 
 
-class Storage:
-    """What `Tensor.untyped_storage()` and `storage()` tell: which tensors share memory, and how much there is."""
-
-    def __init__(self, t):
-        self._cell, self._owner = cell_of(t), t
-        a = self._cell.value.aval
-        self._count, self._itemsize = numel(a.shape), a.dtype.itemsize
-
-    def data_ptr(self):
-        """A number that is equal for tensors that share storage."""
-        return id(self._cell) * 64
-
-    def nbytes(self):
-        """Bytes held."""
-        return self._count * self._itemsize
-
-    def size(self):
-        """Bytes held."""
-        return self.nbytes()
-
-    def __len__(self):
-        return self.nbytes()
-
-    def __eq__(self, other):
-        return isinstance(other, Storage) and self._cell is other._cell
-
-    def __hash__(self):
-        return id(self._cell)
-
-
-@composite("Tensor.untyped_storage")
-def untyped_storage(self):
-    """The storage that this tensor shares with its base and views."""
-    return Storage(self)
-
-
 @composite("Tensor.share_memory_")
 def share_memory_(self):
     """Itself: memory is not shared with other processes here."""
     return self
-
-
-@composite("Tensor.data_ptr")
-def data_ptr(self):
-    """An address that is equal for tensors that start at the same element of one storage."""
-    return Storage(self).data_ptr() + self.storage_offset() * self.element_size()
-
-
-@composite("Tensor.is_set_to")
-def is_set_to(self, tensor):
-    """Whether both show the same elements of one storage."""
-    return data_ptr(self) == data_ptr(tensor) and self.shape == tensor.shape and self.stride() == tensor.stride()

@@ -227,6 +227,9 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if isinstance(obj, Tensor):
         out = as_tensor(obj, dtype, device)
         return out.clone() if copy and out is obj else out
+    if type(obj).__name__ == "UntypedStorage":
+        raw = obj.bytes()
+        return frombuffer(raw, dtype=dtype or config.default_dtype(), requires_grad=requires_grad) if raw.size else tensor([], dtype=dtype)
     if isinstance(obj, (bytes, bytearray, memoryview)):
         return frombuffer(obj, dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
     if copy is False and not isinstance(obj, np.ndarray):

@@ -82,6 +82,25 @@ def construct(cls, args, kwargs):
     return t if cls is Tensor else as_subclass(t, cls)
 
 
+@composite("torch._assert_async")
+def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
+    """RuntimeError where the one value is zero (looked at here and now)."""
+    if not bool(input):
+        raise RuntimeError(assert_msg)
+
+
+@composite("torch.detach")
+def detach(input):
+    """`input.detach()`."""
+    return Tensor.detach(input)
+
+
+@composite("torch.detach_")
+def detach_(input):
+    """`input.detach_()`."""
+    return Tensor.detach_(input)
+
+
 @composite("Tensor.as_subclass")
 def as_subclass(self, cls):
     """An alias of this tensor in another class."""
@@ -90,6 +109,13 @@ def as_subclass(self, cls):
     out = blank(cls)
     copy_state(_alias(self), out)
     return out
+
+
+@composite("Tensor._make_subclass")
+def _make_subclass(cls, data, require_grad=False):
+    """A leaf of a class over the storage of `data`."""
+    out = as_subclass(data.detach(), cls)
+    return out.requires_grad_() if require_grad else out
 
 
 class tensortype(type):

@@ -15,8 +15,9 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
-from .._core.hot import binary, view
+from .._core.hot import PLAIN, binary, view
 from .._core.numeric import say_once
+from .._core.overriding import asked
 from .._core.record import record_op
 from .._core.saying import warn
 from .._ops import matmul as _matmul_ops
@@ -223,7 +224,10 @@ def _check(name, position, label, x):
 @composite("torch.matmul", "torch.linalg.matmul", "Tensor.matmul")
 def matmul(input, other, *, out=None):
     """The matrix product; vectors, matrices and broadcast stacks of matrices."""
-    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+    if type(input) not in PLAIN or type(other) not in PLAIN:
+        done, result = asked(matmul, (input, other), {} if out is None else {"out": out})
+        if done:
+            return result
         _check("matmul", 1, "input", input)
         _check("matmul", 2, "other", other)
     result = product(input, other)
@@ -245,8 +249,12 @@ def _flat_linear(input, weight, bias):
 @composite("torch.nn.functional.linear", "torch._C._nn.linear")
 def linear(input, weight, bias=None):
     """input @ weight.T + bias."""
-    _check("linear", 1, "input", input)
-    _check("linear", 2, "weight", weight)
+    if type(input) not in PLAIN or type(weight) not in PLAIN or not (bias is None or type(bias) in PLAIN):
+        done, out = asked(linear, (input, weight) if bias is None else (input, weight, bias), {}, "torch._C._nn.linear")
+        if done:
+            return out
+        _check("linear", 1, "input", input)
+        _check("linear", 2, "weight", weight)
     a, w = input._v.aval, weight._v.aval
     if bias is None:
         return product(input, named("t")(weight))

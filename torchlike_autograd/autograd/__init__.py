@@ -1,7 +1,7 @@
 """torch.autograd (layer 7)."""
 
 from .._core import calls as _calls
-from . import anomaly_mode, forward_ad, functional, grad_mode, graph
+from . import anomaly_mode, forward_ad, functional, grad_mode, graph, profiler
 from ._run import backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
@@ -22,4 +22,4 @@ from .variable import Variable
 _node_call = _calls.call_node
 
 __all__ = ["Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "grad_mode", "gradcheck",
-           "gradgradcheck", "graph", "inference_mode", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled"]
+           "gradgradcheck", "graph", "inference_mode", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled"]

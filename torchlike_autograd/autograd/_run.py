@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .._core import engine, levels
+from .._core import engine, levels, overriding
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
@@ -248,5 +248,8 @@ def _warn_cycle():
         "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
         "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)")
 
+
+overriding.REROUTE[grad] = "torch.autograd.grad"
+overriding.PATHS[id(grad)] = "torch.autograd.grad"
 
 __all__ = ["backward", "grad"]

@@ -14,7 +14,7 @@ from .._core import publish as _publish
 
 from . import amp
 
-__all__ = ["amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
+__all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
            "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
            "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
            "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
@@ -199,4 +199,31 @@ def _not_there(name):
 
 current_stream, default_stream, get_device_properties = map(_not_there, ("current_stream", "default_stream", "get_device_properties"))
 get_rng_state, set_rng_state, initial_seed = map(_not_there, ("get_rng_state", "set_rng_state", "initial_seed"))
+
+
+class Stream:
+    """A queue of a device: there is none."""
+
+    def __init__(self, *args, **kwargs):
+        _needs_device()
+
+
+class Event(Stream):
+    """A point in such a queue."""
+
+
+class ExternalStream(Stream):
+    """Such a queue made elsewhere."""
+
+
+class StreamContext(Stream):
+    """A context in which such a queue is current."""
+
+
+class CUDAGraph(Stream):
+    """A recorded sequence of a device's work."""
+
+
+class graph(Stream):
+    """A context that records such a sequence."""
 __getattr__ = _publish.missing("torch.cuda")

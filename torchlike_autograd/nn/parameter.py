@@ -6,6 +6,7 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors
 from .._core.hot import PLAIN
+from .._core.overriding import disabled_impl
 from .._core.state import copy_state
 from .._tensor import Tensor, TensorMeta, _new, from_array
 
@@ -23,6 +24,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """A leaf tensor that requires grad by default and shares the storage of `data`."""
 
     _is_param = True
+    __torch_function__ = disabled_impl
 
     def __new__(cls, data=None, requires_grad=True):
         from .._functions.create import filled
@@ -33,6 +35,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(requires_grad).__name__}")
         if requires_grad and base.dtype.category < dtypes.FLOAT:
             raise errors.only_float_requires_grad()
+        if type(base) not in PLAIN:  # stays of its class, marked as a parameter
+            base._is_param = True
+            return base.requires_grad_(requires_grad)
         self = _new(cls)
         copy_state(base, self)
         if requires_grad:

@@ -3,19 +3,60 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
+from typing import NamedTuple
 
 __all__ = ["PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
            "tree_map_only", "tree_structure", "tree_unflatten"]
 
 PyTree = object
-SUPPORTED_NODES: dict = {}  # type -> (flatten, unflatten)
+SUPPORTED_NODES: dict = {}  # type -> NodeDef
 
 
-def register_pytree_node(cls, flatten_fn, unflatten_fn, **more):
+class NodeDef(NamedTuple):
+    """How a class is taken apart and put together."""
+
+    type: object
+    flatten_fn: object
+    unflatten_fn: object
+    flatten_with_keys_fn: object = None
+
+
+class MappingKey(NamedTuple):
+    """A step of a path into a dict."""
+
+    key: object
+
+    def __str__(self):
+        return f"[{self.key!r}]"
+
+    def get(self, mapping):
+        """What is there."""
+        return mapping[self.key]
+
+
+class SequenceKey(NamedTuple):
+    """A step of a path into a sequence."""
+
+    idx: int
+
+    def __str__(self):
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence):
+        """What is there."""
+        return sequence[self.idx]
+
+
+def _dict_flatten_with_keys(d):
+    return [(MappingKey(k), x) for k, x in d.items()], list(d)
+
+
+def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, to_dumpable_context=None, from_dumpable_context=None,
+                         flatten_with_keys_fn=None):
     """Take a class apart by ``flatten_fn(x) -> (children, context)`` and put it together by ``unflatten_fn(children, context)``."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    SUPPORTED_NODES[cls] = flatten_fn, unflatten_fn
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
 _register_pytree_node = register_pytree_node
@@ -31,7 +72,7 @@ class _Named:
     """Stands for every class made by `namedtuple`."""
 
 
-SUPPORTED_NODES[_Named] = (lambda x: (list(x), type(x))), (lambda c, kind: kind(*c))
+SUPPORTED_NODES[_Named] = NodeDef(_Named, lambda x: (list(x), type(x)), lambda c, kind: kind(*c))
 
 
 def _kind(x):
@@ -64,6 +105,19 @@ class TreeSpec:
         return "*" if self.type is None else f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
 
 
+class LeafSpec(TreeSpec):
+    """The form of a leaf."""
+
+    __slots__ = ()
+
+    def __init__(self):
+        super().__init__(None, None, [])
+
+
+def _get_node_type(tree):
+    return _kind(tree) or type(tree)
+
+
 def tree_flatten(tree, is_leaf=None):
     """(leaves, form)."""
     leaves = []
@@ -75,7 +129,7 @@ def _flatten(tree, leaves, is_leaf):
     if kind is None:
         leaves.append(tree)
         return TreeSpec(None, None, [])
-    children, context = SUPPORTED_NODES[kind][0](tree)
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
     return TreeSpec(kind, context, [_flatten(c, leaves, is_leaf) for c in children])
 
 
@@ -92,7 +146,7 @@ def tree_unflatten(leaves, treespec):
 def _unflatten(it, spec):
     if spec.type is None:
         return next(it)
-    return SUPPORTED_NODES[spec.type][1]([_unflatten(it, c) for c in spec.children_specs], spec.context)
+    return SUPPORTED_NODES[spec.type].unflatten_fn([_unflatten(it, c) for c in spec.children_specs], spec.context)
 
 
 def tree_leaves(tree, is_leaf=None):
@@ -158,3 +212,43 @@ def tree_all(pred, tree, is_leaf=None):
 def tree_any(pred, tree, is_leaf=None):
     """Whether the predicate holds for a leaf."""
     return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def _with_paths(tree, path, is_leaf, out):
+    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    if kind is None:
+        out.append((path, tree))
+        return
+    node = SUPPORTED_NODES[kind]
+    if node.flatten_with_keys_fn is not None:
+        pairs = node.flatten_with_keys_fn(tree)[0]
+    elif isinstance(tree, dict):
+        pairs = _dict_flatten_with_keys(tree)[0]
+    else:
+        pairs = [(SequenceKey(i), x) for i, x in enumerate(node.flatten_fn(tree)[0])]
+    for key, x in pairs:
+        _with_paths(x, (*path, key), is_leaf, out)
+
+
+def tree_flatten_with_path(tree, is_leaf=None):
+    """([(path, leaf)], form)."""
+    out: list = []
+    _with_paths(tree, (), is_leaf, out)
+    return out, tree_structure(tree, is_leaf)
+
+
+def tree_leaves_with_path(tree, is_leaf=None):
+    """[(path, leaf)]."""
+    return tree_flatten_with_path(tree, is_leaf)[0]
+
+
+def tree_map_with_path(func, tree, *rests, is_leaf=None):
+    """`func(path, leaf, ...)` for every leaf, in the same form."""
+    pairs, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [_leaves_like(r, spec) for r in rests]
+    return tree_unflatten([func(path, x, *more) for (path, x), *more in zip(pairs, *others, strict=True)], spec)
+
+
+def keystr(path):
+    """A path as text."""
+    return "".join(map(str, path))

@@ -300,7 +300,15 @@ _REPLICAS = ("For multiprocessing data-loading, this could be caused by not prop
              "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.")
 
 
-class _Batches:
+class _BaseDataLoaderIter:
+    """What torch's iterators of a DataLoader have in common."""
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """torch's iterator over worker processes; none is ever made here."""
+
+
+class _Batches(_BaseDataLoaderIter):
     """The iterator of a DataLoader."""
 
     def __init__(self, loader):

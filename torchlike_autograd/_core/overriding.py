@@ -1,0 +1,320 @@
+"""`__torch_function__`: calls handed to their arguments (layer 6).
+
+Plain tensors never come here.  A function of the op table remembers calls by the types of their arguments; a type that overrides is never remembered, so
+its calls reach `Recipes.find`, which asks here.  Functions written in Python hold the body that they call in a cell of their own: it is exchanged for one
+that asks here when a class overrides for the first time (`activate`).  A subclass of Tensor gets its own methods and properties when it is made
+(`overriding_methods.py`), which dispatch.  Objects that are no tensors are looked for where a call would fail.
+
+A mode (`torch.overrides.TorchFunctionMode`) sees the calls of plain tensors too: what is remembered is forgotten while one is entered.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from types import FunctionType
+
+from .._tensor import Tensor
+from .hot import PLAIN
+
+ACTIVE: list = []  # not empty from the moment on when some class may override
+MODES: list = []  # one entry for every mode that some thread has entered
+WAITING: list = []  # what `activate` calls
+PATHS: dict = {}  # {id of a public function: its dotted path}
+REROUTE: dict = {}  # {function published as it is: its path}
+FORGET: list = []  # tables to be emptied when a mode is entered
+
+
+class _Here(threading.local):
+    off = 0  # contexts that switch subclasses off
+    all_off = 0  # contexts that switch modes off too
+    modes = ()
+
+
+here = _Here()
+
+
+class Overridden(Exception):
+    """Not an error: the result of a call that was handed over, on its way out."""
+
+    def __init__(self, result):
+        super().__init__()
+        self.result = result
+
+
+class _Disabled:
+    """What a class names as its `__torch_function__` to override nothing: results are plain tensors."""
+
+    __name__ = "_disabled_torch_function_impl"
+
+    def __call__(self, func, types, args=(), kwargs=None):
+        with Off():
+            return func(*args, **(kwargs or {}))
+
+
+disabled_impl = _Disabled()
+
+
+class Off:
+    """A context in which subclasses and other objects are not asked; modes are, unless `modes` is True."""
+
+    def __init__(self, modes=False):
+        self._modes = modes
+
+    def __enter__(self):
+        here.off += 1
+        here.all_off += self._modes
+        return self
+
+    def __exit__(self, *exc):
+        here.off -= 1
+        here.all_off -= self._modes
+        return False
+
+
+def overrides(kind):
+    """Whether objects of a class are asked."""
+    if kind in PLAIN:
+        return False
+    f = getattr(kind, "__torch_function__", None)
+    return f is not None and f is not disabled_impl
+
+
+def activate():
+    """From now on functions written in Python look at their arguments."""
+    if not ACTIVE:
+        ACTIVE.append(True)
+        for change in WAITING:
+            change()
+        WAITING.clear()
+        for f, path in REROUTE.items():
+            reroute(f, path)
+
+
+def arguments(args, kwargs):
+    """The arguments of a call, those within lists and tuples too."""
+    for x in (*args, *kwargs.values()):
+        if isinstance(x, (list, tuple)):
+            yield from x
+        else:
+            yield x
+
+
+def found_in(relevant):
+    """Objects to ask, one of each class: subclasses before their parents, otherwise from left to right."""
+    out = []
+    for x in relevant:
+        kind = type(x)
+        if overrides(kind) and all(type(y) is not kind for y in out):
+            at = next((i for i, y in enumerate(out) if issubclass(kind, type(y))), len(out))
+            out.insert(at, x)
+    return out
+
+
+def ask(func, found, types, args, kwargs):
+    """The answer of the innermost mode or of the first object that has one; NotImplemented without one."""
+    if here.modes and not here.all_off:
+        mode, outer = here.modes[-1], here.modes
+        here.modes = outer[:-1]
+        try:
+            out = mode.__torch_function__(func, types, args, kwargs)
+        finally:
+            here.modes = outer
+        if out is not NotImplemented:
+            return out
+    for x in found:
+        out = x.__torch_function__(func, types, args, kwargs)
+        if out is not NotImplemented:
+            return out
+    return NotImplemented
+
+
+def asked(func, args, kwargs, path=None, told=None):
+    """(whether somebody was asked, the answer) of a call of torch's parser, `told` its arguments if they are not `args`; TypeError where all decline."""
+    modes = here.modes and not here.all_off
+    found = [] if here.off else found_in(arguments(args, kwargs))
+    if not found and not modes:
+        return False, None
+    out = ask(func, found, tuple(type(x) for x in found), told or args, kwargs or None)
+    if out is NotImplemented:
+        lines = "".join(f"  - tensor subclass {type(x)}\n" for x in found)
+        raise TypeError(f"Multiple dispatch failed for '{path or name_of(func)}'; all __torch_function__ handlers returned NotImplemented:\n\n{lines}\n"
+                        "For more information, try re-running with TORCH_LOGS=not_implemented")
+    return True, out
+
+
+def name_of(func):
+    """The dotted name of a public function."""
+    return PATHS.get(id(func)) or f"{getattr(func, '__module__', 'torch')}.{getattr(func, '__name__', func)}"
+
+
+# Functions of the op table
+
+def checked_find(public, args, kwargs):
+    """Raises `Overridden` where a call of a function of the op table is handed over."""
+    done, out = asked(public, args, kwargs)
+    if done:
+        raise Overridden(out)
+
+
+def with_foreign(public, args, kwargs):
+    """As `checked_find`, for a call that failed: whether an object that is no tensor wants it."""
+    if not here.off and any(not isinstance(x, Tensor) and overrides(type(x)) for x in arguments(args, kwargs)):
+        activate()
+        checked_find(public, args, kwargs)
+
+
+def other_operand(method, pair):
+    """The answer of an operand that is no tensor, NotImplemented where it does not override."""
+    if here.off or not overrides(type(pair[1])):
+        return NotImplemented
+    activate()
+    found = found_in(pair)
+    return ask(method, found, tuple(type(x) for x in found), pair, None)
+
+
+# Functions written in Python
+
+def python_call(public, body, args, kwargs):
+    """(whether somebody was asked, the answer) for a function that torch writes in Python: types of plain tensors are told, defaults are keywords."""
+    modes = here.modes and not here.all_off
+    if not modes and (here.off or not any(overrides(type(x)) for x in arguments(args, kwargs))):
+        return False, None
+    args, kwargs = normal(body, args, kwargs)
+    return True, hand_over(public, [x for x in arguments(args, kwargs) if isinstance(x, Tensor) or overrides(type(x))], args, kwargs)
+
+
+def hand_over(public, relevant, args, kwargs):
+    """The answer of a mode or of the relevant arguments, whose types are all told; TypeError where all decline."""
+    types, found = [], []
+    for x in relevant:
+        if hasattr(type(x), "__torch_function__") and type(x) not in types:
+            at = next((i for i, y in enumerate(types) if issubclass(type(x), y)), len(types))
+            types.insert(at, type(x))
+            found.insert(at, x)
+    out = ask(public, [] if here.off else [x for x in found if overrides(type(x))], tuple(types), args, kwargs)
+    if out is NotImplemented:
+        raise TypeError(f"no implementation found for '{name_of(public)}' on types that implement __torch_function__: {types}")
+    return out
+
+
+def path_in(cls, f, prefix):
+    """The dotted name of what a class holds, or None."""
+    return next((f"{prefix}.{name}" for c in cls.__mro__ for name, x in vars(c).items() if x is f), None)
+
+
+def normal(body, args, kwargs):
+    """The arguments of a call with what has a default by keyword."""
+    try:
+        bound = inspect.signature(body).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return args, kwargs
+    bound.apply_defaults()
+    first, rest = [], {}
+    for p in bound.signature.parameters.values():
+        x = bound.arguments[p.name]
+        if p.kind is p.VAR_POSITIONAL:
+            first.extend(x)
+        elif p.kind is p.VAR_KEYWORD:
+            rest.update(x)
+        elif p.default is p.empty and p.kind is not p.KEYWORD_ONLY:
+            first.append(x)
+        else:
+            rest[p.name] = x
+    return tuple(first), rest
+
+
+def checking(body, public, path):
+    """`body` behind a look at its arguments; `public` is what is told."""
+    if path in NOT_ASKED:
+        return quietly(body)
+    python = in_python(path)
+
+    @functools.wraps(body)
+    def checked(*args, **kwargs):
+        done, out = python_call(public, body, args, kwargs) if python else asked(public, args, kwargs)
+        return out if done else body(*args, **kwargs)
+
+    return checked
+
+
+def _elsewhere(*args, **kwargs):
+    return _checked(*args, **kwargs)  # noqa: F821 (the name is another one in every function that gets this code)
+
+
+def reroute(f, path):
+    """Let a function look at its arguments first wherever it is already known by name: it gets other code, which calls the old one behind a look."""
+    body = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    body.__kwdefaults__, body.__doc__, body.__module__ = f.__kwdefaults__, f.__doc__, f.__module__
+    name = f"_checked_{path.replace('.', '_')}"
+    f.__globals__[name] = checking(body, f, path)
+    f.__signature__ = inspect.signature(body)
+    f.__code__ = _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+    f.__defaults__ = f.__kwdefaults__ = None
+
+
+NOT_ASKED = frozenset(("torch.tensor", "torch.as_tensor", "torch.is_tensor", "torch.is_storage", "torch.from_numpy", "Tensor.as_subclass", "torch.asarray"))
+
+
+def quietly(body):
+    """`body` with nobody asked within."""
+
+    @functools.wraps(body)
+    def quiet(*args, **kwargs):
+        with Off():
+            return body(*args, **kwargs)
+
+    return quiet
+
+
+def foreign_call(public, body, args, kwargs, path):
+    """As `with_foreign`, for a function written in Python: (whether somebody was asked, the answer)."""
+    if here.off or path in NOT_ASKED or not any(not isinstance(x, Tensor) and overrides(type(x)) for x in arguments(args, kwargs)):
+        return False, None
+    activate()
+    return python_call(public, body, args, kwargs) if in_python(path) else asked(public, args, kwargs)
+
+
+_PYTHON = frozenset(("atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul einsum meshgrid norm split stft tensordot "
+                     "unique unique_consecutive unravel_index istft lu __repr__").split())
+_PARSED = frozenset(("adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d "
+                     "conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_ linear logsigmoid native_channel_shuffle "
+                     "one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ scaled_dot_product_attention selu_ softplus "
+                     "softshrink threshold_").split())
+
+
+def in_python(path):
+    """Whether torch has a function of this path in Python, not behind its argument parser."""
+    where, _, name = path.rpartition(".")
+    if where == "torch.nn.functional":
+        return name not in _PARSED
+    return where == "torch.autograd" or (name in _PYTHON and where in ("torch", "Tensor")) or path == "Tensor.backward"
+
+
+# Tensor's own answer
+
+def default(cls, func, types, args=(), kwargs=None):
+    """`Tensor.__torch_function__`: the call itself, its tensors in this class; NotImplemented beside classes that it is no subclass of."""
+    if not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    with Off():
+        out = func(*args, **(kwargs or {}))
+    return out if func in UNWRAPPED else in_class(out, cls)
+
+
+UNWRAPPED = set()  # functions whose results stay as they are
+
+
+def in_class(out, cls):
+    """Tensors of a result in a class, unless they are in it."""
+    if cls is Tensor:
+        return out
+    if isinstance(out, Tensor):
+        return out if isinstance(out, cls) else Tensor.as_subclass(out, cls)
+    if isinstance(out, (tuple, list)) and type(out).__name__ != "Size":
+        return type(out)([in_class(x, cls) for x in out])
+    return out
+
+
+Tensor.__torch_function__ = classmethod(default)

@@ -1,0 +1,123 @@
+"""Methods and properties of Tensor subclasses that override `__torch_function__` (layer 6): made when the class is, so that Tensor's own stay as they are."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import FunctionType
+
+import numpy as np
+
+from .._tensor import MADE, Tensor
+from .overriding import UNWRAPPED, activate, ask, asked, checking, disabled_impl, found_in, here, overrides
+
+# what torch calls the methods behind Python's operators
+OPERATORS = {"__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div", "__pow__": "pow",
+             "__mod__": "remainder", "__matmul__": "matmul", "__neg__": "neg", "__abs__": "abs", "__pos__": "positive", "__lt__": "lt", "__le__": "le",
+             "__gt__": "gt", "__ge__": "ge", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
+             "__imod__": "remainder_", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rtruediv__": "__rdiv__",
+             "__ifloordiv__": "floor_divide_"}
+BINARY = frozenset(("add", "sub", "mul", "truediv", "pow", "mod", "matmul", "floordiv", "and", "or", "xor", "lshift", "rshift"))
+TWO = frozenset(f"__{p}{n}__" for n in BINARY for p in ("", "r")) | {"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"}
+LEFT = frozenset(("as_subclass", "__new__", "__init__", "__init_subclass__", "__class_getitem__", "__getattribute__", "__setattr__", "__delattr__", "__hash__",
+                  "__torch_function__", "__iter__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__copy__", "__sizeof__", "__dir__",
+                  "__subclasshook__", "__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__module__", "__getattr__", "__str__"))
+IN_PYTHON = frozenset(("backward", "norm", "split", "unique", "unique_consecutive", "stft", "istft", "lu", "__repr__"))
+PRIVATE = frozenset(("_version", "_base", "_grad", "_backward_hooks"))
+
+
+def _table():
+    """{name: attribute} of what a subclass gets its own of."""
+    out = {}
+    for c in reversed(Tensor.__mro__):
+        if c is object:
+            continue
+        for name, x in vars(c).items():
+            if name in LEFT or (name.startswith("_") and not name.startswith("__") and name not in PRIVATE):
+                continue
+            if isinstance(x, (property, FunctionType)) or _is_field(x) or (callable(x) and not isinstance(x, (type, classmethod, staticmethod))):
+                out[name] = x
+    return out
+
+
+def _is_field(x):
+    return hasattr(type(x), "__set__")
+
+
+def _takes(x):
+    return isinstance(x, (Tensor, int, float, complex, np.number, np.bool_)) or overrides(type(x))
+
+
+def _told(name, x):
+    """The function that `__torch_function__` is told for a method of Tensor."""
+    return Tensor.__dict__.get(OPERATORS.get(name, name), x)
+
+
+def _method(name, x):
+    func = _told(name, x)
+    if name in TWO:
+        return _operator(name, func)
+
+    if name in IN_PYTHON:
+        return checking(func, func, f"Tensor.{name}")
+
+    @functools.wraps(x)
+    def method(self, *args, **kwargs):
+        done, out = asked(func, (self, *args), kwargs, f"torch.Tensor.{func.__name__}")
+        return out if done else func(self, *args, **kwargs)
+
+    return method
+
+
+def _operator(name, func):
+    """A binary operator; its reflected form with a tensor on the left is that tensor's own."""
+    forward = f"__{name[3:]}" if name.startswith("__r") and name[3:-2] in BINARY else None
+    plain = None if forward is None else Tensor.__dict__.get(OPERATORS.get(forward, forward), Tensor.__dict__.get(forward))
+
+    def method(self, other):
+        if not _takes(other):
+            return getattr(Tensor, name)(self, other)
+        call, pair = (plain, (other, self)) if plain is not None and isinstance(other, Tensor) else (func, (self, other))
+        found = [] if here.off else found_in(pair)
+        if not found and not here.modes:
+            return call(*pair)
+        return ask(call, found, tuple(type(x) for x in found), pair, {} if call is func and isinstance(call, FunctionType) else None)
+
+    method.__name__ = name
+    return method
+
+
+def _property(name, x):
+    def read(self):
+        done, out = asked(x.__get__, (self,), {}, f"torch.Tensor.{name}.__get__")
+        return out if done else x.__get__(self)
+
+    def write(self, value):
+        done, _ = asked(x.__set__, (self, value), {}, f"torch.Tensor.{name}.__set__")
+        if not done:
+            x.__set__(self, value)
+
+    fixed = isinstance(x, property) and x.fset is None
+    return property(read, None if fixed else write, getattr(x, "fdel", None), x.__doc__)
+
+
+def made(cls):
+    """A subclass of Tensor was made: unless it overrides nothing, it gets its own of everything that it takes from Tensor."""
+    if cls.__module__.startswith(_HOME) or getattr(cls, "__torch_function__", None) is disabled_impl:
+        return
+    activate()
+    if any(c for c in cls.__mro__[1:] if "_overrides_made" in vars(c)):
+        return
+    cls._overrides_made = True
+    for name, x in _table().items():
+        if inspect.getattr_static(cls, name, None) is x and name not in vars(cls):
+            setattr(cls, name, _property(name, x) if _is_field(x) else _method(name, x))
+
+
+_HOME = __package__.partition(".")[0] + "."
+
+
+def prepare():
+    """Tensor has its methods now: see to every class that is made from it."""
+    MADE.append(made)
+    UNWRAPPED.update((Tensor.__dict__["grad"].__get__, Tensor.__dict__["_base"].__get__))

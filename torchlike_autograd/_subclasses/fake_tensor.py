@@ -1,0 +1,29 @@
+"""torch._subclasses.fake_tensor (layer 8)."""
+
+from __future__ import annotations
+
+from .._core.overriding import disabled_impl
+from .._tensor import Tensor
+
+__all__ = ["FakeTensor", "FakeTensorMode"]
+
+
+class FakeTensor(Tensor):
+    """A tensor of shape and dtype alone: none is ever made here."""
+
+    __torch_function__ = disabled_impl
+
+    def __new__(cls, *args, **kwargs):
+        raise NotImplementedError("torch._subclasses.fake_tensor.FakeTensor: there are no tensors without data here; use jax.eval_shape")
+
+
+class FakeTensorMode:
+    """A context that would make such tensors."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("torch._subclasses.fake_tensor.FakeTensorMode: there are no tensors without data here; use jax.eval_shape")
+
+
+def is_fake(x):
+    """Whether something is such a tensor."""
+    return isinstance(x, FakeTensor)

@@ -1,0 +1,1 @@
+"""torch.distributed.elastic (layer 8)."""

@@ -1,0 +1,105 @@
+"""torch.futures (layer 8): results that come later."""
+
+from __future__ import annotations
+
+import threading
+from typing import Generic, TypeVar
+
+from ._core import publish as _publish
+
+__all__ = ["Future", "collect_all", "wait_all"]
+
+T = TypeVar("T")
+
+
+class Future(Generic[T]):
+    """A value or an error that some thread sets once; callbacks run when it is set, or at once where it is."""
+
+    def __init__(self, *, devices=None):
+        self._set, self._lock, self._callbacks, self._value, self._error = threading.Event(), threading.Lock(), [], None, None
+
+    def done(self) -> bool:
+        """Whether the value or an error is there."""
+        return self._set.is_set()
+
+    def wait(self) -> T:
+        """The value, once it is there; raises the error that was set instead."""
+        self._set.wait()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def value(self) -> T:
+        """The value; RuntimeError where it is not there yet."""
+        if not self.done():
+            raise RuntimeError("value() called on a Future that is not completed; call wait() first")
+        return self.wait()
+
+    def _finish(self, value, error):
+        with self._lock:
+            if self._set.is_set():
+                raise RuntimeError("Attempting to mark a completed Future as complete again. Note that a Future can only be marked completed once.")
+            self._value, self._error = value, error
+            self._set.set()
+            waiting, self._callbacks = self._callbacks, []
+        for f in waiting:
+            f(self)
+
+    def set_result(self, result: T) -> None:
+        """Make `result` the value."""
+        self._finish(result, None)
+
+    def set_exception(self, result) -> None:
+        """Make an error the outcome."""
+        assert isinstance(result, Exception), f"{result} is of type {type(result)}, not an Exception."
+        self._finish(None, result)
+
+    def add_done_callback(self, callback) -> None:
+        """Call `callback(self)` once it is set."""
+        with self._lock:
+            if not self._set.is_set():
+                self._callbacks.append(callback)
+                return
+        callback(self)
+
+    def then(self, callback):
+        """A Future of `callback(self)`."""
+        out = Future()
+
+        def run(future):
+            try:
+                value = callback(future)
+            except Exception as e:
+                out._finish(None, RuntimeError(f"Got the following error when running the callback: {type(e).__name__}: {e}"))
+            else:
+                out.set_result(value)
+
+        self.add_done_callback(run)
+        return out
+
+
+def collect_all(futures):
+    """A Future of the list, done when all of them are."""
+    futures, out = list(futures), Future()
+    left, lock = [len(futures)], threading.Lock()
+    if not futures:
+        out.set_result(futures)
+
+    def count(_):
+        with lock:
+            left[0] -= 1
+            last = left[0] == 0
+        if last:
+            out.set_result(futures)
+
+    for f in futures:
+        f.add_done_callback(count)
+    return out
+
+
+def wait_all(futures) -> list:
+    """The values of all of them."""
+    return [f.wait() for f in collect_all(futures).wait()]
+
+
+__getattr__ = _publish.missing("torch.futures")
