@@ -15,6 +15,7 @@ import sys
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
+_PRIVATE = ("_C",)  # modules of ours that stand for private ones of torch
 
 
 class _Alias(importlib.abc.Loader):
@@ -39,7 +40,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         if name != "torch" and not name.startswith("torch."):
             return None
         rest = name[len("torch"):]
-        if rest.startswith("._") or (rest and not _exists(_HOME + rest)):
+        if (rest.startswith("._") and rest.split(".")[1] not in _PRIVATE) or (rest and not _exists(_HOME + rest)):
             raise ModuleNotFoundError(f"No module named '{name}' (torchlike_autograd does not have it)", name=name)
         return importlib.machinery.ModuleSpec(name, _Alias(_HOME + rest), is_package=True)
 

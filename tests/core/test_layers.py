@@ -10,11 +10,11 @@ LAYERS = [
     ("_ops/",),
     ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels"),
     ("_core/rng", "_core/storage", "_core/nodes", "_core/layouts"),
-    ("_tensor", "_tensor_values", "_core/printing"),
+    ("_tensor", "_tensor_members", "_tensor_values", "_core/printing"),
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved"),
     ("_functions/", "autograd/", "random", "utils/"),
     ("func", "linalg", "special", "fft", "nn/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
-     "testing", "overrides", "jit", "hub", "compiler", "utils/data/", "version"),
+     "testing/", "overrides", "jit", "hub", "compiler", "utils/data/", "types", "version"),
     ("dropin",),
     ("_api", "__init__", "__main__"),
 ]

@@ -53,6 +53,9 @@ def form_at(spec, avals):
     return lifted(spec.form(tuple(map(plain, avals))), avals)
 
 
+_ONLY_BACKWARD = {"igamma", "igammac"}  # torch has no forward mode for them
+
+
 class Lifted(Form):
     """A Form mapped over the levels that its inputs have and its own types have not."""
 
@@ -69,8 +72,10 @@ class Lifted(Form):
         Form.reset_host(self)
         extra = [[lv for lv in levels_of(a) if lv not in levels_of(b)] for a, b in zip(avals, base.avals)]
         self.mapped = tuple(sorted({lv for per in extra for lv in per}))
-        if base.op.derivative == UNIMPLEMENTED and any(lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
-            raise NotImplementedError(f"Trying to use forward AD with {base.op.name} that does not support it because it has not been implemented yet.")
+        if (base.op.derivative == UNIMPLEMENTED or base.op.name in _ONLY_BACKWARD) and any(lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
+            raise NotImplementedError(f"Trying to use forward AD with {base.op.name} that does not support it because it has not been implemented yet.\nPlease file an "
+                                      "issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize "
+                                      "its implementation or submit a PR adding the implementation to derivatives.yaml")
         self.out_avals = tuple(with_levels(b, (*levels_of(b), *self._of_output(i, extra))) for i, b in enumerate(base.out_avals))
         with jax.enable_x64(True):
             self.closed = jax.make_jaxpr(self.apply)(*[_full(a) for a in avals])

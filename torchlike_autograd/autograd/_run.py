@@ -14,6 +14,7 @@ from .._core.simple import run_simple
 from .._core.storage import history
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
+from .._core.size import Size
 from .._tensor import Tensor, wrap
 from .graph import GradientEdge
 
@@ -154,6 +155,12 @@ def _grads_tuple(grads, n):
     if grads is None:
         return (None,) * n
     return (grads,) if isinstance(grads, Tensor) else tuple(grads)
+
+
+def _calculate_shape(output, grad, is_grads_batched):
+    """The shapes of an output (a tensor or an edge) and of one gradient of it."""
+    shape = output.node._input_metadata[output.output_nr].shape if isinstance(output, GradientEdge) else output.shape
+    return Size(shape), grad.shape if not is_grads_batched else Size(grad.shape[1:])
 
 
 def _shape_dtype(out):
