@@ -16,6 +16,7 @@ LAYERS = [
     ("func", "linalg", "special", "fft", "nn/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
      "testing/", "overrides", "jit", "hub", "compiler", "utils/data/", "types", "version"),
     ("dropin",),
+    ("dialects/",),
     ("_api", "__init__", "__main__"),
 ]
 

@@ -69,9 +69,9 @@ def rearrange(tensor, pattern, **axes_lengths):
     if len(left) != tensor.ndim:
         raise ValueError(f"Number of dimensions in pattern ({len(left)}) must be equal to the number of dimensions in the tensor ({tensor.ndim})")
     sizes = dict(axes_lengths)
-    for group, n in zip(left, tensor.shape):
-        _bind(group, n, sizes)
     flat = [name for group in left for name in group]
+    for group, n in zip(left, tensor.shape):
+        _bind(group, n, sizes, flat)
     order = [flat.index(name) for group in right for name in group]
     out = tensor.reshape([sizes[name] for name in flat]).permute(order)
     return out.reshape([_product(sizes[name] for name in group) for group in right])
@@ -121,11 +121,11 @@ def _without_dots(left, right, ndim):
     return spread(left), spread(right)
 
 
-def _bind(group, n, sizes):
+def _bind(group, n, sizes, flat):
     open_ = [name for name in group if name not in sizes]
     known = _product(sizes[name] for name in group if name in sizes)
     if len(open_) > 1:
-        raise DimensionBindError(f"cannot infer the sizes of two dimensions at once {' and '.join(open_)}")
+        raise DimensionBindError(f"cannot infer the sizes of two dimensions at once {' and '.join(f'd{flat.index(x)}' for x in open_)}")
     if n % known if known else n:
         raise DimensionBindError(f"inferred dimension does not evenly fit into larger dimension: {n} vs {tuple(sizes.get(name, '?') for name in group)}")
     if open_:

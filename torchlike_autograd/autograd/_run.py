@@ -249,11 +249,14 @@ def _place(t):
     return v.leaf if v.leaf is not None else place_of(v)
 
 
+CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
+    "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+    "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)")
+
+
 def _warn_cycle():
-    warn(
-        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
-        "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
-        "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)")
+    warn(CYCLE)
 
 
 __all__ = ["backward", "grad"]
