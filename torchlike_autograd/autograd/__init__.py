@@ -1,7 +1,7 @@
 """torch.autograd (layer 7)."""
 
 from .._core import calls as _calls
-from . import anomaly_mode, forward_ad, functional, grad_mode, graph
+from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler  # noqa: F401
 from .._core.saved import SavedTensor  # noqa: F401
 from ._run import _calculate_shape, _make_grads, backward, grad  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
