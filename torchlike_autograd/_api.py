@@ -29,7 +29,7 @@ globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
 from . import (  # noqa: E402
-    _C, amp, autograd, backends, compiler, cpu, cuda, fft, func, hub, jit, linalg, mps, nn, optim, overrides, profiler, random, serialization, special, testing, types, utils,
+    _C, amp, autograd, backends, compiler, cpu, cuda, fft, func, hub, jit, linalg, mps, nn, ops, optim, overrides, profiler, random, serialization, special, testing, types, utils,
     version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402

@@ -14,7 +14,7 @@ LAYERS = [
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved"),
     ("_functions/", "autograd/", "random", "utils/"),
     ("func", "linalg", "special", "fft", "nn/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
-     "testing/", "overrides", "jit", "hub", "compiler", "utils/data/", "profiler/", "types", "version"),
+     "testing/", "overrides", "jit", "hub", "compiler", "utils/data/", "profiler/", "types", "ops", "version"),
     ("dropin",),
     ("dialects/",),
     ("_api", "__init__", "__main__"),

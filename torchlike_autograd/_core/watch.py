@@ -13,9 +13,12 @@ from . import record, saved
 from .record import IMMEDIATE, NOGRAD, ROOT, Step, _append, extend, is_full, label_of, new_prefix
 
 
+_LISTENERS = ("profiler", "selective")
+
+
 def rewatch(state):
     """Begin or end watching the calls of a thread, as its hooks and modes say now."""
-    wanted = saved.current_hooks(state) is not None or bool(state.anomaly) or "profiler" in state.extra
+    wanted = saved.current_hooks(state) is not None or bool(state.anomaly) or not state.extra.keys().isdisjoint(_LISTENERS)
     state.root = _edge(ROOT, True) if wanted else ROOT
     tape = state.tape
     if tape.prefix.watched is not wanted:
@@ -55,6 +58,8 @@ def _record_watched(state, spec, ins, mode):
         nxt = extend(tape, label, spec, ins, mode, key)
     out = _append(tape, nxt, numbers)
     step = nxt.step
+    if "selective" in state.extra and mode != record.LEAF:
+        out = state.extra["selective"].made(spec, ins, out)
     if True in step.needs and mode != record.LEAF:
         if state.anomaly:
             state.anomaly.note(tape, step)
