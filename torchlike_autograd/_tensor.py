@@ -12,7 +12,7 @@ from collections import OrderedDict
 import numpy as np
 
 from ._core import devices, dtypes, errors, levels, placed, shapes
-from ._core.nodes import Leaf, Nowhere, add_hook, node_at, observed, place_and_step
+from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
 from ._core.saying import warn
 from ._core.shown import Shown
@@ -21,6 +21,7 @@ from ._core.state import State
 from ._core.state import new as _new
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
 from ._ops.spec import LeveledAval
+from ._tensor_members import grad_dtype_of
 from ._tensor_values import Values
 
 
@@ -284,11 +285,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
-        if value.dtype is not self.dtype:
+        wanted = grad_dtype_of(self)
+        if wanted is not None and value.dtype is not wanted:
             from ._ops.spec import _cxx as _cxx_name
 
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{self.dtype.char_name}'. The gradient must "
+                f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{wanted.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
                 "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
                 "match.")
@@ -375,10 +377,21 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if v.leaf is not None:
             return v.leaf.hooks
         if not v.needs:
-            return None
+            return self._hooks_dict
         tape, slot, step = place_and_step(v)
         seen = observed(tape, step.first)
         return seen.hooks.get(slot) if seen is not None else None
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks):
+        """Hooks of a leaf are put in place; elsewhere nothing looks at what is assigned."""
+        v = self._value()
+        if v.leaf is not None:
+            Leaf.watched[0] = True
+            v.leaf.hooks = hooks if hooks is None or isinstance(hooks, OrderedDict) else OrderedDict(hooks)
+            changes[0] += 1
+        else:
+            self._hooks_dict = hooks
 
     @_backward_hooks.deleter
     def _backward_hooks(self):

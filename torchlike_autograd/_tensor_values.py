@@ -13,9 +13,10 @@ from ._core.state import copy_state, user_fields
 from ._core.state import new as _new
 from ._core.storage import Cell, View, another, as_detached, cell_of, peek
 from ._ops.spec import LeveledAval
+from ._tensor_members import Members
 
 
-class Values:
+class Values(Members):
     """The part of Tensor that looks at values, and so runs what is pending."""
 
     def item(self, *extra):

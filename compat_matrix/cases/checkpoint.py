@@ -373,3 +373,64 @@ def _(torch):
     yield "around", around, x.grad
     torch.utils.checkpoint.checkpoint(g, x * 1, use_reentrant=False).sum().backward()
     yield "inside", inside, x.grad
+
+
+@case("checkpoint.selective")
+def _(torch):
+    from functools import partial
+    from importlib import import_module
+    cp = import_module(f"{torch.__name__}.utils.checkpoint")
+    aten, policy = torch.ops.aten, cp.CheckpointPolicy
+    asked = []
+
+    def keeps(*ops):
+        def wants(ctx, op, *args, **kwargs):
+            asked.append((str(op), ctx.is_recompute, [tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in args]))
+            return policy.MUST_SAVE if op in ops else policy.PREFER_RECOMPUTE
+        return wants
+
+    x, w = torch.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True), torch.tensor([[1.0, 2.0], [3.0, -1.0]], requires_grad=True)
+    runs = []
+
+    def f(x, w):
+        runs.append(1)
+        return (x @ w).sin().mul(2).exp()
+
+    for name, chosen in (("none", keeps()), ("mm", keeps(aten.mm.default)), ("list", [aten.exp.default, aten.mm.default]),
+                         ("bools", lambda ctx, op, *args, **kwargs: op == aten.sin.default)):
+        asked.clear()
+        runs.clear()
+        out = cp.checkpoint(f, x, w, use_reentrant=False, context_fn=partial(cp.create_selective_checkpoint_contexts, chosen))
+        before = list(asked)
+        gs = torch.autograd.grad(out.sum(), (x, w))
+        yield name, out, gs, before, len(asked), len(runs)
+    out = cp.checkpoint(f, x, w, use_reentrant=False, context_fn=partial(cp.create_selective_checkpoint_contexts, keeps(aten.mm.default)))
+    out.sum().backward(retain_graph=True)
+    yield "again", attempt(lambda: out.sum().backward())
+    yield "refused", [attempt(lambda given=given: cp.create_selective_checkpoint_contexts(given)) for given in (3, [3], [aten.mm])]
+
+
+@case("checkpoint.selective_writes")
+def _(torch):
+    from functools import partial
+    from importlib import import_module
+    cp = import_module(f"{torch.__name__}.utils.checkpoint")
+    x = torch.tensor([0.5, -1.0], requires_grad=True)
+
+    def f(x):
+        y = x.sin()
+        y.mul_(2)
+        return y.exp()
+
+    context = partial(cp.create_selective_checkpoint_contexts, [torch.ops.aten.exp.default])
+    out = cp.checkpoint(f, x, use_reentrant=False, context_fn=context)
+    yield "grad", torch.autograd.grad(out.sum(), x)
+
+
+@case("checkpoint.operators_as_objects")
+def _(torch):
+    aten = torch.ops.aten
+    yield "names", str(aten.mm), str(aten.mm.default), repr(aten.sin.default), str(aten.mul.Tensor), aten.sin.default.__name__, aten.mul.Tensor.name()
+    yield "same", aten.mm.default is aten.mm.default, aten.mm.default == aten.sin.default
+    yield "called", aten.mm(torch.ones(2, 2), torch.ones(2, 2)), aten.mul.Tensor(torch.ones(2), torch.ones(2))
+    yield "missing", attempt(lambda: aten.no_such_operator)

@@ -165,3 +165,28 @@ def _(torch):
         d = fw.make_dual(x, v)
         yield "values", tuple(fw.unpack_dual(two(None)(d, x)[0])), seen
         yield "integers", attempt(lambda: two(v)(d, x))
+
+
+@case("forward_ad.the_tangent_itself")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, t = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+    with fw.dual_level():
+        d = fw.make_dual(x, t)
+        yield "same", fw.unpack_dual(d).tangent is t, fw.unpack_dual(fw.make_dual(*fw.unpack_dual(d))).tangent is t
+        yield "of itself", attempt(lambda: fw.make_dual(x, d)), attempt(lambda: fw.make_dual(d, x))
+        yield "out", attempt(lambda: torch.add(x, x, out=fw.make_dual(x + 1, t))), attempt(lambda: torch.sin(d, out=torch.empty(2)))
+        yield "later", fw.unpack_dual(d * 2).tangent
+    with fw.dual_level():
+        yield "gone", fw.unpack_dual(d).tangent
+
+
+@case("forward_ad.switched_off")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, t = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+    with fw.dual_level():
+        yield "on", fw._is_fwd_grad_enabled()
+        with fw._set_fwd_grad_enabled(False):
+            yield "off", fw._is_fwd_grad_enabled(), fw.unpack_dual(fw.make_dual(x, t))
+        yield "on again", fw._is_fwd_grad_enabled(), fw.unpack_dual(fw.make_dual(x, t)).tangent

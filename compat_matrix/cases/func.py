@@ -348,3 +348,45 @@ def _(torch):
         return (y * y).sum()
 
     yield "hooks", f.grad(hooked)(x), f.vmap(f.grad(hooked))(torch.stack([x, x])), seen
+
+
+@case("func.rearranged")
+def _(torch):
+    rearrange = torch.func.rearrange
+    x = torch.arange(12).view(3, 4)
+    for pattern, sizes in (("a (b c) -> (a b) c", {"b": 2}), ("a (b c) -> c a b", {"c": 2}), ("a b -> a b 1", {}), ("... b -> b ...", {}), ("a b -> a", {}),
+                           ("a b c -> a b c", {}), ("a (b c) -> a b c", {"b": 3}), ("a b", {}), ("a b -> () a b", {}), ("a b -> a b", {"c": 2}), ("a a -> a", {}),
+                           ("a (d e) -> a d e", {}), ("a b -> (a b)", {})):
+        yield pattern, attempt(lambda pattern=pattern, sizes=sizes: rearrange(x, pattern, **sizes))
+    yield "stacked", rearrange([x, x + 1], "n a b -> a (n b)")
+    yield "one dim", rearrange(x[None], "1 a b -> a b").shape, rearrange(x[None], "a ... -> (...) a").shape
+    y = torch.ones(2, 2, requires_grad=True)
+    yield "grad", torch.autograd.grad((rearrange(y, "a b -> b a") * torch.arange(4.0).view(2, 2)).sum(), y)
+
+
+@case("func.unwrapped")
+def _(torch):
+    unwrap, seen = torch.func.debug_unwrap, []
+    x = torch.arange(6.0).view(2, 3)
+    torch.vmap(torch.vmap(lambda t: (seen.append((unwrap(t).shape, unwrap(t, recurse=False).shape)), t)[1]))(x)
+    torch.func.grad(lambda t: (seen.append((unwrap(t), unwrap(t).requires_grad)), t.sum())[1])(x)
+    torch.func.jvp(lambda t: (seen.append(unwrap(t)), t.sum())[1], (x,), (x,))
+    yield "seen", seen
+    yield "plain", unwrap(x) is x
+
+
+@case("func.functionalized")
+def _(torch):
+    f = torch.func.functionalize(lambda t: t.clone().view(-1).add_(1).sum() * t.sum())
+    x = torch.arange(4.0).view(2, 2)
+    yield "value", f(x), torch.func.grad(f)(x), torch.vmap(f)(x)
+    yield "views", torch.func.functionalize(lambda t: t.view(-1)[0], remove="mutations_and_views")(x)
+    yield "refused", attempt(lambda: torch.func.functionalize(lambda t: t, remove="foo")(x))
+
+
+@case("func.batch_norm_without_statistics")
+def _(torch):
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
+    same = torch.func.replace_all_batch_norm_modules_(net)
+    yield "net", same is net, net[0].running_mean, net[0].track_running_stats
+    yield "value", net.eval()(torch.tensor([[1.0, 2.0], [3.0, 6.0]]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .._ops.registry import NONE, OPS
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
-from . import dtypes, errors, guards, record
+from . import dtypes, errors, guards, levels, record
 from .hot import make_view
 from .layouts import check_overlap
 from .levels import check_write
@@ -201,6 +201,8 @@ def into(name, spec, flat, out):
     outs = outs_of(name, spec.op, out)
     if thread.state.grad and (any(o.requires_grad for o in outs) or any(isinstance(x, Tensor) and x.requires_grad for x in flat)):
         raise errors.out_requires_grad(name)
+    if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
+        raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
     results = record_op(spec, values_of(flat))
     for o, v in zip(outs, results):
         write_result(o, v)

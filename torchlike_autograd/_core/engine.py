@@ -22,6 +22,7 @@ from .program import kept_by
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .speed import native
+from .storage import as_detached
 from .versions import check
 
 
@@ -67,6 +68,7 @@ class Pass:
 
 _numbers = itertools.count()
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
+_COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
 
 
 def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True):
@@ -423,7 +425,7 @@ def _checked(result, g, f):
     v = result._value()
     if g is not None and v.aval.shape != g.aval.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
-    if g is not None and v.aval.dtype is not g.aval.dtype:
+    if g is not None and v.aval.dtype is not g.aval.dtype and not hasattr(f, "any_type"):
         raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_legacy(g)} got torch.{_legacy(v)})")
     return v
 
@@ -520,7 +522,7 @@ def accumulate(leaf, g, p):
 def accumulate_any(leaf, g, create_graph=False):
     old = leaf.grad
     if old is None:
-        leaf.grad = wrap(g)
+        leaf.grad = wrap(g if not (create_graph and g.needs) else record_op(_COPY, (as_detached(g), g), GRAD)[0])
     elif create_graph or old.requires_grad:
         leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD if create_graph else NOGRAD)[0])
     else:

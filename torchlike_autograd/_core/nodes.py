@@ -159,6 +159,12 @@ class Node:
     def _sequence_nr(self):
         return self._tape.serial * 1_000_000 + self._first
 
+    def _set_sequence_nr(self, number):
+        raise NotImplementedError("_set_sequence_nr: the order of a backward pass is structure here and cannot be changed")
+
+    def _register_hook_dict(self, tensor):
+        raise NotImplementedError("_register_hook_dict: hooks are registered by register_hook")
+
     @property
     def _input_metadata(self):
         return [_InputMetadata(a) for a in self._step().out_avals]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 
-from .nodes import AccumulateGrad, Leaf, accumulate_node, node_at
+from .nodes import AccumulateGrad, Leaf, Node, accumulate_node, node_at
 from .record import thread
 
 
@@ -85,6 +85,8 @@ def _needed(p):
 def will_execute(node) -> bool:
     """Whether the current pass runs `node`, or captures what would reach it."""
     p = current()
+    if not isinstance(node, Node):
+        raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     if p is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
     if isinstance(node, AccumulateGrad) and not p.accumulate:

@@ -26,7 +26,7 @@ from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.lift import form_at
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
-from .nodes import Nowhere, node_at, observed, short_name
+from .nodes import Nowhere, node_at, observed, place_and_step, short_name
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
 from .speed import native
 
@@ -120,6 +120,8 @@ def _read_again(t, strict):
     v = _own(v, t._counter)
     if t._counter.inference and not v.needs:
         v.needs = INFERENCE
+    if old.tape is not None and old.tape.extra and v.needs and v.leaf is None and v is not old:
+        _still_retained(old, v)
     t._v, t._at = v, cell.n
     mark_seen(v, t._counter)
     return v
@@ -302,11 +304,15 @@ def _follow(old, new, counter):
     counter.writer = ref(new)
     if old.tape is None or not old.tape.extra or new.leaf is not None:
         return
+    _still_retained(old, new)
+
+
+def _still_retained(old, new):
     for first, seen in list(old.tape.extra.items()):
         if type(first) is int and old.slot in seen.retain:
             holder = seen.retain.pop(old.slot)
-            step = slot_table(new.tape.prefix)[new.slot][0]
-            observed(new.tape, step.first, True).retain[new.slot] = holder
+            tape, slot, step = place_and_step(new)
+            observed(tape, step.first, True).retain[slot] = holder
 
 
 def _put_data(chain, value, new):

@@ -7,13 +7,17 @@ property of the thread (saved-tensor hooks, anomaly mode, a timeline) and costs 
 
 from __future__ import annotations
 
+import time
+
 from . import record, saved
 from .record import IMMEDIATE, NOGRAD, ROOT, Step, _append, extend, is_full, label_of, new_prefix
+
+_LISTENERS = ("profiler", "selective", "timeline")
 
 
 def rewatch(state):
     """Begin or end watching the calls of a thread, as its hooks and modes say now."""
-    wanted = saved.current_hooks(state) is not None or bool(state.anomaly) or "timeline" in state.extra
+    wanted = saved.current_hooks(state) is not None or bool(state.anomaly) or not state.extra.keys().isdisjoint(_LISTENERS)
     state.root = _edge(ROOT, True) if wanted else ROOT
     tape = state.tape
     if tape.prefix.watched is not wanted:
@@ -31,6 +35,16 @@ def _edge(prefix, wanted):
 
 def record_watched(state, spec, ins, mode):
     """Record a call on a watched tape and show it to whoever watches."""
+    profiler = state.extra.get("profiler")
+    if profiler is None:
+        return _record_watched(state, spec, ins, mode)
+    start = time.perf_counter_ns()
+    out = _record_watched(state, spec, ins, mode)
+    profiler.call(spec, ins, start, out)
+    return out
+
+
+def _record_watched(state, spec, ins, mode):
     mode = state.grad if mode is None else mode
     if is_full(state.tape, spec, ins, mode):
         record.flush(state.tape)
@@ -45,6 +59,8 @@ def record_watched(state, spec, ins, mode):
     step = nxt.step
     if "timeline" in state.extra:
         state.extra["timeline"].note(step)
+    if "selective" in state.extra and mode != record.LEAF:
+        out = state.extra["selective"].made(spec, ins, out)
     if True in step.needs and mode != record.LEAF:
         if state.anomaly:
             state.anomaly.note(tape, step)

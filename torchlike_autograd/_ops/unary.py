@@ -445,7 +445,7 @@ def sinc(self):
     return _sinc(self)
 
 
-@partials(lambda t, out, x: unless(x == 0, t, ((x * math.pi) * jnp.cos(x * math.pi) - jnp.sin(x * math.pi)) / (x * x * math.pi)))
+@partials(lambda t, out, x: unless(x * x * math.pi == 0, t, ((x * math.pi) * jnp.cos(x * math.pi) - jnp.sin(x * math.pi)) / (x * x * math.pi)))
 def _sinc(x):
     y = math.pi * x
     return jnp.where(x == 0, 1, jnp.sin(y) / y)

@@ -1,14 +1,16 @@
 """torch.autograd (layer 7)."""
 
 from .._core import calls as _calls
-from . import anomaly_mode, forward_ad, functional, grad_mode, graph, profiler
-from ._run import backward, grad
+from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler  # noqa: F401
+from .._core.saved import SavedTensor  # noqa: F401
+from ._run import _calculate_shape, _make_grads, backward, grad  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
 from .gradcheck import GradcheckError as _GradcheckError  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck
 from .grad_mode import (
     _force_original_view_tracking,
+    _unsafe_preserve_version_counter,
     enable_grad,
     inference_mode,
     is_multithreading_enabled,
@@ -20,6 +22,12 @@ from .grad_mode import (
 from .variable import Variable
 
 _node_call = _calls.call_node
+
+
+def kineto_available():
+    """Whether there is a profiler: events are collected here without Kineto."""
+    return True
+
 
 __all__ = ["Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "grad_mode", "gradcheck",
            "gradgradcheck", "graph", "inference_mode", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled"]

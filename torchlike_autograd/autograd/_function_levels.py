@@ -102,8 +102,23 @@ def _pushed(cls, level, args, kwargs, split, apply):
     ts = found if isinstance(found, tuple) else (found,)
     if len(ts) != len(outs):
         raise RuntimeError(f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(ts)})")
+    _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts)
     duals = tuple(_joined(level, i, o, t) for i, (o, t) in enumerate(zip(outs, ts)))
     return duals if isinstance(out, tuple) else duals[0]
+
+
+def _check_aliases(ctx, primals, tangents, outs, ts):
+    """What forward writes to or shows as a view, the jvp must write to or show likewise."""
+    for o, t in zip(outs, ts):
+        if not isinstance(o, Tensor) or t is None:
+            continue
+        if any(o is d for d in ctx.dirty_tensors):
+            given = next((t0 for p, t0 in zip(primals, tangents) if p is o), None)
+            if given is not None and t is not given:
+                raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input inplace, "
+                                   "then the jvp function must modify the corresponding gradient inplace.")
+        elif o._is_view() and any(o._base is p for p in primals if isinstance(p, Tensor)) and isinstance(t, Tensor) and not t._is_view():
+            raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.")
 
 
 def _joined(level, i, o, t):

@@ -14,6 +14,7 @@ from .._core.simple import run_simple
 from .._core.storage import history
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
+from .._core.size import Size
 from .._tensor import Tensor, wrap
 from .graph import GradientEdge
 
@@ -156,6 +157,12 @@ def _grads_tuple(grads, n):
     return (grads,) if isinstance(grads, Tensor) else tuple(grads)
 
 
+def _calculate_shape(output, grad, is_grads_batched):
+    """The shapes of an output (a tensor or an edge) and of one gradient of it."""
+    shape = output.node._input_metadata[output.output_nr].shape if isinstance(output, GradientEdge) else output.shape
+    return Size(shape), grad.shape if not is_grads_batched else Size(grad.shape[1:])
+
+
 def _shape_dtype(out):
     if not isinstance(out, (Tensor, GradientEdge)):
         raise AssertionError("Expected output to be a torch.Tensor")
@@ -242,11 +249,14 @@ def _place(t):
     return v.leaf if v.leaf is not None else place_of(v)
 
 
+CYCLE = (
+    "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
+    "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+    "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)")
+
+
 def _warn_cycle():
-    warn(
-        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient which can cause a memory leak. We "
-        "recommend using autograd.grad when creating the graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
-        "your parameters to None after use to break the cycle and avoid the leak. (Triggered internally at /pytorch/torch/csrc/autograd/engine.cpp:1315.)")
+    warn(CYCLE)
 
 
 overriding.REROUTE[grad] = "torch.autograd.grad"

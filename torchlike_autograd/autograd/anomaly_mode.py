@@ -12,7 +12,7 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
 def is_anomaly_enabled() -> bool:
     """Whether nodes remember by which call they were made."""
-    return thread.state.anomaly is not None
+    return bool(thread.state.anomaly)
 
 
 def is_anomaly_check_nan_enabled() -> bool:

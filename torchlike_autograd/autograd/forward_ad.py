@@ -6,6 +6,7 @@ are still held are their primals.
 
 from __future__ import annotations
 
+import weakref
 from typing import NamedTuple
 
 from .._core import levels
@@ -55,8 +56,32 @@ def exit_dual_level(*, level=None):
         levels.strip(own, start)
     finally:
         del thread.state.extra["forward_ad"]
+        thread.state.extra.pop("given tangents", None)
         manager.__exit__()
         _current_level -= 1
+
+
+def _is_fwd_grad_enabled():
+    """Whether tangents are made and seen."""
+    return thread.state.extra.get("tangents", True)
+
+
+class _set_fwd_grad_enabled(_Mode):
+    """Inside, `make_dual` gives tensors without a tangent and `unpack_dual` shows none."""
+
+    def __init__(self, mode):
+        self.mode, self.before = mode, _is_fwd_grad_enabled()
+        thread.state.extra["tangents"] = mode
+
+    def __enter__(self):
+        """In force since it was made."""
+
+    def __exit__(self, *exc):
+        thread.state.extra["tangents"] = self.before
+
+    def clone(self):
+        """Another one of the same mode."""
+        return type(self)(self.mode)
 
 
 def make_dual(tensor, tangent, *, level=None):
@@ -70,12 +95,33 @@ def make_dual(tensor, tangent, *, level=None):
     v = tensor._value()
     if levels.has(v, found[1]):
         raise RuntimeError(f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {_current_level} is not supported.")
+    if levels.has(tangent._value(), found[1]):
+        raise RuntimeError(f"Setting a forward grad that itself has a forward gradient at the same level{_current_level} is not supported.")
+    if not _is_fwd_grad_enabled():
+        return tensor.view_as(tensor)
     if tangent.shape != tensor.shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size "
                            f"{list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
-    return wrap(levels.move("join", found[1], [v, tangent._value()]))
+    out = wrap(levels.move("join", found[1], [v, tangent._value()]))
+    _given()[out._v] = weakref.ref(tangent), weakref.ref(tangent._value())
+    return out
+
+
+def _given():
+    """{Value of a dual tensor: (the tangent that it was made with, its Value then)} of the running level."""
+    return thread.state.extra.setdefault("given tangents", weakref.WeakKeyDictionary())
+
+
+def _tangent_of(v, level):
+    """The tangent of a dual Value: the very tensor that it was made with, unless that was written to."""
+    given = _given().get(v)
+    if given is not None:
+        t, then = (r() for r in given)
+        if t is not None and then is not None and t._value() is then:
+            return t
+    return wrap(levels.move("tangent", level, [v]))
 
 
 def unpack_dual(tensor, *, level=None):
@@ -86,7 +132,8 @@ def unpack_dual(tensor, *, level=None):
     if found is None or not levels.has(tensor._value(), found[1]):
         return UnpackedDualTensor(tensor, None)
     v = tensor._value()
-    return UnpackedDualTensor(wrap(levels.move("primal", found[1], [v])), wrap(levels.move("tangent", found[1], [v])))
+    primal = wrap(levels.move("primal", found[1], [v]))
+    return UnpackedDualTensor(primal, _tangent_of(v, found[1]) if _is_fwd_grad_enabled() else None)
 
 
 class dual_level(_Mode):

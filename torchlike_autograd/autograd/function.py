@@ -20,7 +20,7 @@ from .._ops.spec import LeveledAval
 from .._tensor import Tensor, _new, wrap
 from ._kept import keep, raw_saved_tensors, release, saved_tensors
 
-__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
 
 
 class FunctionCtx(metaclass=Shown):
@@ -69,7 +69,7 @@ class BackwardCFunction(FunctionCtx, Node):
     """The ctx of a Function and its node in the graph."""
 
     __slots__ = ("__dict__",)
-    materialize_grads = True
+    materialize_grads = _materialize_non_diff_grads = True
     to_save = ()
     dirty_tensors = ()
     non_differentiable = ()
@@ -103,6 +103,12 @@ class BackwardCFunction(FunctionCtx, Node):
     def __getattr__(self, name):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
+    @property
+    def next_functions(self):
+        """((node or None, output number), ...), one entry for each tensor among the inputs."""
+        given = iter(Node.next_functions.fget(self))
+        return tuple(next(given) if needs else (None, 0) for needs, is_tensor in zip(self.needs_input_grad, self._input_is_tensor) if is_tensor)
+
     def __repr__(self):
         return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
 
@@ -123,7 +129,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def _absent(self, i):
         meta = self._outputs[i]
-        if not self.materialize_grads or meta is None:
+        if not self.materialize_grads or meta is None or not (self._materialize_non_diff_grads or self._differentiable[i]):
             return None
         from .. import zeros
 
@@ -343,9 +349,18 @@ def _check_dirty(ctx, inputs, outputs):
                 "of the Function.")
 
 
+_VIEW_AND_MORE = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by the "
+    "current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+    "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You can "
+    "ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
+
+
 def _attach(ctx, args, before, outputs):
     """Put the outputs on the tape as results of one step."""
     state = thread.state
+    if len([o for o in outputs if isinstance(o, Tensor)]) > 1 and any(d._is_view() for d in ctx.dirty_tensors):
+        raise RuntimeError(_VIEW_AND_MORE)
     wanted = tuple(i for i, n in enumerate(ctx.needs_input_grad) if n)
     non_diff = [id(t) for t in ctx.non_differentiable]
     tensors, seen = [], {}
@@ -375,7 +390,7 @@ def _attach(ctx, args, before, outputs):
         ctx._tape, ctx._first = tape, first
         if state.anomaly is not None:
             state.anomaly.note(tape, nxt.step)
-    ctx._outputs = [v.aval for v in values]
+    ctx._outputs, ctx._differentiable = [v.aval for v in values], needs
     several = sum(id(o) not in non_diff for o in tensors) > 1
     last = {id(o): v for o, v in zip(tensors, made)}  # a tensor returned twice is the last of its outputs
     for o in tensors:
@@ -427,6 +442,15 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
+class NestedIOFunction(Function):
+    """Not there: it belongs to Functions with methods that are not static."""
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """NotImplementedError."""
+        raise NotImplementedError("torch.autograd.function.NestedIOFunction: use torch.autograd.Function with static methods")
+
+
 def once_differentiable(fn):
     """A backward whose results cannot be differentiated again."""
 
@@ -448,8 +472,11 @@ def once_differentiable(fn):
 def _errors_on_backward(outputs):
     single = not isinstance(outputs, tuple)
     outs = (outputs,) if single else outputs
-    fakes = [o.detach().requires_grad_() for o in outs if isinstance(o, Tensor)]
-    made = iter(_Error.apply(*fakes) if fakes else ())
+    first = next((o for o in outs if isinstance(o, Tensor)), None)
+    if first is None:
+        return outputs
+    fakes = [o.detach().requires_grad_() if isinstance(o, Tensor) else first.detach() for o in outs]  # None has a place among the edges
+    made = iter([m for m, o in zip(_Error.apply(*fakes), outs) if isinstance(o, Tensor)])
     result = tuple(next(made) if isinstance(o, Tensor) else o for o in outs)
     return result[0] if single else result
 
@@ -464,5 +491,9 @@ class _Error(Function):
     @staticmethod
     def backward(ctx, *grads):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+_Error._backward_cls.__name__ = "Error"
+_Error._backward_cls.name = lambda self: "torch::autograd::Error"
 
 

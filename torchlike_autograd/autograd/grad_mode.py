@@ -8,7 +8,8 @@ import inspect
 from .._core.record import INFERENCE, thread
 from .._core.saying import warn
 from .._core.shown import Shown
-from .._core.storage import REPLAY
+from .._core.storage import REPLAY, cell_of
+from .._tensor import Tensor
 
 __all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
 
@@ -161,6 +162,35 @@ def is_view_replay_enabled() -> bool:
 
 def _set_view_replay(mode):
     (REPLAY.add if mode else REPLAY.discard)(thread.state)
+
+
+def set_versions(tensors, versions):
+    """Set the version counters of tensors; RuntimeError below 0."""
+    tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    versions = (versions,) if isinstance(versions, int) else tuple(versions)
+    if len(tensors) != len(versions):
+        raise RuntimeError(f"tensors_len={len(tensors)}, versions_len={len(versions)}")
+    for t, n in zip(tensors, versions):
+        if n < 0:
+            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {n}")
+        cell_of(t)
+        t._counter.n = n
+        if t._v.seen is not None:
+            t._v.seen = (t._counter, n)
+
+
+class _unsafe_preserve_version_counter:
+    """Writes inside do not count; what a backward pass reads may then be wrong, which nothing will notice."""
+
+    def __init__(self, tensors):
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        self.versions = tuple(t._version for t in self.tensors)
+
+    def __enter__(self):
+        """Nothing to do."""
+
+    def __exit__(self, *exc):
+        set_versions(self.tensors, self.versions)
 
 
 class _force_original_view_tracking(_Switch):

@@ -14,7 +14,7 @@ from ._mutation import allow_mutation_on_saved_tensors
 from ._saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
-           "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"]
+           "region_activation_memory_budget", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"]
 
 
 class Node(abc.ABC):
@@ -86,6 +86,11 @@ def increment_version(tensor):
             continue
         cell_of(t)
         t._counter.n += 1
+
+
+def region_activation_memory_budget(memory_budget):
+    """RuntimeError: it means something only inside a region that torch.compile handles."""
+    raise RuntimeError("torch.autograd.graph.region_activation_memory_budget can only be used inside a torch.compile region; it has no effect in eager mode.")
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled):

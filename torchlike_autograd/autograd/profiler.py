@@ -1,67 +1,173 @@
-"""torch.autograd.profiler (layer 7): regions can be named; recording them is JAX's profiler's."""
+"""torch.autograd.profiler (layer 7): times of calls, of the programs that compute them, of backward nodes, and of ranges that the user names.
+
+What differs: recording a call and computing it are different times.  A call's own event (`aten::mul`) is what it took to record; `torchlike::program` events are what
+it took to run everything pending, with the number of calls as their sequence number.  A profile listens to the thread that entered it.
+"""
 
 from __future__ import annotations
 
 import functools
+import time
 
+import jax
+
+from .._core import profiling
 from .._core import publish as _publish
+from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc, _format_time  # noqa: F401
 
-__all__ = ["emit_itt", "emit_nvtx", "profile", "record_function"]
+__all__ = ["EventList", "FunctionEvent", "KinetoStepTracker", "MemRecordsAcc", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 
-class record_function:
-    """Names a region of the program, as context or decorator; nothing is recorded."""
+class profile:
+    """Collects events inside; `function_events`, `key_averages().table()`, `export_chrome_trace(path)` after."""
 
-    def __init__(self, name, args=None):
-        self.name, self.args = name, args
+    def __init__(self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False, profile_memory=False, with_stack=False,
+                 with_modules=False, use_kineto=False, use_cpu=True, **more):
+        self.enabled, self.record_shapes, self.entered = enabled, record_shapes, False
+        self.function_events = self._collector = self._before = None
 
     def __enter__(self):
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise RuntimeError("Profiler context manager is not reentrant")
+        self.entered = True
+        self._collector = profiling.Collector(self.record_shapes)
+        self._before = profiling.start(self._collector)
         return self
 
     def __exit__(self, *exc):
-        return None
+        if not self.enabled:
+            return False
+        profiling.stop(self._before)
+        self.function_events = events_of(self._collector)
+        return False
+
+    def _check_finish(self):
+        if self.function_events is None:
+            raise RuntimeError("Profiler didn't finish running")
+
+    def __repr__(self):
+        return "<unfinished torch.autograd.profile>" if self.function_events is None else repr(self.function_events)
+
+    def __str__(self):
+        return "<unfinished torch.autograd.profile>" if self.function_events is None else str(self.function_events)
+
+    @property
+    def self_cpu_time_total(self):
+        """The sum of all times, each counted once."""
+        self._check_finish()
+        return self.function_events.self_cpu_time_total
+
+    def table(self, *args, **kwargs):
+        """The events as text."""
+        self._check_finish()
+        return self.function_events.table(*args, **kwargs)
+
+    def key_averages(self, *args, **kwargs):
+        """Averages by name."""
+        self._check_finish()
+        return self.function_events.key_averages(*args, **kwargs)
+
+    def total_average(self):
+        """One average of all."""
+        self._check_finish()
+        return self.function_events.total_average()
+
+    def export_chrome_trace(self, path):
+        """Write a trace."""
+        self._check_finish()
+        self.function_events.export_chrome_trace(path)
+
+
+def events_of(collector):
+    """What was collected, by start, in microseconds since the beginning."""
+    out = EventList()
+    ordered = sorted(collector.events, key=lambda e: (e[1], -e[2]))
+    for i, (name, start, end, thread, shapes, kind, number) in enumerate(ordered, 1):
+        out.append(FunctionEvent(i, name, thread, (start - collector.origin) / 1000, (end - collector.origin) / 1000, input_shapes=shapes, sequence_nr=number,
+                                 is_user_annotation=kind == "user_annotation"))
+    out._build_tree()
+    return out
+
+
+class record_function:
+    """A named range in a profile (and in JAX's, where one runs); also a decorator."""
+
+    def __init__(self, name, args=None):
+        self.name, self.args, self._open = name, args, []
+
+    def __enter__(self):
+        collector = profiling.current()
+        if collector is not None:
+            annotation = jax.profiler.TraceAnnotation(self.name)
+            annotation.__enter__()
+            self._open.append((collector, time.perf_counter_ns(), annotation))
+        return self
+
+    def __exit__(self, *exc):
+        if self._open:
+            collector, start, annotation = self._open.pop()
+            annotation.__exit__(*exc)
+            collector.add(self.name, start, kind="user_annotation")
 
     def __call__(self, f):
         @functools.wraps(f)
         def named(*args, **kwargs):
-            with self:
+            with record_function(self.name, self.args):
                 return f(*args, **kwargs)
 
         return named
 
 
-class profile:
-    """NotImplementedError unless it is switched off (``enabled=False``): use `jax.profiler`."""
+class emit_itt:
+    """Lets every call show in a running trace of JAX's profiler, which is where ranges of other tools go here."""
 
-    def __init__(self, *args, **kwargs):
-        enabled = kwargs.get("enabled", args[0] if args and isinstance(args[0], bool) else True)
-        if enabled:
-            raise NotImplementedError("torch.profiler.profile: nothing is recorded here; use jax.profiler.trace(directory)")
+    def __init__(self, enabled=True, record_shapes=False):
+        self.enabled, self.record_shapes, self._before = enabled, record_shapes, None
 
     def __enter__(self):
+        if self.enabled:
+            self._before = profiling.start(profiling.Collector(self.record_shapes))
+            self._annotation = jax.profiler.TraceAnnotation(type(self).__name__)
+            self._annotation.__enter__()
         return self
 
     def __exit__(self, *exc):
-        return None
-
-    def step(self):
-        """The next step begins."""
-
-
-class emit_nvtx(profile):
-    """As `profile`."""
+        if self.enabled:
+            self._annotation.__exit__(*exc)
+            profiling.stop(self._before)
 
 
-class emit_itt(profile):
-    """As `profile`."""
+class emit_nvtx(emit_itt):
+    """AssertionError where it is enabled: there is no CUDA in PyTorch's sense here."""
+
+    def __enter__(self):
+        if self.enabled:
+            raise AssertionError("Torch not compiled with CUDA enabled")
+        return self
 
 
-class EventList(list):
-    """What a profile recorded: nothing is."""
+class KinetoStepTracker:
+    """Counts the steps of profiles."""
+
+    _current_step = 0
+
+    @classmethod
+    def increment_step(cls, requester):
+        """One more."""
+        cls._current_step += 1
+        return cls._current_step
+
+    @classmethod
+    def current_step(cls):
+        """How many."""
+        return cls._current_step
 
 
-class FunctionEvent:
-    """One entry of such a list."""
+def kineto_available():
+    """True: events are collected, without Kineto."""
+    return True
 
 
 __getattr__ = _publish.missing("torch.autograd.profiler")

@@ -22,10 +22,13 @@ from ..autograd._kept import Kept
 from ..autograd._saving import saved_tensors_hooks
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
+from ._checkpoint_selective import (  # noqa: F401
+    SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts)
 from ._checkpoint_words import TIP, UNPACKED_TWICE, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
 
 __all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states",
-           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
+           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states", "CheckpointPolicy", "SelectiveCheckpointContext",
+           "create_selective_checkpoint_contexts", "SAC_IGNORED_OPS"]
 
 
 class CheckpointError(RuntimeError):
@@ -288,19 +291,3 @@ def _run(functions, start, end):
         return x
 
     return forward
-
-
-class CheckpointPolicy(enum.Enum):
-    """What a policy says of one call; nothing here asks policies yet."""
-
-    MUST_SAVE = 0
-    PREFER_SAVE = 1
-    MUST_RECOMPUTE = 2
-    PREFER_RECOMPUTE = 3
-    MUST_CPU_OFFLOAD = 4
-    PREFER_CPU_OFFLOAD = 5
-
-
-def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
-    """Not there: policies are asked about ATen operators, of which there are no objects here."""
-    raise NotImplementedError("torch.utils.checkpoint.create_selective_checkpoint_contexts is not there yet")

@@ -1,4 +1,4 @@
-"""torch.testing (layer 8): `assert_close` with PyTorch's tolerances and words."""
+"""`assert_close` (layer 8) with PyTorch's tolerances and words."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ._core import dtypes
-from ._core import publish as _publish
-from ._functions.data import as_tensor
-from ._tensor import Tensor
+from .._core import dtypes
+from .._functions.data import as_tensor
+from .._tensor import Tensor
 
 __all__ = ["assert_allclose", "assert_close"]
 
@@ -81,7 +80,6 @@ def _pairs(a, b, at, allow_subclasses):
         yield a, b, _compare_tensors, at
     else:
         raise TypeError(_placed(f"No comparison pair was able to handle inputs of type {type(a)} and {type(b)}.", at))
-
 
 
 def _sortable(mapping):
@@ -178,6 +176,3 @@ def _compare_arrays(x, y, rtol, atol, equal_nan):
         place = tuple(int(i) for i in at)
         lines.append(f"Greatest {name} difference: {d[at].item()} at index {place}{_allowed(allowed, equal)}")
     return "\n".join(lines)
-
-
-__getattr__ = _publish.missing("torch.testing")

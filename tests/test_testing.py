@@ -1,0 +1,87 @@
+"""torch.testing._internal: what PyTorch's own test files import runs here as they expect."""
+
+import unittest
+
+import pytest
+
+import torchlike_autograd as torch
+from torchlike_autograd.testing._internal import common_device_type as devices
+from torchlike_autograd.testing._internal import common_utils as utils
+
+
+def run(cls):
+    """(number of tests, names of those that fail, number of skipped ones)."""
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(cls).run(result)
+    return result.testsRun, [t.id().rpartition(".")[2] for t, _ in result.failures + result.errors], len(result.skipped)
+
+
+def test_parametrised_names():
+    @utils.instantiate_parametrized_tests
+    class Tests(utils.TestCase):
+        @utils.parametrize("x", [1, 2])
+        @utils.parametrize("d", [torch.float32, "a"])
+        @utils.parametrize("p,q", [(None, len), utils.subtest((1, 2), name="n")])
+        def test_a(self, x, d, p, q):
+            self.assertNotEqual(x, 2)
+
+    names = [n for n in dir(Tests) if n.startswith("test")]  # as torch 2.13 names them
+    assert names == ["test_a_x_1_d_a_n", "test_a_x_1_d_a_p0_q0", "test_a_x_1_float32_n", "test_a_x_1_float32_p0_q0", "test_a_x_2_d_a_n", "test_a_x_2_d_a_p0_q0",
+                     "test_a_x_2_float32_n", "test_a_x_2_float32_p0_q0"]
+    count, failed, _ = run(Tests)
+    assert count == 8
+    assert all("x_2" in n for n in failed)
+    assert len(failed) == 4
+
+
+def test_device_types():
+    class Tests(utils.TestCase):
+        @devices.dtypes(torch.float32, torch.float64)
+        @utils.parametrize("flag", [True, (1, 2)])
+        def test_b(self, device, dtype, flag):
+            self.assertEqual(torch.ones(2, device=device, dtype=dtype), [1, 1])
+
+        @devices.onlyCUDA
+        def test_c(self, device):
+            self.fail("there is none")
+
+    scope = {"Tests": Tests}
+    devices.instantiate_device_type_tests(Tests, scope)
+    assert "Tests" not in scope
+    names = [n for n in dir(scope["TestsCPU"]) if n.startswith("test")]
+    assert names == ["test_b_flag1_cpu_float32", "test_b_flag1_cpu_float64", "test_b_flag_True_cpu_float32", "test_b_flag_True_cpu_float64", "test_c_cpu"]
+    assert run(scope["TestsCPU"]) == (5, [], 1)
+
+
+@pytest.mark.parametrize(("x", "y", "equal"), [
+    (torch.ones(2), torch.ones(2), True), (torch.ones(2), torch.ones(2).double(), False), (torch.ones(1), 1, True), (1.0, torch.ones(()), True), (torch.ones(2), [1.0, 1.0], True),
+    ([1, torch.ones(2)], [1, torch.ones(2)], True), ({"a": 1}, {"a": 2}, False), ("a", "a", True), (None, None, True), (torch.ones(2), torch.ones(3), False),
+    (1.0, 1.0 + 1e-9, True), (1, 2, False), (float("nan"), float("nan"), True), (torch.float32, torch.float32, True), ({1}, {2}, False), (True, 1, True)])
+def test_equal(x, y, equal):
+    case = utils.TestCase()
+    if equal:
+        case.assertEqual(x, y)
+    else:
+        with pytest.raises(AssertionError):
+            case.assertEqual(x, y)
+        case.assertNotEqual(x, y)
+
+
+def test_guards():
+    with utils.set_default_dtype(torch.float64):
+        assert torch.ones(1).dtype is torch.float64
+    assert torch.ones(1).dtype is torch.float32
+    torch.manual_seed(0)
+    with utils.freeze_rng_state():
+        a = torch.rand(2)
+    assert torch.equal(torch.rand(2), a)
+    assert utils.gradcheck(torch.sin, torch.ones(2, dtype=torch.float64, requires_grad=True))
+
+
+def test_what_is_not_there_says_so():
+    from torchlike_autograd.utils import cpp_extension, flop_counter
+    from torchlike_autograd.utils._python_dispatch import TorchDispatchMode
+
+    for make in (flop_counter.FlopCounterMode, TorchDispatchMode().__enter__, cpp_extension.load_inline):
+        with pytest.raises(NotImplementedError, match=r"torch\.utils"):
+            make()

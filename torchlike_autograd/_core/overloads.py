@@ -1,0 +1,129 @@
+"""Operators as objects (layer 6): `torch.ops.aten.mm.default` and its like, one object each, for policies and for calling by ATen names."""
+
+from __future__ import annotations
+
+from .._ops.registry import BY_NAME, OPS
+from .._tensor import Tensor
+from . import bind, publish
+
+
+class OpOverload:
+    """One overload of an operator, callable."""
+
+    def __init__(self, packet, overload, call):
+        self._packet, self._overload, self._call = packet, overload, call
+        self.__name__ = f"{packet.__name__}.{overload}"
+        self.__module__ = f"torch._ops.{packet._namespace}"
+
+    def __call__(self, *args, **kwargs):
+        return self._call(*args, **kwargs)
+
+    @property
+    def overloadpacket(self):
+        """The operator of which it is an overload."""
+        return self._packet
+
+    @property
+    def namespace(self):
+        """"aten"."""
+        return self._packet._namespace
+
+    def name(self):
+        """Its name in schemas."""
+        dotted = "" if self._overload == "default" else f".{self._overload}"
+        return f"{self.namespace}::{self._packet.__name__}{dotted}"
+
+    def __str__(self):
+        return f"{self.namespace}.{self.__name__}"
+
+    def __repr__(self):
+        return f"<OpOverload(op='{self.namespace}.{self._packet.__name__}', overload='{self._overload}')>"
+
+
+class OpOverloadPacket:
+    """An operator with its overloads as attributes; calling it picks one."""
+
+    def __init__(self, namespace, name, call, made):
+        self._namespace, self.__name__, self._call, self._made = namespace, name, call, made
+        self.__module__ = f"torch._ops.{namespace}"
+
+    def __call__(self, *args, **kwargs):
+        return self._call(*args, **kwargs)
+
+    def overloads(self):
+        """The names of the overloads that are known here."""
+        return list(self._made)
+
+    def __getattr__(self, overload):
+        if overload.startswith("__") or overload not in self._made:
+            raise AttributeError(f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'")
+        out = OpOverload(self, overload, self._made[overload])
+        setattr(self, overload, out)
+        return out
+
+    def __str__(self):
+        return f"{self._namespace}.{self.__name__}"
+
+    def __repr__(self):
+        return f"<OpOverloadPacket(op='{self._namespace}.{self.__name__}')>"
+
+
+def _slice(self, dim=0, start=None, end=None, step=1):
+    """A view of every `step`-th element along a dim."""
+    return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
+
+
+def _index(self, indices):
+    """What index tensors take, None standing for whole dims."""
+    return self[tuple(slice(None) if i is None else i for i in indices)]
+
+
+def _absent(name):
+    def call(*args, **kwargs):
+        raise NotImplementedError(f"torch.ops.aten.{name}: not here")
+
+    return call
+
+
+_MADE = {"slice": {"Tensor": _slice}, "index": {"Tensor": _index}, **{n: {"default": _absent(n)} for n in ("_sparse_addmm", "_sparse_mm_reduce_impl")}}
+
+
+_packets: dict = {}
+
+
+def packet(name):
+    """The one object of a name: of the table, or of a function or method built on it (then with a default overload alone); None where there is none."""
+    if name not in _packets:
+        _packets[name] = _packet(name)
+    return _packets[name]
+
+
+def _packet(name):
+    if name in _MADE:
+        return OpOverloadPacket("aten", name, next(iter(_MADE[name].values())), _MADE[name])
+    if name.endswith("_"):
+        plain = packet(name[:-1])
+        method = publish.load_all().get(f"Tensor.{name}")
+        return method and OpOverloadPacket("aten", name, method, dict.fromkeys(plain.overloads() if plain is not None else ["default"], method))
+    ops = BY_NAME.get(name)
+    table = publish.load_all()
+    call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or getattr(Tensor, name, None)
+    if call is None and ops is None:
+        return None
+    made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}
+    return OpOverloadPacket("aten", name, call or bind.make_function(name, ops), made or {"default": call})
+
+
+_OWN = ("_put", "_graft", "_cast", "_copy_", "_ones", "_zeros", "_drawn", "_filled", "_whole", "_rearranged")
+
+
+def overload(name):
+    """The object of an operator of the table; None for those without a name in torch."""
+    if name not in OPS or name.startswith(_OWN):
+        return None
+    base, _, over = name.partition(".")
+    found = packet(base)
+    return None if found is None else getattr(found, over or "default", None)
+
+
+__all__ = ["OpOverload", "OpOverloadPacket", "overload", "packet"]

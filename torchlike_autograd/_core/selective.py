@@ -1,0 +1,85 @@
+"""Selective checkpoints (layer 6): which calls of a checkpointed piece keep their results, and taking these up in the second run.
+
+Both runs are watched (watch.py).  In the first, the policy is asked about each call and what it wants kept is held.  In the second, a call whose results are held is
+recorded as the others are, for its node, and then its results are the held ones: the recorded call is never computed, as nobody reads it.
+"""
+
+from __future__ import annotations
+
+from .._ops.spec import Layout
+from .._tensor import wrap
+from .overloads import overload
+from .record import Value, thread
+from .storage import as_detached, with_history
+from .watch import rewatch
+
+IGNORED = frozenset(("aten.detach.default", "aten.alias.default"))
+AGAIN = ("Trying to backward an extra time. You are only allowed to backward once on any region computed under selective activation checkpoint.")
+
+
+class Listener:
+    """A context; calls inside it go to `made`."""
+
+    def __enter__(self):
+        state = thread.state
+        self.before = state.extra.get("selective")
+        state.extra["selective"] = self
+        rewatch(state)
+        return self
+
+    def __exit__(self, *exc):
+        state = thread.state
+        if self.before is None:
+            del state.extra["selective"]
+        else:
+            state.extra["selective"] = self.before
+        rewatch(state)
+
+    def made(self, spec, ins, outs):
+        """The results that go on."""
+        op = overload(spec.op.key)
+        if op is None or str(op) in IGNORED:
+            return outs
+        state = thread.state
+        del state.extra["selective"]  # what happens in here is not asked about
+        try:
+            return self.answer(op, spec, ins, outs)
+        finally:
+            state.extra["selective"] = self
+
+
+class Keeping(Listener):
+    """The first run; held: {operator: [results, or None where they are computed again]}; wants(op, args, kwargs): the policy."""
+
+    def __init__(self, wants, held):
+        self.wants, self.held = wants, held
+
+    def answer(self, op, spec, ins, outs):
+        """Ask, and hold."""
+        flat = [wrap(v) if isinstance(v, Value) else v for v in ins]
+        args, kwargs = Layout(spec.op, spec.pattern).arguments(flat)
+        kept = [as_detached(v) if v.needs else v for v in outs] if self.wants(op, args, {**kwargs, **spec.statics}) else None
+        self.held.setdefault(op, []).append(kept)
+        return outs
+
+
+class Taking(Listener):
+    """The second run."""
+
+    def __init__(self, held):
+        self.held, self.at = held, {}
+
+    def answer(self, op, spec, ins, outs):
+        """The held results under the history of the new ones."""
+        kept, at = self.held.get(op, ()), self.at.get(op, 0)
+        if at >= len(kept):
+            if any(k is not None for k in kept):
+                raise RuntimeError(AGAIN)
+            return outs
+        self.at[op] = at + 1
+        if kept[at] is None:
+            return outs
+        return [with_history(k, v) if v.needs else k for k, v in zip(kept[at], outs)]
+
+
+__all__ = ["Keeping", "Taking"]

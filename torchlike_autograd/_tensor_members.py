@@ -1,0 +1,118 @@
+"""Members of a Tensor that few programs use (layer 5): the dtype of its gradient, views made again from another base, names of PyTorch's early days."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+
+from ._core import dtypes
+from ._core.nodes import Leaf, changes
+from ._core.record import GRAD
+from ._core.saying import warn
+from ._core.state import new as _new
+from ._core.storage import View, cell_of, history, replayed
+from ._ops.spec import _cxx
+
+_grad_dtypes: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # Leaf -> dtype or None, where it was set
+
+
+class _Cast:
+    """The first hook of a leaf whose gradient has another dtype."""
+
+    any_type = True
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def __call__(self, g):
+        return g.to(self.dtype)
+
+
+def grad_dtype_of(t):
+    """What a gradient of `t` must have: a dtype, or None for any."""
+    return _grad_dtypes.get(t._leaf, t.dtype) if t._leaf is not None else t.dtype
+
+
+class Members:
+    """The part of Tensor that few programs use."""
+
+    @property
+    def grad_dtype(self):
+        """The dtype of the gradient that arrives at this leaf; None: any."""
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        return grad_dtype_of(self)
+
+    @grad_dtype.setter
+    def grad_dtype(self, value):
+        if not self.is_leaf:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if value is not None and not isinstance(value, dtypes.dtype):
+            raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
+        leaf = self._leaf_point()
+        if leaf.grad is not None and value is not None and leaf.grad.dtype is not value:
+            raise RuntimeError(f"Cannot set grad_dtype to '{value.char_name}' because there is already a gradient with dtype '{_cxx(leaf.grad.dtype)}'. Please "
+                               "clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype.")
+        _grad_dtypes[leaf] = value
+        hooks = OrderedDict() if leaf.hooks is None else leaf.hooks
+        hooks.pop("grad_dtype", None)
+        if value is not None and value is not self.dtype:
+            hooks["grad_dtype"] = _Cast(value)
+            hooks.move_to_end("grad_dtype", last=False)
+        leaf.hooks = hooks or None
+        Leaf.watched[0] = True
+        changes[0] += 1
+
+    def _view_func(self, new_base):
+        """This view made again from `new_base`; None where that is not like the base."""
+        base = self._base
+        if base is None or (new_base.shape, new_base.dtype, new_base.stride()) != (base.shape, base.dtype, base.stride()):
+            return None
+        return self._view_func_unsafe(new_base)
+
+    def _view_func_unsafe(self, new_base):
+        """This view made again from `new_base`, whatever that is."""
+        base, view = self._base, self._view
+        if base is None:
+            return None
+        chain = view.chain if view.under is None else view.chain[len(view.under.chain):]
+        cell, old = cell_of(new_base), new_base._view
+        out = _new(type(new_base))
+        out._v = v = replayed(chain, history(new_base), GRAD)
+        out._cell, out._at, out._counter = cell, cell.n, new_base._counter
+        v.seen = (out._counter, out._counter.n)
+        root, under = (new_base, old) if old is None or old.base is None else (old.base, old.under)
+        out._view = View(root, (*(() if old is None else old.chain), *chain), "default", under)
+        return out
+
+    def _rev_view_func_unsafe(self, new_view):
+        """RuntimeError: there is none."""
+        raise RuntimeError("No _rev_view_func() found")
+
+    @property
+    def volatile(self):
+        """False."""
+        warn("volatile was removed (Variable.volatile is always False)")
+        return False
+
+    @volatile.setter
+    def volatile(self, value):
+        warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+
+    @property
+    def _grad_fn(self):
+        """The node, as `grad_fn`."""
+        return self.grad_fn
+
+    @_grad_fn.setter
+    def _grad_fn(self, value):
+        if value is not None:
+            raise RuntimeError("_grad_fn can be only set to None")
+        self.detach_()
+
+    @_grad_fn.deleter
+    def _grad_fn(self):
+        raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
+
+
+__all__ = ["Members", "grad_dtype_of"]

@@ -1,0 +1,169 @@
+"""OneFlow's spelling (layer 9): `import torchlike_autograd.dialects.oneflow as flow`.
+
+`flow.autograd.backward` and `grad` follow OneFlow's rules: the gradients of roots are a required argument, a graph is gone after one pass whatever it saved,
+`create_graph` keeps it, an empty list of inputs means "accumulate into all leaves".  Names that are not here are those of this package.
+
+What differs: `Tensor.backward` is PyTorch's method; nodes that were released are known as long as their graph is held.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import weakref
+
+import torchlike_autograd as _torch
+
+from .._core import passes
+from .._core.nodes import Leaf
+from .._tensor import Tensor
+from ..autograd import Function, enable_grad, functional, inference_mode, no_grad, set_grad_enabled
+from ..autograd import _run as _engine
+from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.graph import saved_tensors_hooks
+
+_released: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # tape -> first slots of nodes that a pass has released
+
+
+def backward(tensors=None, grad_tensors=..., retain_graph=False, create_graph=False, *, outputs=None, out_grads=...):
+    """Accumulate the gradients of `tensors` into the leaves; `outputs` and `out_grads` are the names of the first releases.
+
+    TypeError without `grad_tensors` (None is one); RuntimeError for what does not require grad, for shapes and counts that differ, and for released nodes.
+    """
+    roots, grads = _arguments("backward", tensors, outputs, grad_tensors, out_grads)
+    if grads is ...:
+        raise TypeError("backward() missing 1 required positional argument: 'grad_tensors'")
+    _accumulate(roots, grads, retain_graph, create_graph)
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False, allow_unused=False, is_grads_batched=False, *, out_grads=...):
+    """The gradients of `outputs` with respect to `inputs`, as a tuple; without inputs they are accumulated into the leaves and the tuple is empty."""
+    roots, grads = _arguments("grad", outputs, None, grad_outputs, out_grads)
+    targets = _sequence("inputs", inputs)
+    if not targets:
+        _accumulate(roots, grads, retain_graph, create_graph)
+        return ()
+    if not all(t.requires_grad for t in targets):
+        raise RuntimeError("All input tensors `.requires_grad` should be true")
+    if is_grads_batched:
+        return _torch.autograd.grad(roots, targets, grads, retain_graph or create_graph, create_graph, allow_unused=True, is_grads_batched=True)
+    gs = _gradients(roots, grads)
+    nodes = _nodes(roots, targets)
+    _refuse_released(nodes)
+    if not allow_unused and any(not _entered(t) for t in targets):
+        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
+    out = _engine.grad(roots, targets, gs, retain_graph or create_graph, create_graph, allow_unused=True) if roots else (None,) * len(targets)
+    _release(nodes, retain_graph or create_graph)
+    return out
+
+
+def _accumulate(roots, grads, retain_graph, create_graph):
+    gs = _gradients(roots, grads)
+    if not roots:
+        return
+    nodes = _nodes(roots, None)
+    _refuse_released(nodes)
+    leaves = [n._leaf for n in nodes if hasattr(n, "variable")] + [t._v.leaf for t in roots if isinstance(t._value().leaf, Leaf)]
+    before = {leaf: leaf.grad for leaf in leaves if leaf.grad is not None}
+    pairs = _engine._roots(roots, gs)
+    _engine.engine.run_backward(pairs, retain_graph or create_graph, create_graph)
+    for leaf, old in before.items():  # accumulated in place also where the sum has a graph
+        if leaf.grad is not old and leaf.grad is not None:
+            old._set_value(leaf.grad._value())
+            leaf.grad = old
+    _release(nodes, retain_graph or create_graph)
+
+
+# Arguments
+
+def _arguments(name, roots, older_roots, grads, older_grads):
+    if older_roots is not None:
+        roots = older_roots
+    if roots is None:
+        raise TypeError(f"{name}() missing 1 required positional argument: 'tensors'")
+    return _sequence("tensors", roots), grads if older_grads is ... else older_grads
+
+
+def _sequence(name, x):
+    if isinstance(x, Tensor):
+        return [x]
+    if not isinstance(x, (list, tuple)) or not all(isinstance(t, Tensor) for t in x):
+        raise TypeError(f"{name} must be a Tensor or a sequence of Tensors, but got {type(x).__name__}")
+    return list(x)
+
+
+def _gradients(roots, grads):
+    """One gradient for each root, checked as OneFlow does and cast to its dtype."""
+    if grads is not None:
+        if isinstance(grads, Tensor):
+            grads = [grads]
+        if not isinstance(grads, (list, tuple)) or not all(g is None or isinstance(g, Tensor) for g in grads):
+            raise TypeError(f"grad_tensors must be a Tensor, None or a sequence of them, but got {type(grads).__name__}")
+        if grads and len(grads) != len(roots):
+            raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
+    out = []
+    for i, root in enumerate(roots):
+        if not root.requires_grad:
+            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        g = grads[i] if grads else None
+        if g is None:
+            if root.numel() != 1:
+                raise RuntimeError("Grad can be implicitly created only for scalar outputs")
+            g = _torch.ones_like(root.detach())
+        elif g.shape != root.shape:
+            raise RuntimeError(f"out_grad's shape must be same as output's ({tuple(root.shape)} vs {tuple(g.shape)})")
+        elif g.dtype != root.dtype:
+            g = (g.real if g.is_complex() and not root.is_complex() else g).to(root.dtype)
+        else:
+            g = g.clone() if root.is_leaf else g
+        out.append(g)
+    return out
+
+
+# Released nodes
+
+def _nodes(roots, targets):
+    """The nodes of a pass: all below the roots, or those on a way to a target."""
+    places = [(_engine._place(t), None) for t in roots]
+    found = types.SimpleNamespace(roots=places, targets=None if targets is None else [_engine._place(t) for t in targets], accumulate=False)
+    nodes, _, run = passes._needed(found)
+    return [nodes[k] for k in run]
+
+
+def _refuse_released(nodes):
+    for node in nodes:
+        if not hasattr(node, "variable") and node._first in _released.get(node._tape, ()):
+            raise RuntimeError(f"This FunctionNode with name `{node.name()}` has been released.\nMaybe you try to backward through the node a second time. Specify "
+                               "retain_graph=True when calling .backward() or autograd.grad() the first time.")
+
+
+def _release(nodes, keep):
+    for node in () if keep else nodes:
+        if not hasattr(node, "variable"):
+            _released.setdefault(node._tape, set()).add(node._first)
+
+
+def _entered(t):
+    """Whether a tensor has ever been part of a graph that is still held."""
+    return not t.is_leaf or sys.getrefcount(t._value().leaf) > _ALONE or any(v.leaf is t._v.leaf for v in _engine.thread.state.tape.inputs)
+
+
+def _alone():
+    t = _torch.ones(1, requires_grad=True)
+    return sys.getrefcount(t._value().leaf)
+
+
+_ALONE = _alone()
+
+autograd = types.ModuleType(f"{__name__}.autograd", "OneFlow's names of `autograd`.")
+vars(autograd).update(
+    backward=backward, grad=grad, Function=Function, set_grad_enabled=set_grad_enabled, enable_grad=enable_grad, inference_mode=inference_mode,
+    is_grad_enabled=is_grad_enabled, no_grad=no_grad, functional=functional, graph=types.SimpleNamespace(saved_tensors_hooks=saved_tensors_hooks),
+    **{name: getattr(functional, name) for name in ("vjp", "jvp", "jacobian", "hessian", "hvp", "vhp")})
+
+
+def __getattr__(name):
+    return getattr(_torch, name)
+
+
+__all__ = ["Function", "Tensor", "autograd", "enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]

@@ -1,0 +1,168 @@
+"""torch.profiler (layer 8): profiles with a schedule over torch.autograd.profiler."""
+
+from __future__ import annotations
+
+import enum
+import os
+import socket
+import time
+
+from .._core import publish as _publish
+from ..autograd import profiler as _profiler
+from ..autograd.profiler import kineto_available, record_function
+
+__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities",
+           "tensorboard_trace_handler"]
+
+
+class ProfilerActivity(enum.Enum):
+    """What can be listened to; here all of it is on the host."""
+
+    CPU = 0
+    XPU = 1
+    CUDA = 3
+
+
+class ProfilerAction(enum.Enum):
+    """What a profile does in a step."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+def supported_activities():
+    """Those that there are."""
+    return {ProfilerActivity.CPU}
+
+
+def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
+    """step -> action: skip, wait, warm up, record; again and again, or `repeat` times."""
+    if not (wait >= 0 and warmup >= 0 and active > 0 and repeat >= 0 and skip_first >= 0):
+        raise AssertionError(f"Invalid profiler schedule arguments. Got {wait=} (need >= 0), {warmup=} (need >= 0), {active=} (need > 0), {repeat=} (need >= 0), "
+                             f"{skip_first=} (need >= 0).")
+
+    def action(step):
+        if step < 0:
+            raise AssertionError(f"Step must be non-negative. Got {step}.")
+        if step < skip_first:
+            return ProfilerAction.NONE
+        step -= skip_first
+        if skip_first_wait:
+            step += wait
+        turn, at = divmod(step, wait + warmup + active)
+        if repeat > 0 and turn >= repeat:
+            return ProfilerAction.NONE
+        if at < wait:
+            return ProfilerAction.NONE
+        if at < wait + warmup:
+            return ProfilerAction.WARMUP
+        return ProfilerAction.RECORD if at < wait + warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE
+
+    return action
+
+
+def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
+    """An `on_trace_ready` that writes a trace file into a folder."""
+
+    def handler(prof):
+        os.makedirs(dir_name, exist_ok=True)
+        name = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        prof.export_chrome_trace(os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json"))
+
+    return handler
+
+
+class profile:
+    """A profile over steps: `step()` after each; `on_trace_ready(profile)` when a turn of the schedule has ended."""
+
+    def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
+                 with_modules=False, experimental_config=None, execution_trace_observer=None, acc_events=False, use_cuda=None, custom_trace_id_callback=None,
+                 **more):
+        self.activities = set(activities) if activities else supported_activities()
+        self.record_shapes, self.on_trace_ready = record_shapes, on_trace_ready
+        self.schedule = schedule or (lambda step: ProfilerAction.RECORD)
+        self.record_steps = schedule is not None
+        self.step_num, self.profiler, self._range = 0, None, None
+        self.current_action = self.schedule(0)
+        self._metadata = {}
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.stop()
+
+    def start(self):
+        """Begin with the action of the first step."""
+        self._begin()
+        self._begin_range()
+
+    def stop(self):
+        """End; a turn that records is handed over."""
+        self._end_range()
+        if self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
+            self._end(True)
+
+    def step(self):
+        """The next step begins."""
+        self._end_range()
+        before = self.current_action
+        self.step_num += 1
+        self.current_action = self.schedule(self.step_num)
+        if before == ProfilerAction.RECORD_AND_SAVE:
+            self._end(True)
+        recording = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+        if self.current_action in recording and (before not in recording or before == ProfilerAction.RECORD_AND_SAVE):
+            self._begin()
+        self._begin_range()
+
+    def _begin(self):
+        if self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
+            self.profiler = _profiler.profile(record_shapes=self.record_shapes)
+            self.profiler.__enter__()
+
+    def _end(self, ready):
+        if self.profiler is not None and self.profiler.function_events is None:
+            self.profiler.__exit__(None, None, None)
+            if ready and self.on_trace_ready is not None:
+                self.on_trace_ready(self)
+
+    def _begin_range(self):
+        if self.record_steps:
+            self._range = record_function(f"ProfilerStep#{self.step_num}")
+            self._range.__enter__()
+
+    def _end_range(self):
+        if self._range is not None:
+            self._range.__exit__(None, None, None)
+            self._range = None
+
+    def _done(self):
+        if self.profiler is None:
+            raise AssertionError("Profiler must be initialized before exporting chrome trace")
+        return self.profiler
+
+    def events(self):
+        """The events of the last turn."""
+        self._done()._check_finish()
+        return self.profiler.function_events
+
+    def key_averages(self, *args, **kwargs):
+        """Averages by name."""
+        return self._done().key_averages(*args, **kwargs)
+
+    def export_chrome_trace(self, path):
+        """Write a trace."""
+        self._done().export_chrome_trace(path)
+
+    def add_metadata(self, key, value):
+        """Remember a note."""
+        self._metadata[key] = value
+
+    add_metadata_json = add_metadata
+
+
+__getattr__ = _publish.missing("torch.profiler")

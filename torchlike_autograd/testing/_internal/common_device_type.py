@@ -1,0 +1,248 @@
+"""torch.testing._internal.common_device_type (layer 8): device-generic tests, of which there are those of the CPU."""
+
+from __future__ import annotations
+
+import inspect
+import unittest
+from typing import NamedTuple
+
+from ..._core import publish as _publish
+from ._parametrized import bound
+from .common_utils import TestCase, _needless
+
+
+class tol(NamedTuple):
+    """A pair of tolerances."""
+
+    atol: float
+    rtol: float
+
+
+class DeviceTypeTestBase(TestCase):
+    """What instantiated classes derive from."""
+
+    device_type = "generic_device_type"
+
+    @classmethod
+    def get_primary_device(cls):
+        """The device of the tests."""
+        return cls.device_type
+
+    @classmethod
+    def get_all_devices(cls):
+        """All devices of the type."""
+        return [cls.get_primary_device()]
+
+
+class CPUTestBase(DeviceTypeTestBase):
+    """The CPU."""
+
+    device_type = "cpu"
+
+
+class _For:
+    """Remembers values for some device types on a test."""
+
+    key, device = "dtypes", "all"
+
+    def __init__(self, *values):
+        self.values = values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) and self.key == "dtypes" else values
+
+    def __call__(self, fn):
+        held = dict(getattr(fn, self.key, {}))
+        held[self.device] = self.values
+        setattr(fn, self.key, held)
+        return fn
+
+
+class dtypes(_For):
+    """One test for each dtype."""
+
+
+class dtypesIfCPU(dtypes):
+    """For the CPU only."""
+
+    device = "cpu"
+
+
+class dtypesIfCUDA(dtypes):
+    """For CUDA only."""
+
+    device = "cuda"
+
+
+class dtypesIfMPS(dtypes):
+    """For MPS only."""
+
+    device = "mps"
+
+
+class dtypesIfXPU(dtypes):
+    """For XPU only."""
+
+    device = "xpu"
+
+
+class dtypesIfHPU(dtypes):
+    """For HPU only."""
+
+    device = "hpu"
+
+
+class dtypesIfPRIVATEUSE1(dtypes):
+    """For other devices only."""
+
+    device = "privateuse1"
+
+
+class precisionOverride:
+    """{dtype: absolute tolerance} of a test."""
+
+    def __init__(self, d):
+        self.d = d
+
+    def __call__(self, fn):
+        fn.precision_overrides = self.d
+        return fn
+
+
+class toleranceOverride(precisionOverride):
+    """{dtype: tol} of a test."""
+
+    def __call__(self, fn):
+        fn.tolerance_overrides = self.d
+        return fn
+
+
+def _only(*devices):
+    def decorate(fn):
+        return fn if "cpu" in devices else unittest.skip(f"Only runs on {list(devices)}")(fn)
+
+    return decorate
+
+
+onlyCPU, onlyCUDA, onlyMPS, onlyXPU, onlyHPU = (_only(d) for d in ("cpu", "cuda", "mps", "xpu", "hpu"))
+onlyCUDAAndPRIVATEUSE1 = onlyAccelerator = onlyPRIVATEUSE1 = _only("cuda")
+onlyNativeDeviceTypes = _needless
+
+
+def onlyOn(device_type):
+    """Only on a device type or some."""
+    return _only(*([device_type] if isinstance(device_type, str) else device_type))
+
+
+def onlyNativeDeviceTypesAnd(devices=None):
+    """The CPU is one."""
+    return _needless
+
+
+def deviceCountAtLeast(num_required_devices):
+    """Only with so many devices; the test then takes a list of them."""
+
+    def decorate(fn):
+        fn.num_required_devices = num_required_devices
+        return fn if num_required_devices <= 1 else unittest.skip(f"fewer than {num_required_devices} devices detected")(fn)
+
+    return decorate
+
+
+def largeTensorTest(size, device=None, inductor=False):
+    """Runs."""
+    return _needless
+
+
+def expectedFailure(device_type):
+    """Expected to fail on a device type."""
+    return unittest.expectedFailure if device_type == "cpu" else _needless
+
+
+expectedFailureCPU = unittest.expectedFailure
+for _name in ("CUDA", "HPU", "MPS", "MPSComplex", "MPSPre14", "MPSPre15", "Meta", "XLA", "XPU"):
+    globals()[f"expectedFailure{_name}"] = _needless
+for _name in ("CPUIfNoFFT", "CPUIfNoLapack", "CUDAIfMiopen", "CUDAIfNoCudnn", "CUDAIfNoCusolver", "CUDAIfNoMagma", "CUDAIfNoMagmaAndNoCusolver", "CUDAIfRocm",
+              "HPU", "Lazy", "MPS", "Meta", "PRIVATEUSE1", "XLA", "XPU", "CUDAIfNoSparseGeneric", "CUDAIfNotRocm", "CUDAIfNoMagmaAndNoLinalgsolver"):
+    globals()[f"skip{_name}"] = _needless
+for _name in ("CUDAIf", "HPUIf", "LazyIf", "MPSIf", "MetaIf", "PRIVATEUSE1If", "XLAIf", "XPUIf", "CUDAIfCudnnVersionLessThan", "CUDAVersionIn",
+              "CUDAIfRocmVersionLessThan", "CUDAIfVersionLessThan", "GPUIf"):
+    globals()[f"skip{_name}"] = lambda *args, **kwargs: lambda fn: fn
+skipCPUIfNoMkl = unittest.skip("there is no MKL here")
+skipCPUIfNoMkldnn = unittest.skip("there is no MKLDNN here")
+
+
+def skipCPUIf(dep, reason):
+    """Skip under a condition."""
+    return unittest.skipIf(dep, reason)
+
+
+def get_all_device_types():
+    """Those that tests run on."""
+    return ["cpu"]
+
+
+def get_device_type_test_bases():
+    """The CPU's."""
+    return [CPUTestBase]
+
+
+def instantiate_device_type_tests(generic_test_class, scope, except_for=None, only_for=None, include_lazy=False, allow_mps=False, allow_xpu=False):
+    """Put a class of the CPU's tests in `scope` instead of a generic one: each test gets `device`, and `dtype` where it names some."""
+    scope.pop(generic_test_class.__name__, None)
+    wanted = lambda names: [names] if isinstance(names, str) else names  # noqa: E731
+    if (only_for is not None and "cpu" not in wanted(only_for)) or (except_for is not None and "cpu" in wanted(except_for)):
+        return
+    bases = tuple(b for b in generic_test_class.__mro__[1:] if b not in TestCase.__mro__)
+    name = f"{generic_test_class.__name__}CPU"
+    made = type(name, (CPUTestBase, *bases), {"__module__": generic_test_class.__module__, "__qualname__": name})
+    for key, member in list(vars(generic_test_class).items()):
+        if key in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
+            continue
+        if key.startswith("test") and callable(member):
+            _instantiate(made, key, member)
+        else:
+            setattr(made, key, member)
+    scope[name] = made
+
+
+def _instantiate(made, name, test):
+    variants = getattr(test, "parametrize_fn", None)
+    sets = [(test, "", {}, lambda _: [])] if variants is None else list(variants(test, made, made))
+    held = getattr(test, "dtypes", {})
+    types = held.get("cpu", held.get("all", (None,)))
+    for body, suffix, kwargs, decorators in sets:
+        for group in types:
+            _place(made, name, body, suffix, dict(kwargs), group, decorators)
+
+
+def _place(made, name, body, suffix, kwargs, group, decorators):
+    full = "_".join(x for x in (name, suffix, "cpu", _called(group)) if x)
+    asked = inspect.signature(body).parameters
+    if group is not None:
+        kwargs["dtypes" if isinstance(group, (list, tuple)) else "dtype"] = group
+    run = bound(body, kwargs, decorators(kwargs))
+    plural = hasattr(body, "num_required_devices")
+
+    def test(self):
+        overrides = getattr(body, "tolerance_overrides", {}).get(group) if not isinstance(group, (list, tuple)) else None
+        precision = getattr(body, "precision_overrides", {}).get(group) if not isinstance(group, (list, tuple)) else None
+        if overrides is not None:
+            self.precision, self.rel_tol = overrides.atol, overrides.rtol
+        elif precision is not None:
+            self.precision = precision
+        if "device" not in asked and "devices" not in asked:
+            return run(self)
+        return run(self, ["cpu"] if plural else "cpu")
+
+    test.__name__ = full
+    for flag in ("__unittest_skip__", "__unittest_skip_why__", "__unittest_expecting_failure__"):
+        if hasattr(run, flag):
+            setattr(test, flag, getattr(run, flag))
+    setattr(made, full, test)
+
+
+def _called(group):
+    if group is None:
+        return ""
+    return "_".join(str(d).split(".")[-1] for d in (group if isinstance(group, (list, tuple)) else (group,)))
+
+
+__getattr__ = _publish.missing("torch.testing._internal.common_device_type")
