@@ -10,7 +10,7 @@ from ._core.dtypes import dtype as _dtype  # noqa: F401
 from ._tensor import Size, Tensor
 from .storage import UntypedStorage as Storage
 
-__all__ = ["Any", "Device", "FileLike", "Number", "Size", "Storage", "Tensor"]
+__all__ = ["Device", "FileLike", "Number", "Storage"]
 
 _int, _float, _bool, _complex, _str, _bytes = int, float, bool, complex, str, bytes
 _device = _device_class

@@ -72,7 +72,7 @@ def _at_edges(value, a, x, at_zero):
 
 _EDGES = [call(at(0.0, 0.0, 1.0, 1.0, 2.0, -1.0, 1.0, _INF, 1.0, _NAN, 5.0, 20.0, 0.5, _INF, grad=False),
                at(0.0, 1.0, 0.0, 2.0, _INF, 1.0, -1.0, 1.0, _NAN, 1.0, 20.0, 5.0, 0.0, _INF)), call(at(1.0, 2.0), at(1.0, 2.0, grad=False))]
-_INCOMPLETE = {"promote": Promote.RESULT, "saves": _OTHER, "samples": [call(real(3, low=0.5, grad=False), real(3, low=0.1))], "kinks": _EDGES,
+_INCOMPLETE = {"forward": False, "promote": Promote.RESULT, "saves": _OTHER, "samples": [call(real(3, low=0.5, grad=False), real(3, low=0.1))], "kinks": _EDGES,
                "errors": [fails(call(at(2, 3, dtype="int64", grad=False), at(2, 3, dtype="int64", grad=False)), NotImplementedError,
                                 "\"igamma_cpu\" not implemented for 'Long'")]}
 
