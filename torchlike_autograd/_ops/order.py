@@ -169,7 +169,7 @@ def _extreme_over(name, x, dim, keepdim, greatest):
     if x.size == 0 and len(dim) == 0:
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.")
     axes = reduce_dims(dim, x.ndim)
-    nonempty(f"{name}()", x, dim or axes)
+    nonempty(f"{name}()", x, dim if dim and x.ndim else axes)
     only("max_values_cpu" if greatest else "min_values_cpu", x, "bifu")
     return extreme(x, axes, keepdim, greatest, False)
 
