@@ -152,3 +152,15 @@ def _(torch):
         yield label, g.detach(), g.requires_grad
     yield "put", torch.zeros(3, dtype=torch.bool).put_(torch.tensor([0, 0]), torch.tensor([True, True]), accumulate=True)
     yield "lu", type(torch.ones(2, 2).lu(get_infos=True)).__name__, type(torch.lu(torch.ones(2, 2), get_infos=True)).__name__
+
+
+@case("borders.linear cross entropy")
+def _(torch):
+    x = torch.tensor([[1.0, -2.0, 3.0], [4.0, 5.0, 0.5]], requires_grad=True)
+    for label, more, target in (("plain", {}, torch.tensor([1, 0])), ("bias", {"bias": True, "label_smoothing": 0.1}, torch.tensor([1, -100])),
+                                ("places", {"out_features": (2,), "reduction": "sum"}, torch.tensor([[0, 1], [1, 0]])),
+                                ("weights", {"weight": torch.tensor([1.0, 2.0]), "ignore_index": 0}, torch.tensor([1, 0]))):
+        torch.manual_seed(0)
+        m = torch.nn.LinearCrossEntropyLoss(3, 2, **more)
+        loss = m(x, target)
+        yield label, repr(m), list(m.state_dict()), loss.detach(), torch.autograd.grad(loss, [x, *m.parameters()])
