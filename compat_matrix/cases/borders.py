@@ -40,6 +40,8 @@ table("borders.refused", fails, [(e, e, E) for e in (
     "F.conv_transpose1d(torch.ones(1, 1, 4), torch.ones(1, 2))", "F.adaptive_avg_pool3d(torch.ones(1, 1, 1, 1, 1), (-1, 0, 2))",
     "F.adaptive_max_pool1d(torch.ones(1, 1, 1), -1)", "F.adaptive_max_pool2d(torch.ones(1, 1, 1, 1), (-1, 0))",
     "F.adaptive_max_pool3d(torch.ones(1, 1, 1, 1, 1), (-1, 0, 2))", "F.avg_pool3d(torch.ones(1, 2, 4, 4), 2, padding=-1)", "F.avg_pool3d(torch.ones(1, 1, 4, 4), 2, padding=4)",
+    "torch.narrow(c, 0, torch.tensor([1]), 1)", "torch.narrow(c, 0, torch.tensor(1.0), 1)", "torch.narrow(c, 0, torch.tensor(True), 1)",
+    "torch.multinomial(torch.tensor([1.0, float('nan')]), 2, True)", "F.rrelu(c, 0.3, 0.1)",
     "F.max_pool1d(torch.ones(1, 1, 9), 2, padding=-1, return_indices=True)", "F.max_pool1d(torch.ones(1, 1, 9), 2, padding=4, return_indices=True)",
     "F.linear_cross_entropy(torch.ones(2, 3, 3), torch.ones(2, 3), torch.ones(3, 2))", "F.linear_cross_entropy(m, torch.ones(2), torch.ones(2, 2))",
     "F.linear_cross_entropy(m, torch.ones(2, 4), torch.ones(2, 2))", "F.linear_cross_entropy(m, torch.ones(2, 3), torch.ones(2, 2), ignore_index=0)",
@@ -138,3 +140,27 @@ def _(torch):
         u, s, v = f()
         yield label, [tuple(t.shape) for t in (u, s, v)], s.detach(), (u * s @ v.mT).detach(), torch.autograd.grad((u * s @ v.mT).pow(2).sum(), a)
     yield "refused", attempt(lambda: torch.pca_lowrank(a, 7)), attempt(lambda: torch.pca_lowrank(a, 2, niter=-1)), attempt(lambda: torch.svd_lowrank(a[0]))
+
+
+@case("borders.kept")
+def _(torch):
+    x = torch.ones(1, 1, 4, 4, dtype=torch.float64, requires_grad=True)
+    for label, f in (("adaptive", lambda: torch.nn.functional.adaptive_max_pool2d(x, (None, None))),
+                     ("fractional", lambda: torch.nn.functional.fractional_max_pool2d(x, 1, output_ratio=(0.5, 0.5)))):
+        torch.manual_seed(0)
+        g, = torch.autograd.grad(f().sum(), x, create_graph=True)
+        yield label, g.detach(), g.requires_grad
+    yield "put", torch.zeros(3, dtype=torch.bool).put_(torch.tensor([0, 0]), torch.tensor([True, True]), accumulate=True)
+    yield "lu", type(torch.ones(2, 2).lu(get_infos=True)).__name__, type(torch.lu(torch.ones(2, 2), get_infos=True)).__name__
+
+
+@case("borders.linear cross entropy")
+def _(torch):
+    x = torch.tensor([[1.0, -2.0, 3.0], [4.0, 5.0, 0.5]], requires_grad=True)
+    for label, more, target in (("plain", {}, torch.tensor([1, 0])), ("bias", {"bias": True, "label_smoothing": 0.1}, torch.tensor([1, -100])),
+                                ("places", {"out_features": (2,), "reduction": "sum"}, torch.tensor([[0, 1], [1, 0]])),
+                                ("weights", {"weight": torch.tensor([1.0, 2.0]), "ignore_index": 0}, torch.tensor([1, 0]))):
+        torch.manual_seed(0)
+        m = torch.nn.LinearCrossEntropyLoss(3, 2, **more)
+        loss = m(x, target)
+        yield label, repr(m), list(m.state_dict()), loss.detach(), torch.autograd.grad(loss, [x, *m.parameters()])

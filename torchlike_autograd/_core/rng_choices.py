@@ -299,7 +299,7 @@ def _with_replacement(gen: Generator, rows: np.ndarray, num_samples: int) -> np.
     out = np.empty((rows.shape[0], num_samples), np.int64)
     with gen.lock:
         for row, samples in zip(rows, out, strict=True):
-            require(not (row < 0).any(), f"{invalid} (encountering probability entry < 0)")
+            require(bool((row >= 0).all()), f"{invalid} (encountering probability entry < 0)")  # NaN counts as one
             require(
                 bool(np.isfinite(row).all()),
                 f"{invalid} (encountering probability entry = infinity or NaN)",

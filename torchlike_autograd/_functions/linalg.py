@@ -239,7 +239,13 @@ _LU_WORDS = ("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.
              f"LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots) {TRIGGERED}2073.)")
 
 
-@composite("torch.lu", "Tensor.lu")
+@composite("Tensor.lu")
+def tensor_lu(self, pivot=True, get_infos=False):
+    """`lu` with a plain tuple."""
+    return tuple(lu(self, pivot, get_infos))
+
+
+@composite("torch.lu")
 def lu(A, pivot=True, get_infos=False, out=None):
     """The packed factors and the row exchanges, also of singular matrices."""
     once(_LU_WORDS)

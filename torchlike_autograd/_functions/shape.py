@@ -373,6 +373,8 @@ def select(input, dim, index):
 
 def _narrow_plan(input, dim, start, length):
     shape = input._v.aval.shape
+    if isinstance(start, Tensor) and (start.ndim or not dtypes.BOOL < start.dtype.category < dtypes.FLOAT):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:

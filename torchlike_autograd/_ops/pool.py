@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import windows as _windows
-from .conventions import char_name, only
+from .conventions import always, char_name, only
 from .registry import SMOOTH, at, call, fails, op, real, rule
 
 _WORDS = {1: "one", 2: "two", 3: "three"}
@@ -197,7 +197,7 @@ def _adaptive(n):
         return _windows.sum_over(self, spatial) / _windows.counts(spatial, self.ndim).astype(self.dtype)
 
     @op(f"adaptive_max_pool{n}d(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)", node=f"AdaptiveMaxPool{n}DBackward0", names=(), nondiff_out=(1,),
-        zero_second=True, saves={"self": ("self", "result1")}, samples=[call(real(*shape), size)], kinks=SMOOTH)
+        zero_second=always, saves={"self": ("self", "result1")}, samples=[call(real(*shape), size)], kinks=SMOOTH)
     def largest(self, *, output_size):
         """The maximum of each part and its index in the plane."""
         name = f"adaptive_max_pool{n}d"
@@ -299,7 +299,7 @@ def _fractional(n):
     name = f"fractional_max_pool{n}d"
 
     @op(f"{name}(Tensor self, int[{n}] kernel_size, int[{n}] output_size, Tensor random_samples) -> (Tensor, Tensor)",
-        node=f"FractionalMaxPool{n}DBackward0", names=(), nondiff=("random_samples",), nondiff_out=(1,), zero_second=True, saves={"self": ("self", "result1")},
+        node=f"FractionalMaxPool{n}DBackward0", names=(), nondiff=("random_samples",), nondiff_out=(1,), zero_second=always, saves={"self": ("self", "result1")},
         samples=[call(real(1, 1, 2), 1, 1, real(1, 1, n))], kinks=SMOOTH)
     def pool(self, random_samples, *, kernel_size, output_size):
         """The maximum of each window and its index in the plane; windows lie at places that random numbers decide."""
