@@ -29,8 +29,8 @@ globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 
 from . import (  # noqa: E402
-    _C, accelerator, amp, autograd, backends, compiler, cpu, cuda, fft, func, hub, interop, jit, linalg, mps, nn, optim, overrides, random, serialization, special, testing, utils,
-    version)
+    _C, accelerator, amp, autograd, backends, compiler, cpu, cuda, fft, func, hub, interop, jit, linalg, mps, nn, optim, overrides, random,
+    serialization, special, testing, utils, version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
