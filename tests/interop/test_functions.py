@@ -31,10 +31,12 @@ def close(a, b):
 
 
 TRANSFORMED = {
-    "plain": lambda f: f(X, W), "jit": lambda f: jax.jit(f)(X, W), "grad": lambda f: jax.grad(f, (0, 1))(X, W), "jit_grad": lambda f: jax.jit(jax.grad(f, 1))(X, W),
+    "plain": lambda f: f(X, W), "jit": lambda f: jax.jit(f)(X, W), "grad": lambda f: jax.grad(f, (0, 1))(X, W),
+    "jit_grad": lambda f: jax.jit(jax.grad(f, 1))(X, W),
     "vmap": lambda f: jax.vmap(f, (0, None))(jnp.stack([X, 2 * X]), W), "hessian": lambda f: jax.hessian(f, 1)(X, W),
     "vmap_grad": lambda f: jax.jit(jax.vmap(jax.grad(f), (0, None)))(jnp.stack([X, 2 * X]), W), "jvp": lambda f: jax.jvp(f, (X, W), (X, W)),
-    "checkpoint": lambda f: jax.grad(jax.checkpoint(f))(X, W), "scan": lambda f: jax.lax.scan(lambda c, _: (c + 0.1 * jax.grad(f)(c, W), f(c, W)), X, None, length=3)}
+    "checkpoint": lambda f: jax.grad(jax.checkpoint(f))(X, W),
+    "scan": lambda f: jax.lax.scan(lambda c, _: (c + 0.1 * jax.grad(f)(c, W), f(c, W)), X, None, length=3)}
 
 
 @pytest.mark.parametrize("name", TRANSFORMED)

@@ -25,8 +25,8 @@ def main():
     losses, w1, w2, last = train(put)
     reference = train(plain)
     difference = max(largest(w1.detach().full_tensor(), reference[1]), largest(w2.detach().full_tensor(), reference[2]))
-    return {"losses": [losses, reference[0]], "difference": difference, "last": last, "placements": repr(w1.grad.placements), "local": list(w1.detach().to_local().shape),
-            "coordinate": list(mesh.get_coordinate()), "processes": jax.process_count()}
+    return {"losses": [losses, reference[0]], "difference": difference, "last": last, "placements": repr(w1.grad.placements),
+            "local": list(w1.detach().to_local().shape), "coordinate": list(mesh.get_coordinate()), "processes": jax.process_count()}
 
 
 if __name__ == "__main__":

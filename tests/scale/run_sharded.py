@@ -96,9 +96,9 @@ def dtensor():
     x = put(np.arange(16, dtype=np.float32).reshape(8, 2), "data", None).requires_grad_()
     full = x.redistribute(placements=[Replicate(), Replicate()]).full_tensor()
     (full * full).sum().backward()
-    return {"losses": [losses, train(plain)[0]], "placements": [repr(w1.placements), repr(w1.grad.placements), repr(x.grad.placements)], "mesh": [repr(mesh), repr(mesh["model"])],
-            "local": list(w1.detach().to_local().shape), "instances": [isinstance(w1, DTensor), isinstance(torch.ones(2), DTensor)], "grad": x.grad.sum().item(),
-            "text": repr(x.detach())}
+    return {"losses": [losses, train(plain)[0]], "placements": [repr(w1.placements), repr(w1.grad.placements), repr(x.grad.placements)],
+            "mesh": [repr(mesh), repr(mesh["model"])], "local": list(w1.detach().to_local().shape), "grad": x.grad.sum().item(),
+            "instances": [isinstance(w1, DTensor), isinstance(torch.ones(2), DTensor)], "text": repr(x.detach())}
 
 
 def host_devices():

@@ -1,7 +1,8 @@
 """`torch.device` and JAX's devices (layer 1).
 
-A type carries the key of where its values live: "cpu"; "cuda:0", "tpu:3", "cpu:1" for one device; "cpu@0" for values spread over several devices (the number
-stands for their list, see `spread_key`); "traced" for values that JAX is tracing.  "cpu" values and spread or traced ones may meet in one operator, others may not.
+A type carries the key of where its values live: "cpu"; "cuda:0", "tpu:3", "cpu:1" for one device; "cpu@0" for values spread over several devices (the
+number stands for their list, see `spread_key`); "traced" for values that JAX is tracing.  "cpu" values and spread or traced ones may meet in one operator,
+others may not.
 """
 
 from __future__ import annotations

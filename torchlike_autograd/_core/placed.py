@@ -1,7 +1,8 @@
 """Programs whose values do not all live on the host (layer 3): on one accelerator, spread over many devices, on several devices, or traced by JAX.
 
-A program is cut into pieces, each for one place; values go from piece to piece where they are needed.  An operator runs where the types of its inputs say
-(`devices.common`), what has no inputs where it is used, and a value is brought to where its type says when somebody holds it.  Almost always there is one piece:
+A program is cut into pieces, each for one place; values go from piece to piece where they are needed.  An operator runs where the types of its inputs
+say (`devices.common`), what has no inputs where it is used, and a value is brought to where its type says when somebody holds it.  Almost always there is
+one piece:
 
     cuda:0   one compiled program for that device
     cpu@0    one program that XLA partitions, compiled for the shardings of what goes in; new values of leaves and gradients keep the sharding of their leaf
@@ -20,7 +21,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from .._ops.spec import OPEN, calling
+from .._ops.opened import OPEN, calling
 from . import devices
 from .plan import StageForm, number_of
 from .record import LEAF, slot_table
@@ -81,7 +82,10 @@ def _local(members):
 
 
 class Op:
-    """One operator of a program laid out in the open: f(*ins) -> list of results; `ins`, `outs`: tokens; like: for an output, the token whose sharding it keeps."""
+    """One operator of a program laid out in the open: f(*ins) -> list of results.
+
+    ins, outs: tokens; like: (output, token whose sharding it keeps) pairs.
+    """
 
     __slots__ = ("device", "f", "form", "ins", "like", "outs")
 
@@ -163,7 +167,10 @@ def _likes(step, ins, outs):
 
 
 class Piece:
-    """Operators for one place.  reads: (token, whether it comes from elsewhere); gives: tokens; variants: shardings of the arguments -> (callable, compiled program)."""
+    """Operators for one place.
+
+    reads: (token, whether it comes from elsewhere); gives: tokens; variants: shardings of the arguments -> (callable, compiled program).
+    """
 
     def __init__(self, key):
         self.key, self.ops, self.reads, self.gives, self.numbers, self.variants, self.made = key, [], (), (), False, {}, set()

@@ -29,7 +29,8 @@ class Visit:
 class Stage:
     """A run of visits that nobody can look into.
 
-    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used; spread: whether any goes over several devices.
+    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used;
+    spread: whether any gradient goes over several devices.
     """
 
     __slots__ = ("avals", "cots", "looks", "numbers", "outs", "reads", "spread", "visits")

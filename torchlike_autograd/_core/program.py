@@ -18,7 +18,8 @@ class Program:
 
     outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
     keeps: for each kept slot (slot, place among outs, type);
-    placed: whether values are anywhere but on the host (see placed.py); graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
+    placed: whether values are anywhere but on the host, then its pieces (placed.py);
+    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
     """
 
     __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "placed", "prefix", "runs", "sent", "shown",

@@ -131,7 +131,8 @@ def _hooks(node):
     seen = None if tape is None else observed(tape, node._first)
     if seen is None:
         return []
-    counts = ((sum(map(len, seen.hooks.values())), "tensor hook(s)"), (len(seen.retain), "retained gradient(s)"), (len(seen.prehooks), "prehook(s)"), (len(seen.posthooks), "hook(s)"))
+    counts = ((sum(map(len, seen.hooks.values())), "tensor hook(s)"), (len(seen.retain), "retained gradient(s)"), (len(seen.prehooks), "prehook(s)"),
+              (len(seen.posthooks), "hook(s)"))
     return [f"{n} {word}" for n, word in counts if n]
 
 

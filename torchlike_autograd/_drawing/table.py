@@ -5,7 +5,8 @@ from __future__ import annotations
 from .._core import execute
 
 _MEANING = {
-    "flushes": "times that pending work was run", "compiles": "programs compiled", "hits": "runs of a compiled program", "op_by_op": "runs operator by operator",
+    "flushes": "times that pending work was run", "compiles": "programs compiled", "hits": "runs of a compiled program",
+    "op_by_op": "runs operator by operator",
     "compile_seconds": "seconds spent compiling", "programs": "programs remembered", "structures": "structures remembered"}
 
 
@@ -19,8 +20,8 @@ class Table(dict):
         return "\n".join(rows)
 
     def _repr_html_(self):
-        rows = "".join(f"<tr><td>{k}</td><td style='text-align:right'>{f'{x:.3f}' if isinstance(x, float) else f'{x:,}'}</td><td>{_MEANING.get(k, '')}</td></tr>" for k, x in self.items())
-        return f"<table>{rows}</table>"
+        cells = [(k, f"{x:.3f}" if isinstance(x, float) else f"{x:,}", _MEANING.get(k, "")) for k, x in self.items()]
+        return "<table>" + "".join(f"<tr><td>{k}</td><td style='text-align:right'>{x}</td><td>{meaning}</td></tr>" for k, x, meaning in cells) + "</table>"
 
 
 def stats() -> Table:

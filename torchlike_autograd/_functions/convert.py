@@ -64,8 +64,10 @@ def _refused(t, args, kwargs):
 
 def _move(t, key):
     own = t._v.aval.device
-    if own == key or (devices.is_loose(own) and (own == "traced" or own.partition("@")[0] == key.partition(":")[0])) or (own == "cpu" and devices.is_loose(key)):
-        return t  # what is spread or traced is on this kind of device already; a host value goes where it is used
+    if own == key or own == "traced" or (own == "cpu" and devices.is_loose(key)):
+        return t  # a host value goes to where it is used
+    if "@" in own and own.partition("@")[0] == key.partition(":")[0]:
+        return t  # spread over such devices
     return unary(spec_of(OPS["_to_device"], (("device", key),), ("T",)), t)
 
 

@@ -63,8 +63,8 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 
 def _capsule(x):
     if type(x).__name__ != "PyCapsule":
-        raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already constructed a "
-                           "tensor from it once.")
+        raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already "
+                           "constructed a tensor from it once.")
     return x
 
 

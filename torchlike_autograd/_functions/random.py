@@ -239,7 +239,8 @@ def _fill(t, array, node):
     """Write fresh numbers into `t` under a node that sends zeros back."""
     check_inplace(t)
     old = t._value()
-    new = data(placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old), old.aval.dtype, device="cpu" if old.aval.device == "traced" else old.aval.device)
+    key = old.aval.device
+    new = data(placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old), old.aval.dtype, device="cpu" if key == "traced" else key)
     if old.needs and thread.state.grad:
         return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T", "T")), (t, wrap(new)), t)
     write(t, keep_history(new, old, t))

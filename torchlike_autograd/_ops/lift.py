@@ -18,8 +18,9 @@ import jax
 import jax.numpy as jnp
 
 from .._core import dtypes, errors
+from .opened import calling
 from .registry import UNIMPLEMENTED, Promote
-from .spec import Aval, Form, LeveledAval, Pullback, aval, calling, leveled
+from .spec import Aval, Form, LeveledAval, Pullback, aval, leveled
 
 MAP, DUAL = "map", "dual"
 

@@ -19,6 +19,7 @@ from jax.interpreters import partial_eval as pe
 from .._core import config, devices, dtypes, shapes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
+from .opened import calling
 from .registry import NONE, UNIMPLEMENTED, Promote
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -394,32 +395,6 @@ def _vjp(form, wanted, given, gs, ins):
     gs = [_conj(g) for g in gs]
     back = _conj if _only_moves(pull, gs) else _conj_unsigned
     return tuple(back(g) for g in pull(gs))
-
-
-OPEN = [False]  # whether bodies are run where a Form is called, and not the programs that were traced from them
-
-
-def calling(form):
-    """What runs a Form: its program; inside what JAX traces its body, which takes the widths and the axes that are in force there."""
-    return opened(form) if OPEN[0] else form.call
-
-
-def opened(form):
-    """f(*arrays) -> list of results, by the body itself."""
-    if type(form) is Pullback:
-        return lambda *flat: list(form.apply(*_whole(form, flat)))
-    if type(form).apply is Pullback.apply or not hasattr(form, "apply"):
-        return form.call
-    return lambda *flat: list(out) if isinstance(out := form.apply(*flat), (tuple, list)) else [out]
-
-
-def _whole(form, flat):
-    """All inputs of a pullback from those that it keeps; the others are not read."""
-    n = len(form.given)
-    ins = [np.zeros(a.full if type(a) is LeveledAval else a.shape, a.dtype.np) for a in form.inner.avals]
-    for i, x in zip(form.keep, flat[n:]):
-        ins[i] = x
-    return (*flat[:n], *ins)
 
 
 def _conj(x):

@@ -1,0 +1,35 @@
+"""Forms run by their bodies (layer 2): inside what JAX traces, where widths and mapped axes are those in force there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+OPEN = [False]  # whether bodies are run where a Form is called, and not the programs that were traced from them
+
+
+def calling(form):
+    """What runs a Form: its program; its body while OPEN says so."""
+    return _opened(form) if OPEN[0] else form.call
+
+
+def _opened(form):
+    """f(*arrays) -> list of results, by the body itself."""
+    from .spec import Form, Pullback  # cycle: forms call one another through this
+
+    if type(form) is Pullback:
+        return lambda *flat: list(form.apply(*_whole(form, flat)))
+    if isinstance(form, Pullback) or (type(form).apply is Form.apply and getattr(form, "layout", None) is None):
+        return form.call  # with inputs of its own, or nothing but a program
+    return lambda *flat: list(out) if isinstance(out := form.apply(*flat), (tuple, list)) else [out]
+
+
+def _whole(form, flat):
+    """All inputs of a pullback from those that it keeps; the others are not read."""
+    n = len(form.given)
+    ins = [np.zeros(getattr(a, "full", a.shape), a.dtype.np) for a in form.inner.avals]
+    for i, x in zip(form.keep, flat[n:]):
+        ins[i] = x
+    return (*flat[:n], *ins)
+
+
+__all__ = ["OPEN", "calling"]
