@@ -66,8 +66,8 @@ class Scan:
         """(state, why) of a used name, recorded or not."""
         if name in self.known:
             found = self.states[name]
-            lacking = re.match("no keyword '(.*)'$", found.signature)
-            if found.state == "different" and lacking and not {lacking[1], "**"} & self.keywords.get(name, set()):
+            lacking = re.match(r"no keyword '(.*)'$|parameter \d+ is '(.*)', here '(?!absent)", found.signature)
+            if found.state == "different" and lacking and not {lacking[1] or lacking[2], "**"} & self.keywords.get(name, set()):
                 return ("equal" if found.cases or found.ops else "unproved"), ""  # nothing here gives that keyword
             return found.state, found.why
         try:

@@ -141,6 +141,9 @@ def test_the_last_line_of_a_scan(tmp_path):
              "torch.relu": states.State("torch.relu", "function", "different", signature="no keyword 'out'", cases=["a.1"])}
     assert scanned(tmp_path, "import torch as t\nt.abs(t.relu(x)).abs()", **table).verdict() == ("runs", 0)
     assert scanned(tmp_path, "import torch\ntorch.odd(torch.relu(x, out=y))", **table).verdict() == ("runs with divergences: torch.odd, torch.relu", 0)
+    table["torch.Tensor.copy_"] = states.State("torch.Tensor.copy_", "method", "different", signature="parameter 1 is 'other', here 'src'", cases=["a.1"])
+    assert scanned(tmp_path, "import torch\nx.copy_(y)", **table).verdict() == ("runs", 0)  # by place, not by its word
+    assert scanned(tmp_path, "import torch\nx.copy_(other=y)", **table).verdict() == ("runs with divergences: torch.Tensor.copy_", 0)
     assert scanned(tmp_path, "from torch import lobpcg\nimport torch\nx.storage()", **table).verdict() == ("needs: torch.Tensor.storage, torch.lobpcg", 1)
     assert scanned(tmp_path, "import torch\n[1].index(1)", **table).verdict() == ("runs", 0)  # lists have it too
     assert scanned(tmp_path, "import torch\ntorch.no_such.name", **table).verdict() == ("needs: torch.no_such.name", 1)
