@@ -1,6 +1,7 @@
 """Which torch names a program uses, with their states: `python -m compat_matrix scan PATH... | PACKAGE...`; nothing of it is run.
 
-Imports and their aliases are followed; an attribute of anything else may be one of a tensor and is looked up there by its name, without being trusted to be one:
+Imports and their aliases are followed; an attribute of anything else may be one of a tensor and is looked up there by its name, without being trusted to be
+one:
 it counts as needed only if no common type has an attribute of that name.  The last line says `runs`, `runs with divergences: ...` or `needs: ...`;
 the exit status is 0, 0, or 1.
 """

@@ -1,6 +1,7 @@
 """Signatures as text, `(input, other, *, alpha=1, out=None)`, and whether one takes every call that another takes.
 
-Three sources: `inspect`; the parameters as torch's argument parser names them (`torchlike_autograd/_core/signatures.txt`, recorded facts); docstrings.  Types are left out.
+Three sources: `inspect`; the parameters as torch's argument parser names them (`torchlike_autograd/_core/signatures.txt`, recorded facts); docstrings.
+Types are left out.
 """
 
 import ast
@@ -193,6 +194,7 @@ def alike(theirs, ours):
         return False
     try:
         theirs, ours = ast.literal_eval(theirs), ast.literal_eval(ours)
-        return (list(theirs), type(ours)) == (list(ours), type(ours)) if isinstance(theirs, (list, tuple)) and isinstance(ours, (list, tuple)) else theirs == ours
+        return (list(theirs), type(ours)) == (list(ours), type(ours)) if isinstance(theirs, (list, tuple)) and isinstance(ours, (list,
+            tuple)) else theirs == ours
     except (ValueError, SyntaxError):
         return True
