@@ -8,7 +8,8 @@ COMMANDS = [("record", "ask PyTorch about new and changed cases"),
             ("run", "run the cases, the op table and the names under the package"),
             ("report", "write MATRIX.md and MATRIX.html from the stored results"),
             ("list", "print the ids of the cases")]
-OWN = {"names": "every public name and its state; `names record` asks PyTorch", "columns": "what the op table is asked beyond values; `columns paths`, then `columns record` ask PyTorch",
+OWN = {"names": "every public name and its state; `names record` asks PyTorch",
+    "columns": "what the op table is asked beyond values; `columns paths`, then `columns record` ask PyTorch",
        "versions": "what other versions of PyTorch answer; `versions record` asks the one installed", "scan": "which torch names of your sources run"}
 
 

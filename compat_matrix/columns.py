@@ -1,6 +1,7 @@
 """What the op table is asked beyond values and gradients: forward mode, dtype rules, every public name, in-place twins, `out=`, views, the random stream.
 
-`observe(torch, entry, paths)` asks either module; `python -m compat_matrix columns record` stores torch's answers (real torch), `python -m compat_matrix columns` compares.
+`observe(torch, entry, paths)` asks either module; `python -m compat_matrix columns record` stores torch's answers (real torch), `python -m compat_matrix
+columns` compares.
 """
 
 import json
@@ -77,7 +78,8 @@ def replaced(torch, value, change):
 def built(torch, call, change):
     """(args, kwargs) of a call with tensors changed."""
     args = [replaced(torch, ops.build(torch, a, []), change) for a in call["args"]]
-    return args, {k: replaced(torch, ops.build(torch, {"dtype": v} if k == "dtype" and isinstance(v, str) else v, []), change) for k, v in call["kwargs"].items()}
+    return args, {k: replaced(torch, ops.build(torch, {"dtype": v} if k == "dtype" and isinstance(v, str) else v, []), change) for k,
+        v in call["kwargs"].items()}
 
 
 def tangents(torch, path, call):

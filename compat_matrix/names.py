@@ -15,13 +15,19 @@ from compat_matrix import signatures
 FILE = Path(__file__).parent / "oracle_names" / "names.json"
 AUTOGRAD = "grad_mode functional forward_ad graph gradcheck profiler anomaly_mode function variable"
 SPACES = ["torch", *(f"torch.autograd.{n}" for n in AUTOGRAD.split()), *(f"torch.{n}" for n in (
-    "autograd func nn nn.functional nn.init nn.parameter nn.parallel nn.utils nn.utils.rnn nn.utils.parametrize nn.utils.parametrizations nn.utils.prune nn.utils.stateless nn.attention "
-    "optim optim.lr_scheduler optim.swa_utils optim.optimizer linalg fft special distributions distributions.constraints distributions.transforms distributions.kl utils utils.data "
-    "utils.data.distributed utils.checkpoint utils.dlpack masked signal.windows testing amp random overrides utils._pytree jit cuda backends types hub compiler").split())]
+    "autograd func nn nn.functional nn.init nn.parameter nn.parallel nn.utils nn.utils.rnn nn.utils.parametrize nn.utils.parametrizations "
+        "nn.utils.prune nn.utils.stateless nn.attention "
+    "optim optim.lr_scheduler optim.swa_utils optim.optimizer linalg fft special distributions distributions.constraints distributions.transforms "
+        "distributions.kl utils utils.data "
+    "utils.data.distributed utils.checkpoint utils.dlpack masked signal.windows testing amp random overrides utils._pytree jit cuda backends types "
+        "hub compiler").split())]
 WALKED = ("torch.nn.modules", "torch.optim")  # with every public module below them
-CLASSES = ("torch.Tensor torch.nn.Module torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler torch.autograd.Function torch.autograd.function.FunctionCtx torch.autograd.graph.Node "
-           "torch.Generator torch.Size torch.device torch.dtype torch.finfo torch.iinfo torch.nn.Parameter torch.nn.Sequential torch.nn.ModuleList torch.nn.ModuleDict torch.nn.ParameterList "
-           "torch.nn.ParameterDict torch.utils.data.DataLoader torch.distributions.Distribution torch.distributions.Transform torch.nn.utils.rnn.PackedSequence").split()
+CLASSES = ("torch.Tensor torch.nn.Module torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler torch.autograd.Function "
+        "torch.autograd.function.FunctionCtx torch.autograd.graph.Node "
+           "torch.Generator torch.Size torch.device torch.dtype torch.finfo torch.iinfo torch.nn.Parameter torch.nn.Sequential torch.nn.ModuleList "
+           "torch.nn.ModuleDict torch.nn.ParameterList "
+           "torch.nn.ParameterDict torch.utils.data.DataLoader torch.distributions.Distribution torch.distributions.Transform "
+           "torch.nn.utils.rnn.PackedSequence").split()
 
 
 # Recording, under real torch
@@ -67,7 +73,8 @@ def is_own(value, where):
         return callable(value) or type(value).__module__.startswith("torch")
     if where == "torch":
         return home.startswith("torch")
-    return home == where or home.startswith((where + ".", "torch._C", "torch._jit_internal")) or (callable(value) and home.startswith("torch.") and not isinstance(value, type)
+    return home == where or home.startswith((where + ".", "torch._C",
+        "torch._jit_internal")) or (callable(value) and home.startswith("torch.") and not isinstance(value, type)
                                                                           and where in ("torch.nn.functional", "torch.linalg", "torch.special", "torch.fft"))
 
 
@@ -105,11 +112,13 @@ def asked_members(cls):
     if type(cls).__name__ == "tensortype":
         return []
     listed = {n for b in cls.__mro__ for n in vars(b) if f"{b.__module__}.{b.__name__}" in LISTED or b.__module__ == "torch._C"}
-    return [n for n in members(cls) if n not in listed and (callable(found := inspect.getattr_static(cls, n)) or isinstance(found, (property, staticmethod, classmethod)))
+    return [n for n in members(cls) if n not in listed and (callable(found := inspect.getattr_static(cls, n)) or isinstance(found,
+        (property, staticmethod, classmethod)))
             and not isinstance(found, type) and getattr(found, "__module__", "torch") not in ("typing", "types") and "typing" not in type(found).__module__]
 
 
-LISTED = ("torch.Tensor", "torch._tensor.Tensor", "torch._C.TensorBase", "torch.nn.modules.module.Module", "torch.optim.optimizer.Optimizer", "torch.autograd.function.FunctionCtx",
+LISTED = ("torch.Tensor", "torch._tensor.Tensor", "torch._C.TensorBase", "torch.nn.modules.module.Module", "torch.optim.optimizer.Optimizer",
+    "torch.autograd.function.FunctionCtx",
           "torch.autograd.function._HookMixin", "torch._C._FunctionBase", "torch.autograd.function.Function")
 
 
@@ -208,7 +217,8 @@ def of_op(op, method):
     """The signature that an operator entry declares; a default of None means absent there."""
     from torchlike_autograd._ops.schema import REQUIRED
 
-    params = [signatures.Param("input" if p.name == "self" else p.name, "kw" if getattr(p, "kw_only", False) else "pos", None if p.default is REQUIRED else signatures.UNKNOWN if p.default is None else signatures.plain(p.default))
+    params = [signatures.Param("input" if p.name == "self" else p.name, "kw" if getattr(p, "kw_only", False) else "pos",
+        None if p.default is REQUIRED else signatures.UNKNOWN if p.default is None else signatures.plain(p.default))
               for p in op.params if p.name != "out"]
     if method:
         params = params[1:]

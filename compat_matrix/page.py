@@ -58,4 +58,5 @@ def op_rows(results, gaps):
             if r.status != "pass":
                 gap = gaps.get(r.id, {})
                 row[2].append(f"{table}: {gap.get('reason') or '; '.join(r.problems[:3])}")
-    return {k: [path, "".join({"equal": "e", "differs": "d"}.get(cols.get(c), "-") for c in report.COLUMNS), "; ".join(why)] for k, (path, cols, why) in found.items()}
+    return {k: [path, "".join({"equal": "e", "differs": "d"}.get(cols.get(c), "-") for c in report.COLUMNS), "; ".join(why)] for k, (path, cols,
+        why) in found.items()}

@@ -12,6 +12,7 @@ from compat_matrix.run import BAD, Result
 
 JOURNAL = Path(__file__).parent / "results" / "journal.jsonl"
 CHUNK = 24
+MOST = 50_000_000  # bytes of the journal, after which it begins anew
 _judge = None
 
 
@@ -94,13 +95,13 @@ class Journal:
         self.stamp = work.code_stamp()
         self.known = self.read(file) if resume else {}
         file.parent.mkdir(exist_ok=True)
-        self.file = file.open("a" if resume else "w")
+        self.file = file.open("a" if not file.exists() or file.stat().st_size < MOST else "w")  # runs at the same time share it
 
     def read(self, file):
         found = {}
         if file.exists():
             for line in file.read_text().splitlines():
-                row = json.loads(line) if line.endswith("}") else {}
+                row = readable(line)
                 if row.get("code") == self.stamp:
                     found[row["id"]] = row
         return found
@@ -116,6 +117,14 @@ class Journal:
 
     def close(self):
         self.file.close()
+
+
+def readable(line):
+    """A line of the journal; {} where the run was stopped while it wrote."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {}
 
 
 def as_row(result):

@@ -1,6 +1,7 @@
 """Programs that were recorded for the op table, lowered for other machines and split over eight devices.
 
-`collect` runs a call and its backward pass and catches every program on its way to the compiler; `lowers` sends one through `jax.export` for CUDA and TPU (nothing runs
+`collect` runs a call and its backward pass and catches every program on its way to the compiler; `lowers` sends one through `jax.export` for CUDA and TPU
+(nothing runs
 there); `sharded` maps it over a batch of eight and compares the run on eight devices, the batch split among them, with the run on one.
 """
 

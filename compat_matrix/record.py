@@ -31,7 +31,8 @@ def find_torch():
 
 
 def record_area(torch, area, cases, everything=False, folder=store.FOLDER, whole=True, changed=None):
-    """Record the new and changed cases of an area; return (number recorded, errors).  changed: a list that takes (id, [lines]) of answers that are other than before."""
+    """Record the new and changed cases of an area; return (number recorded, errors).  changed: a list that takes (id, [lines]) of answers that are other
+    than before."""
     old = store.read(area, folder)["cases"]
     kept = {} if whole else dict(old)
     asked, errors = 0, []

@@ -1,6 +1,7 @@
 """MATRIX.md and MATRIX.html: what passes, area by area, column by column, name by name, and what is known to differ.
 
-Both are made from the stored results (`python -m compat_matrix run` writes them) and from the states of the names; each carries a hash of what it was made from,
+Both are made from the stored results (`python -m compat_matrix run` writes them) and from the states of the names; each carries a hash of what it was made
+from,
 so that a test can say when it is stale.
 """
 
@@ -18,11 +19,15 @@ from compat_matrix.run import BAD
 
 FOLDER = Path(__file__).parent
 FILE, PAGE = FOLDER / "MATRIX.md", FOLDER / "MATRIX.html"
-COLUMNS = ("value", "nodes", "first", "second", "errors", "dtype rules", "forward mode", "names", "twin", "out=", "views", "random stream", "lowers for CUDA", "lowers for TPU", "sharded")
+COLUMNS = ("value", "nodes", "first", "second", "errors", "dtype rules", "forward mode", "names", "twin", "out=", "views", "random stream", "lowers for CUDA",
+    "lowers for TPU", "sharded")
 EXPLAINED = {
-    "value": "result of every sample", "nodes": "names of grad_fn", "first": "first derivative", "second": "second derivative", "errors": "refused calls: class and words",
-    "dtype rules": "dtype of the result for ten dtypes", "forward mode": "tangents", "names": "every other public name", "twin": "the name with _", "out=": "written into a given tensor",
-    "views": "aliasing, strides, offsets", "random stream": "what a seed gives", "lowers for CUDA": "jax.export of forward and pullback", "lowers for TPU": "jax.export of forward and pullback",
+    "value": "result of every sample", "nodes": "names of grad_fn", "first": "first derivative", "second": "second derivative",
+        "errors": "refused calls: class and words",
+    "dtype rules": "dtype of the result for ten dtypes", "forward mode": "tangents", "names": "every other public name", "twin": "the name with _",
+        "out=": "written into a given tensor",
+    "views": "aliasing, strides, offsets", "random stream": "what a seed gives", "lowers for CUDA": "jax.export of forward and pullback",
+        "lowers for TPU": "jax.export of forward and pullback",
     "sharded": "a batch split over eight devices"}
 
 

@@ -1,6 +1,7 @@
 """Which torch names a program uses, with their states: `python -m compat_matrix scan PATH... | PACKAGE...`; nothing of it is run.
 
-Imports and their aliases are followed; an attribute of anything else may be one of a tensor and is looked up there by its name, without being trusted to be one:
+Imports and their aliases are followed; an attribute of anything else may be one of a tensor and is looked up there by its name, without being trusted to be
+one:
 it counts as needed only if no common type has an attribute of that name.  The last line says `runs`, `runs with divergences: ...` or `needs: ...`;
 the exit status is 0, 0, or 1.
 """
@@ -66,8 +67,8 @@ class Scan:
         """(state, why) of a used name, recorded or not."""
         if name in self.known:
             found = self.states[name]
-            lacking = re.match("no keyword '(.*)'$", found.signature)
-            if found.state == "different" and lacking and not {lacking[1], "**"} & self.keywords.get(name, set()):
+            lacking = re.match(r"no keyword '(.*)'$|parameter \d+ is '(.*)', here '(?!absent)", found.signature)
+            if found.state == "different" and lacking and not {lacking[1] or lacking[2], "**"} & self.keywords.get(name, set()):
                 return ("equal" if found.cases or found.ops else "unproved"), ""  # nothing here gives that keyword
             return found.state, found.why
         try:

@@ -1,6 +1,7 @@
 """Signatures as text, `(input, other, *, alpha=1, out=None)`, and whether one takes every call that another takes.
 
-Three sources: `inspect`; the parameters as torch's argument parser names them (`torchlike_autograd/_core/signatures.txt`, recorded facts); docstrings.  Types are left out.
+Three sources: `inspect`; the parameters as torch's argument parser names them (`torchlike_autograd/_core/signatures.txt`, recorded facts); docstrings.
+Types are left out.
 """
 
 import ast
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 PARSED = Path(__file__).resolve().parents[1] / "torchlike_autograd" / "_core" / "signatures.txt"
 SAME = {"self": "input", "axis": "dim", "keepdims": "keepdim", "axes": "dim", "x": "input", "a": "input"}  # NumPy's words, which torch's parser takes too
-UNCOMPARED = ("memory_format", "device", "layout")  # their defaults are objects or mean "as it is"
+UNCOMPARED = ("memory_format", "device", "layout", "reduction")  # objects, "as it is"; and torch's parser shows 1 where it takes 0: cases decide
 UNKNOWN = "..."  # a default that is no plain value
 
 
@@ -193,6 +194,7 @@ def alike(theirs, ours):
         return False
     try:
         theirs, ours = ast.literal_eval(theirs), ast.literal_eval(ours)
-        return (list(theirs), type(ours)) == (list(ours), type(ours)) if isinstance(theirs, (list, tuple)) and isinstance(ours, (list, tuple)) else theirs == ours
+        return (list(theirs), type(ours)) == (list(ours), type(ours)) if isinstance(theirs, (list, tuple)) and isinstance(ours, (list,
+            tuple)) else theirs == ours
     except (ValueError, SyntaxError):
         return True

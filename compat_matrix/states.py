@@ -22,8 +22,10 @@ from compat_matrix.observe import PACKAGE
 
 STATES = ("equal", "divergence", "unproved", "different", "refused", "missing")
 GAPS = gap_list.FILE.with_name("gaps_names.toml")
-SECTIONS = ("torch.Tensor torch.autograd torch.func torch.nn.functional torch.nn.init torch.nn.utils torch.nn torch.optim torch.linalg torch.fft torch.special torch.distributions "
-            "torch.utils.data torch.utils.checkpoint torch.utils torch.masked torch.signal torch.testing torch.amp torch.random torch.overrides torch.jit torch.cuda torch.backends torch.hub "
+SECTIONS = ("torch.Tensor torch.autograd torch.func torch.nn.functional torch.nn.init torch.nn.utils torch.nn torch.optim torch.linalg torch.fft "
+        "torch.special torch.distributions "
+            "torch.utils.data torch.utils.checkpoint torch.utils torch.masked torch.signal torch.testing torch.amp torch.random torch.overrides "
+            "torch.jit torch.cuda torch.backends torch.hub "
             "torch.types torch.compiler").split()
 
 
@@ -100,7 +102,8 @@ def look(state, fact, ours):
     if reason:
         state.state, state.why = "refused", reason
         return value
-    state.why = kind_problem(fact, value, method) or constant_problem(fact, value) or signature_problem(state, fact, value, ours, method) or members_problem(fact, value) or meta_problem(fact, value)
+    state.why = kind_problem(fact, value, method) or constant_problem(fact, value) or signature_problem(state, fact, value, ours,
+        method) or members_problem(fact, value) or meta_problem(fact, value)
     if state.why:
         state.state = "different"
     return value
@@ -132,7 +135,8 @@ def signature_problem(state, fact, value, ours, method):
 
 
 def meta_problem(fact, value):
-    """A metaclass where torch has none keeps programs from making a class of this one and another with a metaclass, but for abstract classes, which are most."""
+    """A metaclass where torch has none keeps programs from making a class of this one and another with a metaclass, but for abstract classes, which are
+    most."""
     if not isinstance(value, type) or "meta" in fact or type(value) is type or issubclass(type(value), abc.ABCMeta) or fact["kind"] != "class":
         return None
     return f"made by the metaclass {type(value).__name__}, in torch by type"
@@ -176,7 +180,8 @@ def prove(state, case_gaps, op_gaps):
 
 def listed_as(state, gap):
     """A table of gaps_names.toml speaks: where it and what was found cannot both be true, the name is `different`."""
-    wanted = {"divergence": ("equal", "unproved", "divergence", "different"), "unsupported": ("refused", "missing", "different", "unproved", "equal")}[gap["kind"]]
+    wanted = {"divergence": ("equal", "unproved", "divergence", "different"), "unsupported": ("refused", "missing", "different", "unproved",
+        "equal")}[gap["kind"]]
     state.why, state.workaround = gap["reason"], gap.get("workaround", "")
     state.state = ("divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused") if state.state in wanted else "different"
 

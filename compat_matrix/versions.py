@@ -47,7 +47,8 @@ def entries(torch):
     for key, entry in json.loads(ops.CALLS.read_text()).items():
         lines = []
         for i, (call, expected) in enumerate(zip(entry["calls"], answers[key]["calls"])):
-            lines += differences(expected, json.loads(json.dumps(columns.ask(lambda call=call, entry=entry: ops.observe(torch, entry["path"], call)))), f"call {i}")
+            lines += differences(expected, json.loads(json.dumps(columns.ask(lambda call=call, entry=entry: ops.observe(torch, entry["path"], call)))),
+                f"call {i}")
         if lines:
             found[key] = lines[:SHOWN]
     return found

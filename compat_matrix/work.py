@@ -139,7 +139,8 @@ def by_column(expected, seen, i):
     """The differences of one call, by what was looked at."""
     if "out" not in expected or "out" not in seen:
         return {"value": differences(expected, seen, f"call {i}")}
-    return {PARTS[part]: differences(expected[part], seen[part], f"call {i}.{part}") if part in seen else [f"call {i}.{part}: not seen"] for part in expected} | {
+    return {PARTS[part]: differences(expected[part], seen[part],
+        f"call {i}.{part}") if part in seen else [f"call {i}.{part}: not seen"] for part in expected} | {
         PARTS[part]: [f"call {i}.{part}: not recorded"] for part in seen if part not in expected}
 
 

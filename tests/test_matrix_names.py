@@ -69,7 +69,8 @@ def f(x, o):
     assert seen.asked == {"torch.rare", "torch.rarer", "torch.guarded"}
 
 
-KNOWN = dict.fromkeys(["torch.nn", "torch.nn.functional", "torch.nn.functional.relu", "torch.nn.Linear", "torch.abs", "torch.Tensor", "torch.Tensor.abs", "torch.Tensor.cumsum", "torch.sin",
+KNOWN = dict.fromkeys(["torch.nn", "torch.nn.functional", "torch.nn.functional.relu", "torch.nn.Linear", "torch.abs", "torch.Tensor", "torch.Tensor.abs",
+    "torch.Tensor.cumsum", "torch.sin",
                        "torch.cos", "torch.nn.Module.parameters"])
 
 
@@ -137,10 +138,14 @@ def scanned(tmp_path, text, **found):
 
 
 def test_the_last_line_of_a_scan(tmp_path):
-    table = {"torch.abs": "equal", "torch.lobpcg": "missing", "torch.odd": "divergence", "torch.Tensor.abs": "equal", "torch.Tensor.storage": "missing", "torch.Tensor.index": "missing",
+    table = {"torch.abs": "equal", "torch.lobpcg": "missing", "torch.odd": "divergence", "torch.Tensor.abs": "equal", "torch.Tensor.storage": "missing",
+        "torch.Tensor.index": "missing",
              "torch.relu": states.State("torch.relu", "function", "different", signature="no keyword 'out'", cases=["a.1"])}
     assert scanned(tmp_path, "import torch as t\nt.abs(t.relu(x)).abs()", **table).verdict() == ("runs", 0)
     assert scanned(tmp_path, "import torch\ntorch.odd(torch.relu(x, out=y))", **table).verdict() == ("runs with divergences: torch.odd, torch.relu", 0)
+    table["torch.Tensor.copy_"] = states.State("torch.Tensor.copy_", "method", "different", signature="parameter 1 is 'other', here 'src'", cases=["a.1"])
+    assert scanned(tmp_path, "import torch\nx.copy_(y)", **table).verdict() == ("runs", 0)  # by place, not by its word
+    assert scanned(tmp_path, "import torch\nx.copy_(other=y)", **table).verdict() == ("runs with divergences: torch.Tensor.copy_", 0)
     assert scanned(tmp_path, "from torch import lobpcg\nimport torch\nx.storage()", **table).verdict() == ("needs: torch.Tensor.storage, torch.lobpcg", 1)
     assert scanned(tmp_path, "import torch\n[1].index(1)", **table).verdict() == ("runs", 0)  # lists have it too
     assert scanned(tmp_path, "import torch\ntorch.no_such.name", **table).verdict() == ("needs: torch.no_such.name", 1)

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compat_matrix import columns, page, pool, programs, progress, record, report, run, session, states, versions, work
+from compat_matrix import columns, page, pool, progress, record, report, run, session, states, versions, work
 
 
 def test_bookkeeping_keeps_to_its_area():
@@ -23,7 +23,7 @@ def test_bookkeeping_keeps_to_its_area():
 
 def test_chunks_hold_one_area_each():
     ids = [f"a.{i}" for i in range(30)] + ["b.1"]
-    assert [len(c) for c in pool.chunks(ids)] == [pool.CHUNK, 30 - pool.CHUNK, 1] and sum(pool.chunks(ids), []) == ids
+    assert [len(c) for c in pool.chunks(ids)] == [pool.CHUNK, 30 - pool.CHUNK, 1] and [i for c in pool.chunks(ids) for i in c] == ids
 
 
 def test_the_progress_line():
@@ -90,7 +90,8 @@ def test_a_gap_excuses_its_columns_only(bad, listed, status):
 
 
 def test_columns_see_differences():
-    recorded = {"forward mode": [[1.0]], "dtype rules": {"int64": ["float32"]}, "names": {"torch.x": "same"}, "out=": "not one tensor", "views": [[True, [1], 0]], "random stream": "fixed"}
+    recorded = {"forward mode": [[1.0]], "dtype rules": {"int64": ["float32"]}, "names": {"torch.x": "same"}, "out=": "not one tensor", "views": [[True, [1],
+        0]], "random stream": "fixed"}
     assert not any(columns.compare(recorded, recorded).values()) and "out=" not in columns.compare(recorded, recorded)
     for column, other in (("forward mode", [[2.0]]), ("dtype rules", {"int64": ["float64"]}), ("names", {"torch.x": {"out": 1}}), ("views", [[False, [1], 0]])):
         assert columns.compare(recorded, {**recorded, column: other})[column]
@@ -114,7 +115,8 @@ def test_a_program_is_lowered_and_split(tmp_path):
     env = {**os.environ, "XLA_FLAGS": work.EIGHT, "TLA_NATIVE": "0", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.split("\n")[:3] == ["['forward', 'pullback']", "[{'cuda': None, 'tpu': None}, {'cuda': None, 'tpu': None}] None", "None other values on eight devices float64"]
+    assert done.stdout.split("\n")[:3] == ["['forward', 'pullback']", "[{'cuda': None, 'tpu': None}, {'cuda': None, 'tpu': None}] None",
+        "None other values on eight devices float64"]
 
 
 def test_recording_shows_what_changed():
@@ -124,7 +126,8 @@ def test_recording_shows_what_changed():
 
 
 def test_other_versions_become_a_table(tmp_path):
-    seen = {"torch": "2.14.1", "asked": 5, "cases": {"a.1": ["x: recorded 1, seen 2|3"]}, "ops": {"abs": ["call 0: other"]}, "names": {"new": ["torch.new"], "gone": [], "signature": {}}}
+    seen = {"torch": "2.14.1", "asked": 5, "cases": {"a.1": ["x: recorded 1, seen 2|3"]}, "ops": {"abs": ["call 0: other"]}, "names": {"new": ["torch.new"],
+        "gone": [], "signature": {}}}
     (tmp_path / "2.14.1.json").write_text(json.dumps(seen))
     lines = versions.table(tmp_path)
     assert "| 2.14.1 | 1 | 5 | 1 | 1 | 0 | 0 |" in lines and "| 2.14.1 | `a.1` | x: recorded 1, seen 2\\|3 |" in lines and versions.table(tmp_path / "none") == []
@@ -132,14 +135,17 @@ def test_other_versions_become_a_table(tmp_path):
 
 RESULTS = [run.Result("a.one", "pass"), run.Result("a.two", "gap", ["x"]), run.Result("ops.abs", "pass", [], 0.1, {"value": "equal", "first": "equal"}),
            run.Result("columns.abs", "gap", ["y"], 0.1, {"out=": "differs"})]
-NAMES = [states.State("torch.abs", "function", "equal", "", "equal", ["a.one"], ["ops.abs"]), states.State("torch.nn.Lost", "class", "missing", "torch.nn has no Lost </script>"),
+NAMES = [states.State("torch.abs", "function", "equal", "", "equal", ["a.one"], ["ops.abs"]), states.State("torch.nn.Lost", "class", "missing",
+    "torch.nn has no Lost </script>"),
          states.State("torch.odd", "function", "divergence", "because", workaround="torch.even")]
-REASONS = {"a.two": {"reason": "arrays are immutable", "kind": "divergence", "workaround": "copy it"}, "columns.abs": {"reason": "no out=", "kind": "unsupported"}}
+REASONS = {"a.two": {"reason": "arrays are immutable", "kind": "divergence", "workaround": "copy it"}, "columns.abs": {"reason": "no out=",
+    "kind": "unsupported"}}
 
 
 def test_the_report_counts():
     text = report.text(RESULTS, REASONS, "2.13.0", NAMES, "cafe", ["b.x", "b.y"])
-    for expected in ("| a | 2 | 1 | 1 | 0 |", "| torch | 2 | 1 | 1 |", "| value | result of every sample | 1 | 1 | 0 |", "| out= | written into a given tensor | 1 | 0 | 1 |",
+    for expected in ("| a | 2 | 1 | 1 | 0 |", "| torch | 2 | 1 | 1 |", "| value | result of every sample | 1 | 1 | 0 |",
+        "| out= | written into a given tensor | 1 | 0 | 1 |",
                      "arrays are immutable; instead: copy it", "- b: 2", "made from cafe"):
         assert expected in text, expected
 
@@ -162,7 +168,8 @@ BROWSER = next((b for b in ("chromium", "chromium-browser", "google-chrome") if 
 
 def browse(file, fragment, tmp_path):
     """The page's document after its script ran, in a window of a phone's width."""
-    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=400,800", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=3000",
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=400,800", f"--user-data-dir={tmp_path / 'profile'}",
+        "--virtual-time-budget=3000",
                            "--dump-dom", f"file://{file}#{fragment}"], capture_output=True, text=True, timeout=240)
     return done.stdout.split("<main")[1].split("<script")[0], done.stdout.split('role="status">')[1].split("<")[0]
 

@@ -301,8 +301,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 
 @composite("torch.kl_div")
-def kl_div_(input, target, reduction=1, *, log_target=False):
-    """target * (log target - input)."""
+def kl_div_(input, target, reduction=0, *, log_target=False):
+    """target * (log target - input); without a word about it nothing is reduced, though torch's parser shows 1."""
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if log_target:

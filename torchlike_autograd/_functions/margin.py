@@ -14,7 +14,7 @@ _where, _clamp_min = named("where"), named("clamp_min")
 
 
 @composite("torch.hinge_embedding_loss")
-def hinge_embedding_loss_(input, target, margin=1.0, reduction=1):
+def hinge_embedding_loss_(input, target, margin=1.0, reduction=0):
     """input where the target is 1, max(0, margin - input) where it is -1."""
     zero = 0.0
     far = _where(named("ne")(target, 1), _clamp_min(named("rsub")(input, margin), 0), zero)
@@ -28,7 +28,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 
 
 @composite("torch.margin_ranking_loss")
-def margin_ranking_loss_(input1, input2, target, margin=0.0, reduction=1):
+def margin_ranking_loss_(input1, input2, target, margin=0.0, reduction=0):
     """max(0, -target * (input1 - input2) + margin)."""
     return reduce_by(_clamp_min(_add(_mul(_neg(target), _sub(input1, input2)), margin), 0), reduction)
 
@@ -59,7 +59,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 
 
 @composite("torch.cosine_embedding_loss")
-def cosine_embedding_loss_(input1, input2, target, margin=0.0, reduction=1):
+def cosine_embedding_loss_(input1, input2, target, margin=0.0, reduction=0):
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
     return reduce_by(named("_cosine_embedding")(input1, input2, target, float(margin)), reduction)
 
@@ -71,7 +71,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None,
 
 
 @composite("torch.triplet_margin_loss")
-def triplet_margin_loss_(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1):
+def triplet_margin_loss_(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
     """max(0, |a - p| - |a - n| + margin); with `swap` the nearer of |a - n| and |p - n|."""
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
