@@ -149,7 +149,8 @@ def _(torch):
 def _(torch):
     D = torch.distributions
     yield "names", sorted(D.__all__)
-    for name in ("normal.Normal", "distribution.Distribution", "exp_family.ExponentialFamily", "kl.kl_divergence", "utils.broadcast_all", "constraints.positive",
+    for name in ("normal.Normal", "distribution.Distribution", "exp_family.ExponentialFamily", "kl.kl_divergence", "utils.broadcast_all",
+                 "constraints.positive",
                  "transforms.ExpTransform",
                  "constraint_registry.biject_to", "studentT.StudentT", "relaxed_bernoulli.LogitRelaxedBernoulli", "relaxed_categorical.ExpRelaxedCategorical",
                  "transformed_distribution.TransformedDistribution", "multivariate_normal._batch_mahalanobis", "utils._sum_rightmost", "utils._standard_normal",
