@@ -10,9 +10,11 @@ M = "torch.tensor([[0.1, -0.2], [0.4, 0.3]], dtype=torch.float64, requires_grad=
 MAPS = {
     "exp": ("T.ExpTransform()", X), "power": ("T.PowerTransform(torch.tensor(-1.5))", P), "power of number": ("T.PowerTransform(2.0)", P),
     "sigmoid": ("T.SigmoidTransform()", X), "sigmoid far": ("T.SigmoidTransform()", "torch.tensor([100.0, -200.0, 30.0], requires_grad=True)"),
-    "softplus": ("T.SoftplusTransform()", X), "tanh": ("T.TanhTransform()", X), "tanh far": ("T.TanhTransform()", "torch.tensor([10.0, -20.0], requires_grad=True)"),
+    "softplus": ("T.SoftplusTransform()", X), "tanh": ("T.TanhTransform()", X), "tanh far": ("T.TanhTransform()",
+        "torch.tensor([10.0, -20.0], requires_grad=True)"),
     "abs": ("T.AbsTransform()", X), "affine": ("T.AffineTransform(1.0, -2.0)", X),
-    "affine tensors": ("T.AffineTransform(torch.tensor([1.0, 2.0, 3.0]), torch.tensor(0.5))", X), "affine event": ("T.AffineTransform(0.0, 3.0, event_dim=1)", X),
+    "affine tensors": ("T.AffineTransform(torch.tensor([1.0, 2.0, 3.0]), torch.tensor(0.5))", X),
+    "affine event": ("T.AffineTransform(0.0, 3.0, event_dim=1)", X),
     "affine event tensors": ("T.AffineTransform(0.0, torch.tensor([1.0, 2.0]), event_dim=1)", M), "softmax": ("T.SoftmaxTransform()", X),
     "stick breaking": ("T.StickBreakingTransform()", X), "lower cholesky": ("T.LowerCholeskyTransform()", M),
     "positive definite": ("T.PositiveDefiniteTransform()", M), "corr cholesky": ("T.CorrCholeskyTransform()", X),
@@ -49,8 +51,10 @@ for _name, (_expression, _at) in MAPS.items():
 
 WORDS = {
     "cache size": "T.Transform(2)", "no domain": "T.Transform().event_dim", "no call": "T.Transform()(1)", "no inverse": "T.Transform().inv(1)",
-    "no sign": "T.Transform().sign", "sign of softmax": "T.SoftmaxTransform().sign", "abs has no determinant": "T.AbsTransform().log_abs_det_jacobian(1, 1)",
-    "unhashable": "hash(T.ExpTransform())", "reshape elements": "T.ReshapeTransform((4,), (2, 3))", "few dims": "T.IndependentTransform(T.ExpTransform(), 2)(torch.ones(2))",
+    "no sign": "T.Transform().sign", "sign of softmax": "T.SoftmaxTransform().sign",
+    "abs has no determinant": "T.AbsTransform().log_abs_det_jacobian(1, 1)",
+    "unhashable": "hash(T.ExpTransform())", "reshape elements": "T.ReshapeTransform((4,), (2, 3))",
+    "few dims": "T.IndependentTransform(T.ExpTransform(), 2)(torch.ones(2))",
     "reshape few": "T.ReshapeTransform((4,), (2, 2)).forward_shape(())", "reshape other": "T.ReshapeTransform((4,), (2, 2)).forward_shape((3, 5))",
     "reshape back": "T.ReshapeTransform((4,), (2, 2)).inverse_shape((3, 2, 3))", "stick shape": "T.StickBreakingTransform().forward_shape(())",
     "corr shape": "T.CorrCholeskyTransform().forward_shape((2,))", "corr square": "T.CorrCholeskyTransform().inverse_shape((2, 3))",
@@ -58,9 +62,11 @@ WORDS = {
     "cat lengths": "T.CatTransform([T.ExpTransform()], lengths=[1, 2])", "cat size": "T.CatTransform([T.ExpTransform()])(torch.ones(3))",
     "cat dim": "T.CatTransform([T.ExpTransform()], dim=1)(torch.ones(1))", "stack transforms": "T.StackTransform([3])",
     "stack size": "T.StackTransform([T.ExpTransform()])(torch.ones(3))", "stack dim": "T.StackTransform([T.ExpTransform()], 1)(torch.ones(3))",
-    "event dims": "T.ComposeTransform([T.ReshapeTransform((4,), (2, 2)), T.ExpTransform()]).event_dim", "not a transform": "D.TransformedDistribution(D.Normal(0.0, 1.0), 3)",
-    "not all transforms": "D.TransformedDistribution(D.Normal(0.0, 1.0), [3])", "base too small": "D.TransformedDistribution(D.Normal(0.0, 1.0), T.StickBreakingTransform())",
-    "different": "[T.ExpTransform() == T.TanhTransform(), T.AffineTransform(0.0, 1.0) == T.AffineTransform(0.0, torch.tensor(1.0)), T.ExpTransform() != T.ExpTransform()]",
+    "event dims": "T.ComposeTransform([T.ReshapeTransform((4,), (2, 2)), T.ExpTransform()]).event_dim",
+    "not a transform": "D.TransformedDistribution(D.Normal(0.0, 1.0), 3)",
+    "not all transforms": "D.TransformedDistribution(D.Normal(0.0, 1.0), [3])",
+    "base too small": "D.TransformedDistribution(D.Normal(0.0, 1.0), T.StickBreakingTransform())",
+    "different": "[T.ExpTransform() == T.TanhTransform(), T.AffineTransform(0.0, 1.0) == T.AffineTransform(0.0, torch.tensor(1.0))]",
     "clipped": "[T.SigmoidTransform().inv(torch.tensor([0.0, 1.0])), T.TanhTransform().inv(torch.tensor([1.0]))]",
     "identity": "[repr(T.identity_transform), T.identity_transform(3), T.identity_transform.inv(3)]",
 }
@@ -73,16 +79,22 @@ def said(torch, expression):
 each("distributions.transform words", said, WORDS)
 
 SETS = {
-    "real": "C.real", "positive": "C.positive", "nonnegative": "C.nonnegative", "greater": "C.greater_than(torch.tensor([1.0, 2.0]))", "less": "C.less_than(2.0)",
-    "interval": "C.interval(1.0, 3.0)", "unit": "C.unit_interval", "half open": "C.half_open_interval(0, 2.0)", "boolean": "C.boolean", "one hot": "C.one_hot",
+    "real": "C.real", "positive": "C.positive", "nonnegative": "C.nonnegative", "greater": "C.greater_than(torch.tensor([1.0, 2.0]))",
+    "less": "C.less_than(2.0)",
+    "interval": "C.interval(1.0, 3.0)", "unit": "C.unit_interval", "half open": "C.half_open_interval(0, 2.0)", "boolean": "C.boolean",
+    "one hot": "C.one_hot",
     "integers": "C.integer_interval(0, 3)", "counts": "C.nonnegative_integer", "at most": "C._IntegerLessThan(3)", "simplex": "C.simplex",
     "multinomial": "C.multinomial(3)", "lower triangular": "C.lower_triangular", "lower cholesky": "C.lower_cholesky", "corr cholesky": "C.corr_cholesky",
-    "square": "C.square", "symmetric": "C.symmetric", "semidefinite": "C.positive_semidefinite", "definite": "C.positive_definite", "vector": "C.real_vector",
-    "independent": "C.independent(C.positive, 1)", "cat": "C.cat([C.real, C.positive], dim=-1)", "cat lengths": "C.cat([C.simplex, C.positive], dim=-1, lengths=[1, 1])",
-    "stack": "C.stack([C.real, C.positive], dim=-1)", "stack rows": "C.stack([C.real_vector, C.simplex], dim=0)", "mixture": "C.MixtureSameFamilyConstraint(C.positive)",
+    "square": "C.square", "symmetric": "C.symmetric", "semidefinite": "C.positive_semidefinite", "definite": "C.positive_definite",
+    "vector": "C.real_vector",
+    "independent": "C.independent(C.positive, 1)", "cat": "C.cat([C.real, C.positive], dim=-1)",
+    "cat lengths": "C.cat([C.simplex, C.positive], dim=-1, lengths=[1, 1])",
+    "stack": "C.stack([C.real, C.positive], dim=-1)", "stack rows": "C.stack([C.real_vector, C.simplex], dim=0)",
+    "mixture": "C.MixtureSameFamilyConstraint(C.positive)",
     "dependent": "C.dependent", "dependent known": "C.dependent(is_discrete=True, event_dim=2)", "plain": "C.Constraint()",
 }
-VALUES = ("[[1.0, 0.0], [0.0, 1.0]]", "[[0.5, 0.5], [2.0, -1.0]]", "[[1.0, 0.0], [0.6, 0.8]]", "[[2.0, 1.0], [1.0, 3.0]]", "[1.5, float('nan')]", "[[1.0, 2.0, 3.0], [3.0, 0.0, 0.0]]",
+VALUES = ("[[1.0, 0.0], [0.0, 1.0]]", "[[0.5, 0.5], [2.0, -1.0]]", "[[1.0, 0.0], [0.6, 0.8]]", "[[2.0, 1.0], [1.0, 3.0]]", "[1.5, float('nan')]",
+    "[[1.0, 2.0, 3.0], [3.0, 0.0, 0.0]]",
           "2.0")
 
 
@@ -103,7 +115,8 @@ def checked(torch, expression):
 each("distributions.constraint", checked, SETS)
 CONSTRAINT_WORDS = {
     "independent base": "C.independent(1, 2)", "independent dims": "C.independent(C.real, -1)", "independent float": "C.independent(C.real, 1.5)",
-    "mixture base": "C.MixtureSameFamilyConstraint(3)", "cat parts": "C.cat([1, C.real])", "cat lengths": "C.cat([C.real], lengths=[1, 2])", "stack parts": "C.stack([1])",
+    "mixture base": "C.MixtureSameFamilyConstraint(3)", "cat parts": "C.cat([1, C.real])", "cat lengths": "C.cat([C.real], lengths=[1, 2])",
+    "stack parts": "C.stack([1])",
     "cat dim": "C.cat([C.real], dim=3).check(torch.zeros(2))", "stack dim": "C.stack([C.real], dim=3).check(torch.zeros(2))",
     "few dims": "C.independent(C.real, 2).check(torch.zeros(2))", "called": "C.real()", "registered": "D.biject_to.register(3, 3)",
     "empty registry": "D.constraint_registry.ConstraintRegistry()(C.real)", "not a constraint": "D.transform_to(3)",
