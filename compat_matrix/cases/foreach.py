@@ -84,11 +84,11 @@ def _(torch):
     yield "max", look(torch, lambda: torch._foreach_max(a), a)
     yield "mm", torch._foreach_mm([torch.ones(2, 2)], [torch.ones(2, 3)])
     yield "clone", look(torch, lambda: torch._foreach_clone(a), a)
-    x, y = lists(torch, grad=False)
+    x = lists(torch, grad=False)[0]
     yield "zero", torch._foreach_zero_(x) is x or "another", x
     torch._foreach_copy_(x, [torch.ones(2), torch.ones(1, 1)])
     yield "copy", x, [z._version for z in x]
-    a, b = lists(torch)
+    a = lists(torch)[0]
     h = torch._foreach_mul(a, 2.0)
     torch._foreach_add_(h, 1.0)
     torch._foreach_mul_(h, 3.0)
@@ -106,7 +106,8 @@ def _(torch):
     i = [torch.tensor([1, 2])]
     for label, f in (
             ("none", lambda: torch._foreach_exp([])), ("none to add", lambda: torch._foreach_add([], 2)), ("tensors", lambda: torch._foreach_add(a, b[:1])),
-            ("numbers", lambda: torch._foreach_add(a, [1.0])), ("leaf", lambda: torch._foreach_add_(a, 1)), ("not 0-dim", lambda: torch._foreach_add(a, torch.ones(1))),
+            ("numbers", lambda: torch._foreach_add(a, [1.0])), ("leaf", lambda: torch._foreach_add_(a, 1)),
+            ("not 0-dim", lambda: torch._foreach_add(a, torch.ones(1))),
             ("mixed", lambda: torch._foreach_add(a, [1.0, b[0]])), ("third", lambda: torch._foreach_addcmul(a, b, b[:1])),
             ("lerp", lambda: torch._foreach_lerp(a, b[:1], 0.5)), ("three numbers", lambda: torch._foreach_addcmul(a, b, b, [1.0])),
             ("three in a tensor", lambda: torch._foreach_addcmul(a, b, b, torch.tensor([1.0]))), ("ints in place", lambda: torch._foreach_add_(i, 1.5)),

@@ -21,7 +21,8 @@ table("masked.logaddexp", probe, [("both", "torch.masked.logaddexp(x, 2 * x, inp
 GIVEN = {"x": M, "k": K, "i": I, "b": K, "full": FULL}
 table("masked.refused", fails, [(e, e, GIVEN) for e in (
     "torch.masked.sum(x, (1, 1))", "torch.masked.sum(x, 5)", "torch.masked.sum(x, 1, mask=torch.ones(2, 2, 3, dtype=torch.bool))",
-    "torch.masked.mean(x, (1, 1))", "torch.masked.mean(i, 1)", "torch.masked.norm(i, 2.0, 1)", "torch.masked.amax(b, 1, mask=k)", "torch.masked.argmax(b, 1, mask=k)",
+    "torch.masked.mean(x, (1, 1))", "torch.masked.mean(i, 1)", "torch.masked.norm(i, 2.0, 1)", "torch.masked.amax(b, 1, mask=k)",
+    "torch.masked.argmax(b, 1, mask=k)",
     "torch.masked.softmax(b, 1, mask=k)", "torch.masked.amin(torch.complex(x, x), 1, mask=k)", "torch.masked.median(i, 1, mask=full)",
     "torch.masked.var(x, 1, True, correction=1)", "torch.masked.amax(x[:0], 0)", "torch.masked.softmax(i, 1)", "torch.masked.var(b, 1)")])
 
@@ -33,7 +34,8 @@ def _(torch):
         for dtype in ("float16", "float32", "int32", "uint8", "bool", "complex64"):
             x = torch.tensor(I).to(getattr(torch, dtype))
             yield f"{name} {dtype}", attempt(lambda name=name, x=x: getattr(torch.masked, name)(x, 1, mask=k))
-            yield f"{name} {dtype} wide", attempt(lambda name=name, x=x: getattr(torch.masked, name)(x, 1, mask=k, dtype=torch.complex64 if x.is_complex() else torch.float64))
+            yield f"{name} {dtype} wide", attempt(lambda name=name,
+                                                  x=x: getattr(torch.masked, name)(x, 1, mask=k, dtype=torch.complex64 if x.is_complex() else torch.float64))
 
 
 @case("masked.windows")
@@ -46,8 +48,10 @@ def _(torch):
             yield f"{name} {length}", f(length, **own), f(length, sym=False, dtype=torch.float64, **own)
         yield f"{name} refused", attempt(lambda f=f, own=own: f(-1, **own)), attempt(lambda f=f, own=own: f(5, dtype=torch.int64, **own))
         yield f"{name} leaf", f(3, requires_grad=True, **own).requires_grad
-    yield "own", windows.exponential(5, center=1.0, tau=2.0, sym=False), windows.gaussian(5, std=2.5), windows.kaiser(5, beta=3.0), windows.general_hamming(5, alpha=0.3)
+    yield "own", windows.exponential(5, center=1.0, tau=2.0, sym=False), windows.gaussian(5, std=2.5), windows.kaiser(5, beta=3.0), windows.general_hamming(5,
+        alpha=0.3)
     for label, f in (("tau", lambda: windows.exponential(5, tau=-1)), ("center", lambda: windows.exponential(5, center=1.0)),
-                     ("std", lambda: windows.gaussian(5, std=0)), ("beta", lambda: windows.kaiser(5, beta=-1)), ("none", lambda: windows.general_cosine(5, a=[])),
+                     ("std", lambda: windows.gaussian(5, std=0)), ("beta", lambda: windows.kaiser(5, beta=-1)),
+                     ("none", lambda: windows.general_cosine(5, a=[])),
                      ("a", lambda: windows.general_cosine(5, a=3)), ("half", lambda: windows.hann(5, dtype=torch.float16))):
         yield label, attempt(f)

@@ -76,8 +76,8 @@ def _plain(n):
 
             def by_name(x):
                 if padding == "same" and x.ndim != weight.ndim:
-                    raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, but got {x.ndim}-dimensional "
-                                       f"input of size {list(x.shape)} instead")
+                    raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight{list(weight.shape)}, but got "
+                                       f"{x.ndim}-dimensional input of size {list(x.shape)} instead")
                 y, pads = _same(x, weight, stride, dilation, n) if padding == "same" else (x, (0,) * n)
                 return _convolve(y, weight, bias, stride, pads, dilation, False, (0,), groups)
 

@@ -82,8 +82,8 @@ def _histogram(input, bins, given, weight, density):
             raise RuntimeError(f"{_DD}if weight tensor is provided, input tensor and weight tensor should have the same dtype, but got "
                                f"input({_word(input.dtype)}), and weight({_word(weight.dtype)})")
         if tuple(weight.shape) != tuple(input.shape[:-1]):
-            raise RuntimeError(f"{_DD}if weight tensor is provided it should have the same shape as the input tensor excluding its innermost dimension, but got "
-                               f"input with shape {list(input.shape)} and weight with shape {list(weight.shape)}")
+            raise RuntimeError(f"{_DD}if weight tensor is provided it should have the same shape as the input tensor excluding its innermost dimension, but "
+                               f"got input with shape {list(input.shape)} and weight with shape {list(weight.shape)}")
     if input.dtype not in (dtypes.float32, dtypes.float64):
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{input.dtype.char_name}'")
     values = input.detach()._numpy().reshape(-1, input.shape[-1])

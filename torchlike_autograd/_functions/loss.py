@@ -242,8 +242,8 @@ def _check_linear(input, weight, target, bias, ignore_index):
     if input.shape[-1] != weight.shape[-1]:
         raise RuntimeError(f"expected equal input and linear_weight last dimensions (in_features), got {input.shape[-1]} and {weight.shape[-1]}, respectively")
     if weight.ndim > 2 and input.ndim == 1:
-        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires batched input, (N, {weight.shape[-1]}), got unbatched "
-                           f"input with shape {tuple(input.shape)}")
+        raise RuntimeError(f"K-dimensional loss defined by linear_weight shape {tuple(weight.shape)} requires batched input, (N, {weight.shape[-1]}), got "
+                           f"unbatched input with shape {tuple(input.shape)}")
     if bias is not None and bias.shape != weight.shape[:-1]:
         raise RuntimeError(f"expected linear_bias shape {tuple(weight.shape[:-1])}, got {tuple(bias.shape)}")
     if ignore_index is not None and target.dtype.category >= FLOAT:

@@ -114,7 +114,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
     def extra_repr(self):
         """The sizes and settings."""
         return (f"in_features={self.linear.in_features}, num_classes={self.num_classes}, out_features={self.out_features}, "
-                f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, label_smoothing={self.label_smoothing}, options={self.options}")
+                f"bias={self.linear.bias is not None}, reduction={self.reduction}, ignore_index={self.ignore_index}, "
+                f"label_smoothing={self.label_smoothing}, options={self.options}")
 
 
 class GaussianNLLLoss(_Loss):
