@@ -81,7 +81,7 @@ def as_jax_function(fn, *, randomness="error"):
     """`fn`, written for Tensors, as a pure function of arrays (NumPy's or JAX's, in any pytrees): for jax.jit, grad, vmap, shard_map and jax.export.
 
     Arrays become Tensors, everything else is passed as it is; Tensors in the result become arrays, in the widths that JAX is set to (float32 for float64 without
-    `jax_enable_x64`).  `fn` may record, write in place, call backward() and step an optimizer.  Tensors that it closes over are constants: pass
+    `jax_enable_x64`; int32 arrays are int64 Tensors then).  `fn` may record, write in place, call backward() and step an optimizer.  Tensors that it closes over are constants: pass
     them as arguments to differentiate by them (`functional` does so for a module).  What it does to tensors outside stays undone only if it does
     nothing to them; a value that JAX is tracing must not be kept.  Looking at a traced value (`item`, `if t:`) raises JAX's error.
     Errors that depend on values (an index out of range) cannot be raised for traced ones.
@@ -100,7 +100,14 @@ def as_jax_function(fn, *, randomness="error"):
 
 
 def _to_tensors(tree):
-    return jax.tree.map(_as_tensor, tree)
+    return jax.tree.map(_as_argument, tree)
+
+
+def _as_argument(x):
+    """An array as a Tensor; JAX's only integers in its 32-bit mode are torch's usual ones, int64, as results of those come back as int32."""
+    if not isinstance(x, jax.Array) or x.dtype != np.int32 or jax.config.jax_enable_x64:
+        return _as_tensor(x)
+    return wrap(data(x, dtypes.int64, device="traced")) if isinstance(x, jax.core.Tracer) else from_jax(x).long()
 
 
 def _to_arrays(tree):

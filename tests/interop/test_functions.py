@@ -80,6 +80,15 @@ def test_results_have_jaxs_widths():
     assert [str(a.dtype) for a in wide] == ["float64", "int64"]
 
 
+def test_jaxs_integers_are_torchs_indices():
+    i = jnp.array([0, 2])
+    logits = X.reshape(2, 3)
+    expected = -jax.nn.log_softmax(logits)[jnp.arange(2), i].mean()
+    g = interop.as_jax_function(lambda x, i: torch.nn.functional.cross_entropy(x, i))
+    close(g(logits, i), expected)
+    close(jax.jit(g)(logits, i), expected)
+
+
 @pytest.mark.parametrize(("f", "error"), [
     (lambda x: x if x.sum() > 0 else -x, jax.errors.TracerArrayConversionError), (lambda x: x * x.sum().item(), jax.errors.TracerArrayConversionError),
     (lambda x: x + torch.randn(3), RuntimeError), (lambda x: torch.nn.functional.dropout(x), RuntimeError)])

@@ -14,6 +14,7 @@ Types name the devices and not how values are spread over them: a piece finds it
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 import warnings
 
@@ -32,6 +33,7 @@ def _nothing():
     yield
 
 
+@functools.cache
 def host_device():
     """Where host values go: None where that is JAX's default."""
     return None if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu")[0]

@@ -30,9 +30,12 @@ def _arrow(a, b):
 
 def _box(lines, color, at):
     x, y, w, h = at
-    rows = "".join(f'<text x="{x + w / 2:.1f}" y="{y + HIGH * (i + 1) + 1:.1f}" text-anchor="middle" font-weight="{"normal" if i else "bold"}">{escape(line)}</text>'
-                   for i, line in enumerate(lines))
+    rows = "".join(_text(x + w / 2, y + HIGH * (i + 1) + 1, "normal" if i else "bold", line) for i, line in enumerate(lines))
     return f'<g><rect x="{x:.1f}" y="{y:.1f}" width="{w}" height="{h}" rx="5" fill="{color}" stroke="#777"/>{rows}</g>'
+
+
+def _text(x, y, weight, line):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-weight="{weight}">{escape(line)}</text>'
 
 
 __all__ = ["draw"]

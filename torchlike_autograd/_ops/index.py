@@ -14,6 +14,7 @@ from .._core.shapes import broadcast, wrap_dim
 from .conventions import straight
 from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, offence, offender, out_of_bounds, put_last, truth
 from .pointwise import convert
+from .opened import is_int64
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 
 # Indexing with several tensors at once: the places of advanced indices among the dims are structure
@@ -189,7 +190,7 @@ def _copied_source(self, index, source, d):
     if self.ndim and source.ndim and self.ndim != source.ndim:
         raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
                          f"({source.ndim}), destination dimensionality ({self.ndim})")
-    if index.dtype != "int64":
+    if not is_int64(index):
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {char(index)}")
     if self.dtype != source.dtype:
         raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got (self) {char(self)} and (source) {char(source)}")
@@ -228,7 +229,7 @@ _ENTRIES = in_range(_both_ways, out_of_bounds(IndexError))
 
 def _filled_entries(self, index, value, dim):
     d = wrap_dim(dim, self.ndim)
-    if index.dtype != "int64":
+    if not is_int64(index):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
@@ -267,7 +268,7 @@ _FLAT = in_range(_whole, lambda value, shape, size, **_: IndexError(f"out of ran
 
 
 def _flat_places(name, index, size):
-    if index.dtype != "int64":
+    if not is_int64(index):
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {char(index)}")
     flat = index.reshape(-1)
     return jnp.where(flat < 0, flat + size, flat)

@@ -10,6 +10,7 @@ from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from .conventions import magnitude, only, partials, straight
 from .norm import norm_gradient, norm_of
+from .opened import is_int64
 from .reduce import average, total, type_of
 from .registry import SMOOTH, Promote, at, call, fails, op, real
 
@@ -133,7 +134,7 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, *, reduct
 # Classes
 
 def _check_classes(logp, target, weight):
-    if type_of(target) not in (dtypes.int64, dtypes.uint8):
+    if not is_int64(target) and type_of(target) is not dtypes.uint8:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_of(target).char_name}")
     classes = logp.shape[1 if logp.ndim > 1 else 0]
     if weight is None:
@@ -262,7 +263,7 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
             raise RuntimeError(f"inconsistent weight size, expected {rows.shape[1]} but got {list(weight.shape)}")
 
     rows = _rows(self, target, matching)
-    if type_of(target) is not dtypes.int64:
+    if not is_int64(target):
         raise RuntimeError(f"expected scalar type Long but found {type_of(target).char_name}")
     chosen = jax.lax.broadcasted_iota(jnp.int64, rows.shape, 1) == target.reshape((-1, 1))
     scale = 1 if weight is None else total(jnp.where(chosen, weight.reshape((1, -1)), 0), (1,), True)
@@ -287,7 +288,7 @@ def multilabel_margin_loss_forward(self, target, *, reduction):
             raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
 
     rows = _rows(self, target, matching)
-    if type_of(target) is not dtypes.int64:
+    if not is_int64(target):
         raise RuntimeError(f"expected scalar type Long but found {type_of(target).char_name}")
     wanted = target.reshape(rows.shape)
     live = jnp.cumsum((wanted < 0).astype(jnp.int32), axis=1) == 0

@@ -7,6 +7,11 @@ import numpy as np
 OPEN = [False]  # whether bodies are run where a Form is called, and not the programs that were traced from them
 
 
+def is_int64(x):
+    """Whether an array is of this type, or was before JAX's 32-bit mode (types are checked when a call is recorded)."""
+    return x.dtype == np.int64 or (OPEN[0] and x.dtype == np.int32)
+
+
 def calling(form):
     """What runs a Form: its program; its body while OPEN says so."""
     return _opened(form) if OPEN[0] else form.call
@@ -32,4 +37,4 @@ def _whole(form, flat):
     return (*flat[:n], *ins)
 
 
-__all__ = ["OPEN", "calling"]
+__all__ = ["OPEN", "calling", "is_int64"]
