@@ -33,8 +33,8 @@ globals().update(_dtypes.ALIASES)
 globals().update(_dtypes.SMALL)
 
 from . import (  # noqa: E402
-    __config__, _C, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributed, fft, func, futures, fx, hub, jit, library, linalg, mps, multiprocessing, nn,
-    onnx, ops, optim, overrides, profiler, random, serialization, special, storage, testing, types, utils, version)
+    __config__, _C, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributed, fft, func, futures, fx, hub, jit, library, linalg, mps,
+    multiprocessing, nn, onnx, ops, optim, overrides, profiler, random, serialization, special, storage, testing, types, utils, version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402

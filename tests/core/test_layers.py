@@ -14,7 +14,9 @@ LAYERS = [
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved"),
     ("_functions/", "autograd/", "random", "utils/"),
     ("func", "linalg", "special", "fft", "nn/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
-     "testing", "overrides", "jit", "hub", "futures", "storage", "distributed/", "functorch", "onnx/", "accelerator", "_custom_ops", "_subclasses/", "_dynamo/", "library", "__config__", "fx/", "multiprocessing", "profiler", "ops", "types", "compiler", "utils/data/", "version"),
+     "testing", "overrides", "jit", "hub",
+     "futures", "storage", "distributed/", "functorch", "onnx/", "accelerator", "_custom_ops", "_subclasses/",
+     "_dynamo/", "library", "__config__", "fx/", "multiprocessing", "profiler", "ops", "types", "compiler", "utils/data/", "version"),
     ("dropin",),
     ("_api", "__init__", "__main__"),
 ]

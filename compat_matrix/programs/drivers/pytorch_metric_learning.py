@@ -3,8 +3,9 @@
 import torch
 from pytorch_metric_learning import losses, miners
 
-LOSSES = ["TripletMarginLoss", "ContrastiveLoss", "NTXentLoss", "MultiSimilarityLoss", "CircleLoss", "SupConLoss", "AngularLoss", "NPairsLoss", "LiftedStructureLoss",
-          "FastAPLoss", "MarginLoss", "GeneralizedLiftedStructureLoss", "IntraPairVarianceLoss", "SignalToNoiseRatioContrastiveLoss", "TupletMarginLoss"]
+LOSSES = ["TripletMarginLoss", "ContrastiveLoss", "NTXentLoss", "MultiSimilarityLoss", "CircleLoss", "SupConLoss", "AngularLoss",
+          "NPairsLoss", "LiftedStructureLoss", "FastAPLoss", "MarginLoss", "GeneralizedLiftedStructureLoss",
+          "IntraPairVarianceLoss", "SignalToNoiseRatioContrastiveLoss", "TupletMarginLoss"]
 
 
 def program():
