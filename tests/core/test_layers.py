@@ -16,7 +16,7 @@ LAYERS = [
     ("func", "linalg", "special", "fft", "nn/", "cuda/", "cpu/", "mps", "amp/", "backends/", "optim/", "_pickled", "serialization",
      "testing", "overrides", "jit", "hub",
      "futures", "storage", "distributed/", "functorch", "onnx/", "accelerator", "_custom_ops", "_subclasses/",
-     "_dynamo/", "library", "__config__", "fx/", "multiprocessing", "profiler", "ops", "types", "compiler", "utils/data/", "version"),
+     "_dynamo/", "library", "__config__", "fx/", "multiprocessing", "profiler", "ops", "types", "compiler", "utils/data/", "utils/model_zoo", "version"),
     ("dropin",),
     ("_api", "__init__", "__main__"),
 ]
