@@ -6,7 +6,7 @@ import functools
 
 from ._core import publish as _publish
 
-__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "reset"]
+__all__ = ["allow_in_graph", "assume_constant_result", "disable", "is_compiling", "is_exporting", "is_dynamo_compiling", "reset"]
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None, options=None, disable=False, **more):
@@ -21,6 +21,23 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mo
 def disable(fn=None, recursive=True, *, reason=None):
     """`fn` as it is."""
     return (lambda f: f) if fn is None else fn
+
+
+def allow_in_graph(fn):
+    """`fn` as it is: a mark for a tracer."""
+    return fn
+
+
+assume_constant_result = disallow_in_graph = substitute_in_graph = allow_in_graph
+
+
+def is_exporting() -> bool:
+    """False."""
+    return False
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Nothing to mark."""
 
 
 def is_compiling() -> bool:

@@ -29,28 +29,39 @@ def calls(torch):
         "operators": {
             "add": lambda s, p: s + 1, "radd": lambda s, p: 1 + s, "plain +": lambda s, p: p + s, "sub": lambda s, p: s - 1, "rsub": lambda s, p: 1 - s,
             "plain -": lambda s, p: p - s, "mul": lambda s, p: s * 2, "div": lambda s, p: s / 2, "rdiv": lambda s, p: 2 / s, "pow": lambda s, p: s ** 2,
-            "rpow": lambda s, p: 2 ** s, "matmul": lambda s, p: s @ s, "plain @": lambda s, p: p @ s, "mod": lambda s, p: s % 2, "floordiv": lambda s, p: s // 2,
-            "and": lambda s, p: (s > 0) & True, "neg": lambda s, p: -s, "abs": lambda s, p: abs(s), "invert": lambda s, p: ~(s > 0), "eq": lambda s, p: s == 1,
+            "rpow": lambda s, p: 2 ** s, "matmul": lambda s, p: s @ s, "plain @": lambda s, p: p @ s, "mod": lambda s, p: s % 2,
+            "floordiv": lambda s, p: s // 2,
+            "and": lambda s, p: (s > 0) & True, "neg": lambda s, p: -s, "abs": lambda s, p: abs(s), "invert": lambda s, p: ~(s > 0),
+            "eq": lambda s, p: s == 1,
             "plain ==": lambda s, p: p == s, "lt": lambda s, p: s < 1, "plain <": lambda s, p: p < s, "iadd": lambda s, p: s.__iadd__(1),
             "imul": lambda s, p: s.__imul__(1)},
         "indexing": {"select": lambda s, p: s[0], "by": lambda s, p: p[s.long() * 0], "set": lambda s, p: s.__setitem__(0, 1.0), "len": lambda s, p: len(s),
                      "contains": lambda s, p: 1 in s, "bool": lambda s, p: bool(s.sum()), "float": lambda s, p: float(s[0, 0]), "repr": lambda s, p: repr(s),
                      "format": lambda s, p: f"{s[0, 0]}"},
-        "attributes": {n: (lambda s, p, n=n: getattr(s, n)) for n in ("shape", "ndim", "dtype", "requires_grad", "grad", "grad_fn", "data", "T", "is_leaf", "_version")},
+        "attributes": {n: (lambda s, p, n=n: getattr(s, n)) for n in ("shape", "ndim", "dtype", "requires_grad", "grad", "grad_fn", "data", "T",
+        "is_leaf", "_version")},
         "methods": {
-            "add": lambda s, p: s.add(1), "plain.add": lambda s, p: p.add(s), "chunk": lambda s, p: s.chunk(2), "split": lambda s, p: s.split(1), "clone": lambda s, p: s.clone(),
+            "add": lambda s, p: s.add(1), "plain.add": lambda s, p: p.add(s), "chunk": lambda s, p: s.chunk(2), "split": lambda s, p: s.split(1),
+            "clone": lambda s, p: s.clone(),
             "detach": lambda s, p: s.detach(), "to": lambda s, p: s.to(torch.float64), "double": lambda s, p: s.double(), "tolist": lambda s, p: s.tolist(),
             "item": lambda s, p: s.sum().item(), "reshape": lambda s, p: s.reshape(-1), "view": lambda s, p: s.view(4), "stride": lambda s, p: s.stride(),
-            "new_zeros": lambda s, p: s.new_zeros(2), "norm": lambda s, p: s.norm(), "size": lambda s, p: s.size(0), "numel": lambda s, p: s.numel(), "contiguous": lambda s, p: s.contiguous(),
+            "new_zeros": lambda s, p: s.new_zeros(2), "norm": lambda s, p: s.norm(), "size": lambda s, p: s.size(0), "numel": lambda s, p: s.numel(),
+            "contiguous": lambda s, p: s.contiguous(),
             "requires_grad_": lambda s, p: s.clone().requires_grad_(), "out of class": lambda s, p: s.as_subclass(torch.Tensor)},
         "functions": {
-            "add": lambda s, p: torch.add(s, 1), "keyword": lambda s, p: torch.add(p, other=s), "out": lambda s, p: torch.add(p, p, out=s.clone()), "cat": lambda s, p: torch.cat([p, s]),
-            "where": lambda s, p: torch.where(p > 0, s, p), "split": lambda s, p: torch.split(s, 1), "max": lambda s, p: torch.max(s, 0), "einsum": lambda s, p: torch.einsum("ij,jk->ik", s, p),
-            "zeros_like": lambda s, p: torch.zeros_like(s), "tensor": lambda s, p: torch.tensor(s.detach().as_subclass(torch.Tensor)), "as_tensor": lambda s, p: torch.as_tensor(s),
-            "is_tensor": lambda s, p: torch.is_tensor(s), "allclose": lambda s, p: torch.allclose(s, p), "norm": lambda s, p: torch.norm(s), "inv": lambda s, p: torch.linalg.inv(p + 0 * s + torch.eye(2)),
-            "fft": lambda s, p: torch.fft.fft(s), "erf": lambda s, p: torch.special.erf(s), "reshape": lambda s, p: torch.reshape(s, (-1,)), "matmul": lambda s, p: torch.matmul(p, s)},
+            "add": lambda s, p: torch.add(s, 1), "keyword": lambda s, p: torch.add(p, other=s), "out": lambda s, p: torch.add(p, p, out=s.clone()),
+            "cat": lambda s, p: torch.cat([p, s]),
+            "where": lambda s, p: torch.where(p > 0, s, p), "split": lambda s, p: torch.split(s, 1), "max": lambda s, p: torch.max(s, 0),
+            "einsum": lambda s, p: torch.einsum("ij,jk->ik", s, p),
+            "zeros_like": lambda s, p: torch.zeros_like(s), "tensor": lambda s, p: torch.tensor(s.detach().as_subclass(torch.Tensor)),
+            "as_tensor": lambda s, p: torch.as_tensor(s),
+            "is_tensor": lambda s, p: torch.is_tensor(s), "allclose": lambda s, p: torch.allclose(s, p), "norm": lambda s, p: torch.norm(s),
+            "inv": lambda s, p: torch.linalg.inv(p + 0 * s + torch.eye(2)),
+            "fft": lambda s, p: torch.fft.fft(s), "erf": lambda s, p: torch.special.erf(s), "reshape": lambda s, p: torch.reshape(s, (-1,)),
+            "matmul": lambda s, p: torch.matmul(p, s)},
         "functional": {
-            "relu": lambda s, p: F.relu(s), "linear": lambda s, p: F.linear(s, p), "bias": lambda s, p: F.linear(p, p, s[0]), "softmax": lambda s, p: F.softmax(s, 0), "mse": lambda s, p: F.mse_loss(s, p),
+            "relu": lambda s, p: F.relu(s), "linear": lambda s, p: F.linear(s, p), "bias": lambda s, p: F.linear(p, p, s[0]),
+            "softmax": lambda s, p: F.softmax(s, 0), "mse": lambda s, p: F.mse_loss(s, p),
             "cross_entropy": lambda s, p: F.cross_entropy(s, torch.tensor([0, 1])), "gelu": lambda s, p: F.gelu(s),
             "pad": lambda s, p: F.pad(s, (1, 1)), "embedding": lambda s, p: F.embedding(torch.tensor([0]), s), "dropout": lambda s, p: F.dropout(s, 0.0)}}
 
@@ -107,7 +118,8 @@ def _(torch):
 
     p = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     s, s2, u = p.as_subclass(S), p.as_subclass(S2), p.as_subclass(U)
-    yield "kinds", [type(x).__name__ for x in (s + s2, s2 + s, s + p, p + s, s + torch.nn.Parameter(p), p.as_subclass(P) + 1, s + p.as_subclass(P), s.data, s.T, next(iter(s)))]
+    yield ("kinds", [type(x).__name__ for x in (s + s2, s2 + s, s + p, p + s, s + torch.nn.Parameter(p), p.as_subclass(P) + 1, s + p.as_subclass(P),
+           s.data, s.T, next(iter(s)))])
     yield "unrelated", raises(lambda: s + u), raises(lambda: torch.nn.functional.mse_loss(s, u))
     yield "constructor", type(S([1, 2])).__name__, S(2, 3).shape, type(S(p)).__name__, type(s.new_ones(2)).__name__
     m = torch.Tensor._make_subclass(S, p, True)
@@ -183,7 +195,8 @@ def _(torch):
     d, p, F = duck(torch), torch.ones(2, 2), torch.nn.functional
     torch.add(d, 1)
     yield "operators", p + d, p - d, p @ d, p == d, p < d
-    yield "functions", torch.add(d, 1), torch.add(p, d), torch.add(input=p, other=d), torch.add(p, p, out=d), torch.exp(d), torch.mean(d), torch.where(p > 0, d, p)
+    yield ("functions", torch.add(d, 1), torch.add(p, d), torch.add(input=p, other=d), torch.add(p, p, out=d), torch.exp(d), torch.mean(d),
+           torch.where(p > 0, d, p))
     yield "lists", torch.cat([p, d]), torch.cat((d, p), dim=1), torch.stack([d, d]), torch.einsum("ij,jk", p, d)
     yield "methods", p.add(d), p.to(d)
     yield "functional", F.softmax(d, 0)[:3], F.linear(p, d), F.linear(p, p, d), F.mse_loss(d, p), F.relu(d), F.dropout(d), F.conv2d(d, p)
@@ -212,7 +225,8 @@ def _(torch):
     s = p.as_subclass(S)
     yield "has", O.has_torch_function((p, s)), O.has_torch_function((p, torch.nn.Parameter(p))), O.has_torch_function([d])
     yield "like", O.is_tensor_like(d), O.is_tensor_like(p), O.is_tensor_like(3)
-    yield "method", O.is_tensor_method_or_property(torch.Tensor.add), O.is_tensor_method_or_property(torch.add), O.is_tensor_method_or_property(torch.Tensor.shape.__get__)
+    yield ("method", O.is_tensor_method_or_property(torch.Tensor.add), O.is_tensor_method_or_property(torch.add),
+           O.is_tensor_method_or_property(torch.Tensor.shape.__get__))
     yield "names", O.resolve_name(torch.add), O.resolve_name(torch.Tensor.add), O.resolve_name(torch.nn.functional.softmax)
     yield "handle", O.handle_torch_function(torch.add, (d,), 1, 2, a=3)
 
@@ -244,9 +258,8 @@ def _(torch):
         z.add_(1)
     yield "seen", log
     log.clear()
-    with Mode():
-        with Mode():
-            torch.add(x, 1)
+    with Mode(), Mode():
+        torch.add(x, 1)
     yield "nested", log
     log.clear()
     yield "after", torch.add(x, 1), log

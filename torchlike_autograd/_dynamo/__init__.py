@@ -6,7 +6,8 @@ from .._core import publish as _publish
 from ..compiler import disable, is_compiling, reset
 from .eval_frame import OptimizedModule
 
-__all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "disable", "graph_break", "is_compiling", "mark_dynamic", "mark_static_address", "reset"]
+__all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "disable", "graph_break", "is_compiling",
+           "mark_dynamic", "mark_static_address", "reset"]
 
 
 def _same(fn=None, *args, **kwargs):

@@ -198,7 +198,8 @@ def data_ptr(self):
 @composite("Tensor.is_set_to")
 def is_set_to(self, tensor):
     """Whether both show the same elements of one storage."""
-    return UntypedStorage(self) == UntypedStorage(tensor) and self.storage_offset() == tensor.storage_offset() and self.shape == tensor.shape and self.stride() == tensor.stride()
+    return (UntypedStorage(self) == UntypedStorage(tensor) and self.storage_offset() == tensor.storage_offset() and self.shape == tensor.shape
+            and self.stride() == tensor.stride())
 
 
 @composite("Tensor.pin_memory", "torch._pin_memory")

@@ -14,7 +14,8 @@ from .._core import publish as _publish
 
 from . import amp
 
-__all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
+__all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext",
+           "amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
            "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
            "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
            "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
