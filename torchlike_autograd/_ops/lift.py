@@ -72,10 +72,12 @@ class Lifted(Form):
         Form.reset_host(self)
         extra = [[lv for lv in levels_of(a) if lv not in levels_of(b)] for a, b in zip(avals, base.avals)]
         self.mapped = tuple(sorted({lv for per in extra for lv in per}))
-        if (base.op.derivative == UNIMPLEMENTED or base.op.name in _ONLY_BACKWARD) and any(lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
-            raise NotImplementedError(f"Trying to use forward AD with {base.op.name} that does not support it because it has not been implemented yet.\nPlease file an "
-                                      "issue to PyTorch at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize "
-                                      "its implementation or submit a PR adding the implementation to derivatives.yaml")
+        backward_only = base.op.derivative == UNIMPLEMENTED or base.op.name in _ONLY_BACKWARD
+        if backward_only and any(lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
+            raise NotImplementedError(
+                f"Trying to use forward AD with {base.op.name} that does not support it because it has not been implemented yet.\nPlease file an issue to PyTorch "
+                "at https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its implementation or submit a PR adding "
+                "the implementation to derivatives.yaml")
         self.out_avals = tuple(with_levels(b, (*levels_of(b), *self._of_output(i, extra))) for i, b in enumerate(base.out_avals))
         with jax.enable_x64(True):
             self.closed = jax.make_jaxpr(self.apply)(*[_full(a) for a in avals])
