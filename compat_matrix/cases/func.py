@@ -390,3 +390,73 @@ def _(torch):
     same = torch.func.replace_all_batch_norm_modules_(net)
     yield "net", same is net, net[0].running_mean, net[0].track_running_stats
     yield "value", net.eval()(torch.tensor([[1.0, 2.0], [3.0, 6.0]]))
+
+
+def sums(torch, answer):
+    """A Function of a tensor, a number and a container of tensors, with a rule for vmap."""
+    class Sums(torch.autograd.Function):
+        @staticmethod
+        def forward(x, s, ys):
+            return x * s + sum(y for y in (ys.values() if isinstance(ys, dict) else ys))
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.scale = inputs[1]
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.scale, None, None
+
+        @staticmethod
+        def jvp(ctx, t, _, __):
+            return t * 2
+
+        @staticmethod
+        def vmap(info, in_dims, x, s, ys):
+            return answer(in_dims, x, s, ys)
+
+    return Sums
+
+
+@case("func.containers_in_functions")
+def _(torch):
+    x, seen = torch.arange(6.0).view(2, 3), []
+    f = sums(torch, lambda dims, x, s, ys: (seen.append(dims), (f.apply(x, s, ys), 0))[1])
+    yield "list", torch.vmap(lambda x: f.apply(x, 2.0, [x, x]))(x)
+    yield "dict", torch.vmap(lambda x: f.apply(x, 2.0, {"a": x, "b": torch.ones(3)}))(x)
+    yield "in a list only", torch.vmap(lambda x: f.apply(torch.zeros(3), 2.0, [x]))(x)
+    yield "dims", seen
+    yield "grad", torch.vmap(torch.func.grad(lambda x: f.apply(x, 2.0, [torch.ones(3)]).sum()))(x)
+    yield "jvp", torch.func.jvp(lambda x: f.apply(x, 2.0, [torch.ones(3)]), (x[0],), (x[1],))
+
+
+@case("func.answers_of_vmap_rules")
+def _(torch):
+    x = torch.arange(6.0).view(2, 3)
+    for name, answer in (("two dims for one", lambda x: (x * 2, (0, 0))), ("one for two", lambda x: ((x * 2, x * 3), 0)), ("three", lambda x: ((x * 2, x * 3), (0, 0, 0))),
+                         ("a tuple", lambda x: ((x * 2,), (0,))), ("too far", lambda x: (x * 2, 5)), ("a list", lambda x: ([x * 2, x * 3], [0, 0])),
+                         ("no pair", lambda x: x * 2)):
+        f = sums(torch, lambda dims, x, s, ys, answer=answer: answer(x))
+        yield name, attempt(lambda f=f: torch.vmap(lambda x: f.apply(x, 2.0, [x]))(x))
+
+
+@case("func.hooks_after_functions")
+def _(torch):
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n, y):
+            return x * n * y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 6, None, None
+
+    seen = []
+    x = torch.ones(2, requires_grad=True)
+    out = Scaled.apply(x, 2, torch.ones(2))
+    out.grad_fn.register_hook(lambda gi, go: seen.append([None if g is None else g.tolist() for g in (*gi, *go)]))
+    out.sum().backward()
+    yield "seen", seen, x.grad
+    out = Scaled.apply(x, 2, torch.ones(2))
+    out.grad_fn.register_hook(lambda gi, go: (gi[0] * 2, None))
+    yield "replaced", torch.autograd.grad(out.sum(), x)

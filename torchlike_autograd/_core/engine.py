@@ -305,7 +305,7 @@ def run_node(p, tape, item, grads):
     else:
         ins = _run_pull(p, tape, step, wanted, outs)
     if seen is not None and seen.posthooks:
-        ins = _posthooks(step, seen, wanted, ins, outs)
+        ins = _posthooks(step, seen, wanted, ins, outs, tape.contexts[step.first].edge_places() if step.kind == "function" else None)
     if thread.state.anomaly is not None:
         thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)
@@ -380,8 +380,8 @@ def _prehooks(seen, outs):
     return outs
 
 
-def _posthooks(step, seen, wanted, ins, outs):
-    edges = list(edge_indices(step))
+def _posthooks(step, seen, wanted, ins, outs, edges=None):
+    edges = list(edge_indices(step)) if edges is None else edges
     given = dict(zip(wanted, ins))
     full = [given.get(i) for i in edges]
     for f in list(seen.posthooks.values()):

@@ -19,8 +19,8 @@ def functionalize(func, *, remove="mutations"):
         if remove not in _REMOVE:
             raise RuntimeError(f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are:\n"
                                "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced with their out-of-place "
-                               "equivalents.\n     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be replaced with their "
-                               "non-aliasing counterparts, {view}_copy.\n")
+                               "equivalents.\n     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be replaced with "
+                               "their non-aliasing counterparts, {view}_copy.\n")
         return func(*args, **kwargs)
 
     return wrapped
@@ -29,8 +29,8 @@ def functionalize(func, *, remove="mutations"):
 def debug_unwrap(tensor, *, recurse=True):
     """What a tensor holds inside transformations: with the mapped dim (all of them: `recurse`) in front, and the primal of a dual one; others as they are."""
     if not isinstance(tensor, Tensor):
-        raise TypeError("is_functorch_wrapped_tensor(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: torch.Tensor) "
-                        f"-> bool\n\nInvoked with: {tensor}")
+        raise TypeError("is_functorch_wrapped_tensor(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: "
+                        f"torch.Tensor) -> bool\n\nInvoked with: {tensor}")
     v = tensor._value()
     own = sorted(levels.levels_of(v.aval), reverse=True)
     for key in own if recurse else own[:1]:

@@ -30,7 +30,7 @@ class VmapInfo(NamedTuple):
 def innermost(args):
     """The innermost running level that matters to these arguments; None without one."""
     for level in reversed(levels.running()):
-        if level.kind == "grad" or any(isinstance(a, Tensor) and levels.has(a._value(), level) for a in args):
+        if level.kind == "grad" or any(levels.has(a._value(), level) for a in flatten(tuple(args))[0] if isinstance(a, Tensor)):
             return level
     return None
 
@@ -51,7 +51,7 @@ def applied(cls, args, kwargs, split, apply):
 def forward(cls, args, plain):
     """The outputs of `cls.forward(*args)` inside a reverse-mode level, as the levels outside of it run it."""
     for level in reversed(levels.running()):
-        if level.kind == "grad" or not any(isinstance(a, Tensor) and levels.has(a._value(), level) for a in args):
+        if level.kind == "grad" or not any(levels.has(a._value(), level) for a in flatten(tuple(args))[0] if isinstance(a, Tensor)):
             continue
         if level.kind == levels.MAP and not _generated(cls):
             return _mapped(cls, level, args)
@@ -75,21 +75,32 @@ def _generated(cls):
 
 def _mapped(cls, level, args):
     """The Function's own rule, called outside of the map."""
-    own = [isinstance(a, Tensor) and levels.has(a._value(), level) for a in args]
-    whole = [leave(level, a, 0) if mine else a for a, mine in zip(args, own)]
-    found = cls.vmap(VmapInfo(level.size, level.randomness), tuple(0 if mine else None for mine in own), *whole)
+    leaves, shape = flatten(tuple(args))
+    own = [isinstance(a, Tensor) and levels.has(a._value(), level) for a in leaves]
+    whole = unflatten([leave(level, a, 0) if mine else a for a, mine in zip(leaves, own)], shape)
+    in_dims = unflatten([0 if mine else None for mine in own], shape)
+    found = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *whole)
     if not isinstance(found, tuple) or len(found) != 2:
         raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the output. Got a "
                            f"{type(found)} instead")
     out, dims = found
     flat, tree = flatten(out)
     places = broadcast(dims, tree)
-    return unflatten([o if d is None or not isinstance(o, Tensor) else enter(level, o, d % o.dim()) for o, d in zip(flat, places)], tree)
+    if places is None:
+        raise RuntimeError(f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={dims} to be compatible "
+                           f"with the structure of `output`. out_dims has structure {flatten(dims)[1]} but output has structure {tree}. {_MORE}")
+    return unflatten([o if d is None or not isinstance(o, Tensor) else enter(level, o, _place(d, o.dim())) for o, d in zip(flat, places)], tree)
+
+
+def _place(d, ndim):
+    if not -ndim <= d < ndim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {d})")
+    return d % ndim
 
 
 def _pushed(cls, level, args, kwargs, split, apply):
     """The Function on primals and its jvp on tangents."""
-    parts = [unpack(level, a) if isinstance(a, Tensor) else (a, None) for a in args]
+    parts = [unpack(level, a) if isinstance(a, Tensor) else (_primals(level, a), None) for a in args]
     out, ctx = apply(cls, tuple(p for p, _ in parts), kwargs, split)
     missing = zeros_like if ctx.materialize_grads else lambda p: None
     tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
@@ -105,6 +116,12 @@ def _pushed(cls, level, args, kwargs, split, apply):
     _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts)
     duals = tuple(_joined(level, i, o, t) for i, (o, t) in enumerate(zip(outs, ts)))
     return duals if isinstance(out, tuple) else duals[0]
+
+
+def _primals(level, a):
+    """An argument that is no tensor, with the primals of what is in it."""
+    leaves, tree = flatten(a)
+    return unflatten([unpack(level, x)[0] if isinstance(x, Tensor) else x for x in leaves], tree) if any(isinstance(x, Tensor) for x in leaves) else a
 
 
 def _check_aliases(ctx, primals, tangents, outs, ts):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 
 from .._core import levels
 from .._core.composite import named
@@ -106,8 +107,13 @@ class BackwardCFunction(FunctionCtx, Node):
     @property
     def next_functions(self):
         """((node or None, output number), ...), one entry for each tensor among the inputs."""
-        given = iter(Node.next_functions.fget(self))
-        return tuple(next(given) if needs else (None, 0) for needs, is_tensor in zip(self.needs_input_grad, self._input_is_tensor) if is_tensor)
+        given = Node.next_functions.fget(self)
+        return tuple((None, 0) if i < 0 else given[i] for i in self.edge_places())
+
+    def edge_places(self):
+        """For each tensor among the inputs its number among those that require grad, or -1 and less."""
+        numbers, off = itertools.count(), itertools.count(-1, -1)
+        return [next(numbers) if needs else next(off) for needs, is_tensor in zip(self.needs_input_grad, self._input_is_tensor) if is_tensor]
 
     def __repr__(self):
         return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
@@ -350,10 +356,10 @@ def _check_dirty(ctx, inputs, outputs):
 
 
 _VIEW_AND_MORE = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by the "
-    "current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one Tensor "
-    "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You can "
-    "ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by "
+    "the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+    "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You "
+    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
 
 
 def _attach(ctx, args, before, outputs):

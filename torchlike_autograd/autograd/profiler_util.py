@@ -263,8 +263,8 @@ def _table(events, sort_by, limit, name_limit, shapes_limit, header, top_only):
     out += [line, row(titles), line]
     for e in shown:
         name = e.key if len(e.key) <= name_limit - 3 or name_limit is None else e.key[:name_limit - 3] + "..."
-        cells = [name, _format_time_share(e.self_cpu_time_total, total), e.self_cpu_time_total_str, _format_time_share(e.cpu_time_total, total) if not e.is_async else 0,
-                 e.cpu_time_total_str, e.cpu_time_str, e.count]
+        share = _format_time_share(e.cpu_time_total, total) if not e.is_async else 0
+        cells = [name, _format_time_share(e.self_cpu_time_total, total), e.self_cpu_time_total_str, share, e.cpu_time_total_str, e.cpu_time_str, e.count]
         out.append(row([*cells, str(e.input_shapes)[:shapes_limit]] if shaped else cells))
     out += [line, f"Self CPU time total: {_format_time(total)}", ""]
     return "\n".join(out)

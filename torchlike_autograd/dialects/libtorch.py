@@ -200,8 +200,8 @@ def _run_backward(tensors, grads, retain_graph, create_graph, inputs, allow_unus
     out = [None if found.get(p) is None else _wrap(found[p]) for p in places]
     for i, g in enumerate(out):
         if g is None and not allow_unused:
-            raise RuntimeError(f"element {i}of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
-                               "behavior.")
+            raise RuntimeError(f"element {i}of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the "
+                               "desired behavior.")
     return [Tensor(g) for g in out]
 
 
@@ -239,8 +239,8 @@ def _one(t):
 def _fitting(i, t, g):
     """A cotangent of the dtype of its root, summed to its shape."""
     if g.is_complex() != t.is_complex():
-        raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{i}] has a dtype of "
-                           f"{g.dtype.char_name} and output[{i}] has a dtype of {t.dtype.char_name}.")
+        raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{i}] has a "
+                           f"dtype of {g.dtype.char_name} and output[{i}] has a dtype of {t.dtype.char_name}.")
     if g.shape != t.shape:
         try:
             g = _wrap(_reduce(g._value(), tuple(t.shape), "", i))
@@ -252,7 +252,7 @@ def _fitting(i, t, g):
 autograd = types.ModuleType(f"{__name__}.autograd", "torch::autograd.")
 vars(autograd).update(backward=backward, grad=grad, Function=_torch.autograd.Function, forward_ad=types.SimpleNamespace(
     enter_dual_level=_torch.autograd.forward_ad.enter_dual_level, exit_dual_level=_torch.autograd.forward_ad.exit_dual_level))
-kFloat, kDouble, kLong, kComplexFloat = _torch.float32, _torch.float64, _torch.int64, _torch.complex64  # noqa: N816
+kFloat, kDouble, kLong, kComplexFloat = _torch.float32, _torch.float64, _torch.int64, _torch.complex64
 
 
 def __getattr__(name):

@@ -51,7 +51,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=Fa
     nodes = _nodes(roots, targets)
     _refuse_released(nodes)
     if not allow_unused and any(not _entered(t) for t in targets):
-        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
+        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
+                           "behavior.")
     out = _engine.grad(roots, targets, gs, retain_graph or create_graph, create_graph, allow_unused=True) if roots else (None,) * len(targets)
     _release(nodes, retain_graph or create_graph)
     return out
@@ -133,8 +134,8 @@ def _nodes(roots, targets):
 def _refuse_released(nodes):
     for node in nodes:
         if not hasattr(node, "variable") and node._first in _released.get(node._tape, ()):
-            raise RuntimeError(f"This FunctionNode with name `{node.name()}` has been released.\nMaybe you try to backward through the node a second time. Specify "
-                               "retain_graph=True when calling .backward() or autograd.grad() the first time.")
+            raise RuntimeError(f"This FunctionNode with name `{node.name()}` has been released.\nMaybe you try to backward through the node a second time. "
+                               "Specify retain_graph=True when calling .backward() or autograd.grad() the first time.")
 
 
 def _release(nodes, keep):

@@ -40,8 +40,8 @@ def supported_activities():
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0):
     """step -> action: skip, wait, warm up, record; again and again, or `repeat` times."""
     if not (wait >= 0 and warmup >= 0 and active > 0 and repeat >= 0 and skip_first >= 0):
-        raise AssertionError(f"Invalid profiler schedule arguments. Got {wait=} (need >= 0), {warmup=} (need >= 0), {active=} (need > 0), {repeat=} (need >= 0), "
-                             f"{skip_first=} (need >= 0).")
+        raise AssertionError(f"Invalid profiler schedule arguments. Got {wait=} (need >= 0), {warmup=} (need >= 0), {active=} (need > 0), "
+                             f"{repeat=} (need >= 0), {skip_first=} (need >= 0).")
 
     def action(step):
         if step < 0:

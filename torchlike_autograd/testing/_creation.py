@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._core import dtypes
-from .._core import publish
+from .._core import dtypes, publish
 
 _BOUNDS = {"bool": (0, 2), "uint8": (0, 10), "integer": (-9, 10), "float": (-9, 9)}
 
@@ -51,9 +50,8 @@ def _draw(table, size, dtype, device, low, high):
 
 def _between(low, high, default_low, default_high, limits):
     """The bounds, within what the type can hold."""
-    for name, x in (("low", low), ("high", high)):
-        if x is not None and x != x:
-            raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if any(x is not None and x != x for x in (low, high)):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     low, high = default_low if low is None else low, default_high if high is None else high
     if low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")

@@ -32,8 +32,8 @@ class Resize(Function):
         """Reshape; RuntimeError where the number of elements differs."""
         if math.prod(sizes) != tensor.numel():
             raise RuntimeError(f"requested resize to {'x'.join(map(str, sizes))} ({math.prod(sizes)} elements in total), but the given tensor has a size of "
-                               f"{'x'.join(map(str, tensor.shape))} ({tensor.numel()} elements). autograd's resize can only change the shape of a given tensor, "
-                               "while preserving the number of elements. ")
+                               f"{'x'.join(map(str, tensor.shape))} ({tensor.numel()} elements). autograd's resize can only change the shape of a given "
+                               "tensor, while preserving the number of elements. ")
         ctx.input_sizes = tensor.shape
         return tensor.contiguous().view(*sizes)
 

@@ -63,10 +63,10 @@ for _name in ("CachingAllocatorDisabled", "CompiledWithoutNumpy", "CrossRef", "F
     globals()[f"skipIf{_name}"] = _needless
 for _name in ("ACL", "Py312Plus", "ROCm", "S390X", "TorchDynamo", "Windows"):
     globals()[f"xfailIf{_name}"] = _needless
-markDynamoStrictTest = unMarkDynamoStrictTest = skipCUDAMemoryLeakCheckIf = skipCUDANonDefaultStreamIf = skipRocmIfTorchInductor = _needless  # noqa: N816
-skipIfNoSciPy = unittest.skipUnless(TEST_SCIPY, "test require SciPy, but SciPy not found")  # noqa: N816
-skipIfNoXNNPACK = unittest.skip("there is no XNNPACK here")  # noqa: N816
-skipIfNoDill = unittest.skip("there is no dill here")  # noqa: N816
+markDynamoStrictTest = unMarkDynamoStrictTest = skipCUDAMemoryLeakCheckIf = skipCUDANonDefaultStreamIf = skipRocmIfTorchInductor = _needless
+skipIfNoSciPy = unittest.skipUnless(TEST_SCIPY, "test require SciPy, but SciPy not found")
+skipIfNoXNNPACK = unittest.skip("there is no XNNPACK here")
+skipIfNoDill = unittest.skip("there is no dill here")
 
 
 def slowTest(fn):
@@ -161,7 +161,7 @@ def TemporaryFileName(*args, **kwargs):
         yield os.path.join(folder, "file")
 
 
-TemporaryDirectoryName = tempfile.TemporaryDirectory  # noqa: N816
+TemporaryDirectoryName = tempfile.TemporaryDirectory
 
 
 def suppress_warnings(fn):
