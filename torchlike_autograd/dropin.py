@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.metadata
 import importlib.util
 import sys
 
@@ -33,7 +34,7 @@ class _Alias(importlib.abc.Loader):
         module.__spec__, module.__loader__ = self.kept
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder(importlib.metadata.DistributionFinder):
     """Answers for torch and its public modules."""
 
     def find_spec(self, name, path=None, target=None):
@@ -43,6 +44,22 @@ class _Finder(importlib.abc.MetaPathFinder):
         if (rest.startswith("._") and rest not in _PRIVATE) or (rest and not _exists(_HOME + rest)):
             raise ModuleNotFoundError(f"No module named '{name}' (torchlike_autograd does not have it)", name=name)
         return importlib.machinery.ModuleSpec(name, _Alias(_HOME + rest), is_package=True)
+
+    def find_distributions(self, context):
+        """Programs ask `importlib.metadata.version("torch")`."""
+        return [_Distribution()] if context.name == "torch" else []
+
+
+class _Distribution(importlib.metadata.Distribution):
+    """The package as an installed one is described: its name and version."""
+
+    def read_text(self, filename):
+        if filename == "METADATA":
+            return f"Metadata-Version: 2.1\nName: torch\nVersion: {importlib.import_module(_HOME).__version__}\n"
+        return None
+
+    def locate_file(self, path):
+        return importlib.util.find_spec(_HOME).submodule_search_locations[0] + "/" + str(path)
 
 
 def _exists(name):
