@@ -96,3 +96,11 @@ def _(torch):
     for t in (1.0, 0.01, 1e-4):
         found = lbfgs._strong_wolfe(f, p, t, -g, value, g, g.dot(-g))
         yield str(t), found[0], found[1], float(found[2]), found[3]
+
+
+@case("everyday.limits_of_python_types")
+def _(torch):
+    for kind in (float, complex):
+        yield kind.__name__, repr(torch.finfo(kind)), torch.finfo(kind).eps, torch.finfo(kind).bits
+    yield "int", torch.iinfo(int).min, torch.iinfo(int).max, torch.iinfo(int).bits
+    yield "refused", [raises(lambda k=k: torch.finfo(k)) for k in (str, 3)], [raises(lambda k=k: torch.iinfo(k)) for k in (str, 3, bool)]
