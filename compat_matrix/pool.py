@@ -37,7 +37,7 @@ def in_worker(ids):
 
 
 def run(ids, jobs=1, device=None, journal=None, progress=None):
-    """Results of the ids, in their order.  Entries of `programs` run in processes of their own, which have eight devices."""
+    """Results of the ids, in their order.  Entries of `lowering` run in processes of their own, which have eight devices."""
     found = {}
 
     def take(results):
@@ -47,7 +47,7 @@ def run(ids, jobs=1, device=None, journal=None, progress=None):
                 journal.write(result)
             if progress is not None:
                 progress(result.id, result.status in BAD)
-    plain = [id for id in ids if not id.startswith("programs.")]
+    plain = [id for id in ids if not id.startswith("lowering.")]
     if jobs == 1:
         work.prepare_environment(False, device)
         judge = work.Judge() if plain else None
@@ -55,7 +55,7 @@ def run(ids, jobs=1, device=None, journal=None, progress=None):
             take([judge(id)])
     else:
         in_processes(plain, jobs, device, take)
-    in_processes([id for id in ids if id.startswith("programs.")], jobs, device, take)
+    in_processes([id for id in ids if id.startswith("lowering.")], jobs, device, take)
     return [found[id] for id in ids]
 
 
@@ -73,7 +73,7 @@ def split(work_list, ids, jobs, device, take):
     """Run chunks in a pool; the ids that got no answer because a process died."""
     left = set(ids)
     kept = dict(os.environ)
-    work.prepare_environment(ids[0].startswith("programs."), device)
+    work.prepare_environment(ids[0].startswith("lowering."), device)
     try:
         with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
             for future in as_completed([pool.submit(in_worker, part) for part in work_list]):

@@ -69,7 +69,7 @@ def text(results, gaps, version, named=(), stamp="", missing=(), versions=()):
     lines = ["# Compatibility matrix", "",
              f"Each case is one body that ran under PyTorch {version} (CPU) and under `{PACKAGE}`;",
              "what both saw was compared: values, dtypes, shapes, gradients, names, warnings, messages.",
-             "`ops`, `columns` and `programs` are the entries of the operator table; `MATRIX.html` beside this shows every name and every case."]
+             "`ops`, `columns` and `lowering` are the entries of the operator table; `MATRIX.html` beside this shows every name and every case."]
     lines += ["", "## Names", "", *names_table(named)] if named else []
     lines += ["", "## Cases", "", "| area | cases | pass | known gaps | fail |", "|---|--:|--:|--:|--:|"]
     for area in sorted(counts):

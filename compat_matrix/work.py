@@ -1,4 +1,4 @@
-"""Everything that a run judges, as ids: the cases, and for each entry of the op table `ops.KEY`, `columns.KEY`, `programs.KEY`; and `names`.
+"""Everything that a run judges, as ids: the cases, and for each entry of the op table `ops.KEY`, `columns.KEY`, `lowering.KEY`; and `names`.
 
 `Judge` answers one id at a time, in any process, so that a run can be split, stopped and taken up again.
 """
@@ -18,7 +18,7 @@ from compat_matrix.compare import differences
 from compat_matrix.observe import PACKAGE
 from compat_matrix.run import MISSING, STALE, UNEXPECTED, UNKNOWN, Result, bookkeeping, judge
 
-TABLES = ("ops", "columns", "programs")  # areas made of the entries of the op table
+TABLES = ("ops", "columns", "lowering")  # areas made of the entries of the op table
 RECORD_OPS = "run `python -m compat_matrix.record_ops --calls` (package), then `python -m compat_matrix.record_ops` (torch)"
 EIGHT = "--xla_force_host_platform_device_count=8"
 
@@ -86,7 +86,7 @@ class Judge:
     def of_table(self, id):
         table, _, key = id.partition(".")
         gap = self.gaps(gap_file(table)).get(id)
-        found = {"ops": in_ops, "columns": in_columns, "programs": in_programs}[table](self.torch, key)
+        found = {"ops": in_ops, "columns": in_columns, "lowering": in_lowering}[table](self.torch, key)
         if "stale" in found:
             return Result(id, "stale", found["stale"])
         return with_gap(id, found, gap)
@@ -153,10 +153,10 @@ def in_columns(torch, key):
     return columns.check(torch, key, read_calls()[key], paths().get(key, []))
 
 
-def in_programs(torch, key):
-    from compat_matrix import programs
+def in_lowering(torch, key):
+    from compat_matrix import lowering
 
-    return programs.columns(torch, read_calls()[key])
+    return lowering.columns(torch, read_calls()[key])
 
 
 def code_stamp():
@@ -176,9 +176,9 @@ def asked_stamp(id):
     return load(area)[id].fingerprint() if id != "names" else ""
 
 
-def prepare_environment(programs, device):
-    """Settings of JAX that must stand before it is imported: eight devices and plain Python for `programs`, the platform of `device`."""
-    if programs:
+def prepare_environment(lowering, device):
+    """Settings of JAX that must stand before it is imported: eight devices and plain Python for `lowering`, the platform of `device`."""
+    if lowering:
         os.environ["TLA_NATIVE"] = "0"
         if EIGHT not in os.environ.get("XLA_FLAGS", ""):
             os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {EIGHT}".strip()

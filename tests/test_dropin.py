@@ -1,5 +1,6 @@
 """`import torch` resolved to us: the command line, tracebacks, exit codes, and undoing."""
 
+import importlib.metadata
 import os
 import pickle
 import pathlib
@@ -66,6 +67,7 @@ def test_install_and_undo():
         assert str(torch.nn.Linear) == "<class 'torch.nn.modules.linear.Linear'>" and pickle.loads(pickle.dumps(torch.nn.Linear(1, 1))).in_features == 1
         assert torch.Tensor.__module__ == "torch" and torch.optim.Adam.__module__ == "torch.optim.adam" and str(torch.Size) == "<class 'torch.Size'>"
         assert type(torch.ones(1)).__module__.split(".")[0] == "torch"  # as libraries find the package of an array
+        assert importlib.metadata.version("torch") == torch.__version__
         with pytest.raises(TypeError, match="must be Tensor, not torch.dtype"):
             torch.sin(torch.float32)
     assert torchlike_autograd.nn.Linear.__module__ == "torchlike_autograd.nn.modules.linear"

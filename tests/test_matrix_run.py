@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compat_matrix import columns, page, pool, progress, record, report, run, session, states, versions, work
+from compat_matrix import columns, lowering, page, pool, progress, record, report, run, session, states, versions, work
 
 
 def test_bookkeeping_keeps_to_its_area():
@@ -106,11 +106,11 @@ def test_recorded_columns_are_those_of_the_table():
 
 def test_a_program_is_lowered_and_split(tmp_path):
     """In a process of its own, which has eight devices: one entry's programs, and a program that cannot be lowered."""
-    code = ("import importlib, json, jax, numpy as np\nfrom compat_matrix import programs, work\ntorch = importlib.import_module(work.PACKAGE)\n"
-            "found = programs.collect(torch, work.read_calls()['cosh'])\nprint([c.part for c in found][:2])\n"
-            "print([programs.lowers(c) for c in found[:2]], programs.sharded(found[0]))\n"
+    code = ("import importlib, json, jax, numpy as np\nfrom compat_matrix import lowering, work\ntorch = importlib.import_module(work.PACKAGE)\n"
+            "found = lowering.collect(torch, work.read_calls()['cosh'])\nprint([c.part for c in found][:2])\n"
+            "print([lowering.lowers(c) for c in found[:2]], lowering.sharded(found[0]))\n"
             "class Bad:\n    def function(self):\n        return lambda f, i, x: [jax.pure_callback(np.sin, x, x)]\n"
-            "print(programs.differ(np.ones(2), np.ones(2)), programs.differ(np.ones(2), np.zeros(2)), programs.differ(np.ones(2), np.ones(3))[:7])")
+            "print(lowering.differ(np.ones(2), np.ones(2)), lowering.differ(np.ones(2), np.zeros(2)), lowering.differ(np.ones(2), np.ones(3))[:7])")
     import os
     env = {**os.environ, "XLA_FLAGS": work.EIGHT, "TLA_NATIVE": "0", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=300)

@@ -35,7 +35,7 @@ class _Alias(importlib.abc.Loader):
         module.__spec__, module.__loader__ = self.kept
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder(importlib.metadata.DistributionFinder):
     """Answers for torch and its public modules."""
 
     def find_spec(self, name, path=None, target=None):

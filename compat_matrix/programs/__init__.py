@@ -17,7 +17,7 @@ that yields what it sees as ``label, value, ...`` (tensors, numbers, strings, co
 of its own, plainly under PyTorch and by ``python -m torchlike_autograd`` here, after ``torch.manual_seed(0)``.  Values are compared as those of cases are: by
 the tolerance of their dtype, so a driver takes few steps, in float64 where the library lets it.
 
-`gaps.toml` of the cases has a sister here, `compat_matrix/gaps_libraries.toml`: a table for each program that does not agree yet, whose `reason` names the first
+`gaps.toml` of the cases has a sister here, `compat_matrix/gaps_programs.toml`: a table for each program that does not agree yet, whose `reason` names the first
 missing thing, with a `kind` as there.  A listed program that agrees fails the run until its table is deleted.
 
 `tests/test_programs.py` checks that table, drivers and answers fit together, and runs the programs where TLA_PROGRAMS_CACHE is set.

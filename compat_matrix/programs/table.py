@@ -10,7 +10,7 @@ from compat_matrix import gaps as gap_list
 from compat_matrix import store
 
 HERE = Path(__file__).parent
-DRIVERS, EXPECTED, GAPS = HERE / "drivers", HERE / "expected", HERE.parent / "gaps_libraries.toml"
+DRIVERS, EXPECTED, GAPS = HERE / "drivers", HERE / "expected", HERE.parent / "gaps_programs.toml"
 FIELDS = {"needs", "licence", "does"}
 
 
@@ -55,7 +55,7 @@ def fetch(need, cache):
 def strays(programs):
     """What does not fit together, as lines: drivers, answers and gaps of no program, programs without a driver or an answer to these versions."""
     found = [f"{p.name}: no such program" for p in [*DRIVERS.glob("*.py"), *EXPECTED.glob("*.json")] if p.stem not in programs]
-    found += [f"{n}: is listed in gaps_libraries.toml but there is no such program" for n in gaps() if n not in programs]
+    found += [f"{n}: is listed in gaps_programs.toml but there is no such program" for n in gaps() if n not in programs]
     for name, program in programs.items():
         answer = expected(name)
         if not (DRIVERS / f"{name}.py").exists():

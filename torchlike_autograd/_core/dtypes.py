@@ -222,6 +222,15 @@ class _Info(metaclass=Shown):
         return hash(self.dtype)
 
 
+def _kind_of_number(type, name):
+    """The dtype that limits are asked of; a Python type stands for its widest dtype."""
+    given = {float: "float64", complex: "complex128", int: "int64", bool: "bool"}.get(type)
+    kind = type if given is None else DTYPES[given]
+    if not isinstance(kind, dtype):
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {kind.__class__.__name__}")
+    return kind
+
+
 class finfo(_Info):
     """Numerical limits of a floating or complex dtype (torch.finfo)."""
 
@@ -230,7 +239,7 @@ class finfo(_Info):
     def __init__(self, type=None):
         from . import config
 
-        type = config.default_dtype() if type is None else type
+        type = config.default_dtype() if type is None else _kind_of_number(type, "finfo")
         if type.category < FLOAT:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type!r}'")
         info = jnp.finfo(getattr(ml_dtypes, type.name) if isinstance(type, Small) else type.to_real().np)
@@ -248,6 +257,7 @@ class iinfo(_Info):
     _shown = ("min", "max", "dtype")
 
     def __init__(self, type):
+        type = _kind_of_number(type, "iinfo")
         if type.category >= FLOAT:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type.category == BOOL:

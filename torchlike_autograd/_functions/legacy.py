@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import config, dtypes
 from .._core.composite import COMPOSITES, composite, named
-from .._core.errors import expected_options
+from .._core.errors import expected_options, only_float_requires_grad
 from .._core.state import copy_state
 from .._core.state import new as blank
 from .._tensor import Tensor
@@ -112,9 +112,20 @@ def as_subclass(self, cls):
 
 
 @composite("Tensor._make_subclass")
-def _make_subclass(cls, data, require_grad=False):
-    """A leaf of a class over the storage of `data`."""
-    out = as_subclass(data.detach(), cls)
+def make_subclass(cls, data, require_grad=False):
+    """A leaf of class `cls` over the memory of `data`, without its history."""
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+    if not isinstance(data, Tensor):
+        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
+    if type(require_grad) is not bool:
+        raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(require_grad).__name__}")
+    if not issubclass(cls, Tensor):
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class inherits from Tensor.")
+    if require_grad and data.dtype.category < dtypes.FLOAT:
+        raise only_float_requires_grad()
+    out = blank(cls)
+    copy_state(data.detach(), out)
     return out.requires_grad_() if require_grad else out
 
 

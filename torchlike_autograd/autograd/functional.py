@@ -54,6 +54,29 @@ def _tuple(x, what, name):
     return not alone, xs
 
 
+def _as_tuple(inp, arg_name=None, fn_name=None):
+    """`inp` as a tuple; with names, checked, behind whether it was one (libraries build on this)."""
+    if arg_name is None and fn_name is None:
+        return inp if isinstance(inp, tuple) else (inp,)
+    return _tuple(inp, arg_name, fn_name)
+
+
+def _grad_postprocess(inputs, create_graph):
+    """Tensors, or tuples of them, without their history unless a graph is asked for."""
+    if isinstance(inputs[0], Tensor):
+        return _out(inputs, create_graph)
+    return tuple(_grad_postprocess(inp, create_graph) for inp in inputs)
+
+
+def _tuple_postprocess(res, to_unpack):
+    """`res` in the form of what it belongs to: a pair of flags says it of outer and inner tuples."""
+    if not isinstance(to_unpack, tuple):
+        return _form(res, to_unpack)
+    several_outer, several_inner = to_unpack
+    inner = tuple(_form(r, several_inner) for r in res)
+    return _form(inner, several_outer)
+
+
 def _fresh(xs, connected, needs):
     """What is handed to the function: views of the caller's tensors, or tensors without their history."""
     if not connected:

@@ -44,9 +44,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             self.requires_grad_()
         return self
 
-    def __init__(self, data=None, requires_grad=True):
-        pass
-
     def __deepcopy__(self, memo):
         """A Parameter of a copy of the data: gradients, hooks and attributes stay behind."""
         if id(self) not in memo:

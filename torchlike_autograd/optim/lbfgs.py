@@ -101,7 +101,7 @@ class LBFGS(Optimizer):
                 if group["line_search_fn"] != "strong_wolfe":
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 x = self._clone_param()
-                loss, g, t, used = _strong_wolfe(lambda t, x=x, d=d: self._directional_evaluate(closure, x, t, d), t, d, loss, g, slope)
+                loss, g, t, used = _strong_wolfe(lambda x, t, d: self._directional_evaluate(closure, x, t, d), x, t, d, loss, g, slope)
                 self._add_grad(t, d)
                 done = bool(g.abs().max() <= group["tolerance_grad"])
             else:
@@ -189,8 +189,18 @@ def _cubic_minimum(a, b, bounds=None):
     return min(max(least, low), high)
 
 
-def _strong_wolfe(evaluate, t, d, f, g, slope, c1=1e-4, c2=0.9, tolerance=1e-9, most=25):
-    """A step that meets the strong Wolfe conditions: (loss, gradient, step, evaluations)."""
+def _cubic_interpolate(x1, f1, g1, x2, f2, g2, bounds=None):
+    """`_cubic_minimum` of two points given by place, value and slope, as other libraries call it."""
+    return _cubic_minimum(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)
+
+
+def _strong_wolfe(obj_func, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_change=1e-9, max_ls=25):
+    """A step along `d` from `x` that meets the strong Wolfe conditions: (loss, gradient, step, evaluations); `obj_func(x, t, d)` gives loss and gradient."""
+    slope, tolerance, most = gtd, tolerance_change, max_ls
+
+    def evaluate(t):
+        return obj_func(x, t, d)
+
     norm = d.abs().max()
     start = _Point(0, f, g.clone(), slope)
     before, n = start, 0

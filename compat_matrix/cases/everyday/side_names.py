@@ -48,3 +48,59 @@ def _(torch):
     (g,) = torch.autograd.grad(y, x, create_graph=True)
     yield "mapped", vmap(lambda v: v * 2)(x), vmap(lambda v: v.sum(), 1)(x), vmap(lambda v: v * 2, 0, 1)(x)
     yield "rows", vmap(lambda v: torch.autograd.grad(g, x, v, retain_graph=True)[0])(torch.eye(6).reshape(6, 3, 2))
+
+
+@case("everyday.make_subclass")
+def _(torch):
+    T = torch.Tensor
+
+    class S(T):
+        pass
+    x = torch.ones(2)
+    s = T._make_subclass(S, x)
+    yield "plain", type(s).__name__, s.requires_grad, s.is_leaf, s._is_view(), s._version, s.data_ptr() == x.data_ptr()
+    p = T._make_subclass(torch.nn.Parameter, x, True)
+    x.add_(1)
+    yield "shared", p, s.as_subclass(T), x._version, p._version, s._version
+    (p * 3).sum().backward()
+    yield "leaf", p.grad, p.requires_grad, T._make_subclass(S, x, require_grad=True).requires_grad, T._make_subclass(S, p * 2).requires_grad
+    yield "refused", [raises(f) for f in (
+        lambda: T._make_subclass(S, torch.arange(3), True), lambda: T._make_subclass(S, x, 1), lambda: T._make_subclass(3, x), lambda: T._make_subclass(int, x),
+        lambda: T._make_subclass(S, 3))]
+
+
+@case("everyday.functional_parts")
+def _(torch):
+    f = torch.autograd.functional
+    x = torch.ones(2, requires_grad=True) * 1
+    yield "detached", f._grad_postprocess((x,), False), f._grad_postprocess(((x,), (x, x)), False), f._grad_postprocess([(x,)], True)[0][0].requires_grad
+    yield "tuple", f._as_tuple(3), f._as_tuple((x, x), "inputs", "jacobian"), f._as_tuple(x, "inputs", "jacobian")
+    yield "refused", [raises(lambda v=v: f._as_tuple(v, "outputs", "jacobian")) for v in (3, (x, 3))]
+    for flags in [(True, True), (False, True), (True, False), (False, False), True, False]:
+        yield str(flags), f._tuple_postprocess(((1, 2), (3, 4)), flags)
+
+
+@case("everyday.line_search_parts")
+def _(torch):
+    from importlib import import_module
+    lbfgs = import_module(torch.__name__ + ".optim.lbfgs")
+    n = [torch.tensor(v, dtype=torch.float64) for v in (0.0, 2.0, -3.0, 1.0, 1.0, 2.5)]
+    yield "cubic", lbfgs._cubic_interpolate(*n), lbfgs._cubic_interpolate(*n[3:], *n[:3]), lbfgs._cubic_interpolate(*n, bounds=(0.7, 0.8))
+    p = torch.tensor([-0.5, 0.8], dtype=torch.float64)
+
+    def f(x, t, d):
+        y = (x + t * d).requires_grad_()
+        out = 100 * (y[1] - y[0] ** 2) ** 2 + (1 - y[0]) ** 2
+        return float(out), torch.autograd.grad(out, y)[0]
+    value, g = f(p, 0.0, torch.zeros(2, dtype=torch.float64))
+    for t in (1.0, 0.01, 1e-4):
+        found = lbfgs._strong_wolfe(f, p, t, -g, value, g, g.dot(-g))
+        yield str(t), found[0], found[1], float(found[2]), found[3]
+
+
+@case("everyday.limits_of_python_types")
+def _(torch):
+    for kind in (float, complex):
+        yield kind.__name__, repr(torch.finfo(kind)), torch.finfo(kind).eps, torch.finfo(kind).bits
+    yield "int", torch.iinfo(int).min, torch.iinfo(int).max, torch.iinfo(int).bits
+    yield "refused", [raises(lambda k=k: torch.finfo(k)) for k in (str, 3)], [raises(lambda k=k: torch.iinfo(k)) for k in (str, 3, bool)]
