@@ -235,6 +235,7 @@ NAMES = {
     "ScatterBackward0": "dim *index",
     "ScatterBackward1": "dim *index",
     "ScatterReduceBackward0": "dim include_self *index reduce *result *self *src",
+    "SegmentReduceBackward0": "axis *data initial *lengths *offsets reduce *result",
     "SelectBackward0": "dim index self_sym_sizes",
     "SelectBackward0_copy": "dim index self_sym_sizes",
     "SelectScatterBackward0": "dim index",
