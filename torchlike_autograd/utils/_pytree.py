@@ -170,7 +170,7 @@ def _leaves_like(tree, spec):
         return [tree]
     if _kind(tree) is not spec.type:
         raise ValueError(f"Node type mismatch; expected {spec.type}, but got {type(tree)}.")
-    children, context = SUPPORTED_NODES[spec.type][0](tree)
+    children, context = SUPPORTED_NODES[spec.type].flatten_fn(tree)
     if spec.type in (dict, OrderedDict):
         if set(context) != set(spec.context):
             raise ValueError("Node keys mismatch.")

@@ -1,21 +1,268 @@
-"""torch.distributed.tensor (layer 8): tensors spread over processes; there are none here: JAX's sharded arrays are what a tensor may live on."""
+"""torch.distributed.tensor (layer 9): tensors spread over a mesh of devices.
+
+A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's choice, except for
+gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from torch: no
+`Partial` (sums over devices are complete), plain tensors may meet spread ones (they count as replicated), the number of elements along a sharded dim must be a multiple
+of the mesh's, and one process sees all devices: `to_local()` is what the first device of this process holds.
+"""
 
 from __future__ import annotations
 
+import math
+
+import jax
+from jax.sharding import NamedSharding, PartitionSpec
+
+from ... import interop
+from ..._core import devices
 from ..._core import publish as _publish
-from ..._core.overriding import disabled_impl
-from ..._tensor import Tensor
+from ..._core.printing import on_spread
+from ..._core.record import record_op, thread
+from ..._core.spread import spread_value
+from ..._ops.registry import OPS
+from ..._ops.spec import spec_of
+from ..._tensor import Tensor, TensorMeta, wrap
+from ...nn.parameter import Parameter
+from ..device_mesh import DeviceMesh
 
-__all__ = ["DTensor"]
+__all__ = ["DTensor", "Partial", "Placement", "Replicate", "Shard", "distribute_module", "distribute_tensor", "empty", "full", "ones", "rand", "randn", "zeros"]
 
 
-class DTensor(Tensor):
-    """A tensor spread over processes: none is ever made here."""
+class Placement:
+    """How a tensor lies along one dim of a mesh."""
 
-    __torch_function__ = disabled_impl
+    def is_shard(self, dim=None):
+        """Whether it is split (along `dim` of the tensor)."""
+        return False
+
+    def is_replicate(self):
+        """Whether every device has all of it."""
+        return False
+
+    def is_partial(self, reduce_op=None):
+        """Whether devices hold terms of a sum."""
+        return False
+
+
+class Shard(Placement):
+    """Split along a dim of the tensor."""
+
+    def __init__(self, dim):
+        self.dim = dim
+
+    def is_shard(self, dim=None):
+        return dim is None or dim == self.dim
+
+    def __eq__(self, other):
+        return isinstance(other, Shard) and self.dim == other.dim
+
+    def __hash__(self):
+        return hash(("shard", self.dim))
+
+    def __repr__(self):
+        return f"Shard(dim={self.dim})"
+
+    def __str__(self):
+        return f"S({self.dim})"
+
+
+class Replicate(Placement):
+    """All of it on every device."""
+
+    def is_replicate(self):
+        return True
+
+    def __eq__(self, other):
+        return isinstance(other, Replicate)
+
+    def __hash__(self):
+        return hash("replicate")
+
+    def __repr__(self):
+        return "Replicate()"
+
+    def __str__(self):
+        return "R"
+
+
+class Partial(Placement):
+    """Terms of a sum: results never are, and no tensor can be placed so."""
+
+    def __init__(self, reduce_op="sum"):
+        self.reduce_op = reduce_op
+
+    def is_partial(self, reduce_op=None):
+        return reduce_op is None or reduce_op == self.reduce_op
+
+    def __eq__(self, other):
+        return isinstance(other, Partial) and self.reduce_op == other.reduce_op
+
+    def __hash__(self):
+        return hash(("partial", self.reduce_op))
+
+    def __repr__(self):
+        return f"Partial({self.reduce_op})"
+
+
+class _DTensorMeta(TensorMeta):
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor) and "@" in instance._v.aval.device
+
+
+class DTensor(Tensor, metaclass=_DTensorMeta):
+    """The class that spread tensors count as instances of; `distribute_tensor` makes them."""
 
     def __new__(cls, *args, **kwargs):
-        raise NotImplementedError("torch.distributed.tensor.DTensor: there are no processes to spread a tensor over; shard its JAX array")
+        raise NotImplementedError("DTensor(...): use distribute_tensor")
+
+    @staticmethod
+    def from_local(local_tensor, device_mesh=None, placements=None, *, run_check=False, shape=None, stride=None, grad_placements=None):
+        """Not there: one process holds the parts of several devices."""
+        raise NotImplementedError("DTensor.from_local: one process sees all devices here; give the whole tensor to distribute_tensor")
 
 
+def _spec(mesh, placements, ndim):
+    """The jax PartitionSpec of placements."""
+    if len(placements) != mesh.ndim:
+        raise ValueError(f"`placements` must have the same length as `device_mesh.ndim`! Found placements length: {len(placements)}, and device_mesh.ndim: {mesh.ndim}.")
+    axes = [[] for _ in range(ndim)]
+    for name, p in zip(mesh.jax_mesh.axis_names, placements):
+        if p.is_partial():
+            raise NotImplementedError("placements with Partial()")
+        if p.is_shard():
+            if not -ndim <= p.dim < ndim:
+                raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {p.dim})")
+            axes[p.dim].append(name)
+    return PartitionSpec(*(tuple(a) or None for a in axes))
+
+
+def _names(entry):
+    """The mesh axes of one entry of a PartitionSpec."""
+    return entry if isinstance(entry, tuple) else () if entry is None else (entry,)
+
+
+def _even(t, mesh, spec):
+    for n, names in zip(t.shape, spec):
+        parts = math.prod(mesh.jax_mesh.shape[name] for name in _names(names))
+        if n % parts:
+            raise NotImplementedError(f"a dim of {n} elements in {parts} parts: it must be a multiple of them")
+
+
+def _placements(sharding):
+    """(mesh, placements) of a sharding."""
+    if not isinstance(sharding, NamedSharding):
+        sharding = NamedSharding(jax.sharding.Mesh(sorted(sharding.device_set, key=lambda d: d.id), ("dim0",)), PartitionSpec()) if sharding.is_fully_replicated else _refuse(sharding)
+    where = {name: i for i, names in enumerate(sharding.spec) for name in _names(names)}
+    return DeviceMesh.from_jax(sharding.mesh), tuple(Shard(where[n]) if n in where else Replicate() for n in sharding.mesh.axis_names)
+
+
+def _refuse(sharding):
+    raise NotImplementedError(f"placements of {sharding}")
+
+
+def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_rank=0):
+    """A leaf tensor spread over a mesh; without placements all of it on every device."""
+    if device_mesh is None:
+        raise NotImplementedError("distribute_tensor without a device_mesh")
+    placements = [Replicate() for _ in range(device_mesh.ndim)] if placements is None else list(placements)
+    if not tensor.is_leaf:
+        raise RuntimeError("`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!")
+    placements = [Shard(p.dim + tensor.ndim) if p.is_shard() and -tensor.ndim <= p.dim < 0 else p for p in placements]
+    spec = _spec(device_mesh, placements, tensor.ndim)
+    if isinstance(tensor, DTensor):
+        mesh, own = tensor.device_mesh, tensor.placements
+        if mesh != device_mesh:
+            raise ValueError(f"Cannot distribute a DTensor with device mesh {mesh} to a different device mesh {device_mesh}.")
+        if own != tuple(placements):
+            raise ValueError(f"Cannot distribute a DTensor with placements {own} to a different placements {placements}. do you want to call `redistribute` instead?")
+        return tensor
+    _even(tensor, device_mesh, spec)
+    return interop.shard(tensor.detach(), NamedSharding(device_mesh.jax_mesh, spec)).requires_grad_(tensor.requires_grad)
+
+
+def distribute_module(module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None):
+    """Spread the parameters and buffers of a module: those that `partition_fn(name, submodule, mesh)` leaves alone go to every device; returns the module."""
+    for name, part in module.named_modules():
+        if partition_fn is not None:
+            partition_fn(name, part, device_mesh)
+        for key, p in part._parameters.items():
+            if p is not None and not isinstance(p, DTensor):
+                part.register_parameter(key, Parameter(distribute_tensor(p.data, device_mesh), p.requires_grad))
+        for key, b in part._buffers.items():
+            if b is not None and not isinstance(b, DTensor):
+                part._buffers[key] = distribute_tensor(b, device_mesh)
+    if input_fn is not None:
+        module.register_forward_pre_hook(lambda m, inputs: input_fn(m, inputs, device_mesh))
+    if output_fn is not None:
+        module.register_forward_hook(lambda m, inputs, outputs: output_fn(m, outputs, device_mesh))
+    return module
+
+
+# What a spread tensor has more than others
+
+def redistribute(self, device_mesh=None, placements=None, *, async_op=False, forward_dtype=None, backward_dtype=None):
+    """The same values placed otherwise; differentiable."""
+    if placements is None:
+        raise RuntimeError("placements is needed for redistribute!")
+    mesh = self.device_mesh if device_mesh is None else device_mesh
+    placements = [Shard(p.dim + self.ndim) if p.is_shard() and p.dim < 0 else p for p in placements]
+    spec = _spec(mesh, placements, self.ndim)
+    _even(self, mesh, spec)
+    return wrap(spread_value(self._value(), NamedSharding(mesh.jax_mesh, spec)))
+
+
+def full_tensor(self, *, grad_placements=None):
+    """All of the values, on the first device of this process; differentiable."""
+    if grad_placements is not None:
+        raise NotImplementedError("full_tensor(grad_placements=...)")
+    whole = redistribute(self, placements=[Replicate() for _ in range(self.device_mesh.ndim)])
+    here = next(d for d in devices.members_of(whole._v.aval.device) if d.process_index == jax.process_index())
+    return wrap(record_op(spec_of(OPS["_to_device"], (("device", devices.key_of_device(here)),), ("T",)), [whole._v])[0])
+
+
+def to_local(self, *, grad_placements=None):
+    """What the first device of this process holds; of a tensor without history, or under no_grad (torch differentiates through it)."""
+    if self.requires_grad and thread.state.grad:
+        raise NotImplementedError("to_local() of a tensor that requires grad: detach() it, or ask for full_tensor()")
+    return interop.from_jax(interop.to_jax(self).addressable_data(0))
+
+
+def _only_spread(name, f):
+    def get(self):
+        if "@" not in self._v.aval.device:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return f(self)
+
+    return property(get)
+
+
+for _name, _f in {"redistribute": redistribute, "full_tensor": full_tensor, "to_local": to_local}.items():
+    setattr(Tensor, _name, _only_spread(_name, _f.__get__))
+Tensor.placements = _only_spread("placements", lambda self: _placements(interop.sharding_of(self))[1])
+Tensor.device_mesh = _only_spread("device_mesh", lambda self: _placements(interop.sharding_of(self))[0])
+
+
+@on_spread
+def _text(t):
+    """torch's text of a DTensor."""
+    local = to_local(t.detach())
+    if t.requires_grad and t.is_leaf and not isinstance(t, Parameter):
+        local.requires_grad_()
+    shown = repr(local) if local.ndim or local.requires_grad else local.item()
+    return f"DTensor(local_tensor={shown}, device_mesh={t.device_mesh}, placements={t.placements})"
+
+
+def _factory(name, first=()):
+    def make(*args, requires_grad=False, dtype=None, layout=None, device_mesh=None, placements=None):
+        import torchlike_autograd as torch
+
+        t = distribute_tensor(getattr(torch, name)(*args, dtype=dtype), device_mesh, placements)
+        return t.requires_grad_() if requires_grad else t
+
+    make.__name__ = name
+    make.__doc__ = f"torch.{name} spread over a mesh."
+    return make
+
+
+zeros, ones, empty, full, rand, randn = map(_factory, ("zeros", "ones", "empty", "full", "rand", "randn"))
 __getattr__ = _publish.missing("torch.distributed.tensor")
