@@ -191,6 +191,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
         if levels.transforming():
             raise errors.no_requires_grad_in_transforms()
+        return self._ask(requires_grad)
+
+    def _ask(self, requires_grad):
+        """`requires_grad_`, also of a fresh tensor inside a transformation."""
         v = peek(self)
         if is_inference(self) and requires_grad:
             if not thread.state.inference:

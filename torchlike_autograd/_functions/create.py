@@ -29,7 +29,7 @@ def placed(t, device, requires_grad):
     if requires_grad:
         if t.dtype.category < dtypes.FLOAT:
             raise errors.only_float_requires_grad()
-        t.requires_grad_()
+        t._ask(True)
     return t
 
 

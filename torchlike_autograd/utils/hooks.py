@@ -94,11 +94,10 @@ class BackwardHook:
         def hook(grad_input, _):
             if self.grad_outputs is None:
                 return None
-            given = iter(grad_input)
-            whole = [next(given) if t is None else t * 0 for t in self.blank]  # inputs that need no gradient have zeros, as in torch
+            whole = [g if t is None else t * 0 for g, t in zip(grad_input, self.blank, strict=True)]  # inputs that need no gradient have zeros, as in torch
             grads = self._ask(self._spread(self.input_places, whole, self.n_inputs), self.grad_outputs)
             self.grad_outputs = None
-            return tuple(grads[i] for i, t in zip(self.input_places, self.blank) if t is None)
+            return tuple(grads[i] for i in self.input_places)
 
         node.register_hook(hook)
 
