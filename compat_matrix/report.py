@@ -39,7 +39,7 @@ def inputs():
     files = [*sorted(session.FOLDER.glob("*.json")), *sorted(FOLDER.glob("gaps*.toml")), *sorted((FOLDER / "oracle_names").glob("*.json")),
              *sorted((FOLDER / "oracle_versions").glob("*.json")), *(FOLDER / "oracle_ops" / n for n in ("calls.json", "paths.json"))]
     for file in files:
-        whole.update(file.name.encode() + re.sub(rb'"seconds":[0-9.]+', b"", file.read_bytes()))
+        whole.update(file.name.encode() + re.sub(rb'"seconds":[0-9.]+|"(date|jax)": "[^"]*"', b"", file.read_bytes()))
     for file in sorted(store.FOLDER.glob("*.json")):
         whole.update(json.dumps([file.stem, *((n, a["hash"]) for n, a in json.loads(file.read_text())["cases"].items())]).encode())
     return whole.hexdigest()[:16]
