@@ -190,3 +190,16 @@ def _(torch):
         with fw._set_fwd_grad_enabled(False):
             yield "off", fw._is_fwd_grad_enabled(), fw.unpack_dual(fw.make_dual(x, t))
         yield "on again", fw._is_fwd_grad_enabled(), fw.unpack_dual(fw.make_dual(x, t)).tangent
+
+
+@case("forward_ad.draws")
+def _(torch):
+    """Random numbers of dual parameters: no tangent is lost without a word."""
+    fa = torch.autograd.forward_ad
+    draws = {"gamma": torch._standard_gamma, "dirichlet": torch._sample_dirichlet, "binomial": lambda a: torch.binomial(a * 5, torch.full((3,), 0.5)),
+             "rsample": lambda a: torch.distributions.Gamma(a, torch.ones(3)).rsample()}
+    for name, draw in draws.items():
+        torch.manual_seed(0)
+        with fa.dual_level():
+            a = fa.make_dual(torch.ones(3), torch.ones(3))
+            yield name, attempt(lambda draw=draw, a=a: draw(a))

@@ -6,13 +6,13 @@ import numpy as np
 
 from .._core import rng_choices, shapes
 from .._core.composite import composite
-from .random import _gen, _noted, _tensor
+from .random import _gen, _tensor, following
 
 _BINOMIAL = "binomial only supports floating-point dtypes for {}, got: {}"
 
 
 def _from(name, inputs, array):
-    return _noted(name, inputs, _tensor(np.ascontiguousarray(array).reshape(array.shape), inputs[0].dtype))
+    return following(_tensor(np.ascontiguousarray(array).reshape(array.shape), inputs[0].dtype), f"_drawn_{name}", *inputs)
 
 
 @composite("torch._standard_gamma")

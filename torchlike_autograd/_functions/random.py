@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
-from .._core.composite import composite, named
+from .._core.composite import composite
 from .._core.dispatch import check_inplace, inplace, keep_history, run, write_result
 from .._core.layouts import contiguous_format, in_memory_order
 from .._core.placed import like as placed_like
@@ -183,11 +183,11 @@ randn_like = composite("torch.randn_like")(_like("randn_like", randn, _normal_ap
 randint_like = composite("torch.randint_like")(_like("randint_like", randint, _integers))
 
 
-def _following(t, node, *inputs):
-    """Fresh numbers under a node that sends zeros to what they were drawn for."""
+def following(t, key, *inputs):
+    """Fresh numbers under the node of an entry, which says what they send to the tensors that they were drawn for; themselves where none of these is differentiated."""
     if not (thread.state.grad and any(x.requires_grad for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
         return t
-    return run(spec_of(OPS["bernoulli.p" if node == "Unknown" else f"_drawn.{node}"], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
+    return run(spec_of(OPS[key], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
 
 
 @composite("torch.normal")
@@ -202,7 +202,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         arrays = [x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)]
         t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
-        t = _following(t, "Normal3" if len(given) == 2 else "Normal1" if given[0] is mean else "Normal2", *given)
+        t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
     return _into(t, out)
 
 
@@ -211,14 +211,14 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones with the given probabilities."""
     a = input._v.aval
     probs = input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p
-    t = _following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype), "Bernoulli0" if p is None else "Unknown", input)
+    t = following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return _into(t, out)
 
 
 @composite("torch.poisson")
 def poisson(input, generator=None):
     """Poisson numbers with the given rates."""
-    return _following(_tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype), "Poisson0", input)
+    return following(_tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype), "_drawn.Poisson0", input)
 
 
 @composite("torch.multinomial", "Tensor.multinomial")
@@ -226,11 +226,6 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """Indices drawn by weight from each row."""
     t = _tensor(rng_choices.multinomial(_gen(generator), input._numpy(), num_samples, replacement), dtypes.int64)
     return _into(t, out)
-
-
-def _noted(name, inputs, t):
-    """Drawn numbers as a function of the tensors they depend on (`_ops/draws.py`); themselves where none of these requires grad."""
-    return named(f"_drawn_{name}")(*inputs, t) if thread.state.grad and any(x.requires_grad for x in inputs) else t
 
 
 # In place

@@ -28,7 +28,7 @@ def _gamma_draw(a, drawn):
     return drawn
 
 
-@op("_drawn_gamma(Tensor self, Tensor drawn) -> Tensor", node="StandardGammaBackward0", names=(), second="_standard_gamma_grad", nondiff=("drawn",),
+@op("_drawn_gamma(Tensor self, Tensor drawn) -> Tensor", forward="_standard_gamma", node="StandardGammaBackward0", names=(), second="_standard_gamma_grad", nondiff=("drawn",),
     saves={"self": ("self", "result")}, samples=[call(real(3, low=0.5), at(0.3, 0.05, 0.7, grad=False))], kinks=[call(at(2.0, 0.01), at(0.0, 1e-30, grad=False))])
 def _drawn_gamma(self, drawn):
     """Gamma draws of the shapes `self`, with the implicit derivative."""

@@ -59,6 +59,21 @@ _NO_FORWARD = ("Trying to use forward AD with {} that does not support it becaus
                "the implementation to derivatives.yaml")
 
 
+def _refuses_duals(op):
+    """Whether torch has no forward derivative of an operator."""
+    forward = getattr(op, "forward", True)
+    return op.derivative == UNIMPLEMENTED or forward is False or type(forward) is str
+
+
+def _no_forward(op):
+    """torch's words for it: `forward` may say the operator's name in torch; one whose backward is not implemented either is told of shortly."""
+    second = getattr(op, "second", None)
+    if op.derivative == UNIMPLEMENTED and second is not None:
+        return f"Trying to use forward AD with {second} that does not support it."
+    forward = getattr(op, "forward", True)
+    return _NO_FORWARD.format(forward if type(forward) is str else op.name)
+
+
 class Lifted(Form):
     """A Form mapped over the levels that its inputs have and its own types have not."""
 
@@ -75,9 +90,8 @@ class Lifted(Form):
         Form.reset_host(self)
         extra = [[lv for lv in levels_of(a) if lv not in levels_of(b)] for a, b in zip(avals, base.avals)]
         self.mapped = tuple(sorted({lv for per in extra for lv in per}))
-        if (base.op.derivative == UNIMPLEMENTED or getattr(base.op, "forward", True) is False) and any(
-                lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
-            raise NotImplementedError(_NO_FORWARD.format(base.op.name))
+        if _refuses_duals(base.op) and any(lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
+            raise NotImplementedError(_no_forward(base.op))
         self.out_avals = tuple(with_levels(b, (*levels_of(b), *self._of_output(i, extra))) for i, b in enumerate(base.out_avals))
         with jax.enable_x64(True):
             self.closed = jax.make_jaxpr(self.apply)(*[_full(a) for a in avals])

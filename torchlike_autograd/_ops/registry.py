@@ -129,7 +129,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     that, as a number or 0-dim, are not rounded to half precision before the computation in float32 (lifted parameters are not, but for alpha); untracked: the
     outputs share memory with the input but are no views for autograd (give layout); refuse: ``refuse({output: cotangent}, outputs)`` raises for arrays
     of cotangents that torch looks at before it computes a gradient; it is called where a complex output has a cotangent;
-    forward: False where torch has no forward derivative and refuses dual numbers.
+    forward: False where torch has no forward derivative and refuses dual numbers, or the name that it says then.
     """
 
     def declare(body):
