@@ -219,6 +219,18 @@ class Elementwise(Distribution):
         """What else an expanded instance has."""
 
 
+class Located:
+    """A distribution around `loc`, which is its mean and its mode."""
+
+    @property
+    def mean(self):
+        return self.loc
+
+    @property
+    def mode(self):
+        return self.loc
+
+
 _EITHER = "Either `probs` or `logits` must be specified, but not both."
 
 

@@ -6,12 +6,12 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, Located
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Elementwise):
+class Laplace(Located, Elementwise):
     """The double exponential distribution around `loc`."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
@@ -21,14 +21,6 @@ class Laplace(Elementwise):
 
     def __init__(self, loc, scale, validate_args=None):
         self._take(validate_args, loc=loc, scale=scale)
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @property
     def variance(self):

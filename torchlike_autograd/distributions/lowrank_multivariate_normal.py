@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, Located
 from .multivariate_normal import _batch_mahalanobis, _batch_mv, _half_log_det
 from .utils import _standard_normal, lazy_property
 
@@ -31,7 +31,7 @@ def _batch_lowrank_mahalanobis(w, d, x, capacitance_tril):
     return (x.pow(2) / d).sum(-1) - _batch_mahalanobis(capacitance_tril, projected)
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Located, Distribution):
     """Normal vectors with the covariance W W^T + D: W `cov_factor`, D the diagonal `cov_diag`."""
 
     arg_constraints = {"loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
@@ -66,14 +66,6 @@ class LowRankMultivariateNormal(Distribution):
         for name in ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril"):
             setattr(new, name, getattr(self, name))
         return self._like(new, shape, self.event_shape)
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @lazy_property
     def variance(self):

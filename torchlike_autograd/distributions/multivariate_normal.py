@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, Located
 from .utils import _standard_normal, lazy_property
 
 __all__ = ["MultivariateNormal"]
@@ -40,7 +40,7 @@ def _half_log_det(lower):
 _MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril")
 
 
-class MultivariateNormal(Distribution):
+class MultivariateNormal(Located, Distribution):
     """Normal vectors; their covariance is given itself, by its inverse or by its Cholesky factor."""
 
     arg_constraints = {"loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite, "precision_matrix": constraints.positive_definite,
@@ -91,14 +91,6 @@ class MultivariateNormal(Distribution):
     def precision_matrix(self):
         """The inverse of the covariance."""
         return self._square(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @property
     def variance(self):

@@ -6,14 +6,14 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, Located
 from .exp_family import ExponentialFamily
 from .utils import _standard_normal
 
 __all__ = ["Normal"]
 
 
-class Normal(Elementwise, ExponentialFamily):
+class Normal(Located, Elementwise, ExponentialFamily):
     """The normal distribution with mean `loc` and standard deviation `scale`."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
@@ -24,14 +24,6 @@ class Normal(Elementwise, ExponentialFamily):
 
     def __init__(self, loc, scale, validate_args=None):
         self._take(validate_args, loc=loc, scale=scale)
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @property
     def stddev(self):

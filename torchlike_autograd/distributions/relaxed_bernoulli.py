@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
+from ._relaxed import Relaxed
 from .distribution import Binary
-from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
 
@@ -40,7 +40,7 @@ class LogitRelaxedBernoulli(Binary):
         return self.temperature.log() + apart - 2 * apart.exp().log1p()
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Relaxed):
     """Numbers between 0 and 1 that come near to a Bernoulli distribution as the temperature falls."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -52,18 +52,3 @@ class RelaxedBernoulli(TransformedDistribution):
 
     def expand(self, batch_shape, _instance=None):
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedBernoulli, _instance))
-
-    @property
-    def temperature(self):
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self):
-        """Log-odds of one."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self):
-        """Probabilities of one."""
-        return self.base_dist.probs

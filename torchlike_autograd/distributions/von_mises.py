@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, Located
 from .utils import lazy_property
 
 __all__ = ["VonMises"]
@@ -48,7 +48,7 @@ def _rejection_sample(loc, concentration, proposal_r, x):
     return (x + math.pi + loc) % (2 * math.pi) - math.pi
 
 
-class VonMises(Elementwise):
+class VonMises(Located, Elementwise):
     """Angles around `loc`, the normal distribution of the circle."""
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
@@ -92,14 +92,6 @@ class VonMises(Elementwise):
         with torch.no_grad():
             x = torch.empty(shape, dtype=self._loc.dtype, device=self.loc.device)
             return _rejection_sample(self._loc, self._concentration, self._proposal_r, x).to(self.loc.dtype)
-
-    @property
-    def mean(self):
-        return self.loc
-
-    @property
-    def mode(self):
-        return self.loc
 
     @lazy_property
     def variance(self):
