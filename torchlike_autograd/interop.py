@@ -43,10 +43,7 @@ def to_jax(tensor):
     if isinstance(array, jax.core.Tracer):
         return array
     guards.check()
-    if not isinstance(array, jax.Array):
-        with jax.enable_x64(True):
-            array = jax.device_put(array, placed.host_device())
-    return array
+    return array if isinstance(array, jax.Array) else placed.on_device(array)
 
 
 def from_jax(array, requires_grad=False) -> Tensor:

@@ -241,7 +241,7 @@ class finfo(_Info):
 
         type = config.default_dtype() if type is None else _kind_of_number(type, "finfo")
         if type.category < FLOAT:
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type!r}'")
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
         info = jnp.finfo(getattr(ml_dtypes, type.name) if isinstance(type, Small) else type.to_real().np)
         self.dtype = type.to_real().name
         self.bits = int(info.bits)
@@ -259,7 +259,7 @@ class iinfo(_Info):
     def __init__(self, type):
         type = _kind_of_number(type, "iinfo")
         if type.category >= FLOAT:
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+            raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type.category == BOOL:
             raise TypeError("torch.bool is not supported by torch.iinfo")
         info = np.iinfo(type.np)

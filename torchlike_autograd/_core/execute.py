@@ -167,8 +167,7 @@ def _device_array(v):
     """The value's array, moved to JAX once if it is still NumPy's."""
     a = _any_array(v)
     if type(a) is np.ndarray:
-        with jax.enable_x64(True):
-            a = v.array = jax.device_put(a, placed.host_device())
+        a = v.array = placed.on_device(a)
     return a
 
 

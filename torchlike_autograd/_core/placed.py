@@ -39,6 +39,12 @@ def host_device():
     return None if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu")[0]
 
 
+def on_device(array):
+    """A NumPy array as JAX's, of its own dtype, on the host's first device."""
+    with jax.enable_x64(True):
+        return jax.device_put(array, host_device())
+
+
 def on_host():
     """Run what has no arguments on the host too."""
     d = host_device()

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._core import devices, dtypes
 from .._core.composite import composite
-from .._core.placed import host_device
+from .._core.placed import on_device
 from .._tensor import Tensor, from_array
 
 
@@ -92,7 +92,7 @@ def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
     if isinstance(array, np.ndarray):
         if array.dtype.kind in "biufc" and array.dtype.name != "bfloat16":
             return np.array(array).__dlpack__(**more)
-        array = jax.device_put(array, host_device())
+        array = on_device(array)
     return array.__dlpack__(stream=None if stream == -1 else stream, **more)
 
 
@@ -113,7 +113,4 @@ def to_dlpack(tensor):
 def __jax_array__(self):
     """The jax.Array of the values, for functions of jax.numpy."""
     array = self.detach()._array()
-    if isinstance(array, np.ndarray):
-        with jax.enable_x64(True):
-            array = jax.device_put(array, host_device())
-    return array
+    return on_device(array) if isinstance(array, np.ndarray) else array
