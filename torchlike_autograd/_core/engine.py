@@ -87,6 +87,8 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
         while p.frontier:
             tape = max(p.frontier, key=_age)
             run_tape(p, tape, p.frontier.pop(tape))
+        if native is not None and p.targets is None and not create_graph:
+            native.finish(p.arrived)
         while p.arrived:
             leaf = next(iter(p.arrived))
             finish_leaf(p, leaf, p.arrived.pop(leaf))
@@ -120,7 +122,8 @@ def run_tape(p, tape, grads):
         if not tape.open:
             release_kept(tape)
     if p.targets is None:
-        _leave(p, tape, grads)
+        if native is None or not native.leave(tape, grads, p.arrived):
+            _leave(p, tape, grads)
     else:
         for slot, g in grads.items():
             _arrive(p, tape, slot, g)
@@ -133,6 +136,9 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
     """
     items = list(reversed(plan.items))
     seen = changes[0]
+    done = native.walk(p, tape, plan.items, grads, changes) if native is not None and _goes_straight(p, tape) else 0
+    looked = done < 0  # the hooks of the next item have run, and changed what is watched
+    del items[len(items) - (~done if looked else done):]
     while items:
         item = items.pop()
         if type(item) is Stage:
@@ -146,7 +152,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             anomaly = thread.state.anomaly
             complete = run_node(p, tape, item, grads) if anomaly is None else anomaly.run(run_node, p, tape, item, grads)
         elif item[0] == "gradient":
-            complete = run_watched(p, tape, item, grads, seen)
+            complete = run_watched(p, tape, item, grads, seen, looked)
+            looked = False
         else:
             complete = _leaf_event(p, tape, item[1], grads, plan)
         if complete and changes[0] == seen:
@@ -157,6 +164,11 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s)))
             plan = plan_for(tape.prefix, left, targets, cuts)
             items = list(reversed(plan.items))
+
+
+def _goes_straight(p, tape):
+    """Whether a pass accumulates without a graph, levels or anomaly mode, over this thread's open tape."""
+    return p.targets is None and not p.create_graph and p.levels is None and tape.open and tape.owner is thread.state
 
 
 def _leaf_event(p, tape, slot, grads, plan):
@@ -321,12 +333,13 @@ def _spread(p, step, wanted, ins, grads):
             grads[slot] = g if old is None else p.add(old, g)
 
 
-def run_watched(p, tape, item, grads, seen):
-    """Hooks and retained gradients of a step that the next stage runs; False where the step ran here, as a hook changed what is watched."""
+def run_watched(p, tape, item, grads, seen, looked):
+    """Hooks (unless they have run: `looked`) and retained gradients of a step that the next stage runs; False where the step ran here, as one changed what is watched."""
     _, step, wanted, given = item
     first = step.first
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
-    _tensor_hooks(p, step, tape.extra[first], outs)
+    if not looked:
+        _tensor_hooks(p, step, tape.extra[first], outs)
     for i in given:
         grads[first + i] = outs[i]
     if changes[0] == seen:

@@ -235,6 +235,10 @@ def _numbers(program, floats, ints):
         raw = array("d", floats).tobytes() + array("q", ints).tobytes()
     except OverflowError:
         raw = array("d", floats).tobytes() + _int_vector(ints).tobytes()
+    return _sent(program, raw)
+
+
+def _sent(program, raw):
     last, sent = program.sent
     if raw == last:
         if sent is None:

@@ -10,7 +10,8 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import dtypes, record
-from .engine import Pass, accumulate, number_at, release_kept, value_at
+from .engine import Pass, accumulate, number_at, release_kept
+from .errors import second_time
 from .nodes import Leaf
 from .plan import Stage, plan_for, stage_form
 from .record import LOCK, NOGRAD, Step, Value, new_prefix, record_op, thread
@@ -84,7 +85,11 @@ def _on_open(tape, v, known):
 
 def _on_closed(tape, known):
     one = record_op(known.ones, (), NOGRAD)[0]
-    made = record_op(known.form, [one, *[value_at(tape, s) for s in known.reads], *[number_at(tape, t) for t in known.numbers]], NOGRAD)
+    try:
+        kept = [tape.kept[s] for s in known.reads]
+    except KeyError:
+        raise second_time() from None
+    made = record_op(known.form, [one, *kept, *[number_at(tape, t) for t in known.numbers]], NOGRAD)
     tape.freed |= known.saving
     release_kept(tape)
     return made
@@ -106,7 +111,8 @@ def _learn(tape, v, open_here):
     if open_here:
         _extend(out, tape.prefix, stage, plan.saving)
     else:
-        out.form, out.reads, out.numbers = stage_form(stage, tape)
+        out.form, reads, numbers = stage_form(stage, tape)
+        out.reads, out.numbers = tuple(reads), tuple(numbers)
     return out
 
 

@@ -2,16 +2,24 @@
 
 /* The backward pass of simple.py on the thread's open tape */
 
+/* What a tape reads at a slot of its inputs, borrowed: an input while it is open, then what it keeps. */
+static PyObject *input_at(PyObject *tape, PyObject *slot)
+{
+    if (SLOT(tape, tape_open) == Py_True)
+        return PyList_GET_ITEM(SLOT(tape, tape_inputs), -PyLong_AsSsize_t(slot) - 1);
+    return PyDict_GetItemWithError(SLOT(tape, tape_kept), slot);
+}
+
 /* Whether one of these slots shows a storage that was written since. */
 static int any_stale(PyObject *tape, PyObject *slots)
 {
-    PyObject *all = SLOT(tape, tape_seen), *inputs = SLOT(tape, tape_inputs);
+    PyObject *all = SLOT(tape, tape_seen);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots); i++) {
         PyObject *slot = PyTuple_GET_ITEM(slots, i), *seen = PyDict_GetItemWithError(all, slot);
         for (int own = 0; own < 2; own++) {
             if (own) {
-                Py_ssize_t k = PyLong_AsSsize_t(slot);
-                seen = k < 0 ? SLOT(PyList_GET_ITEM(inputs, -k - 1), v_seen) : NULL;
+                PyObject *v = PyLong_AsSsize_t(slot) < 0 ? input_at(tape, slot) : NULL;
+                seen = v == NULL ? NULL : SLOT(v, v_seen);
             }
             if (IS_NONE(seen))
                 continue;
@@ -29,7 +37,13 @@ static int any_stale(PyObject *tape, PyObject *slots)
 static PyObject *leaf_at(PyObject *tape, PyObject *slot)
 {
     Py_ssize_t k = PyLong_AsSsize_t(slot);
-    PyObject *leaf = k >= 0 ? PyDict_GetItemWithError(SLOT(tape, tape_leaves), slot) : SLOT(PyList_GET_ITEM(SLOT(tape, tape_inputs), -k - 1), v_leaf);
+    PyObject *leaf;
+    if (k >= 0)
+        leaf = PyDict_GetItemWithError(SLOT(tape, tape_leaves), slot);
+    else if (SLOT(tape, tape_open) == Py_True)
+        leaf = SLOT(PyList_GET_ITEM(SLOT(tape, tape_inputs), -k - 1), v_leaf);
+    else
+        leaf = PyList_CheckExact(SLOT(tape, tape_edges)) ? PyList_GET_ITEM(SLOT(tape, tape_edges), -k - 1) : NULL;
     return leaf != NULL && Py_TYPE(leaf) == Leaf && SLOT(leaf, leaf_off) == Py_False ? leaf : NULL;
 }
 
@@ -71,13 +85,14 @@ static int is_set(PyObject *flag) /* a list of one bool */
 static PyObject *known_pass(PyObject *st, PyObject *v)
 {
     PyObject *tape = SLOT(v, v_tape);
-    if (tape != SLOT(st, st_tape) || PyDict_GET_SIZE(SLOT(tape, tape_extra)) || PySet_GET_SIZE(SLOT(tape, tape_freed)) || is_set(watched) ||
+    int here = tape == SLOT(st, st_tape);
+    if ((!here && SLOT(tape, tape_open) == Py_True) || PyDict_GET_SIZE(SLOT(tape, tape_extra)) || PySet_GET_SIZE(SLOT(tape, tape_freed)) || is_set(watched) ||
         is_set(immediate) || PyDict_GET_SIZE(SLOT(tape, tape_contexts)))
         return NULL;
     PyObject *label = PyTuple_Pack(2, s_simple, SLOT(v, v_slot));
     if (label == NULL)
         return NULL;
-    PyObject *known = PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label);
+    PyObject *prefix = SLOT(tape, tape_prefix), *known = PyDict_GetItemWithError(here ? SLOT(prefix, prefix_next) : SLOT(prefix, prefix_memo), label);
     Py_DECREF(label);
     if (known == NULL || Py_TYPE(known) != Simple || any_stale(tape, SLOT(known, simple_checked)))
         return NULL;
@@ -88,67 +103,100 @@ static PyObject *known_pass(PyObject *st, PyObject *v)
     return known;
 }
 
-/* The Values that a pass adds to the tape: the gradient that it starts from, and one for each arrival. */
-static int append_gradients(PyObject *tape, PyObject *v, PyObject *known)
+/* simple._on_open: the gradients of the arrivals, a new list; the one that the pass starts from stands before them on the tape. */
+static PyObject *pass_on_open(PyObject *tape, PyObject *v, PyObject *known)
 {
     PyObject *values = SLOT(tape, tape_values), *arrivals = SLOT(known, simple_arrivals);
-    Py_ssize_t first = PyLong_AsSsize_t(SLOT(known, simple_first));
-    for (Py_ssize_t i = -1; i < PyTuple_GET_SIZE(arrivals); i++) {
+    Py_ssize_t first = PyLong_AsSsize_t(SLOT(known, simple_first)), n = PyTuple_GET_SIZE(arrivals);
+    PyObject *made = PyList_New(n);
+    for (Py_ssize_t i = -1; made != NULL && i < n; i++) {
         PyObject *aval = i < 0 ? SLOT(v, v_aval) : PyTuple_GET_ITEM(PyTuple_GET_ITEM(arrivals, i), 1);
         PyObject *slot = PyLong_FromSsize_t(first + i);
         PyObject *g = slot == NULL ? NULL : new_value(aval, Py_False, tape, slot);
         Py_XDECREF(slot);
-        if (g == NULL || PyList_Append(values, g) < 0) {
-            Py_XDECREF(g);
-            return -1;
-        }
-        Py_DECREF(g);
+        if (g == NULL || PyList_Append(values, g) < 0)
+            Py_CLEAR(made);
+        else if (i >= 0)
+            PyList_SET_ITEM(made, i, Py_NewRef(g));
+        Py_XDECREF(g);
     }
-    return 0;
+    if (made != NULL)
+        set_slot(tape, tape_prefix, SLOT(known, simple_prefix));
+    return made;
+}
+
+/* simple._on_closed: the same over a tape that has run, as one recorded stage. */
+static PyObject *pass_over_closed(PyObject *tape, PyObject *known)
+{
+    PyObject *reads = SLOT(known, simple_reads), *numbers = SLOT(known, simple_numbers), *made = NULL;
+    Py_ssize_t m = PyTuple_GET_SIZE(reads), n = 1 + m + PyTuple_GET_SIZE(numbers), k = 0;
+    PyObject **ins = PyMem_Malloc(n * sizeof *ins), *one = ins == NULL ? PyErr_NoMemory() : record_all(SLOT(known, simple_ones), NOGRAD, NULL, 0);
+    for (; one != NULL && k < n; k++) {
+        if (k == 0)
+            ins[k] = Py_NewRef(PyList_GET_ITEM(one, 0));
+        else if (k <= m) {
+            ins[k] = Py_XNewRef(PyDict_GetItemWithError(SLOT(tape, tape_kept), PyTuple_GET_ITEM(reads, k - 1)));
+            PyObject *error = ins[k] != NULL || PyErr_Occurred() ? NULL : PyObject_CallNoArgs(py_second_time);
+            if (error != NULL)
+                PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+            Py_XDECREF(error);
+        }
+        else
+            ins[k] = PyObject_CallFunctionObjArgs(py_number_at, tape, PyTuple_GET_ITEM(numbers, k - 1 - m), NULL);
+        if (ins[k] == NULL)
+            break;
+    }
+    if (k == n)
+        made = record_all(SLOT(known, simple_form), NOGRAD, ins, n);
+    while (k)
+        Py_DECREF(ins[--k]);
+    PyMem_Free(ins);
+    Py_XDECREF(one);
+    return made;
+}
+
+/* The nodes that a pass has run are released. */
+static int release(PyObject *tape, PyObject *saving)
+{
+    PyObject *freed = PyNumber_InPlaceOr(SLOT(tape, tape_freed), saving), *r = NULL;
+    if (freed == NULL)
+        return -1;
+    Py_SETREF(SLOT(tape, tape_freed), freed);
+    if (SLOT(tape, tape_open) == Py_True)
+        return 0;
+    r = PyObject_CallOneArg(py_release_kept, tape);
+    Py_XDECREF(r);
+    return r == NULL ? -1 : 0;
 }
 
 /* backward(v): True if it was done. */
 static PyObject *speed_backward(PyObject *module, PyObject *v)
 {
-    PyObject *st = state(), *out = NULL;
+    PyObject *st = state();
     int locked = st == NULL ? -1 : lock();
     if (locked < 0)
         return NULL;
-    PyObject *known = known_pass(st, v);
+    PyObject *known = Py_XNewRef(known_pass(st, v));
     if (known == NULL) {
         unlock(locked);
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_False);
     }
     PyObject *tape = Py_NewRef(SLOT(v, v_tape)), *arrivals = SLOT(known, simple_arrivals);
-    Py_ssize_t n = PyTuple_GET_SIZE(arrivals), k = 0, had = PyList_GET_SIZE(SLOT(tape, tape_values)) + 1;
-    PyObject **pairs = PyMem_Malloc((2 * n + 1) * sizeof *pairs);
-    Py_INCREF(known);
-    if (pairs == NULL || append_gradients(tape, v, known) < 0)
-        goto done;
-    for (; k < n; k++) {
-        pairs[2 * k] = Py_NewRef(leaf_at(tape, PyTuple_GET_ITEM(PyTuple_GET_ITEM(arrivals, k), 0)));
-        pairs[2 * k + 1] = Py_NewRef(PyList_GET_ITEM(SLOT(tape, tape_values), had + k));
-    }
-    set_slot(tape, tape_prefix, SLOT(known, simple_prefix));
-    PyObject *freed = PyNumber_InPlaceOr(SLOT(tape, tape_freed), SLOT(known, simple_saving));
-    if (freed == NULL)
-        goto done;
-    Py_SETREF(SLOT(tape, tape_freed), freed);
-    out = Py_NewRef(Py_True);
-done:
+    Py_ssize_t n = PyTuple_GET_SIZE(arrivals);
+    PyObject *leaves = PyList_New(n), *made = NULL;
+    for (Py_ssize_t i = 0; leaves != NULL && i < n; i++)
+        PyList_SET_ITEM(leaves, i, Py_NewRef(leaf_at(tape, PyTuple_GET_ITEM(PyTuple_GET_ITEM(arrivals, i), 0))));
+    if (leaves != NULL)
+        made = SLOT(tape, tape_open) == Py_True ? pass_on_open(tape, v, known) : pass_over_closed(tape, known);
+    int bad = made == NULL || release(tape, SLOT(known, simple_saving)) < 0;
     unlock(locked);
-    for (Py_ssize_t i = 0; i < k; i++) {
-        PyObject *leaf = pairs[2 * i], *g = pairs[2 * i + 1];
-        if (out == NULL)
-            Py_DECREF(g);
-        else if (accumulate(leaf, g) < 0)
-            Py_CLEAR(out);
-        Py_DECREF(leaf);
-    }
-    PyMem_Free(pairs);
+    for (Py_ssize_t i = 0; !bad && i < n; i++)
+        bad = accumulate(PyList_GET_ITEM(leaves, i), Py_NewRef(PyList_GET_ITEM(made, i))) < 0;
+    Py_XDECREF(leaves);
+    Py_XDECREF(made);
     Py_DECREF(known);
     Py_DECREF(tape);
-    return out;
+    return bad ? NULL : Py_NewRef(Py_True);
 }
 
 /* A stage recorded call by call, for create_graph (plan.Stage.run as engine.run_stage calls it) */

@@ -43,8 +43,9 @@ static PyObject *numbers_of(PyObject *program, PyObject *tape)
             return Py_NewRef(array);
         }
     }
+    PyObject *out = raw == NULL ? PyObject_CallFunctionObjArgs(py_numbers, program, floats, ints, NULL) : PyObject_CallFunctionObjArgs(py_sent, program, raw, NULL);
     Py_XDECREF(raw);
-    return PyObject_CallFunctionObjArgs(py_numbers, program, floats, ints, NULL);
+    return out;
 }
 
 /* results.completed: all results of a program, new, from those that it computed (whose reference is taken) and its inputs. */

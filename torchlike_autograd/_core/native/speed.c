@@ -20,6 +20,7 @@
 #include "function.h"
 #include "run.h"
 #include "backward.h"
+#include "walk.h"
 
 /* The functions of the module */
 
@@ -109,7 +110,8 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Tape", "open", &tape_open}, {"Tape", "kept", &tape_kept},
         {"Prefix", "programs", &prefix_programs}, {"Prefix", "used", &prefix_used}, {"Prefix", "turned", &prefix_turned}, {"Prefix", "step", &prefix_step},
         {"Step", "out_avals", &step_out_avals}, {"Step", "needs", &step_needs}, {"Step", "first", &step_first}, {"Step", "ins", &step_ins},
-        {"Stage", "visits", &stage_visits}, {"Stage", "cots", &stage_cots}, {"Stage", "outs", &stage_outs},
+        {"Stage", "visits", &stage_visits}, {"Stage", "cots", &stage_cots}, {"Stage", "outs", &stage_outs}, {"Stage", "looks", &stage_looks},
+        {"Observed", "hooks", &seen_hooks}, {"Observed", "retain", &seen_retain},
         {"Visit", "step", &visit_step}, {"Visit", "pull", &visit_pull}, {"Visit", "wanted", &visit_wanted}, {"Visit", "given", &visit_given},
         {"Pullback", "keep", &pull_keep}, {"Pullback", "passes", &pull_passes},
         {"Program", "guarded", &program_guarded}, {"Program", "runs", &program_runs}, {"Program", "prefix", &program_prefix},
@@ -119,8 +121,10 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Leaf", "grad", &leaf_grad}, {"Leaf", "off", &leaf_off},
         {"Simple", "arrivals", &simple_arrivals}, {"Simple", "checked", &simple_checked}, {"Simple", "first", &simple_first},
         {"Simple", "prefix", &simple_prefix}, {"Simple", "saving", &simple_saving},
+        {"Simple", "ones", &simple_ones}, {"Simple", "form", &simple_form}, {"Simple", "reads", &simple_reads}, {"Simple", "numbers", &simple_numbers},
+        {"Prefix", "memo", &prefix_memo},
         {"Prefix", "next", &prefix_next}, {"Prefix", "aval", &prefix_aval}, {"Prefix", "needs", &prefix_needs}, {"Prefix", "first", &prefix_first},
-        {"ThreadState", "tape", &st_tape}, {"ThreadState", "grad", &st_grad}, {"ThreadState", "root", &st_root},
+        {"ThreadState", "tape", &st_tape}, {"ThreadState", "grad", &st_grad}, {"ThreadState", "root", &st_root}, {"ThreadState", "anomaly", &st_anomaly},
         {"Counter", "n", &counter_n}, {"Counter", "writer", &counter_writer},
         {"Cell", "value", &cell_value}, {"Cell", "counter", &cell_counter}, {"Cell", "layout", &cell_layout}, {"Cell", "n", &cell_n},
         {"View", "base", &view_base}, {"View", "chain", &view_chain}, {"View", "creation", &view_creation}, {"View", "under", &view_under},
@@ -132,9 +136,9 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"View", (PyObject **)&View}, {"PLAIN", &PLAIN}, {"REPLAY", &REPLAY}, {"thread", &the_thread}, {"threads", &threads},
         {"acquire", &lock_acquire}, {"release", &lock_release}, {"record_op", &py_record_op}, {"read", &py_read}, {"enter", &py_enter},
         {"follow", &py_follow}, {"lead_nowhere", &py_lead_nowhere}, {"view", &py_view}, {"write", &py_write},
-        {"Leaf", (PyObject **)&Leaf}, {"Simple", (PyObject **)&Simple}, {"Array", (PyObject **)&Array}, {"numbers", &py_numbers},
-        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"spare", &py_spare}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
-        {"Tape", (PyObject **)&Tape}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
+        {"Leaf", (PyObject **)&Leaf}, {"Simple", (PyObject **)&Simple}, {"Array", (PyObject **)&Array}, {"numbers", &py_numbers}, {"sent", &py_sent},
+        {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"spare", &py_spare}, {"checked", &py_checked}, {"retain", &py_retain}, {"release_kept", &py_release_kept}, {"second_time", &py_second_time}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
+        {"Tape", (PyObject **)&Tape}, {"Stage", (PyObject **)&Stage}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
         {"LEAF", &LEAF}, {"INPLACE", &INPLACE}, {"NOGRAD", &NOGRAD},
     };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
@@ -160,11 +164,14 @@ static PyMethodDef methods[] = {
     {"write", (PyCFunction)(void (*)(void))speed_write, METH_FASTCALL, "storage.write"},
     {"run", (PyCFunction)(void (*)(void))speed_run, METH_FASTCALL, "The results of a compiled program on what a tape holds."},
     {"deliver", (PyCFunction)(void (*)(void))speed_deliver, METH_FASTCALL, "Give the Values that somebody holds their arrays."},
-    {"backward", speed_backward, METH_O, "simple.run_simple on the open tape; whether it was done."},
+    {"backward", speed_backward, METH_O, "simple.run_simple where the pass is known; whether it was done."},
     {"flush", speed_flush, METH_O, "Run what is pending on a tape by its compiled program; whether it was done."},
     {"new_tape", speed_new_tape, METH_O, "record.Tape(owner)"},
     {"run_stage", (PyCFunction)(void (*)(void))speed_run_stage, METH_FASTCALL, "The gradients that leave a stage, recorded call by call."},
     {"record_stage", (PyCFunction)(void (*)(void))speed_record_stage, METH_FASTCALL, "A stage that was recorded before."},
+    {"walk", (PyCFunction)(void (*)(void))speed_walk, METH_FASTCALL, "engine.walk over an open tape, as far as it was recorded before."},
+    {"leave", (PyCFunction)(void (*)(void))speed_leave, METH_FASTCALL, "engine._leave, where all gradients are first ones of plain leaves."},
+    {"finish", speed_finish, METH_O, "engine.finish_leaf for leaves that nobody watches."},
     {"accumulate", (PyCFunction)(void (*)(void))speed_accumulate, METH_FASTCALL, "Add a gradient to a leaf's."},
     {"live_mask", speed_live_mask, METH_O, "execute.live_mask"},
     {NULL},
@@ -182,11 +189,12 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     s_simple = PyUnicode_InternFromString("simple");
     s_pattern = PyUnicode_InternFromString("pattern");
     s_default = PyUnicode_InternFromString("default");
+    s_gradient = PyUnicode_InternFromString("gradient");
     s_no_grad = PyUnicode_InternFromString("no_grad");
     ZERO = PyLong_FromLong(0);
     ONE = PyLong_FromLong(1);
     no_numbers = PyTuple_New(0);
-    if (!s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_default || !s_no_grad || !ZERO || !ONE || !no_numbers)
+    if (!s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
         return NULL;
     if (PyType_Ready(&StateType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;

@@ -73,25 +73,26 @@ static PyTypeObject StateType = {
 
 #define SLOT(p, offset) (*(PyObject **)((char *)(p) + (offset)))
 
-static PyTypeObject *Tensor, *Value, *Counter, *Cell, *View, *Leaf, *Simple, *Array, *Tape, *Prefix;
+static PyTypeObject *Tensor, *Value, *Counter, *Cell, *View, *Leaf, *Simple, *Array, *Tape, *Prefix, *Stage;
 static PyObject *PLAIN, *REPLAY, *the_thread, *threads;
 static PyObject *lock_acquire, *lock_release;
-static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_write, *py_numbers, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare;
+static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_write, *py_numbers, *py_sent, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare, *py_checked, *py_retain, *py_release_kept, *py_second_time;
 static PyObject *watched, *immediate, *stats, *credits, *serials, *ADD, *py_flush, *py_value_at, *py_number_at;
 static PyObject *no_numbers, *LEAF, *INPLACE, *NOGRAD, *ZERO, *ONE;
-static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern;
+static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern, *s_gradient;
 
 static Py_ssize_t v_array, v_aval, v_leaf, v_needs, v_seen, v_slot, v_tape;
 static Py_ssize_t tape_prefix, tape_values, tape_inputs, tape_slots, tape_floats, tape_ints, tape_seen, tape_leaves, tape_extra,
     tape_freed, tape_contexts, tape_kept;
 static Py_ssize_t tape_serial, tape_owner, tape_program, tape_edges, tape_open, prefix_programs, prefix_used, prefix_turned, prefix_step;
-static Py_ssize_t step_out_avals, step_needs, step_first, step_ins, stage_visits, stage_cots, stage_outs;
+static Py_ssize_t step_out_avals, step_needs, step_first, step_ins, stage_visits, stage_cots, stage_outs, stage_looks, seen_hooks, seen_retain;
 static Py_ssize_t visit_step, visit_pull, visit_wanted, visit_given, pull_keep, pull_passes;
 static Py_ssize_t program_guarded, program_runs, program_prefix, program_graph, program_shown, program_keeps;
 static Py_ssize_t program_compiled, program_donates, program_sources, program_numbers, program_sent, program_places;
 static Py_ssize_t leaf_grad, leaf_off, simple_arrivals, simple_checked, simple_first, simple_prefix, simple_saving;
-static Py_ssize_t prefix_next, prefix_aval, prefix_needs, prefix_first;
-static Py_ssize_t st_tape, st_grad, st_root;
+static Py_ssize_t simple_ones, simple_form, simple_reads, simple_numbers;
+static Py_ssize_t prefix_memo, prefix_next, prefix_aval, prefix_needs, prefix_first;
+static Py_ssize_t st_tape, st_grad, st_root, st_anomaly;
 static Py_ssize_t counter_n, counter_writer;
 static Py_ssize_t cell_value, cell_counter, cell_layout, cell_n;
 static Py_ssize_t view_base, view_chain, view_creation, view_under, view_geometry;

@@ -1,0 +1,182 @@
+/* A pass with hooks over an open tape (engine.walk), and what it leaves behind. */
+
+/* Record a stage on the tape whose program it reads, and move its gradients (engine._record_stage); 0 where it was not recorded here before. */
+static int walk_stage(PyObject *tape, PyObject *stage, PyObject *grads)
+{
+    if (SLOT(stage, stage_looks) != Py_False)
+        return 0;
+    PyObject *cots = SLOT(stage, stage_cots), *outs = SLOT(stage, stage_outs), *edge = NULL, *made = NULL;
+    Py_ssize_t n = PyTuple_GET_SIZE(cots);
+    PyObject *label = PyTuple_New(n + 1);
+    if (label == NULL)
+        return -1;
+    PyTuple_SET_ITEM(label, 0, Py_NewRef(stage));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *g = PyDict_GetItemWithError(grads, PyTuple_GET_ITEM(cots, i)), *slot = g == NULL || g == Py_None ? NULL : slot_on(tape, g);
+        if (slot == NULL) {
+            Py_DECREF(label);
+            return PyErr_Occurred() ? -1 : 0;
+        }
+        PyTuple_SET_ITEM(label, i + 1, Py_NewRef(slot));
+    }
+    edge = Py_XNewRef(PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label));
+    Py_DECREF(label);
+    if (edge == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    set_slot(tape, tape_prefix, edge);
+    made = results_of(tape, edge);
+    Py_DECREF(edge);
+    int bad = made == NULL;
+    for (Py_ssize_t i = 0; !bad && i < n; i++)
+        bad = PyDict_DelItem(grads, PyTuple_GET_ITEM(cots, i)) < 0;
+    for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(outs); i++)
+        bad = PyDict_SetItem(grads, PyTuple_GET_ITEM(outs, i), PyList_GET_ITEM(made, i)) < 0;
+    Py_XDECREF(made);
+    return bad ? -1 : 1;
+}
+
+/* What one tensor hook makes of a gradient, whose reference is taken, new (engine.run_hooks). */
+static PyObject *hooked(PyObject *hook, PyObject *g)
+{
+    PyObject *t = wrap(Py_NewRef(g)), *result = t == NULL ? NULL : PyObject_CallOneArg(hook, t), *v = NULL;
+    if (result == Py_None)
+        v = read_value(t); /* the hook may have written to it */
+    else if (result != NULL) {
+        if (Py_TYPE(result) == Tensor && (v = read_value(result)) != NULL && SLOT(v, v_aval) != SLOT(g, v_aval))
+            Py_CLEAR(v);
+        if (v == NULL && !PyErr_Occurred())
+            v = PyObject_CallFunctionObjArgs(py_checked, result, g, hook, NULL);
+    }
+    Py_XDECREF(result);
+    Py_XDECREF(t);
+    Py_DECREF(g);
+    return v;
+}
+
+/* The gradient after all hooks of a slot; its reference is taken. */
+static PyObject *after_hooks(PyObject *hooks, PyObject *g)
+{
+    PyObject *all = PyMapping_Values(hooks);
+    if (all == NULL)
+        Py_CLEAR(g);
+    for (Py_ssize_t i = 0; g != NULL && i < PyList_GET_SIZE(all); i++)
+        g = hooked(PyList_GET_ITEM(all, i), g);
+    Py_XDECREF(all);
+    return g;
+}
+
+/* Fill `.grad` of the tensor behind a weak reference (engine._retain). */
+static int retain(PyObject *ref, PyObject *g, PyObject *pass)
+{
+    PyObject *t = PyWeakref_GetObject(ref), *leaf;
+    if (t == NULL || t == Py_None)
+        return t == NULL ? -1 : 0;
+    leaf = TENSOR(t)->leaf;
+    if (leaf != NULL && Py_TYPE(leaf) == Leaf) {
+        Py_INCREF(leaf);
+        int bad = accumulate(leaf, Py_NewRef(g));
+        Py_DECREF(leaf);
+        return bad;
+    }
+    PyObject *r = PyObject_CallFunctionObjArgs(py_retain, t, g, pass, NULL);
+    Py_XDECREF(r);
+    return r == NULL ? -1 : 0;
+}
+
+/* Hooks and retained gradients of the outputs of a step that the next stage runs (the first half of engine.run_watched); 0 where a gradient is undefined. */
+static int look_at(PyObject *pass, PyObject *tape, PyObject *item, PyObject *grads)
+{
+    PyObject *step = PyTuple_GET_ITEM(item, 1), *given = PyTuple_GET_ITEM(item, 3), *first = SLOT(step, step_first);
+    if (PyTuple_GET_SIZE(given) != PyTuple_GET_SIZE(SLOT(step, step_out_avals)))
+        return 0;
+    PyObject *seen = Py_XNewRef(PyDict_GetItemWithError(SLOT(tape, tape_extra), first));
+    if (seen == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    int bad = 0;
+    for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(given); i++) {
+        PyObject *slot = PyLong_FromSsize_t(PyLong_AsSsize_t(first) + i), *g = slot == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(grads, slot));
+        PyObject *hooks = g == NULL ? NULL : PyDict_GetItemWithError(SLOT(seen, seen_hooks), slot);
+        if (hooks != NULL && PyDict_Check(hooks) && PyDict_GET_SIZE(hooks))
+            g = after_hooks(hooks, g);
+        PyObject *ref = g == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(SLOT(seen, seen_retain), slot));
+        bad = g == NULL || (ref != NULL && retain(ref, g, pass) < 0) || PyDict_SetItem(grads, slot, g) < 0;
+        Py_XDECREF(ref);
+        Py_XDECREF(g);
+        Py_XDECREF(slot);
+    }
+    Py_DECREF(seen);
+    return bad ? -1 : 1;
+}
+
+/* walk(pass, tape, items, grads, changes): how many items were run, in grads; -1 - n where somebody registered or removed a hook while item n was looked at.
+   For a pass that accumulates without a graph, levels or anomaly mode, over this thread's open tape. */
+static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *pass = args[0], *tape = args[1], *items = args[2], *grads = args[3], *changes = args[4], *st = state();
+    PyObject *seen = st == NULL ? NULL : Py_NewRef(PyList_GET_ITEM(changes, 0));
+    Py_ssize_t n = PyList_GET_SIZE(items), k = 0;
+    int done = seen == NULL ? -1 : 1, changed = 0;
+    for (; done == 1 && k < n; k++) {
+        PyObject *item = PyList_GET_ITEM(items, k);
+        if (SLOT(tape, tape_open) != Py_True || SLOT(st, st_anomaly) != Py_None)
+            break;
+        if (Py_TYPE(item) == Stage) {
+            int locked = lock();
+            done = locked < 0 ? -1 : walk_stage(tape, item, grads);
+            unlock(locked);
+        }
+        else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_gradient) {
+            done = look_at(pass, tape, item, grads);
+            PyObject *now = PyList_GET_ITEM(changes, 0);
+            changed = done == 1 && now != seen && PyObject_RichCompareBool(now, seen, Py_EQ) != 1;
+            if (changed)
+                break;
+        }
+        else
+            break;
+        if (done == 0)
+            break;
+    }
+    Py_XDECREF(seen);
+    return done < 0 ? NULL : PyLong_FromSsize_t(changed ? -1 - k : k);
+}
+
+/* leave(tape, grads, arrived): note the gradients that leave an open tape, if all are first ones of plain leaves (engine._leave); whether it was done. */
+static PyObject *speed_leave(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *tape = args[0], *grads = args[1], *arrived = args[2], *slot, *g;
+    Py_ssize_t at = 0;
+    if (SLOT(tape, tape_open) != Py_True || PyDict_GET_SIZE(arrived))
+        return Py_NewRef(Py_False);
+    while (PyDict_Next(grads, &at, &slot, &g)) {
+        PyObject *leaf = g == Py_None ? NULL : leaf_at(tape, slot);
+        int again = leaf == NULL ? 1 : PyDict_Contains(arrived, leaf);
+        if (again == 0 && PyDict_SetItem(arrived, leaf, g) < 0)
+            return NULL;
+        if (again) {
+            PyDict_Clear(arrived);
+            return PyErr_Occurred() ? NULL : Py_NewRef(Py_False);
+        }
+    }
+    return Py_NewRef(Py_True);
+}
+
+/* finish(arrived): accumulate what has arrived at leaves that nobody watches, in order (engine.finish_leaf). */
+static PyObject *speed_finish(PyObject *module, PyObject *arrived)
+{
+    PyObject *leaf, *g;
+    for (Py_ssize_t at = 0; !is_set(watched) && PyDict_Next(arrived, &at, &leaf, &g); at = 0) {
+        if (Py_TYPE(leaf) != Leaf || SLOT(leaf, leaf_off) != Py_False)
+            break;
+        Py_INCREF(leaf);
+        Py_INCREF(g);
+        int bad = PyDict_DelItem(arrived, leaf) < 0;
+        if (bad)
+            Py_DECREF(g);
+        bad = bad || accumulate(leaf, g) < 0;
+        Py_DECREF(leaf);
+        if (bad)
+            return NULL;
+    }
+    Py_RETURN_NONE;
+}
