@@ -42,7 +42,7 @@ class _Writer:
     """Lines of Python, and the functions and constants that they name."""
 
     def __init__(self):
-        self.lines, self.scope, self.made = [], {"_as_array": _as_array}, 0
+        self.lines, self.scope, self.made = [], {"_as_array": _as_array, "_at": _at, "_with": _with, "_all": slice(None)}, 0
 
     def constant(self, x):
         name = f"c{len(self.scope)}"
@@ -54,10 +54,21 @@ class _Writer:
         names = dict(zip(jaxpr.invars, arguments))
         names.update((v, self.constant(np.asarray(c))) for v, c in zip(jaxpr.constvars, consts))
 
+        filled = {}  # equations that fill an array with one number
+
         def name_of(v):
-            return self.constant(np.asarray(v.val, v.aval.dtype)[()]) if isinstance(v, Literal) else names[v]
+            if isinstance(v, Literal):
+                return self.constant(np.asarray(v.val, v.aval.dtype)[()])
+            if v not in names:
+                (names[v],) = self.line(filled[v], [name_of(filled[v].invars[0])])
+            return names[v]
 
         for eqn in jaxpr.eqns:
+            if _fills(eqn):
+                filled[eqn.outvars[0]] = eqn  # written where it is read: most are only written to
+                continue
+            if eqn.primitive.name == "dynamic_update_slice" and eqn.invars[0] in filled and eqn.invars[0] not in names:
+                names[eqn.invars[0]] = self.constant(_filled(filled.pop(eqn.invars[0])))  # the line below copies it
             ins = [name_of(v) for v in eqn.invars]
             inner = _inner(eqn)
             if inner is not None:
@@ -65,12 +76,67 @@ class _Writer:
                 continue
             if any(math.prod(getattr(v.aval, "shape", ())) > LARGEST for v in eqn.outvars):
                 raise Unsupported
-            f, many = _primitive(eqn)
-            for v in eqn.outvars:
-                self.made += 1
-                names[v] = f"x{self.made}"
-            self.lines.append(f"    {', '.join(names[v] for v in eqn.outvars)}{',' if many else ''} = {self.constant(f)}({', '.join(ins)})")
+            names.update(zip(eqn.outvars, self.line(eqn, ins)))
         return [name_of(v) for v in jaxpr.outvars]
+
+
+    def line(self, eqn, ins):
+        """Write the line of one primitive; returns the names of its outputs."""
+        outs = [f"x{self.made + i}" for i in range(1, len(eqn.outvars) + 1)]
+        self.made += len(outs)
+        text = _expression(eqn, ins)
+        if text is None:
+            f, many = _primitive(eqn)
+            text, outs[-1:] = f"{self.constant(f)}({', '.join(ins)})", [outs[-1] + "," if many else outs[-1]]
+        self.lines.append(f"    {', '.join(outs)} = {text}")
+        return [name.rstrip(",") for name in outs]
+
+
+def _fills(eqn):
+    """Whether an equation makes an array of one known number."""
+    return eqn.primitive.name == "broadcast_in_dim" and isinstance(eqn.invars[0], Literal) and math.prod(eqn.outvars[0].aval.shape) <= LARGEST
+
+
+def _filled(eqn):
+    return np.full(eqn.outvars[0].aval.shape, eqn.invars[0].val, eqn.outvars[0].aval.dtype)
+
+
+def _expression(eqn, ins):
+    """A primitive as an expression of Python, where that is the same and faster than a function of ours; else None."""
+    name = eqn.primitive.name
+    if name in _SIGNS:
+        return f"{ins[0]} {_SIGNS[name]} {ins[1]}"
+    if name == "select_n" and len(ins) == 3 and not eqn.invars[0].aval.shape and eqn.invars[0].aval.dtype == bool:
+        return f"{ins[2]} if {ins[0]} else {ins[1]}"
+    if name == "dynamic_slice":
+        return f"{ins[0]}[{_window(eqn, ins[1:], eqn.params['slice_sizes'])}]"
+    if name == "dynamic_update_slice":
+        return f"_with({ins[0]}, {ins[1]}, {_window(eqn, ins[2:], eqn.invars[1].aval.shape)})"
+    if name in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod") and all(eqn.invars[0].aval.shape[i] == 1 for i in eqn.params["axes"]):
+        return f"{ins[0]}.reshape({eqn.outvars[0].aval.shape})"
+    return None
+
+
+_SIGNS = {"add": "+", "add_any": "+", "sub": "-", "mul": "*", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def _window(eqn, starts, sizes):
+    """The index of a window that starts at runtime; like XLA it is moved inside."""
+    parts = []
+    for name, n, size in zip(starts, sizes, eqn.invars[0].aval.shape):
+        parts.append("_all" if n == size else f"_at({name}, {n}, {size})")
+    return f"({', '.join(parts)}{',' if parts else ''})"
+
+
+def _at(start, n, size):
+    start = min(max(int(start), 0), size - n)
+    return slice(start, start + n)
+
+
+def _with(x, new, where):
+    out = np.array(x)
+    out[where] = new
+    return out
 
 
 def _inner(eqn):
@@ -84,7 +150,7 @@ def _inner(eqn):
 def _as_array(x, dtype):
     if type(x) is not np.ndarray:
         x = np.asarray(x)
-    return x if x.dtype == dtype else x.astype(dtype)
+    return x if x.dtype is dtype or x.dtype == dtype else x.astype(dtype)
 
 
 def _primitive(eqn):
@@ -270,24 +336,6 @@ def _slice(params, eqn):
     return lambda x: x[where]
 
 
-def _starts(x, sizes, starts):
-    return tuple(slice(i, i + n) for i, n in ((min(max(int(s), 0), d - n), n) for s, d, n in zip(starts, x.shape, sizes)))
-
-
-def _dynamic_slice(params, eqn):
-    sizes = params["slice_sizes"]
-    return lambda x, *starts: x[_starts(x, sizes, starts)]
-
-
-def _dynamic_update_slice(params, eqn):
-    def run(x, new, *starts):
-        out = np.array(x)
-        out[_starts(x, new.shape, starts)] = new
-        return out
-
-    return run
-
-
 def _pad(params, eqn):
     config = params["padding_config"]
     if any(lo < 0 or hi < 0 for lo, hi, _ in config):
@@ -384,7 +432,7 @@ MADE = {
     "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.add.reduce), "reduce_prod": _reduce(np.multiply.reduce),
     "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce), "reduce_and": _reduce(np.logical_and.reduce),
     "reduce_or": _reduce(np.logical_or.reduce),
-    "dot_general": _dot_general, "slice": _slice, "dynamic_slice": _dynamic_slice, "dynamic_update_slice": _dynamic_update_slice, "pad": _pad,
+    "dot_general": _dot_general, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "stack": _stack, "gather": _gather, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
     "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate), "argmax": _argreduce(np.argmax),
     "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow, "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,

@@ -83,9 +83,10 @@ def run_step(step, env, floats, ints, call, call_pullback):
     """Run one step on `env` (slot -> array); `call` runs forms, `call_pullback` runs pullbacks of a stage."""
     kind = step.kind
     if kind == "op":
-        ins = _inputs(step, env, floats, ints)
-        for i, o in enumerate(call(step.form, ins)):
-            env[step.first + i] = o
+        slot = step.first
+        for o in call(step.form, _inputs(step, env, floats, ints)):
+            env[slot] = o
+            slot += 1
     elif kind == "backward":
         outs = step.form.run(env.__getitem__, lambda t: number_of(t, floats, ints), [env[s] for s in step.ins], call_pullback, add_arrays)
         for i, o in enumerate(outs):

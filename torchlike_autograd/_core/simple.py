@@ -48,6 +48,7 @@ def run_simple(v):
     if known is None:
         known = _learn(tape, v, open_here) or False
         if open_here:
+            prefix.memo.clear()  # the plan is not asked for again
             prefix.next["simple", v.slot] = known
         else:
             prefix.memo["simple", v.slot] = known
