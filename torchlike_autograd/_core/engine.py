@@ -23,6 +23,7 @@ from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, reco
 from .refusals import look
 from .speed import native
 from .storage import as_detached
+from .through import pull_of, results, stage_of, with_results
 from .versions import check
 
 
@@ -200,15 +201,25 @@ def _run_stage(p, tape, stage, cots):
     if p.levels is not None:
         return levels.run_stage(p, tape, stage, cots, value_at, number_at)
     if stage.looks:
+        stage = stage_of(stage, tape) if p.create_graph and tape.open else stage
         return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, lambda *call: _record_looking(p, tape, *call), p.add)
     if p.create_graph:
-        if native is not None:
-            return native.run_stage(stage, tape, cots)
-        return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, _record_pull, p.add)
+        other = stage_of(stage, tape)
+        if other is not stage:
+            with results(tape, other.reads) as found:
+                return _record_calls(p, tape, other if found else stage, cots)
+        return _record_calls(p, tape, stage, cots)
     if tape.open:
         return _record_stage(tape, stage, cots)
     form, reads, numbers = stage_form(stage, tape)
     return record_op(form, [*cots, *[value_at(tape, s) for s in reads], *[number_at(tape, t) for t in numbers]], NOGRAD)
+
+
+def _record_calls(p, tape, stage, cots):
+    """A stage recorded call by call."""
+    if native is not None:
+        return native.run_stage(stage, tape, cots)
+    return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, _record_pull, p.add)
 
 
 def _record_stage(tape, stage, cots):
@@ -288,11 +299,8 @@ def run_node(p, tape, item, grads):
     _, step, wanted, given = item
     seen = observed(tape, step.first)
     outs = [grads.pop(step.first + i, None) for i in range(len(step.out_avals))]
-    if seen is not None:
-        _tensor_hooks(p, step, seen, outs)
-    for i, g in enumerate(outs):
-        if g is not None and _captured_here(p, tape, step.first + i):
-            p.captured[(tape, step.first + i)] = g
+    came = outs if seen is None else _tensor_hooks(p, step, seen, outs)
+    _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     if seen is not None and seen.prehooks and (wanted or p.accumulate):
         outs = _prehooks(seen, outs)
     if not wanted:
@@ -312,6 +320,13 @@ def run_node(p, tape, item, grads):
     return all(step.ins[i] in grads for i in wanted)
 
 
+def _capture(p, tape, step, outs):
+    """Note what arrived at targets among the results of a step."""
+    for i, g in enumerate(outs):
+        if g is not None and _captured_here(p, tape, step.first + i):
+            p.captured[(tape, step.first + i)] = g
+
+
 def _spread(p, step, wanted, ins, grads):
     """Add what a node gives to the gradients of its inputs."""
     for i, g in zip(wanted, ins):
@@ -326,7 +341,9 @@ def run_watched(p, tape, item, grads, seen):
     _, step, wanted, given = item
     first = step.first
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
-    _tensor_hooks(p, step, tape.extra[first], outs)
+    came = _tensor_hooks(p, step, tape.extra[first], outs)
+    if not p.accumulate:
+        _capture(p, tape, step, came)
     for i in given:
         grads[first + i] = outs[i]
     if changes[0] == seen:
@@ -346,11 +363,22 @@ def _run_pull(p, tape, step, wanted, outs):
     if seen is not None and seen.saved:
         return _record_looking(p, tape, *nodes.unpacking(p, tape, step, wanted, outs))
     pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
+    other = pull_of(step, wanted, given) if p.create_graph and p.levels is None else None
+    if other is not None:
+        with_own = with_results(step)
+        with results(tape, [with_own.ins[i] for i in other.keep if i >= len(step.ins)]) as found:
+            if found:
+                return _record_looking(p, tape, other, [outs[i] for i in given], _inputs_at(tape, with_own, other))
+    return _record_looking(p, tape, pull, [outs[i] for i in given], _inputs_at(tape, step, pull))
+
+
+def _inputs_at(tape, step, pull):
+    """The inputs that a pullback reads, in order."""
     ins = []
     for i in pull.keep:
         s = step.ins[i]
         ins.append(number_at(tape, s) if type(s) is tuple else value_at(tape, s))
-    return _record_looking(p, tape, pull, [outs[i] for i in given], ins)
+    return ins
 
 
 def _record_looking(p, tape, pull, gs, ins):
@@ -360,16 +388,18 @@ def _record_looking(p, tape, pull, gs, ins):
 
 
 def _tensor_hooks(p, step, seen, outs):
-    """Tensor hooks, then retained gradients; `outs` is updated."""
+    """Tensor hooks, then retained gradients; `outs` is updated.  Returns what came, as hooks that write to a gradient left it."""
+    came = list(outs)
     for i, g in enumerate(outs):
         slot = step.first + i
         hooks = seen.hooks.get(slot)
         if hooks:
-            outs[i] = g = run_hooks(hooks, g)
+            outs[i] = g = run_hooks(hooks, g, came, i)
         ref = seen.retain.get(slot)
         t = ref() if ref is not None else None
         if t is not None and g is not None:
             _retain(t, g, p)
+    return came
 
 
 def _prehooks(seen, outs):
@@ -406,11 +436,13 @@ def _tensor(g):
     return None if g is None else wrap(g)
 
 
-def run_hooks(hooks, g):
-    """Tensor hooks in order of registration; a returned tensor replaces the gradient."""
+def run_hooks(hooks, g, came=None, place=0):
+    """Tensor hooks in order of registration; a returned tensor replaces the gradient.  came[place]: set to what was not replaced, as they left it."""
     for f in list(hooks.values()):
         t = _tensor(g)
         result = f(t)
+        if came is not None and t is not None and g is came[place]:
+            came[place] = t._value()
         if result is not None:
             g = _checked(result, g, f)
         elif t is not None:
@@ -462,7 +494,7 @@ def _arrive(p, tape, slot, g):
     if g is None:
         return
     if slot >= 0 and (tape, slot) in (p.targets or ()):
-        p.captured[(tape, slot)] = g
+        p.captured.setdefault((tape, slot), g)
         return
     where = _leaf_at(tape, slot)
     if where is not None:

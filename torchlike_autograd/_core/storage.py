@@ -26,7 +26,7 @@ from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.lift import form_at
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
-from .nodes import Nowhere, node_at, observed, place_and_step, short_name
+from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
 from .speed import native
 
@@ -197,6 +197,37 @@ def replayed_from(view, base, b, mode):
     if base._view is view.under:
         return replayed(view.chain if view.under is None else view.chain[len(view.under.chain):], b, mode)
     return replayed(view.chain, _whole(base, b), mode)
+
+
+def unhooked(t, old):
+    """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, which torch leaves behind."""
+    view = t._view
+    base = view.base
+    if base is None or base._cell is not t._cell or not _hooked(old, len(view.chain)):
+        return old
+    return replayed_from(view, base, read(base), GRAD)
+
+
+def _hooked(v, links):
+    """Whether anybody hooked one of the last nodes behind a Value."""
+    tape, slot = v.tape, v.slot
+    while links and tape is not None and v.leaf is None:
+        step = step_of(tape, slot)
+        seen = tape.extra.get(step.first)
+        if seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values())):
+            return True
+        slot, links = step.ins[0], links - 1
+        if type(slot) is tuple:
+            return False
+        if slot < 0:
+            edge = tape.edges[-slot - 1] if not tape.open else None
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                edge = (v.tape, v.slot)
+            if type(edge) is not tuple:
+                return False
+            tape, slot = edge
+    return False
 
 
 def rearranged(link, old):
