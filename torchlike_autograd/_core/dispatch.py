@@ -225,9 +225,8 @@ def write_result(out, v):
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
-        out._set_value(v)
-        write(out, v)
-        return
+        if out._cell is not None:  # memory of its own from now on: other tensors over the old one keep their sizes
+            out._cell, out._view, out._at, out._layout_ = None, None, 0, None
     write(out, v)
 
 

@@ -22,7 +22,7 @@ from .program import kept_by
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .speed import native
-from .storage import as_detached
+from .storage import as_detached, with_history, write
 from .through import pull_of, results, stage_of, with_results
 from .versions import check
 
@@ -468,10 +468,7 @@ def _legacy(v):
 
 def _retain(t, g, p):
     leaf = t._leaf_point()
-    if leaf.grad is None:
-        leaf.grad = wrap(g)
-    else:
-        accumulate(leaf, g, p)
+    leaf.grad = wrap(g if leaf.grad is None else p.add(leaf.grad._value(), g))  # never in place, as in torch
 
 
 # Arrivals
@@ -555,12 +552,12 @@ def accumulate_any(leaf, g, create_graph=False):
     old = leaf.grad
     if old is None:
         leaf.grad = wrap(g if not (create_graph and g.needs) else record_op(_COPY, (as_detached(g), g), GRAD)[0])
-    elif create_graph or old.requires_grad:
-        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD if create_graph else NOGRAD)[0])
+    elif create_graph:
+        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD)[0])
     else:
-        from .storage import write
-
-        write(old, record_op(_ADD, (old._value(), g), NOGRAD)[0])
+        v = old._value()
+        new = record_op(_ADD, (v, g), NOGRAD)[0]
+        write(old, with_history(new, v) if v.needs else new)  # as every write without grad mode, it leaves the history that there was
 
 
 def release_kept(tape):

@@ -339,9 +339,12 @@ def _follow(old, new, counter):
 
 
 def _still_retained(old, new):
-    for first, seen in list(old.tape.extra.items()):
-        if type(first) is int and old.slot in seen.retain:
-            holder = seen.retain.pop(old.slot)
+    if not any(type(first) is int and seen.retain for first, seen in old.tape.extra.items()) or old.leaf is not None:
+        return
+    where, place, _ = place_and_step(old)
+    for first, seen in list(where.extra.items()):
+        if type(first) is int and place in seen.retain:
+            holder = seen.retain.pop(place)
             tape, slot, step = place_and_step(new)
             observed(tape, step.first, True).retain[slot] = holder
 

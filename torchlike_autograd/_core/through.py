@@ -26,7 +26,7 @@ class ResultPullback(SavedPullback):
 def pull_of(step, wanted, given):
     """The pullback of a step that reads its results; None where the plain one is torch's."""
     form = step.form
-    if step.kind != "op" or type(form) is not Form or step.packed or not form.kept(wanted)[1]:
+    if step.kind != "op" or type(form) is not Form or step.packed or 0 not in form.kept(wanted)[1]:  # statistics beside the result are nobody's
         return None
     key = ("through", wanted, given)
     if key not in form._pullbacks:
