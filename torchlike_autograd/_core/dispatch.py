@@ -15,7 +15,7 @@ from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .saying import warn
 from .state import new as _new
-from .storage import PickSpec, peek, read, refuse_repeats, untrack, view_error, with_history, write
+from .storage import PickSpec, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -89,6 +89,8 @@ def inplace(spec, flat, target):
         _check_memory(target, flat)
     old = target._v if target._cell is None else read(target)
     values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
+    if grad and old.needs and target._view is not None and flat[0] is target:
+        values[0] = old = unhooked(target, old)
     leaf = old.leaf if old.needs and not grad and (target._view is None or target._view.base is None) else None
     if not old.needs or leaf is not None or grad:
         new = _known(spec, LEAF if leaf is not None else INPLACE if grad else NOGRAD, values, old.aval)
@@ -223,9 +225,8 @@ def write_result(out, v):
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
-        out._set_value(v)
-        write(out, v)
-        return
+        if out._cell is not None:  # memory of its own from now on: other tensors over the old one keep their sizes
+            out._cell, out._view, out._at, out._layout_ = None, None, 0, None
     write(out, v)
 
 

@@ -22,7 +22,8 @@ from .program import kept_by
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .speed import native
-from .storage import as_detached
+from .storage import as_detached, with_history, write
+from .through import pull_of, results, stage_of, with_results
 from .versions import check
 
 
@@ -212,15 +213,25 @@ def _run_stage(p, tape, stage, cots):
     if p.levels is not None:
         return levels.run_stage(p, tape, stage, cots, value_at, number_at)
     if stage.looks:
+        stage = stage_of(stage, tape) if p.create_graph and tape.open else stage
         return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, lambda *call: _record_looking(p, tape, *call), p.add)
     if p.create_graph:
-        if native is not None:
-            return native.run_stage(stage, tape, cots)
-        return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, _record_pull, p.add)
+        other = stage_of(stage, tape)
+        if other is not stage:
+            with results(tape, other.reads) as found:
+                return _record_calls(p, tape, other if found else stage, cots)
+        return _record_calls(p, tape, stage, cots)
     if tape.open:
         return _record_stage(tape, stage, cots)
     form, reads, numbers = stage_form(stage, tape)
     return record_op(form, [*cots, *[value_at(tape, s) for s in reads], *[number_at(tape, t) for t in numbers]], NOGRAD)
+
+
+def _record_calls(p, tape, stage, cots):
+    """A stage recorded call by call."""
+    if native is not None:
+        return native.run_stage(stage, tape, cots)
+    return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, _record_pull, p.add)
 
 
 def _record_stage(tape, stage, cots):
@@ -300,11 +311,8 @@ def run_node(p, tape, item, grads):
     _, step, wanted, given = item
     seen = observed(tape, step.first)
     outs = [grads.pop(step.first + i, None) for i in range(len(step.out_avals))]
-    if seen is not None:
-        _tensor_hooks(p, step, seen, outs)
-    for i, g in enumerate(outs):
-        if g is not None and _captured_here(p, tape, step.first + i):
-            p.captured[(tape, step.first + i)] = g
+    came = outs if seen is None else _tensor_hooks(p, step, seen, outs)
+    _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     if seen is not None and seen.prehooks and (wanted or p.accumulate):
         outs = _prehooks(seen, outs)
     if not wanted:
@@ -324,6 +332,13 @@ def run_node(p, tape, item, grads):
     return all(step.ins[i] in grads for i in wanted)
 
 
+def _capture(p, tape, step, outs):
+    """Note what arrived at targets among the results of a step."""
+    for i, g in enumerate(outs):
+        if g is not None and _captured_here(p, tape, step.first + i):
+            p.captured[(tape, step.first + i)] = g
+
+
 def _spread(p, step, wanted, ins, grads):
     """Add what a node gives to the gradients of its inputs."""
     for i, g in zip(wanted, ins):
@@ -339,7 +354,9 @@ def run_watched(p, tape, item, grads, seen, looked):
     first = step.first
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
     if not looked:
-        _tensor_hooks(p, step, tape.extra[first], outs)
+        came = _tensor_hooks(p, step, tape.extra[first], outs)
+        if not p.accumulate:
+            _capture(p, tape, step, came)
     for i in given:
         grads[first + i] = outs[i]
     if changes[0] == seen:
@@ -359,11 +376,22 @@ def _run_pull(p, tape, step, wanted, outs):
     if seen is not None and seen.saved:
         return _record_looking(p, tape, *nodes.unpacking(p, tape, step, wanted, outs))
     pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
+    other = pull_of(step, wanted, given) if p.create_graph and p.levels is None else None
+    if other is not None:
+        with_own = with_results(step)
+        with results(tape, [with_own.ins[i] for i in other.keep if i >= len(step.ins)]) as found:
+            if found:
+                return _record_looking(p, tape, other, [outs[i] for i in given], _inputs_at(tape, with_own, other))
+    return _record_looking(p, tape, pull, [outs[i] for i in given], _inputs_at(tape, step, pull))
+
+
+def _inputs_at(tape, step, pull):
+    """The inputs that a pullback reads, in order."""
     ins = []
     for i in pull.keep:
         s = step.ins[i]
         ins.append(number_at(tape, s) if type(s) is tuple else value_at(tape, s))
-    return _record_looking(p, tape, pull, [outs[i] for i in given], ins)
+    return ins
 
 
 def _record_looking(p, tape, pull, gs, ins):
@@ -373,16 +401,18 @@ def _record_looking(p, tape, pull, gs, ins):
 
 
 def _tensor_hooks(p, step, seen, outs):
-    """Tensor hooks, then retained gradients; `outs` is updated."""
+    """Tensor hooks, then retained gradients; `outs` is updated.  Returns what came, as hooks that write to a gradient left it."""
+    came = list(outs)
     for i, g in enumerate(outs):
         slot = step.first + i
         hooks = seen.hooks.get(slot)
         if hooks:
-            outs[i] = g = run_hooks(hooks, g)
+            outs[i] = g = run_hooks(hooks, g, came, i)
         ref = seen.retain.get(slot)
         t = ref() if ref is not None else None
         if t is not None and g is not None:
             _retain(t, g, p)
+    return came
 
 
 def _prehooks(seen, outs):
@@ -419,11 +449,13 @@ def _tensor(g):
     return None if g is None else wrap(g)
 
 
-def run_hooks(hooks, g):
-    """Tensor hooks in order of registration; a returned tensor replaces the gradient."""
+def run_hooks(hooks, g, came=None, place=0):
+    """Tensor hooks in order of registration; a returned tensor replaces the gradient.  came[place]: set to what was not replaced, as they left it."""
     for f in list(hooks.values()):
         t = _tensor(g)
         result = f(t)
+        if came is not None and t is not None and g is came[place]:
+            came[place] = t._value()
         if result is not None:
             g = _checked(result, g, f)
         elif t is not None:
@@ -449,10 +481,7 @@ def _legacy(v):
 
 def _retain(t, g, p):
     leaf = t._leaf_point()
-    if leaf.grad is None:
-        leaf.grad = wrap(g)
-    else:
-        accumulate(leaf, g, p)
+    leaf.grad = wrap(g if leaf.grad is None else p.add(leaf.grad._value(), g))  # never in place, as in torch
 
 
 # Arrivals
@@ -475,7 +504,7 @@ def _arrive(p, tape, slot, g):
     if g is None:
         return
     if slot >= 0 and (tape, slot) in (p.targets or ()):
-        p.captured[(tape, slot)] = g
+        p.captured.setdefault((tape, slot), g)
         return
     where = _leaf_at(tape, slot)
     if where is not None:
@@ -536,12 +565,12 @@ def accumulate_any(leaf, g, create_graph=False):
     old = leaf.grad
     if old is None:
         leaf.grad = wrap(g if not (create_graph and g.needs) else record_op(_COPY, (as_detached(g), g), GRAD)[0])
-    elif create_graph or old.requires_grad:
-        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD if create_graph else NOGRAD)[0])
+    elif create_graph:
+        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD)[0])
     else:
-        from .storage import write
-
-        write(old, record_op(_ADD, (old._value(), g), NOGRAD)[0])
+        v = old._value()
+        new = record_op(_ADD, (v, g), NOGRAD)[0]
+        write(old, with_history(new, v) if v.needs else new)  # as every write without grad mode, it leaves the history that there was
 
 
 def release_kept(tape):

@@ -89,11 +89,14 @@ def will_execute(node) -> bool:
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
     if p is None:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
-    if isinstance(node, AccumulateGrad) and not p.accumulate:
-        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is currently not supported.")
     key = _key(node)
     nodes, _, run = _needed(p)
-    return key in run or (p.targets is not None and key in nodes and key in {_key(_node(place)) for place in p.targets})
+    if key not in nodes or (len(p.roots) == 1 and key == _key(_node(p.roots[0][0]))):  # torch counts a single root as no part of the graph
+        return False
+    captured = p.targets is not None and not p.accumulate and key in {_key(n) for n in map(_node, p.targets) if n is not None}
+    if captured and isinstance(node, AccumulateGrad):
+        raise RuntimeError("A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad(). This is currently not supported.")
+    return key in run or captured
 
 
 def execution_order():

@@ -366,6 +366,15 @@ def _again(tape, step):
     return record_op(step.form.spec, ins, NOGRAD)
 
 
+def result_again(tape, slot):
+    """A result that a closed tape did not keep, computed again, in its place in the graph; None where its inputs are gone."""
+    step = slot_table(tape.prefix)[slot][0]
+    try:
+        return in_graph(tape, slot, _again(tape, step)[slot - step.first])
+    except NotImplementedError:
+        return None
+
+
 def _check_version(tape, slot, a, place):
     if tape.open and slot < 0:
         seen = tape.inputs[-slot - 1].seen

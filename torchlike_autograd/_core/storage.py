@@ -26,7 +26,7 @@ from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.lift import form_at
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
-from .nodes import Nowhere, node_at, observed, place_and_step, short_name
+from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
 from .speed import native
 
@@ -199,6 +199,37 @@ def replayed_from(view, base, b, mode):
     return replayed(view.chain, _whole(base, b), mode)
 
 
+def unhooked(t, old):
+    """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, which torch leaves behind."""
+    view = t._view
+    base = view.base
+    if base is None or base._cell is not t._cell or not _hooked(old, len(view.chain)):
+        return old
+    return replayed_from(view, base, read(base), GRAD)
+
+
+def _hooked(v, links):
+    """Whether anybody hooked one of the last nodes behind a Value."""
+    tape, slot = v.tape, v.slot
+    while links and tape is not None and v.leaf is None:
+        step = step_of(tape, slot)
+        seen = tape.extra.get(step.first)
+        if seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values())):
+            return True
+        slot, links = step.ins[0], links - 1
+        if type(slot) is tuple:
+            return False
+        if slot < 0:
+            edge = tape.edges[-slot - 1] if not tape.open else None
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                edge = (v.tape, v.slot)
+            if type(edge) is not tuple:
+                return False
+            tape, slot = edge
+    return False
+
+
 def rearranged(link, old):
     """`old` through one view operator under the node that it had."""
     return record_one(_replay_spec(((link, ()),), "_rearranged"), (old,), GRAD)
@@ -308,9 +339,12 @@ def _follow(old, new, counter):
 
 
 def _still_retained(old, new):
-    for first, seen in list(old.tape.extra.items()):
-        if type(first) is int and old.slot in seen.retain:
-            holder = seen.retain.pop(old.slot)
+    if not any(type(first) is int and seen.retain for first, seen in old.tape.extra.items()) or old.leaf is not None:
+        return
+    where, place, _ = place_and_step(old)
+    for first, seen in list(where.extra.items()):
+        if type(first) is int and place in seen.retain:
+            holder = seen.retain.pop(place)
             tape, slot, step = place_and_step(new)
             observed(tape, step.first, True).retain[slot] = holder
 

@@ -201,7 +201,7 @@ def conj_physical(input, *, out=None):
 @composite("torch.conj_physical_", "Tensor.conj_physical_")
 def conj_physical_(self):
     """`conj_physical` in place."""
-    return _conj_physical_twin(self) if self.is_complex() else self
+    return _conj_physical_twin(self)
 
 
 @composite("torch.is_conj", "Tensor.is_conj")

@@ -436,7 +436,10 @@ def strided_plan(input, size, stride, storage_offset):
     base = input._view.base if input._view is not None and input._view.base is not None else input
     _check_storage(base, size, stride, offset)
     if _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
+        same = base.dtype is input.dtype
         input, (own, at) = base, base._geometry()
+        if not same or _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
+            raise NotImplementedError("as_strided over memory that neither the tensor nor its base shows as elements of this dtype")
     return input, size, stride, offset - at, own
 
 

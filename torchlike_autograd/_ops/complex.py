@@ -40,6 +40,13 @@ def conj_physical(self):
     return jnp.conj(self)
 
 
+@op("conj_physical.twin(Tensor self) -> Tensor", node="ConjPhysicalBackward1", names=(), inplace=True, out=False, kinks=SMOOTH,
+    samples=[call(at(1 + 2j, 3j, dtype="complex128"))])
+def conj_physical_twin(self):
+    """The complex conjugate, in place."""
+    return jnp.conj(self)
+
+
 def _same_layout(shape, strides, offset):
     return shape, strides, offset
 

@@ -26,7 +26,7 @@ def norm_of(x, p, axes, keepdims=False):
     """The p-norm over axes with torch's derivative: 0 at the zero vector, ties of an infinite p share."""
 
     def tangent(t, out, x):
-        full = norm_of(x, p, axes, True)
+        full = out if keepdims else out.reshape([1 if i in _all(axes, x.ndim) else n for i, n in enumerate(x.shape)])
         return total(jnp.real(jnp.conj(_slope(x, full, p, axes)) * t), axes, keepdims)
 
     @partials(tangent)
@@ -34,6 +34,10 @@ def norm_of(x, p, axes, keepdims=False):
         return _value(x, p, axes, keepdims)
 
     return value(x)
+
+
+def _all(axes, ndim):
+    return range(ndim) if axes is None else [a % ndim for a in axes]
 
 
 def _value(x, p, axes, keepdims):

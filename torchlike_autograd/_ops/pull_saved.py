@@ -99,9 +99,26 @@ def _without_results(f, abstract, n):
     stand = dict(zip(_plain(results, jaxpr), jaxpr.invars[len(jaxpr.invars) - n:])) if made else {}
     if not stand:
         return ClosedJaxpr(jaxpr.replace(outvars=gradients, debug_info=jaxpr.debug_info.with_unknown_names()), flat.consts)
-    eqns = [e.replace(invars=[v if isinstance(v, Literal) else stand.get(v, v) for v in e.invars]) for e in jaxpr.eqns]
+    shaped = _shaped(jaxpr, stand)
+    rest = [e for e in jaxpr.eqns if e.outvars[0] not in shaped]
+    eqns = [*shaped.values(), *(e.replace(invars=[v if isinstance(v, Literal) else stand.get(v, v) for v in e.invars]) for e in rest)]
     outs = [v if isinstance(v, Literal) else stand.get(v, v) for v in gradients]
     return ClosedJaxpr(jaxpr.replace(eqns=eqns, outvars=outs, debug_info=jaxpr.debug_info.with_unknown_names()), flat.consts)
+
+
+def _shaped(jaxpr, stand):
+    """{variable that is a result before its last change of shape: the equation that makes it from the argument that stands for the result}."""
+    makers, out = {v: e for e in jaxpr.eqns for v in e.outvars}, {}
+    for v, given in stand.items():
+        e = makers.get(v)
+        while e is not None and e.primitive.name in ("squeeze", "reshape") and not isinstance(e.invars[0], Literal) and e.invars[0] in makers:
+            v = e.invars[0]
+            shape = v.aval.shape
+            again = jax.make_jaxpr(lambda x, shape=shape: jax.lax.reshape(x, shape))(jax.ShapeDtypeStruct(given.aval.shape, given.aval.dtype)).jaxpr.eqns
+            if len(makers[v].outvars) == 1 and len(again) == 1:
+                out[v] = again[0].replace(invars=[given], outvars=[v])
+            e = makers.get(v)
+    return out
 
 
 def _plain(results, jaxpr):

@@ -94,19 +94,22 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
     captured = engine.run_backward(pairs, retain_graph, create_graph, set(places), False)
-    out = []
+    out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._v is v}  # one Value is one Tensor, as in torch
     for i, (t, place) in enumerate(zip(targets, places)):
         g = captured.get(place)
         if g is None and not allow_unused:
             raise RuntimeError(
                 f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
-        out.append(_result(t, g, materialize, create_graph))
+        out.append(_result(t, g, materialize, create_graph, known))
     return tuple(out)
 
 
-def _result(t, g, materialize, create_graph):
+def _result(t, g, materialize, create_graph, known=None):
     if g is not None:
-        return wrap(g)
+        made = known.get(id(g))
+        if made is None:
+            made = known[id(g)] = wrap(g)
+        return made
     if not materialize:
         return None
     if not isinstance(t, Tensor):

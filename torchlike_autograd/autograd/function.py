@@ -10,13 +10,13 @@ import functools
 import inspect
 import itertools
 
-from .._core import levels
+from .._core import errors, levels
 from .._core.composite import named
 from .._core.nodes import Node
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
-from .._core.storage import View, cell_of, write
+from .._core.storage import View, cell_of, peek, view_error, write
 from .._ops.spec import LeveledAval
 from .._tensor import Tensor, _new, wrap
 from ._kept import keep, raw_saved_tensors, release, saved_tensors
@@ -316,7 +316,7 @@ def _recorded(cls, args, kwargs, split):
     outputs = raw if isinstance(raw, tuple) else (raw,)
     ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
-    _check_dirty(ctx, [t for _, t in tensors], outputs)
+    _check_dirty(ctx, {id(t): v for t, v in before}, outputs)
     if live:
         attached = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
@@ -342,17 +342,29 @@ def _inside(o, creation):
     return o
 
 
-def _check_dirty(ctx, inputs, outputs):
+def _check_dirty(ctx, before, outputs):
+    """torch's rules for what was written; before: {id of an input: its Value before the call}."""
     for d in ctx.dirty_tensors:
-        if thread.state.grad and d.requires_grad and d.is_leaf:
-            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-        if not any(d is t for t in inputs):
+        v = before.get(id(d), d._v)
+        if thread.state.grad and v.needs:
+            _check_written(d, v)
+        if id(d) not in before:
             warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
                  "ctx.mark_dirty().")
         if not any(d is o for o in outputs):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
                 "of the Function.")
+
+
+def _check_written(d, v):
+    base = d._view.base if d._view is not None else None
+    if v.leaf is not None:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if base is not None and d._view.creation != "default":
+        raise view_error(d, False)
+    if base is not None and peek(base).leaf is not None:
+        raise errors.leaf_view_inplace()
 
 
 _VIEW_AND_MORE = (

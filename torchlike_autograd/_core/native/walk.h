@@ -72,11 +72,12 @@ static int retain(PyObject *ref, PyObject *g, PyObject *pass)
     if (t == NULL || t == Py_None)
         return t == NULL ? -1 : 0;
     leaf = TENSOR(t)->leaf;
-    if (leaf != NULL && Py_TYPE(leaf) == Leaf) {
-        Py_INCREF(leaf);
-        int bad = accumulate(leaf, Py_NewRef(g));
-        Py_DECREF(leaf);
-        return bad;
+    if (leaf != NULL && Py_TYPE(leaf) == Leaf && SLOT(leaf, leaf_grad) == Py_None) {
+        PyObject *kept = wrap(Py_NewRef(g));
+        if (kept == NULL)
+            return -1;
+        Py_SETREF(SLOT(leaf, leaf_grad), kept);
+        return 0;
     }
     PyObject *r = PyObject_CallFunctionObjArgs(py_retain, t, g, pass, NULL);
     Py_XDECREF(r);

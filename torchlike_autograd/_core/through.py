@@ -1,0 +1,98 @@
+"""Gradients with a graph of their own, where torch's formula reads a result (layer 6).
+
+The gradient of `y = exp(x)` is `g * y` in torch: in the graph that `create_graph` makes it depends on `y`, and on `x` only behind it.  A plain pullback reads
+inputs alone (`g * exp(x)`), the same number with the same derivative by `x`; but a derivative by `y` itself, and hooks on `y`, see a difference.  So under
+`create_graph` a step that saves a result is pulled back by a `SavedPullback`, which takes it as an argument, from its own place in the graph.
+"""
+
+from __future__ import annotations
+
+from .._ops.pull_saved import SavedPullback, saved_places
+from .._ops.spec import Form
+from .plan import Stage, Visit
+from .record import Step
+
+
+class ResultPullback(SavedPullback):
+    """A SavedPullback whose `keep` names results too, after the step's inputs."""
+
+    __slots__ = ()
+
+    def __init__(self, form, wanted, given, places):
+        super().__init__(form, wanted, given, frozenset(i for side, i in places if side == "in"), tuple(k for side, k in places if side == "out"))
+        self.keep = (*self.keep, *(len(form.avals) + k for k in self.own))
+
+
+def pull_of(step, wanted, given):
+    """The pullback of a step that reads its results; None where the plain one is torch's."""
+    form = step.form
+    if step.kind != "op" or type(form) is not Form or step.packed or 0 not in form.kept(wanted)[1]:  # statistics beside the result are nobody's
+        return None
+    key = ("through", wanted, given)
+    if key not in form._pullbacks:
+        form._pullbacks[key] = _made(form, wanted, given)
+    return form._pullbacks[key]
+
+
+def _made(form, wanted, given):
+    form.pullback(wanted, given)  # raises what it refuses
+    pull = ResultPullback(form, wanted, given, tuple(q for q in saved_places(form, wanted) if q[0] == "in" or q[1] in form.diff_out))
+    return pull if any(i >= len(pull.avals) - len(pull.own) for i in pull.diff_in) else None
+
+
+def with_results(step):
+    """The step with its results after its inputs, where a ResultPullback finds them."""
+    return Step(step.kind, step.form, (*step.ins, *range(step.first, step.first + len(step.out_avals))), step.mode, step.out_avals, step.needs, step.first)
+
+
+def stage_of(stage, tape):
+    """The stage with each of its pullbacks as `pull_of` has it; itself where none is another."""
+    memo, key = tape.prefix.memo, ("through", stage)
+    out = memo.get(key)
+    if out is None:
+        pulls = [pull_of(v.step, v.wanted, v.given) for v in stage.visits]
+        out = memo[key] = _replaced(stage, pulls) if any(pulls) else stage
+    return out
+
+
+def _replaced(stage, pulls):
+    out, visits = object.__new__(Stage), []
+    for v, pull in zip(stage.visits, pulls):
+        if pull is not None:
+            w = object.__new__(Visit)
+            w.step, w.wanted, w.given, w.pull = with_results(v.step), v.wanted, v.given, pull
+            v = w
+        visits.append(v)
+    out.visits, out.cots, out.outs, out.avals, out.spread, out.looks = visits, stage.cots, stage.outs, stage.avals, stage.spread, stage.looks
+    out.reads = tuple(s for v, pull in zip(visits, pulls) if pull is not None for s in (v.step.ins[i] for i in pull.keep[len(pull.keep) - len(pull.own):]))
+    out.numbers = stage.numbers
+    return out
+
+
+class results:
+    """A context in which a tape has the results in `slots`: those that it did not keep are computed again, under their own place in the graph."""
+
+    def __init__(self, tape, slots):
+        self.tape, self.made = tape, []
+        if not tape.open:
+            self.made = [s for s in dict.fromkeys(slots) if s not in tape.kept]
+
+    def __enter__(self):
+        """True, or False where something is missing."""
+        from .saved import result_again  # cycle: it reads values as the engine does
+
+        for i, s in enumerate(self.made):
+            v = result_again(self.tape, s)
+            if v is None:
+                self.made = self.made[:i]
+                self.__exit__()
+                return False
+            self.tape.kept[s] = v
+        return True
+
+    def __exit__(self, *exc):
+        for s in self.made:
+            self.tape.kept.pop(s, None)
+
+
+__all__ = ["ResultPullback", "pull_of", "results", "stage_of", "with_results"]
