@@ -6,7 +6,7 @@ import logging
 
 from .. import _logging  # noqa: F401  the handlers
 from .._core.dtypes import DTYPES
-from .._core.nodes import Leaf, accumulate_node, node_at
+from .._core.nodes import Leaf, node_at
 
 log = logging.getLogger("torch.autograd.graph")
 _SHORT = {"uint8": "u8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "float16": "f16", "float32": "f32", "float64": "f64", "complex32": "c32",
@@ -30,9 +30,9 @@ class logged:
 
 
 def _below(places):
-    """All nodes of the graph below these places."""
+    """All nodes of the graph below these places (torch says nothing of a root that is a leaf)."""
     found = {}
-    stack = [accumulate_node(p) if isinstance(p, Leaf) else node_at(*p)[0] for p in places]
+    stack = [node_at(*p)[0] for p in places if not isinstance(p, Leaf)]
     while stack:
         node = stack.pop()
         if node is not None and id(node) not in found:
