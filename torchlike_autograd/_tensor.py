@@ -216,6 +216,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
             if v.aval.dtype.category < dtypes.FLOAT:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             v = as_leaf(v, self._leaf_point())
+            if levels.running():
+                levels.made_inside(v.leaf)
             if is_inference(self):
                 v.needs = INFERENCE | True
         else:
