@@ -76,6 +76,12 @@ def second_time():
         "need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
 
 
+def detached_inplace():
+    """A saved tensor has no history any more."""
+    return RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+                        "This is not supported, please use out-of-place `.detach()` instead")
+
+
 def modified_inplace(type_name, shape, producer, now, expected):
     of = f", which is {producer}," if producer else ""
     return RuntimeError(
