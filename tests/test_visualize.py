@@ -107,7 +107,7 @@ def test_timeline(tmp_path):
     with visualize.timeline(tmp_path / "trace.json") as t:
         losses = [step() for _ in range(3)]
     assert before > losses[0] > losses[1] > losses[2]
-    assert record.thread.state.root is root and "timeline" not in record.thread.state.extra
+    assert record.thread.state.root is root and not {"profiler", "calls"} & record.thread.state.extra.keys()
     assert {name: getattr(execute, name) for name in originals} == originals
     trace = json.loads((tmp_path / "trace.json").read_text())
     kinds = [e["cat"] for e in trace["traceEvents"]]
@@ -117,3 +117,12 @@ def test_timeline(tmp_path):
     assert any(__file__ in e["args"].get("line", "") for e in trace["traceEvents"])
     assert all(e["ph"] in "Xi" and e["ts"] >= 0 for e in trace["traceEvents"]) and "flush" in t.summary()
     assert step() < losses[2]
+
+
+def test_timeline_inside_a_profile():
+    x = torch.ones(3, requires_grad=True)
+    with torch.autograd.profiler.profile() as p, visualize.timeline(calls=True) as t:
+        (x * 2).sum().backward()
+    names = [e.name for e in p.function_events]
+    assert "aten::mul" in names and "MulBackward0" in names and "backward" not in names
+    assert [e["name"] for e in t.events if e["cat"] == "call"].count("sum") == 1 and any(e["cat"] == "backward" for e in t.events)

@@ -20,6 +20,7 @@ from ._core.size import Size
 from ._core.state import State
 from ._core.state import new as _new
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
+from ._core.versions import detached
 from ._ops.spec import LeveledAval
 from ._tensor_members import grad_dtype_of
 from ._tensor_values import Values
@@ -216,6 +217,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
             if v.aval.dtype.category < dtypes.FLOAT:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             v = as_leaf(v, self._leaf_point())
+            if levels.running():
+                levels.made_inside(v.leaf)
             if is_inference(self):
                 v.needs = INFERENCE | True
         else:
@@ -430,7 +433,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
-        self._set_value(as_detached(self._value()))
+        old = self._value()
+        self._set_value(as_detached(old))
+        if old.needs and old.leaf is None:
+            detached(old)
         if self._leaf is not None:
             self._leaf.off = True
         return self

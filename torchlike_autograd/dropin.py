@@ -39,8 +39,8 @@ class _Finder(importlib.metadata.DistributionFinder):
     """Answers for torch and its public modules."""
 
     def find_spec(self, name, path=None, target=None):
-        if name == "functorch":
-            return importlib.machinery.ModuleSpec(name, _Alias(f"{_HOME}.functorch"), is_package=True)
+        if name == "functorch" or name.startswith("functorch."):
+            return importlib.machinery.ModuleSpec(name, _Alias(f"{_HOME}.{name}"), is_package=True) if _exists(f"{_HOME}.{name}") else None
         if name != "torch" and not name.startswith("torch."):
             return None
         rest = name[len("torch"):]
@@ -118,7 +118,7 @@ class _During(importlib.abc.Loader):
 
 
 def _torch_modules():
-    return [k for k in sys.modules if k in ("torch", "functorch") or k.startswith("torch.")]
+    return [k for k in sys.modules if k.partition(".")[0] in ("torch", "functorch")]
 
 
 def _name_as_torchs(module):

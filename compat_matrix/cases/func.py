@@ -1,5 +1,7 @@
 """torch.func and torch.vmap: transformations, nested, with autograd around them; structure and words."""
 
+from importlib import import_module
+
 from compat_matrix.case import attempt, case
 
 
@@ -460,3 +462,52 @@ def _(torch):
     out = Scaled.apply(x, 2, torch.ones(2))
     out.grad_fn.register_hook(lambda gi, go: (gi[0] * 2, None))
     yield "replaced", torch.autograd.grad(out.sum(), x)
+
+
+@case("func.grad.leaves_made_inside")
+def _(torch):
+    x = torch.tensor([1.0, 2.0, 3.0])
+    for name, make in (("ones", lambda: torch.ones(3, requires_grad=True)), ("tensor", lambda: torch.tensor([1.0, 2.0, 3.0], requires_grad=True)),
+                       ("parameter", lambda: torch.nn.Parameter(torch.ones(3)))):
+        seen = []
+
+        def f(x, make=make, seen=seen):
+            y = make()
+            seen.append((y.requires_grad, y.is_leaf))
+            return (x * y).sum(), y * 2
+
+        (g, aux), value = torch.func.grad(f, has_aux=True)(x), torch.func.grad_and_value(lambda x, f=f: f(x)[0])(x)[1]
+        yield name, seen, g, g.requires_grad, aux.requires_grad, aux.is_leaf, value.requires_grad
+
+
+@case("func.vmap.writes_to_captured")
+def _(torch):
+    x = torch.ones(3, 4)
+    for name, f in (("add", lambda c, v: c.add_(v)), ("sub", lambda c, v: c.sub_(v)), ("div", lambda c, v: c.div_(v, rounding_mode="floor")),
+                    ("atan2", lambda c, v: c.atan2_(v)), ("lerp", lambda c, v: c.lerp_(v, 0.5)), ("addcmul", lambda c, v: c.addcmul_(v, v))):
+        for shape in ((4,), (), (1,)):
+            yield f"{name} {shape}", attempt(lambda f=f, shape=shape: torch.vmap(lambda v: f(torch.ones(shape), v))(x))
+
+
+@case("func.functorch")
+def _(torch):
+    made = import_module(f"{torch.__name__}._functorch.make_functional")
+    torch.manual_seed(0)
+    net = torch.nn.Linear(2, 2)
+    f, params = made.make_functional(net)
+    yield "call", f(params, torch.ones(1, 2)), [p.requires_grad for p in params], type(f).__name__
+    f, params, buffers = made.make_functional_with_buffers(torch.nn.BatchNorm1d(2), disable_autograd_tracking=True)
+    yield "buffers", f(params, buffers, torch.tensor([[1.0, 2.0], [3.0, 5.0]])), [p.requires_grad for p in params], len(buffers)
+    f, params, buffers = made.combine_state_for_ensemble([torch.nn.Linear(2, 1) for _ in range(3)])
+    yield "ensemble", torch.vmap(f, in_dims=(0, 0, None))(params, buffers, torch.ones(4, 2)), [p.shape for p in params]
+    for models in ([], [torch.nn.Linear(1, 1), torch.nn.Linear(1, 1).eval()], [torch.nn.Linear(1, 1), torch.nn.ReLU()]):
+        yield f"refused {len(models)} {len({m.training for m in models})}", attempt(lambda models=models: made.combine_state_for_ensemble(models))
+    reshape = import_module(f"{torch.__name__}._C")._functorch
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    yield "into", [reshape.reshape_dim_into(s, d, x) for s, d in ((0, 0), (1, 0), (2, 1), (-1, -1))]
+    yield "out of", [reshape.reshape_dim_outof(s, n, x) for s, n in ((0, 2), (2, 2), (-1, 4))]
+    mapped = import_module(f"{torch.__name__}._functorch.vmap")
+    yield "restored", mapped.restore_vmap(lambda a, b: (a * b, b), (1, None), 3, "error")(torch.ones(2, 3), torch.ones(2))
+    yield "sizes", mapped.get_chunk_sizes(7, 3), mapped.get_chunk_sizes(6, 3)
+    eager = import_module(f"{torch.__name__}._functorch.eager_transforms")
+    yield "slices", eager._slice_argnums((1, 2, 3), (0, 2)), eager._slice_argnums((1, 2, 3), 1), eager._slice_argnums((1, 2, 3), 1, as_tuple=False)

@@ -49,7 +49,7 @@ class Anomaly:
         self.running = tape, step.first
         try:
             return run_node(p, tape, item, grads)
-        except Exception:
+        except Exception:  # whatever a node, a hook or a user's backward raises; it goes on as it is
             blame(tape, step)
             raise
         finally:

@@ -134,10 +134,10 @@ def _inplace_value(spec, values, old, target):
     out = form.out_avals[0]
     if out.dtype is not old.aval.dtype and not dtypes.can_cast(out.dtype, old.aval.dtype):
         raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {old.aval.dtype.char_name}")
-    if out.shape != old.aval.shape:
-        raise RuntimeError(f"output with shape {list(old.aval.shape)} doesn't match the broadcast shape {list(out.shape)}")
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
+    if out.shape != old.aval.shape:
+        raise RuntimeError(f"output with shape {list(old.aval.shape)} doesn't match the broadcast shape {list(out.shape)}")
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype

@@ -19,7 +19,7 @@ from .asked import cuts_of, mark_useful, targets_on
 from .nodes import Leaf, Nowhere, changes, edge_indices, observed
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
 from .program import kept_by
-from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .speed import native
 from .storage import as_detached, with_history, write
@@ -33,13 +33,14 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
-    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "levels", "number", "roots", "targets", "useful")
+    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "levels", "number", "roots", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
         self.targets, self.accumulate = targets, accumulate
         self.captured = {}
         self.frontier = {}  # tape -> {slot: gradient Value}
+        self.undefined = {}  # tape -> slots where an undefined gradient arrived
         self.arrived = {}  # Leaf -> its gradient from this pass so far
         self.useful = None
         self.callbacks = []
@@ -57,6 +58,15 @@ class Pass:
         old = slots.get(slot)
         slots[slot] = g if old is None else self.add(old, g)
 
+    def lose(self, where):
+        """An undefined gradient for a Leaf or (tape, slot): it is passed on to those who watch."""
+        if type(where) is Leaf:
+            if where.observed():
+                self.arrived.setdefault(where, None)
+        elif type(where) is tuple:
+            self.frontier.setdefault(where[0], {})
+            self.undefined.setdefault(where[0], set()).add(where[1])
+
     def add(self, a, b):
         return record_op(_ADD, (a, b), GRAD if self.create_graph else NOGRAD)[0]
 
@@ -70,6 +80,7 @@ class Pass:
 _numbers = itertools.count()
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 _COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
+_NEVER = float("inf")
 
 
 def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True):
@@ -110,13 +121,14 @@ def run_tape(p, tape, grads):
         record.flush(tape)
     targets = targets_on(p, tape)
     cuts = cuts_of(tape)
-    plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts)
+    lost = set(p.undefined.pop(tape, ())) if p.undefined else set()
+    plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts, _lost(lost, grads))
     anomaly = thread.state.anomaly
     if anomaly is None:
         check(tape, plan)
     else:
         anomaly.check(check, tape, plan)
-    walk(p, tape, plan, grads, targets, cuts)
+    ends = walk(p, tape, plan, grads, targets, cuts, lost)
     if not p.keep_graph:
         _free_structure(tape, plan)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
         tape.freed |= plan.saving
@@ -128,18 +140,29 @@ def run_tape(p, tape, grads):
     else:
         for slot, g in grads.items():
             _arrive(p, tape, slot, g)
+    for slot in ends:
+        p.lose(_leaf_at(tape, slot))
 
 
-def walk(p, tape, plan: Plan, grads, targets, cuts):
-    """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape.
+def _lost(slots, grads, last=_NEVER):
+    """`plan_for`'s argument of that name."""
+    left = slots - grads.keys()
+    return (tuple(sorted(left)), last) if left else ()
 
-    After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.
+
+def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
+    """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape.  lost: slots where undefined gradients arrived, likewise.
+
+    After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.  Returns the ends that only
+    undefined gradients reached.
     """
     items = list(reversed(plan.items))
-    seen = changes[0]
-    done = native.walk(p, tape, plan.items, grads, changes) if native is not None and _goes_straight(p, tape) else 0
-    looked = done < 0  # the hooks of the next item have run, and changed what is watched
-    del items[len(items) - (~done if looked else done):]
+    seen, last, done = changes[0], _NEVER, set()
+    went = native.walk(p, tape, plan.items, grads, changes) if native is not None and _goes_straight(p, tape) else 0
+    looked = went < 0  # the hooks of the next item have run, and changed what is watched
+    went = ~went if looked else went
+    del items[len(items) - went:]
+    last = min((item[1].first for item in plan.items[:went] if type(item) is tuple), default=last)
     while items:
         item = items.pop()
         if type(item) is Stage:
@@ -156,15 +179,28 @@ def walk(p, tape, plan: Plan, grads, targets, cuts):
             complete = run_watched(p, tape, item, grads, seen, looked)
             looked = False
         else:
-            complete = _leaf_event(p, tape, item[1], grads, plan)
+            complete = True
+            if _leaf_event(p, tape, item[1], grads, plan):
+                done.add(item[1])
+        if type(item[1]) is Step:
+            last = item[1].first
+            if not complete:
+                lost.update(item[1].ins[i] for i in item[2])
         if complete and changes[0] == seen:
             continue
         now, seen = cuts_of(tape), changes[0]
         if not complete or now != cuts:
             cuts = now
-            left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s)))
-            plan = plan_for(tape.prefix, left, targets, cuts)
+            left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s) and not (s >= last and _ran_silently(tape, s))))
+            plan = plan_for(tape.prefix, left, targets, cuts, _lost(lost, grads, last))
             items = list(reversed(plan.items))
+    return [s for s in plan.lost if s not in done]
+
+
+def _ran_silently(tape, slot):
+    """Whether the gradient of a slot went to a node that sends nothing on."""
+    step = slot_table(tape.prefix)[slot][0]
+    return step.kind == "op" and step.mode != LEAF and step.form.silent
 
 
 def _goes_straight(p, tape):
@@ -173,11 +209,12 @@ def _goes_straight(p, tape):
 
 
 def _leaf_event(p, tape, slot, grads, plan):
-    """A watched leaf has all of its gradient from this tape: finish it here, unless other places still add to it."""
+    """A watched leaf has all of its gradient from this tape: finish it here, unless other places still add to it.  Returns whether it did."""
     leaf = _leaf_at(tape, slot)
-    if type(leaf) is Leaf and slot in grads and not _still_coming(p, tape, slot, leaf, plan):
-        g = grads.pop(slot)
-        finish_leaf(p, leaf, g if leaf not in p.arrived else p.add(p.arrived.pop(leaf), g))
+    if type(leaf) is not Leaf or (slot not in grads and slot not in plan.lost) or _still_coming(p, tape, slot, leaf, plan):
+        return False
+    g, old = grads.pop(slot, None), p.arrived.pop(leaf, None)
+    finish_leaf(p, leaf, g if old is None else old if g is None else p.add(old, g))
     return True
 
 
@@ -329,7 +366,7 @@ def run_node(p, tape, item, grads):
     if thread.state.anomaly is not None:
         thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)
-    return all(step.ins[i] in grads for i in wanted)
+    return all(step.ins[i] in grads for i in wanted) if given else not any(step.ins[i] in grads for i in wanted)
 
 
 def _capture(p, tape, step, outs):
@@ -467,10 +504,12 @@ def _checked(result, g, f):
     name = getattr(f, "__name__", type(f).__name__)
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+    if g is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     v = result._value()
-    if g is not None and v.aval.shape != g.aval.shape:
+    if v.aval.shape != g.aval.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
-    if g is not None and v.aval.dtype is not g.aval.dtype and not hasattr(f, "any_type"):
+    if v.aval.dtype is not g.aval.dtype and not hasattr(f, "any_type"):
         raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_legacy(g)} got torch.{_legacy(v)})")
     return v
 
@@ -522,9 +561,10 @@ def _leaf_at(tape, slot):
 
 
 def finish_leaf(p, leaf, g):
-    """Hooks of a leaf, accumulation, hooks after it."""
+    """Hooks of a leaf, accumulation, hooks after it; an undefined gradient (None) goes to the hooks that come before."""
     if p.targets is None and not leaf.off and not leaf.observed():
-        accumulate(leaf, g, p)
+        if g is not None:
+            accumulate(leaf, g, p)
         return
     if leaf.hooks and (p.accumulate or p.targets is None or leaf in p.targets):
         g = run_hooks(leaf.hooks, g)
@@ -535,13 +575,15 @@ def finish_leaf(p, leaf, g):
         return
     if leaf.prehooks:
         for f in list(leaf.prehooks.values()):
-            result = f((wrap(g),))
+            result = f((_tensor(g),))
             if result is not None:
-                g = (result[0] if isinstance(result, tuple) else result)._value()
+                result = result[0] if isinstance(result, tuple) else result
+                g = None if result is None else _checked(result, g, f)
     t = leaf.tensor()
     if t is not None and not t.requires_grad:
         return
-    accumulate(leaf, g, p)
+    if g is not None:
+        accumulate(leaf, g, p)
     if leaf.post:
         for f in list(leaf.post.values()):
             result = f(t)
@@ -550,7 +592,7 @@ def finish_leaf(p, leaf, g):
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
-            f((), (wrap(g),))
+            f((), (_tensor(g),))
 
 
 def accumulate(leaf, g, p):

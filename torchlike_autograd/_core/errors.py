@@ -76,6 +76,12 @@ def second_time():
         "need to backward through the graph a second time or if you need to access saved tensors after calling backward.")
 
 
+def detached_inplace():
+    """A saved tensor has no history any more."""
+    return RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+                        "This is not supported, please use out-of-place `.detach()` instead")
+
+
 def modified_inplace(type_name, shape, producer, now, expected):
     of = f", which is {producer}," if producer else ""
     return RuntimeError(
@@ -153,9 +159,9 @@ def mapped_random():
         "randomness operation out of vmap")
 
 
-def mapped_inplace():
+def mapped_inplace(name, where):
     """A mapped value written to a tensor that is not."""
     return RuntimeError(
-        "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. This "
-        "happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. Please try to use out-of-place operators instead of inplace "
-        "arithmetic. If said operator is being called inside the PyTorch framework, please file a bug report instead.")
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. This happened due "
+        f"to `other` being vmapped over but `self` not being vmapped over {where}. Please try to use out-of-place operators instead of {name}. If said operator is "
+        "being called inside the PyTorch framework, please file a bug report instead.")

@@ -43,6 +43,14 @@ def transforming():
     return any(lv.kind in ("grad", MAP) or lv.randomness == "jvp" for lv in running())
 
 
+def made_inside(leaf):
+    """A tensor that asks for gradients inside a reverse-mode level: outside of it there is nothing to ask for."""
+    for level in reversed(running()):
+        if level.kind == "grad":
+            level.leaves.append(leaf)
+            return
+
+
 class enter:
     """Run inside a new level; as a context manager gives the Level.  above: its id is above this one too."""
 
@@ -154,10 +162,14 @@ def check_write(old, new, name=""):
     """torch's error where a result of type `new`, which is mapped, would be written to a tensor of type `old`, which is not."""
     missing = [lv for lv in levels_of(new) if lv[2] == MAP and lv not in levels_of(old)]
     if missing:
-        if name not in ("add", "sub", "mul", "div"):
-            raise errors.mapped_inplace()
-        shape = list(old.shape)
-        raise RuntimeError(f"output with shape {shape} doesn't match the broadcast shape {[n for _, n, _ in missing] + shape}")
+        name = name.partition(".")[0].strip("_")
+        if name not in ("add", "atan2"):
+            ruled, depth = name in _RULED, [lv.id for lv in running()].index(missing[-1][0]) + 1
+            raise errors.mapped_inplace("inplace arithmetic" if ruled else f"aten::{name}_", "in a vmap" if ruled else f"at level {depth}")
+        raise RuntimeError(f"output with shape {list(old.shape)} doesn't match the broadcast shape {[n for _, n, _ in missing] + list(new.shape)}")
+
+
+_RULED = ("copy", "div", "mul", "sub")  # what torch maps in place by a rule of its own
 
 
 def draw(f, shape):

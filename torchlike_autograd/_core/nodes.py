@@ -157,7 +157,7 @@ class Node:
     requires_grad = property(lambda self: True)
 
     def _sequence_nr(self):
-        return self._tape.serial * 1_000_000 + self._first
+        return self._tape.serial * 1_000_000 + _numbers(self._tape.prefix)[self._first]
 
     def _set_sequence_nr(self, number):
         raise NotImplementedError("_set_sequence_nr: the order of a backward pass is structure here and cannot be changed")
@@ -181,6 +181,18 @@ class Node:
 
     def __repr__(self):
         return f"<{type(self).__name__} object at {hex(id(self))}>"
+
+
+def _numbers(prefix):
+    """{first slot of a step: how many nodes there are before it}."""
+    out = prefix.memo.get("numbers")
+    if out is None:
+        out, n = {}, 0
+        for step in prefix.steps()[0]:
+            out[step.first] = n
+            n += True in step.needs and step.kind in ("op", "function") and (step.kind == "function" or step.form.op.name not in HIDDEN)
+        prefix.memo["numbers"] = out
+    return out
 
 
 def short_name(node):

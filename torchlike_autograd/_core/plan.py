@@ -69,14 +69,14 @@ class Plan:
 
     items: Stage, ("node", step, wanted, given) for a step that is visible to Python, ("gradient", step, wanted, given) where only the gradients that a step of
     the next stage gets are visible, or ("leaf", slot);
-    targets: slots whose gradients are asked for; saving: first slots of visited nodes that keep something; kept, results: slots that they keep of their inputs and of
+    targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach; saving: first slots of visited nodes that keep something; kept, results: slots that they keep of their inputs and of
     their own outputs.
     """
 
-    __slots__ = ("items", "kept", "results", "saving", "targets", "visited")
+    __slots__ = ("items", "kept", "lost", "results", "saving", "targets", "visited")
 
-    def __init__(self, items, targets, saving, kept, results, visited):
-        self.items, self.targets, self.saving, self.kept, self.results, self.visited = items, targets, saving, kept, results, visited
+    def __init__(self, items, targets, saving, kept, results, visited, lost=()):
+        self.items, self.targets, self.saving, self.kept, self.results, self.visited, self.lost = items, targets, saving, kept, results, visited, lost
 
 
 def _slot_aval(slot, table, input_avals):
@@ -119,20 +119,27 @@ def useful_slots(prefix, targets: frozenset) -> frozenset:
     return out
 
 
-def plan_for(prefix, roots: tuple, targets, cuts: frozenset) -> Plan:
-    """The plan from `roots` (distinct slots with a gradient); targets None means every leaf and outside slot."""
-    key = ("plan", roots, targets, cuts)
+def plan_for(prefix, roots: tuple, targets, cuts: frozenset, lost=()) -> Plan:
+    """The plan from `roots` (distinct slots with a gradient); targets None means every leaf and outside slot.
+
+    lost: (slots where an undefined gradient arrived, first slot of the last step that ran), see `_visits`.
+    """
+    key = ("plan", roots, targets, cuts, lost) if lost else ("plan", roots, targets, cuts)
     out = prefix.memo.get(key)
     if out is None:
-        out = prefix.memo[key] = _build(prefix, roots, targets, cuts)
+        out = prefix.memo[key] = _build(prefix, roots, targets, cuts, lost)
     return out
 
 
-def _build(prefix, roots, targets, cuts):
+def _visible(step, cuts):
+    return step.kind == "function" or (cuts and any(step.first + i in cuts for i in range(len(step.out_avals))))
+
+
+def _build(prefix, roots, targets, cuts, lost=()):
     needs = needs_of(prefix)
     table = slot_table(prefix)
     useful = None if targets is None else useful_slots(prefix, targets)
-    order = _visits(prefix, roots, needs, useful)
+    order, gone = _visits(prefix, roots, needs, useful, cuts, lost)
     ends = _last_uses(order, cuts, roots)
     builder = _Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
@@ -140,7 +147,7 @@ def _build(prefix, roots, targets, cuts):
     saving, kept, results = set(), set(), set()
     for step, wanted, given in order:
         first, ins = step.first, step.ins
-        visible = step.kind == "function" or (cuts and any(first + i in cuts for i in range(len(step.out_avals))))
+        visible = _visible(step, cuts)
         if not wanted and not visible:
             continue
         if wanted and step.kind == "op":
@@ -156,11 +163,12 @@ def _build(prefix, roots, targets, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
         elif visible:
             builder.event(("node", step, wanted, given))
-        elif not _silent(step):
+        elif given and not _silent(step):
             builder.visit(Visit(step, wanted, given))
         for slot in ends.get(first, ()):
             builder.event(("leaf", slot))
-    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]))
+    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]),
+                tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]))
 
 
 def _saved(form, wanted, inplace):
@@ -179,28 +187,31 @@ def _only_watched(step, wanted, given, cuts):
 _ONLY = (0,)
 
 
-def _visits(prefix, roots, needs, useful):
-    """[(step, wanted, given outputs)] latest first."""
-    have = set(roots)
+def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
+    """([(step, wanted, given outputs)] latest first, slots that only undefined gradients reach).
+
+    An undefined gradient goes on through every node: hooks and custom Functions see it (given: ()).  Those that have run already are passed over.
+    """
+    have, gone = set(roots), set(lost[0] if lost else ())
     out = []
     for step in reversed(prefix.steps()[0]):
         if step.mode == LEAF or True not in step.needs or step.kind in ("leaf", "detach"):
             continue
         first = step.first
         if len(step.needs) == 1:
-            if first not in have:
-                continue
-            given = _ONLY
+            given = _ONLY if first in have else ()
         else:
             given = tuple([i for i in range(len(step.needs)) if first + i in have])
-            if not given:
-                continue
+        if not given and not (gone and any(first + i in gone for i in range(len(step.needs)))):
+            continue
+        if not given and lost and first >= lost[1] and _visible(step, cuts):
+            continue
         wanted = step.wanted if useful is None and step.kind == "op" else wanted_of(step, needs, useful)
         out.append((step, wanted, given))
-        ins = step.ins
-        for i in () if _silent(step) else wanted:
-            have.add(ins[i])
-    return out
+        ins, where = step.ins, have if given and not _silent(step) else gone
+        for i in wanted:
+            where.add(ins[i])
+    return out, gone - have if gone else gone
 
 
 def _silent(step):
@@ -260,7 +271,7 @@ class _Stages:
         self.close()
         self.items.append(item)
         if item[0] == "node":
-            self._consume(item[1], item[3], item[2])
+            self._consume(item[1], item[3], item[2] if item[3] else ())
         self.start = tuple(self.alive)
 
     def close(self):

@@ -1,4 +1,4 @@
-"""What a profiler hears (layer 6): calls as they are recorded, programs as they run, nodes of backward passes.  Nothing of it is on any path while it is off.
+"""What profilers and timelines hear (layer 6): calls as they are recorded, programs as they run, nodes of backward passes.  Nothing of it is on any path while it is off.
 
 A thread's tapes are watched (watch.py) while one listens, so that every call ends in `record_watched`; `execute.timer` is asked at each flush.  Recording a call
 and computing its result are different times here: the first is the event `aten::...`, the second part of the event of its program.
@@ -14,29 +14,49 @@ import jax
 
 from . import execute
 from .anomaly import Anomaly
+from .lines import user_line
 from .record import thread
 from .watch import rewatch
 
 PROGRAM = "torchlike::program"
+PARTS = frozenset(("backward", "compile", "op by op", "run"))
 
 
 class Collector:
-    """The events of one profile: (name, start, end, thread, shapes, kind, sequence number), times in nanoseconds."""
+    """The events of one profile or timeline: (name, start, end, thread, shapes, kind, sequence number, what else there is to say), times in nanoseconds.
 
-    def __init__(self, shapes=False):
-        self.events, self.shapes, self.open = [], shapes, 0
+    shapes: those of calls' arguments; calls: whether recorded calls are events; nodes: whether nodes of backward passes are, which cuts a pass at each of them;
+    lines: whether a call says where in the user's program it is, and its results; parts: whether it takes what the executor does inside (timeline.py); wait:
+    whether a program counts until its results are there.  One that begins inside another tells that one too.
+    """
+
+    def __init__(self, shapes=False, *, calls=True, nodes=True, lines=False, parts=False, wait=True):
+        self.shapes, self.calls, self.nodes, self.lines, self.parts, self.wait = shapes, calls, nodes, lines, parts, wait
+        self.events, self.outer = [], None
         self.origin = time.perf_counter_ns()
 
-    def add(self, name, start, end=None, shapes=None, kind="cpu_op", number=-1):
+    def add(self, name, start, end=None, shapes=None, kind="cpu_op", number=-1, about=None):
         """One event that has ended (now, unless told otherwise)."""
-        self.events.append((name, start, time.perf_counter_ns() if end is None else end, threading.get_ident(), shapes or [], kind, number))
+        event = (name, start, time.perf_counter_ns() if end is None else end, threading.get_ident(), shapes or [], kind, number, about or {})
+        own = self
+        while own is not None:
+            if own.parts or kind not in PARTS:
+                own.events.append(event)
+            own = own.outer
 
     def call(self, spec, ins, start, made):
         """A call that was recorded."""
         name = spec.op.name.partition(".")[0].strip("_~")
         v = made[0] if made else None
         shapes = [list(a.aval.shape) if hasattr(a, "aval") else [] for a in ins] if self.shapes else None
-        self.add(f"aten::{name}", start, shapes=shapes, number=v.slot if v is not None and v.needs else -1)
+        self.add(f"aten::{name}", start, shapes=shapes, number=v.slot if v is not None and v.needs else -1, about=_where(spec, made) if self.lines else None)
+
+
+def _where(spec, made):
+    """What a timeline says of a call."""
+    line = user_line()
+    about = {"op": spec.op.name, "result": ", ".join(repr(v.aval) for v in made)}
+    return about if line is None else {**about, "line": f"{line[0]}:{line[1]}"}
 
 
 class Nodes(Anomaly):
@@ -70,9 +90,12 @@ def start(collector):
     """Listen to this thread from now on; returns what `stop` needs."""
     state = thread.state
     execute.flush()
-    before = state.extra.get("profiler"), state.anomaly, execute.timer[0]
+    before = state.extra.get("profiler"), state.extra.get("calls"), state.anomaly, execute.timer[0]
+    collector.outer = before[0]
     state.extra["profiler"] = collector
-    if state.anomaly is None:
+    if collector.calls:
+        state.extra["calls"] = collector
+    if state.anomaly is None and collector.nodes:
         state.anomaly = Nodes(collector)
     execute.timer[0] = _timed
     rewatch(state)
@@ -83,11 +106,12 @@ def stop(before):
     """Run what is pending and listen no more."""
     state = thread.state
     execute.flush()
-    if before[0] is None:
-        state.extra.pop("profiler", None)
-    else:
-        state.extra["profiler"] = before[0]
-    state.anomaly, execute.timer[0] = before[1], before[2]
+    for name, old in zip(("profiler", "calls"), before):
+        if old is None:
+            state.extra.pop(name, None)
+        else:
+            state.extra[name] = old
+    state.anomaly, execute.timer[0] = before[2:]
     rewatch(state)
 
 
@@ -102,14 +126,14 @@ def _timed(tape, run):
     if collector is None:
         return run(tape)
     calls = sum(s.kind in ("op", "backward") for s in tape.prefix.steps()[0])
-    left = [weakref.ref(v) for v in tape.values]
+    left = [weakref.ref(v) for v in tape.values] if collector.wait else ()
     start = time.perf_counter_ns()
     out = run(tape)
     for v in (r() for r in left):
         if v is not None and v.array is not None:
             jax.block_until_ready(v.array)
     if calls:
-        collector.add(PROGRAM, start, kind="program", number=calls)
+        collector.add(PROGRAM, start, kind="program", number=calls, about={"operators": tape.prefix.weight, "inputs": tape.prefix.inputs} if collector.lines else None)
     return out
 
 

@@ -31,7 +31,7 @@ from .engine import number_at, value_at
 from .nodes import Leaf, observed
 from .record import NOGRAD, Value, counter_of, record_op, slot_table, thread
 from .storage import as_detached, as_leaf, with_history
-from .versions import _modified
+from .versions import DETACHED, _modified
 
 FREED = ("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or "
          "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved variables after "
@@ -382,7 +382,7 @@ def _check_version(tape, slot, a, place):
         seen = tape.kept[slot].seen if slot in tape.kept else None
     else:
         seen = tape.seen.get(slot)
-    if seen is not None and seen[0].n != seen[1]:
+    if seen is not None and seen[0].n != seen[1] and seen[0] is not DETACHED:
         raise _modified(tape, slot, *seen, a, place[0] == "out")
 
 

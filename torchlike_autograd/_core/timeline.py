@@ -1,21 +1,21 @@
 """What happens when (layer 7): recorded calls, backward passes, flushes, compilations and runs as a Chrome trace.
 
-While a timeline runs, its thread's tapes are watched (so that calls are seen; what is recorded has structures of its own then, compiled once more) and
-the executor goes its general way through timed functions.  Nothing of it is there otherwise.
+A timeline is a view of what a `profiling.Collector` hears; it adds what the executor does inside: while it runs, that goes its general way through timed
+functions.  Nothing of it is there otherwise.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import threading
 import time
 
 import jax
 
-from . import execute, placed, record, watch
-from .lines import user_line
-from .record import LOCK, thread
+from . import execute, placed, profiling
+from .record import LOCK
+
+_KINDS = {"cpu_op": "call", "program": "flush", "user_annotation": "range"}
 
 
 class Timeline:
@@ -29,15 +29,11 @@ class Timeline:
         self.events, self._undo = [], []
 
     def __enter__(self):
-        record.flush()
-        self._start = time.perf_counter()
-        state = thread.state
-        if self.calls:
-            state.extra["timeline"] = self
-            watch.rewatch(state)
+        self._collector = profiling.Collector(calls=self.calls, nodes=False, lines=True, parts=True, wait=self.wait)
+        self._before = profiling.start(self._collector)
         with LOCK:
             self._replace(execute, "native", None if execute.native is None else _Slow(execute.native))
-            for name, kind in (("_run", "flush"), ("_compile", "compile"), ("op_by_op", "op by op"), ("_call", "run")):
+            for name, kind in (("_compile", "compile"), ("op_by_op", "op by op"), ("_call", "run")):
                 self._replace(execute, name, self._timed(getattr(execute, name), kind))
             self._replace(placed.Piece, "_compile", self._timed(placed.Piece._compile, "compile"))
             self._wrap_passes()
@@ -50,14 +46,12 @@ class Timeline:
         self._replace(_run.engine, "run_backward", self._timed(_run.engine.run_backward, "backward"))
 
     def __exit__(self, *exc):
-        record.flush()
+        profiling.stop(self._before)
         with LOCK:
             for owner, name, old in reversed(self._undo):
                 setattr(owner, name, old)
         self._undo = []
-        state = thread.state
-        if state.extra.pop("timeline", None) is not None:
-            watch.rewatch(state)
+        self.events = [_event(e, self._collector.origin) for e in self._collector.events]
         if self.path is not None:
             self.save(self.path)
 
@@ -67,29 +61,15 @@ class Timeline:
 
     def _timed(self, f, kind):
         def run(*args, **kwargs):
-            start = time.perf_counter()
+            start = time.perf_counter_ns()
             out = f(*args, **kwargs)
             if self.wait and kind == "run":
                 jax.block_until_ready([x for x in out if isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer)])
             if out is not False:  # a pass that was not of the simple kind
-                self._add(kind, kind, start, time.perf_counter(), _about(args))
+                self._collector.add(kind, start, kind=kind, about=_about(args))
             return out
 
         return run
-
-    def note(self, step):
-        """A recorded call."""
-        now = time.perf_counter()
-        line = user_line()
-        details = {"result": ", ".join(map(repr, step.out_avals))}
-        if line is not None:
-            details["line"] = f"{line[0]}:{line[1]}"
-        self._add(step.form.op.name, "call", now, now, details)
-
-    def _add(self, name, kind, start, end, details):
-        event = {"name": name, "cat": kind, "pid": os.getpid(), "tid": threading.get_native_id(), "ts": (start - self._start) * 1e6, "args": details}
-        event.update({"ph": "i", "s": "t"} if kind == "call" else {"ph": "X", "dur": (end - start) * 1e6})
-        self.events.append(event)
 
     def trace(self):
         """The trace as Chrome reads it."""
@@ -107,6 +87,16 @@ class Timeline:
             n, total = rows.get(e["cat"], (0, 0.0))
             rows[e["cat"]] = n + 1, total + e.get("dur", 0.0)
         return "\n".join(f"{kind:<10} {n:>7}  {total / 1e3:>10.3f} ms" for kind, (n, total) in sorted(rows.items()))
+
+
+def _event(event, origin):
+    """An event of a collector as Chrome reads it; a call is an instant."""
+    name, start, end, thread, _, kind, _, about = event
+    kind = _KINDS.get(kind, kind)
+    details = dict(about)
+    name = details.pop("op", "flush" if kind == "flush" else name)
+    at = {"name": name, "cat": kind, "pid": os.getpid(), "tid": thread, "ts": ((end if kind == "call" else start) - origin) / 1e3, "args": details}
+    return {**at, "ph": "i", "s": "t"} if kind == "call" else {**at, "ph": "X", "dur": (end - start) / 1e3}
 
 
 class _Slow:

@@ -1,10 +1,19 @@
-"""What is checked before a backward pass runs over a tape (layer 6): nothing that it reads was released or written since."""
+"""What is checked before a backward pass runs over a tape (layer 5): nothing that it reads was released or written since."""
 
 from __future__ import annotations
 
 from . import errors
 from .nodes import node_at, short_name, step_of
-from .record import slot_table
+from .record import Counter, slot_table
+
+DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
+
+
+def detached(v):
+    """Note that the tensor of a computed Value has no history any more."""
+    v.seen = DETACHED, 0
+    if v.tape is not None:
+        v.tape.seen[v.slot] = v.seen
 
 
 def check(tape, plan):
@@ -13,7 +22,7 @@ def check(tape, plan):
         raise errors.second_time()
     if tape.seen:
         for slots, own in ((plan.results, True), (plan.kept, False)):
-            stale = [s for s in slots & tape.seen.keys() if tape.seen[s][0].n != tape.seen[s][1]]
+            stale = [s for s in slots & tape.seen.keys() if tape.seen[s][0].n != tape.seen[s][1] and not (own and tape.seen[s][0] is DETACHED)]
             if stale:
                 slot = max(stale)  # torch finds the one that it reaches first
                 raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
@@ -26,6 +35,8 @@ def check(tape, plan):
 
 def _modified(tape, slot, counter, at, a, own=False):
     """The version error; it names the node that wrote last, or the one that made the value (`own`: and kept it); a view would be read again."""
+    if counter is DETACHED:
+        return errors.detached_inplace()
     v = counter.writer() if counter.writer is not None and not own else None
     place = _place_at(tape, slot)
     producer = None
@@ -61,4 +72,4 @@ def _shows_base(tape, slot):
     return step.kind == "op" and (step.form.op.is_view or step.form.node == "AsStridedBackward0")
 
 
-__all__ = ["check"]
+__all__ = ["check", "detached"]

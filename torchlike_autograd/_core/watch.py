@@ -2,7 +2,7 @@
 
 A tape becomes watched by an edge of its own in the trie, below which labels of calls are never stored plainly; so every call, also one that goes by C, ends in
 `record.record_watched`, which is installed here.  Structures still repeat and programs are found again: the edges are there, under another key.  Watching is a
-property of the thread (saved-tensor hooks, anomaly mode, a timeline) and costs nothing where it is off.
+property of the thread (saved-tensor hooks, anomaly mode, a profile) and costs nothing where it is off.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from . import record, saved
 from .record import IMMEDIATE, NOGRAD, ROOT, Step, _append, extend, is_full, label_of, new_prefix
 
-_LISTENERS = ("profiler", "selective", "timeline")
+_LISTENERS = ("calls", "selective")
 
 
 def rewatch(state):
@@ -35,7 +35,7 @@ def _edge(prefix, wanted):
 
 def record_watched(state, spec, ins, mode):
     """Record a call on a watched tape and show it to whoever watches."""
-    profiler = state.extra.get("profiler")
+    profiler = state.extra.get("calls")
     if profiler is None:
         return _record_watched(state, spec, ins, mode)
     start = time.perf_counter_ns()
@@ -57,8 +57,6 @@ def _record_watched(state, spec, ins, mode):
         nxt = extend(tape, label, spec, ins, mode, key)
     out = _append(tape, nxt, numbers)
     step = nxt.step
-    if "timeline" in state.extra:
-        state.extra["timeline"].note(step)
     if "selective" in state.extra and mode != record.LEAF:
         out = state.extra["selective"].made(spec, ins, out)
     if True in step.needs and mode != record.LEAF:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from logging import DEBUG
 
 from .._core import engine, levels, overriding
 from .._core.dispatch import cast_spec
@@ -16,6 +17,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._core.size import Size
 from .._tensor import Tensor, wrap
+from ._logged import log, logged
 from .graph import GradientEdge
 
 
@@ -23,7 +25,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or of `inputs`)."""
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
         v = tensors._v if tensors._cell is None else tensors._value()
-        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running():
+        if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running() and not log.isEnabledFor(DEBUG):
             if thread.state.anomaly is None and run_simple(v):
                 return
             if tensors._cell is None and v.aval.dtype.category == FLOAT:
@@ -46,7 +48,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         _warn_cycle()
     pairs = _roots(roots, grads)
     if targets is None:
-        engine.run_backward(pairs, retain_graph, create_graph)
+        _pass(pairs, retain_graph, create_graph)
     else:
         _backward_inputs(pairs, targets, retain_graph, create_graph)
 
@@ -57,7 +59,15 @@ def _backward_inputs(pairs, targets, retain_graph, create_graph):
         if isinstance(t, Tensor):
             t.retain_grad()
         where.add(_place(t))
-    engine.run_backward(pairs, retain_graph, create_graph, where, True)
+    _pass(pairs, retain_graph, create_graph, where, True)
+
+
+def _pass(pairs, *args):
+    """`engine.run_backward`, logged where somebody wants to read it."""
+    if not log.isEnabledFor(DEBUG):
+        return engine.run_backward(pairs, *args)
+    with logged([place for place, _ in pairs]):
+        return engine.run_backward(pairs, *args)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
@@ -93,7 +103,7 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
         if isinstance(t, Tensor) and not t.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
-    captured = engine.run_backward(pairs, retain_graph, create_graph, set(places), False)
+    captured = _pass(pairs, retain_graph, create_graph, set(places), False)
     out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._v is v}  # one Value is one Tensor, as in torch
     for i, (t, place) in enumerate(zip(targets, places)):
         g = captured.get(place)

@@ -30,6 +30,7 @@ class _Reverse(levels.enter):
     def __init__(self):
         super().__init__("grad")
         self.leaves, self.outer = [], is_grad_enabled()
+        self.level.leaves = self.leaves
 
     def __enter__(self):
         self.mode = enable_grad()

@@ -105,7 +105,7 @@ def make_dual(tensor, tangent, *, level=None):
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
     out = wrap(levels.move("join", found[1], [v, tangent._value()]))
-    _given()[out._v] = weakref.ref(tangent), weakref.ref(tangent._value())
+    _given()[out._v] = tangent, weakref.ref(tangent._value())
     return out
 
 
@@ -118,9 +118,8 @@ def _tangent_of(v, level):
     """The tangent of a dual Value: the very tensor that it was made with, unless that was written to."""
     given = _given().get(v)
     if given is not None:
-        t, then = (r() for r in given)
-        if t is not None and then is not None and t._value() is then:
-            return t
+        if given[0]._value() is given[1]():
+            return given[0]
     return wrap(levels.move("tangent", level, [v]))
 
 

@@ -10,6 +10,7 @@ from .._core import nodes, passes, saved  # noqa: F401  saved: nodes show what t
 from .._core.nodes import Nowhere, RemovableHandle, accumulate_node, node_at
 from .._core.storage import cell_of, history, is_inference
 from .._tensor import Tensor
+from ._logged import log  # noqa: F401
 from ._mutation import allow_mutation_on_saved_tensors
 from ._saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 

@@ -37,11 +37,11 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             raise errors.only_float_requires_grad()
         if type(base) not in PLAIN:  # stays of its class, marked as a parameter
             base._is_param = True
-            return base.requires_grad_(requires_grad)
+            return base._ask(requires_grad)
         self = _new(cls)
         copy_state(base, self)
         if requires_grad:
-            self.requires_grad_()
+            self._ask(True)
         return self
 
     def __deepcopy__(self, memo):

@@ -443,3 +443,34 @@ each("inplace.leaf", refused_on_leaf, {
     "detach_": "x.detach_()",
     "view of view": "x[1:][0].mul_(2)", "mask setitem": "x.__setitem__(x > 1, 0.0)",
 })
+
+
+@case("inplace.detach.of_saved")
+def _(torch):
+    def run(f, then=lambda a: None):
+        x = torch.tensor(1.0, requires_grad=True)
+        a = x.clone()
+        b = f(a)
+        a.detach_()
+        then(a)
+        b.backward()
+        return x.grad
+
+    yield "input", attempt(lambda: run(torch.sin))
+    yield "asked again", attempt(lambda: run(torch.sin, lambda a: a.requires_grad_()))
+    yield "looked at", attempt(lambda: run(lambda a: [b := a.sin(), b.item()][0]))
+    yield "result of the next", run(torch.exp), run(lambda a: a * 2)
+    yield "through a view", run(lambda a: a.view(()).sin())
+    x = torch.tensor(1.0, requires_grad=True)
+    e = x.exp()
+    f = e * 3
+    e.detach_()
+    f.backward()
+    yield "own result", x.grad, e.requires_grad
+    h = torch.zeros(2)
+    w = torch.ones(2, requires_grad=True)
+    for _ in range(3):
+        h = (h + w).tanh()
+        h.sum().backward()
+        h.detach_()
+    yield "truncated", w.grad

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 
-from ._core import levels, overriding, passes, saved
-from ._core.composite import COMPOSITES
-from ._core.nodes import AccumulateGrad
-from ._core.record import thread
-from ._core.storage import REPLAY
-from ._functions.special_nodes import DelayedError, UndefinedGrad
-from ._tensor import TensorMeta
-from .autograd import _saving, grad_mode
-from .nn.modules._convert import _asked
+from .._core import levels, overriding, passes
+from .._core.composite import COMPOSITES
+from .._core.record import thread
+from .._core.storage import REPLAY
+from .._tensor import TensorMeta
+from ..autograd import grad_mode
+from ..nn.modules._convert import _asked
+from . import _autograd, _functions, _functorch  # noqa: F401
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
@@ -104,9 +104,9 @@ def _set_grad_enabled(enabled):
     grad_mode.set_mode(enabled)
 
 
-_functions = types.SimpleNamespace(AccumulateGrad=AccumulateGrad, DelayedError=DelayedError, UndefinedGrad=UndefinedGrad)
-_autograd = types.SimpleNamespace(
-    SavedTensor=saved.SavedTensor, _get_current_graph_task_keep_graph=passes.keep_graph, _pop_saved_tensors_default_hooks=_saving.pop_hooks,
-    _push_saved_tensors_default_hooks=_saving.push_hooks, _saved_tensors_hooks_disable=_saving.set_disabled, _saved_tensors_hooks_enable=_saving.enable,
-    _saved_tensors_hooks_get_disabled_error_message=_saving.disabled_message,
-    _unsafe_set_version_counter=grad_mode.set_versions, _saved_tensors_hooks_is_enabled=lambda: _saving.disabled_message() is None, _top_saved_tensors_default_hooks=_saving.top_hooks)
+class _ExcludeDispatchKeyGuard(contextlib.nullcontext):
+    """A context that would keep calls from parts of PyTorch's dispatcher."""
+
+
+class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
+    """Likewise, to parts of it."""

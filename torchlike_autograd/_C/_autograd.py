@@ -1,0 +1,23 @@
+"""torch._C._autograd (layer 8): what Python code of torch.autograd asks the engine for."""
+
+from .._core import passes, saved
+from ..autograd import _saving, grad_mode
+
+SavedTensor = saved.SavedTensor
+_get_current_graph_task_keep_graph = passes.keep_graph
+_pop_saved_tensors_default_hooks = _saving.pop_hooks
+_push_saved_tensors_default_hooks = _saving.push_hooks
+_saved_tensors_hooks_disable = _saving.set_disabled
+_saved_tensors_hooks_enable = _saving.enable
+_saved_tensors_hooks_get_disabled_error_message = _saving.disabled_message
+_top_saved_tensors_default_hooks = _saving.top_hooks
+_unsafe_set_version_counter = grad_mode.set_versions
+
+
+def _saved_tensors_hooks_is_enabled():
+    return _saving.disabled_message() is None
+
+
+def kineto_available():
+    """True: events are collected, without Kineto."""
+    return True

@@ -1,0 +1,79 @@
+"""torch._functorch.make_functional (layer 8): modules as functions of their parameters, as functorch had them before `torch.func.functional_call`."""
+
+from __future__ import annotations
+
+import copy
+
+from .._core import publish as _publish
+from ..autograd._stateless import functional_call
+from ..nn import Module
+
+__all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "make_functional", "make_functional_with_buffers"]
+
+
+class FunctionalModule(Module):
+    """A module that is called with its parameters: f(params, *args)."""
+
+    def __init__(self, stateless_model, param_names):
+        super().__init__()
+        self.stateless_model, self.param_names = stateless_model, param_names
+
+    def forward(self, params, *args, **kwargs):
+        """The model's result with these parameters."""
+        return functional_call(self.stateless_model, dict(zip(self.param_names, params)), args, kwargs)
+
+
+class FunctionalModuleWithBuffers(Module):
+    """A module that is called with its parameters and buffers: f(params, buffers, *args)."""
+
+    def __init__(self, stateless_model, param_names, buffer_names):
+        super().__init__()
+        self.stateless_model, self.param_names, self.buffer_names = stateless_model, param_names, buffer_names
+
+    def forward(self, params, buffers, *args, **kwargs):
+        """The model's result with these parameters and buffers."""
+        return functional_call(self.stateless_model, {**dict(zip(self.param_names, params)), **dict(zip(self.buffer_names, buffers))}, args, kwargs)
+
+
+def _split(model, disable_autograd_tracking):
+    """(a copy of the model, names and values of its parameters, names and values of its buffers)."""
+    own = copy.deepcopy(model)
+    named, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+    values = tuple(p.detach().clone() if disable_autograd_tracking else copy.deepcopy(p) for p in named.values())
+    return own, tuple(named), values, tuple(buffers), tuple(b.detach().clone() for b in buffers.values())
+
+
+def make_functional(model, disable_autograd_tracking=False):
+    """(function of parameters and arguments, parameters).  RuntimeError for a model with buffers."""
+    own, names, params, buffers, _ = _split(model, disable_autograd_tracking)
+    if buffers:
+        raise RuntimeError("make_functional(model): `model` has buffers. Please use make_functional_with_buffers(model) instead.")
+    return FunctionalModule(own, names), params
+
+
+def make_functional_with_buffers(model, disable_autograd_tracking=False):
+    """(function of parameters, buffers and arguments, parameters, buffers)."""
+    own, names, params, buffer_names, buffers = _split(model, disable_autograd_tracking)
+    return FunctionalModuleWithBuffers(own, names, buffer_names), params, buffers
+
+
+def combine_state_for_ensemble(models):
+    """(function of parameters, buffers and arguments, stacked parameters, stacked buffers) of models of one class."""
+    if not models:
+        raise RuntimeError("combine_state_for_ensemble: Expected at least one model, got 0.")
+    if not (all(m.training for m in models) or not any(m.training for m in models)):
+        raise RuntimeError("combine_state_for_ensemble: Expected all models to have the same training/eval mode.")
+    if not all(type(m) is type(models[0]) for m in models):
+        raise RuntimeError("combine_state_for_ensemble: Expected all models to be of the same class.")
+    stack = _publish.load_all()["torch.stack"]
+    made = [make_functional_with_buffers(m) for m in models]
+    return made[0][0], *(tuple(stack([t.detach() for t in ts]) for ts in zip(*(m[k] for m in made))) for k in (1, 2))
+
+
+def functional_init(model_class, ensemble_shape=(), device="cpu"):
+    """NotImplementedError."""
+    raise NotImplementedError("torch._functorch.make_functional.functional_init: use torch.func.stack_module_state")
+
+
+functional_init_with_buffers = functional_init
+__getattr__ = _publish.missing("torch._functorch.make_functional")
