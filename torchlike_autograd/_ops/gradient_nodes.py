@@ -63,6 +63,14 @@ SECOND = {
 }
 
 
+# Nodes whose gradients come from one operator, so that each of them depends on all that it reads.
+WHOLE = {f"{n}Backward0" for n in _TWICE}
+
+# Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
+PASSING = {f"{n}Backward0" for n in "Add Clone Expand Graft Squeeze Sub Rsub Addmm Addmv Addr Addbmm Baddbmm Addcmul Addcdiv Fmod Remainder IndexAdd "
+           "ScatterAdd".split()} | {"SqueezeBackward1", "SqueezeBackward2", "FmodBackward1", "RemainderBackward1"}
+
+
 def first(node, owner):
     """The name for the gradient of the input `owner` of an operator whose node is `node`."""
     found = FIRST.get(node, node)
@@ -84,4 +92,10 @@ def together(names):
     return names[0] if len(set(names)) == 1 else tuple(names)
 
 
-__all__ = ["FIRST", "SECOND", "first", "second", "together"]
+def passed(jaxpr, n):
+    """For each result the cotangent that it is, or None; () where none is one."""
+    found = tuple(next((i for i, v in enumerate(jaxpr.invars[:n]) if v is o), None) for o in jaxpr.outvars)
+    return found if any(i is not None for i in found) else ()
+
+
+__all__ = ["FIRST", "PASSING", "SECOND", "WHOLE", "first", "passed", "second", "together"]

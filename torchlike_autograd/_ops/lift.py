@@ -109,6 +109,10 @@ class Lifted(Form):
         return tuple(_run(calling(self.base), self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
                           [levels_of(b) for b in self.base.avals], flat))
 
+    def requiring(self, wanted):
+        """As the plain Form."""
+        return self.base.requiring(wanted)
+
     def guard(self, *flat):
         """The largest of the codes."""
         own = [levels_of(b) for b in self.base.avals]

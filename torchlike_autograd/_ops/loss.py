@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
-from .conventions import magnitude, only, partials, straight
+from .conventions import always, magnitude, only, partials, straight
 from .norm import norm_gradient, norm_of
 from .opened import is_int64
 from .reduce import average, total, type_of
@@ -190,7 +190,8 @@ _TARGET = at(1, 0, 3, dtype="int64", grad=False)
 
 
 @op("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    node="NllLossBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
+    node="NllLossBackward0", names=(), opmath=True, zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
+    saves={"self": ("self", "target", "weight", "result1")},
     samples=[call(real(3, 4), _TARGET, None, 1, -100), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 0, 0)],
     **_TARGETS, kinks=[call(real(2, 4), at(-100, -100, dtype="int64", grad=False), None, 1, -100)])
 def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
@@ -203,7 +204,8 @@ def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
 
 
 @op("nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    node="NllLoss2DBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
+    node="NllLoss2DBackward0", names=(), opmath=True, zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
+    saves={"self": ("self", "target", "weight", "result1")},
     samples=[call(real(1, 4, 1, 3), at([[[1, 0, 3]]], dtype="int64", grad=False), None, 1, -100)], **_TARGETS, kinks=SMOOTH)
 def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
     """Minus the entries of the target classes of every pixel, and the sum of their weights."""

@@ -101,7 +101,7 @@ def _check(entry):
 def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, lift=(), scalars=(), aliases=(), names=None,
        promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
        nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
-       guard=None, guard_error=None, zero_second=False, second=None, silent=None, refuses=None, refuse=None, check=None, wide=(), untracked=False,
+       guard=None, guard_error=None, zero_second=None, second=None, silent=None, refuses=None, refuse=None, check=None, wide=(), untracked=False,
        forward=True):
     """Declare an operator.
 
@@ -122,7 +122,9 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     one input (in-place on them is an error); host: the body runs on concrete NumPy arrays (data-dependent shapes);
     guard: for errors that depend on data, ``guard(*arrays, **keywords) -> integer``, 0 where all is well; it runs with the program, and the next
     look raises ``guard_error(code, *shapes of the arrays, **statics)``; zero_second: torch's gradient is an operator with a (zero) derivative of its own,
-    as for relu, so that it requires grad although it depends on its input only through comparisons (or ``zero_second(*types, **statics)`` saying where; the input is kept for it then);
+    as for relu, so that it requires grad although it depends on its input only through comparisons
+    (or ``zero_second(*types, **statics)`` saying where; the input is kept for it then;
+    by default where `second` is given);
     second: the operator of torch's gradient where that has no derivative: backward through it raises; silent: ``silent(**statics)`` says where torch sends
     an undefined gradient on, which counts as none; refuses: ``refuses(types, result type, parameters, **statics)`` raises where torch's gradient of these parameters fails; check: ``check(types, result dtype, statics)``
     raises for types that torch refuses before it casts; types: {parameter: Aval of what stands there}, device "number" for Python numbers; wide: operands
