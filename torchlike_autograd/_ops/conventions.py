@@ -9,13 +9,14 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
 from .._core.numeric import cannot_hold
 
-__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "of_nothing", "only", "partials", "power", "signum",
-           "straight", "unless", "wide"]
+__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "larger_tangent", "magnitude", "no_tangent",
+           "of_nothing", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
 
 
 def partials(*rules):
@@ -124,6 +125,27 @@ def _straight(value, like):
 def always(*_, **__):
     """For `zero_second` where the gradient may not even look at the input: the input is kept for it."""
     return True
+
+
+def no_tangent(x):
+    """The tangent of integers."""
+    return np.zeros(x.shape, jax.dtypes.float0)
+
+
+def larger_tangent(out, primals, tangents):
+    """That of the larger of two in forward mode: half of each where they are equal, the second one's beside NaN."""
+    return _chosen(primals, tangents, primals[0] > primals[1])
+
+
+def smaller_tangent(out, primals, tangents):
+    """That of the smaller of two in forward mode."""
+    return _chosen(primals, tangents, primals[0] < primals[1])
+
+
+def _chosen(primals, tangents, first):
+    t, u = tangents
+    share = jnp.where(primals[0] == primals[1], 0.5, first).astype(u.dtype)
+    return u + share * (t - u)
 
 
 def of_nothing(x, *_, **__):

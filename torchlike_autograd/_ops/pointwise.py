@@ -388,7 +388,13 @@ def _share(part, y, x):
 _FLOAT_PAIR = {"promote": Promote.FLOAT, "saves": _BOTH}
 
 
-@op("atan2(Tensor self, Tensor other) -> Tensor", node="Atan2Backward0", samples=_TWO, aliases=("arctan2",), **_FLOAT_PAIR,
+def _direction_tangent(out, primals, tangents):
+    """NaN at the origin in forward mode."""
+    (y, x), (t, u) = primals, tangents
+    return (t * x - u * y) / (x * x + y * y)
+
+
+@op("atan2(Tensor self, Tensor other) -> Tensor", node="Atan2Backward0", samples=_TWO, tangent=_direction_tangent, aliases=("arctan2",), **_FLOAT_PAIR,
     kinks=[call(at(0.0, 0.0, 1.0, -0.0), at(0.0, -1.0, 0.0, -1.0))])
 def atan2(self, other):
     """The angle of the point (other, self)."""

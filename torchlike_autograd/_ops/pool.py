@@ -271,9 +271,13 @@ def _unpool(n):
         """Every element at its place, zeros elsewhere."""
         return body(self, indices, output_size=output_size)
 
+    def tangent(out, primals, tangents, *, output_size, **_):
+        """The last of several elements at one place, as in the value."""
+        return _put(tangents[0], primals[1], output_size, False)
+
     derivative = rule(lambda out, primals, tangents, *, output_size, **_: _put(tangents[0], primals[1], output_size, True))
     op(f"max_unpool{n}d(Tensor self, Tensor indices, int[{n}] output_size{more}) -> Tensor", node=f"MaxUnpool{n}DBackward0", names=(), nondiff=("indices",),
-       guard=_first_outside, guard_error=_outside, derivative=derivative, saves={"self": ("self", "indices")},
+       guard=_first_outside, guard_error=_outside, derivative=derivative, tangent=tangent, saves={"self": ("self", "indices")},
        samples=[call(real(1, 1, 2), at(0, 3, dtype="int64", grad=False), (2, 2))], kinks=SMOOTH)(plain if n == 2 else body)
 
 

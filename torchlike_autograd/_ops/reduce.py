@@ -87,7 +87,8 @@ def _without_nan(x, axes, keepdims, dtype):
     return convert(total(wide(convert(x, dtype)), axes, keepdims), dtype)
 
 
-@op("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward0", samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=SMOOTH,
+@op("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward0",
+    tangent=lambda out, primals, tangents, **asked: mean(*tangents, **asked), samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=SMOOTH,
     errors=[fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError,
                   "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long")])
 def mean(self, *, dtype=None):
@@ -95,7 +96,8 @@ def mean(self, *, dtype=None):
     return _mean(self, tuple(range(self.ndim)), False, dtype)
 
 
-@op("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward1", samples=_DIMS, kinks=SMOOTH,
+@op("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward1",
+    tangent=lambda out, primals, tangents, **asked: mean_dim(*tangents, **asked), samples=_DIMS, kinks=SMOOTH,
     errors=[_TWICE, _OUTSIDE])
 def mean_dim(self, *, dim, keepdim=False, dtype=None):
     """The mean over dims."""

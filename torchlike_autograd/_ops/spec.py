@@ -20,7 +20,7 @@ from .._core import config, devices, dtypes, shapes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
-from .opened import calling
+from .opened import TANGENTS, calling
 from .registry import NONE, UNIMPLEMENTED, Promote
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -447,12 +447,13 @@ def _abstract(a):
 
 
 def _body(op, args, kwargs):
-    if op.rule is None:
+    rule = op.rule if not TANGENTS[0] or op.tangent is None else op.tangent
+    if rule is None:
         return op.body(*args, **kwargs)
-    return _with_rule(op, args, kwargs)
+    return _with_rule(op, rule, args, kwargs)
 
 
-def _with_rule(op, args, kwargs):
+def _with_rule(op, rule, args, kwargs):
     """The body under its jvp rule; absent arguments and lifted keywords are closed over or passed along."""
     lifted = [k for k in op.lift if kwargs.get(k) is not None and hasattr(kwargs[k], "dtype")]
     statics = {k: v for k, v in kwargs.items() if k not in lifted}
@@ -472,7 +473,7 @@ def _with_rule(op, args, kwargs):
         out = f(*primals)
         own, kw = split(primals)
         clean = [None if t.dtype == jax.dtypes.float0 else t for t in tangents[: len(leaves)]]
-        return out, op.rule(out, own, jax.tree.unflatten(tree, clean), **kw)
+        return out, rule(out, own, jax.tree.unflatten(tree, clean), **kw)
 
     return f(*leaves, *[kwargs[k] for k in lifted])
 
