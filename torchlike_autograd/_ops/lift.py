@@ -68,6 +68,8 @@ def _refuses_duals(op):
 def _no_forward(op):
     """torch's words for it: `forward` may say the operator's name in torch; one whose backward is not implemented either is told of shortly."""
     second = getattr(op, "second", None)
+    if op.derivative == UNIMPLEMENTED and second is None and op.node == "torch::autograd::NotImplemented":
+        second = f"aten::{op.name}"
     if op.derivative == UNIMPLEMENTED and second is not None:
         return f"Trying to use forward AD with {second} that does not support it."
     forward = getattr(op, "forward", True)

@@ -10,7 +10,7 @@ from jax.lax import Precision
 
 from .._core import dtypes, shapes
 from .._core.shapes import reduce_dims
-from .conventions import fixed_power, magnitude, partials, signum, wide
+from .conventions import BOOL_MINUS, char_name, fixed_power, magnitude, partials, signum, wide
 from .reduce import total, type_of
 from .registry import Promote, at, call, fails, op, real
 
@@ -139,6 +139,10 @@ def linalg_vector_norm(self, *, ord=2, dim=None, keepdim=False, dtype=None):
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0), p) for p in (1, 2, 3, float("inf"))])
 def dist(self, other, *, p=2):
     """The p-norm of self - other."""
+    if self.dtype == bool:
+        raise RuntimeError(BOOL_MINUS)
+    if not jnp.issubdtype(self.dtype, jnp.inexact):
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {char_name(self)} instead.")
     away = self - other
     return norm_of(away, p, tuple(range(away.ndim)))
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config, dtypes
-from .conventions import aligned, check_number, check_scale, cxx_name, fixed_power, only, partials, power, unless
+from .conventions import BOOL_MINUS, aligned, check_number, check_scale, cxx_name, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
@@ -24,7 +24,7 @@ def _check_alpha(types, result, statics):
 def _check_difference(types, result, statics):
     bools = [types[k].dtype.name == "bool" for k in ("self", "other")]
     if all(bools):
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(BOOL_MINUS)
     if any(bools):
         raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported." + _USE_NOT)
     check_scale(types, result, "alpha")

@@ -112,6 +112,8 @@ def _add(x, where, src):
 
 
 def _multiply(x, where, src):
+    if x.dtype == bool:
+        return x.at[where].min(src.astype(bool), mode="clip", wrap_negative_indices=False)
     return x.at[where].multiply(src, mode="clip", wrap_negative_indices=False)
 
 
