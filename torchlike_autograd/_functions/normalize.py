@@ -110,7 +110,7 @@ def torch_batch_norm(input, weight, bias, running_mean, running_var, training, m
     """The input less the mean of its channel, divided by its deviation."""
     _tensor("batch_norm", input)
     momentum = _float("batch_norm", "momentum", 7, momentum)
-    if input.ndim > 1 and not input.numel():
+    if not input.numel():
         return _nothing(input, weight, bias)
     return _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
@@ -123,9 +123,9 @@ def _nothing(input, weight, bias):
 
 
 @composite("torch.native_batch_norm")
-def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """The input less the mean of its channel, divided by its deviation; the mean and the inverse of the deviation."""
-    return _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, _batch)
+    return _into(out, _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, _batch))
 
 
 @composite("torch._native_batch_norm_legit")
@@ -135,7 +135,10 @@ def native_batch_norm_legit(input, weight, bias, *rest, out=None):
         raise TypeError(f"_native_batch_norm_legit() takes 6 or 8 positional arguments, {len(rest) + 3} were given")
     stats = len(rest) == 5
     mean, var, training, momentum, eps = rest if stats else (None, None, *rest)
-    found = _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone)
+    return _into(out, _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
+
+
+def _into(out, found):
     for o, r in zip(out or (), found):
         write_result(o, r._value())
     return found if out is None else tuple(out)
@@ -145,8 +148,13 @@ def _with_statistics(input, weight, bias, running_mean, running_var, training, m
     out, mean, var = _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps, batch)
     if not training:
         nothing = mean.detach()[:0].clone()
-        return out, nothing, nothing.clone()
-    return out, _statistics(mean, input, eps, False), _statistics(var, input, eps, True)
+        return out, *(cast(t, _parameters(input, weight, running_mean)) for t in (nothing, nothing.clone()))
+    return out, *(cast(_statistics(t, input, eps, inverse), _parameters(input, weight, running_mean)) for t, inverse in ((mean, False), (var, True)))
+
+
+def _parameters(input, weight, running):
+    """The dtype of the statistics: that of the parameters, where there are some."""
+    return next((t.dtype for t in (weight, running) if t is not None), input.dtype)
 
 
 @composite("torch.nn.functional.batch_norm")

@@ -172,7 +172,7 @@ def convolution(input, weight, bias, *, stride, padding, dilation, transposed, o
                         groups=groups)
 
 
-@op(f"_convolution_complex{_SCHEMA}", node="AddBackward0", names=(), out=False,
+@op(f"_convolution_complex{_SCHEMA}", node="AddBackward0", names=(), zero_second=True, out=False,
     samples=[call(real(1, 1, 3, dtype="complex128"), real(1, 1, 2, dtype="complex128"), None, *_PLAIN_CALL)], kinks=SMOOTH)
 def _convolution_complex(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
     """The convolution of complex numbers, for which torch has no operator of its own."""
