@@ -433,7 +433,8 @@ def extend(tape, label, spec, ins, mode, key=None):
     form = spec.form(avals)
     wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
     needing = mode == LEAF or (mode & GRAD and wanted)
-    needs = tuple([i in form.diff_out for i in range(len(form.out_avals))]) if needing else (False,) * len(form.out_avals)
+    having = () if not needing else form.requiring(wanted) if wanted else form.diff_out
+    needs = tuple([i in having for i in range(len(form.out_avals))])
     if mode is INFERENCE or (spec.op.is_view and not needing):
         made = (ins[0].needs if spec.op.is_view else mode) & INFERENCE
         needs = (INFERENCE if made else False,) * len(needs)

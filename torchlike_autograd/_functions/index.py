@@ -35,7 +35,11 @@ def _checked(name, twin, settled):
             out = kwargs.pop("out", None) if kwargs else None
             spec, flat = recipes.find(args, kwargs)
             spec = settled(spec, flat)
-            return run(spec, flat) if out is None else into(name, spec, flat, out)
+            if out is None:
+                return run(spec, flat)
+            if not spec.op.out:
+                raise bind.no_match(name, ops, args, {**kwargs, "out": out}, recipes is method)
+            return into(name, spec, flat, out)
 
         function.__name__ = function.__qualname__ = name
         function.__doc__ = ops[0].doc
@@ -188,6 +192,9 @@ def embedding_rows(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sp
     flat = (weight, indices)
     refuse_complex("embedding", flat)
     return run(settle(spec_of(OPS["embedding"], statics, ("T", "T")), flat), flat)
+
+
+embedding_rows.__name__ = embedding_rows.__qualname__ = "embedding"
 
 
 @composite("torch.nn.functional.embedding")

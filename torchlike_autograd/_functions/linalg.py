@@ -235,6 +235,17 @@ def lu_factor(A, *, pivot=True, out=None):
     return several_into("linalg_lu_factor", _LU_FACTOR, out, found, A)
 
 
+_LDL_FACTOR = Several("linalg_ldl_factor", "LD", "pivots")
+
+
+@composite("torch.linalg.ldl_factor")
+def ldl_factor(A, *, hermitian=False, out=None):
+    """The packed factors of a symmetric matrix and their pivots; an error where a pivot is 0."""
+    tensors("linalg_ldl_factor", A=A)
+    found = call("linalg_ldl_factor_ex", [A], hermitian=bool(hermitian), check_errors="torch.linalg.ldl_factor")[:2]
+    return several_into("linalg_ldl_factor", _LDL_FACTOR, out, found, A)
+
+
 _LU_WORDS = ("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future PyTorch release.\n"
              "LU, pivots = torch.lu(A, compute_pivots)\nshould be replaced with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
              "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.composite import composite, named
+from .._core.dispatch import write_result
 from .._core.record import thread
 from .._core.storage import write
 from .._ops import normalize as _normalize_ops
@@ -15,6 +16,7 @@ from .._tensor import Tensor
 from .convert import cast
 
 _layer, _batch, _group = named("native_layer_norm"), named("native_batch_norm"), named("native_group_norm")
+_legit, _legit_alone = named("_native_batch_norm_legit"), named("_native_batch_norm_alone")
 _running, _statistics = named("_running"), named("_saved_statistics")
 
 
@@ -89,10 +91,10 @@ def _float(name, word, place, x):
     raise TypeError(f"{name}(): argument '{word}' (position {place}) must be float, not {type(x).__name__}")
 
 
-def _normalized(input, weight, bias, mean, var, training, momentum, eps):
+def _normalized(input, weight, bias, mean, var, training, momentum, eps, batch=_batch):
     """(result, mean, variance); running statistics are updated."""
     _not_differentiable("native_batch_norm", running_mean=mean, running_var=var)
-    out, own_mean, own_var = _batch(input, weight, bias, mean, var, training, eps)
+    out, own_mean, own_var = batch(input, weight, bias, mean, var, training, eps)
     if training and (mean is None) != (var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if training:
@@ -108,7 +110,7 @@ def torch_batch_norm(input, weight, bias, running_mean, running_var, training, m
     """The input less the mean of its channel, divided by its deviation."""
     _tensor("batch_norm", input)
     momentum = _float("batch_norm", "momentum", 7, momentum)
-    if input.ndim > 1 and not input.numel():
+    if not input.numel():
         return _nothing(input, weight, bias)
     return _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
@@ -121,13 +123,38 @@ def _nothing(input, weight, bias):
 
 
 @composite("torch.native_batch_norm")
-def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """The input less the mean of its channel, divided by its deviation; the mean and the inverse of the deviation."""
-    out, mean, var = _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return _into(out, _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, _batch))
+
+
+@composite("torch._native_batch_norm_legit")
+def native_batch_norm_legit(input, weight, bias, *rest, out=None):
+    """`native_batch_norm` with running statistics that it writes to, or without any: (running_mean, running_var,) training, momentum, eps."""
+    if len(rest) not in (3, 5):
+        raise TypeError(f"_native_batch_norm_legit() takes 6 or 8 positional arguments, {len(rest) + 3} were given")
+    stats = len(rest) == 5
+    mean, var, training, momentum, eps = rest if stats else (None, None, *rest)
+    return _into(out, _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
+
+
+def _into(out, found):
+    for o, r in zip(out or (), found):
+        write_result(o, r._value())
+    return found if out is None else tuple(out)
+
+
+def _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, batch):
+    out, mean, var = _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps, batch)
     if not training:
         nothing = mean.detach()[:0].clone()
-        return out, nothing, nothing.clone()
-    return out, _statistics(mean, input, eps, False), _statistics(var, input, eps, True)
+        return out, *(cast(t, _parameters(input, weight, running_mean)) for t in (nothing, nothing.clone()))
+    return out, *(cast(_statistics(t, input, eps, inverse), _parameters(input, weight, running_mean)) for t, inverse in ((mean, False), (var, True)))
+
+
+def _parameters(input, weight, running):
+    """The dtype of the statistics: that of the parameters, where there are some."""
+    return next((t.dtype for t in (weight, running) if t is not None), input.dtype)
 
 
 @composite("torch.nn.functional.batch_norm")

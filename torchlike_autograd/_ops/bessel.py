@@ -153,7 +153,7 @@ def _function(name, compute):
     """The entry; two of them call their parameter x."""
     def value(x):
         """A special function of each element."""
-        return compute(only(f"{name}_cpu", x, "f").astype(jnp.float64)).astype(x.dtype)
+        return compute(only(f"{name}_cpu", x, "d").astype(jnp.float64)).astype(x.dtype)
 
     def value_of_self(self):
         return value(self)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config, dtypes
-from .conventions import aligned, char_name, flat, only, partials, wide
+from .conventions import aligned, char_name, flat, larger_tangent, only, partials, smaller_tangent, wide
 from .registry import NONE, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -272,20 +272,25 @@ _TIES = {"promote": Promote.RESULT, "saves": _BOTH, "samples": _TWO, "inplace": 
          "kinks": [call(at(1.0, _NAN, 1.0, _NAN, 2.0), at(1.0, 1.0, _NAN, _NAN, 1.0))]}
 
 
-@op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", **_TIES,
+@op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, **_TIES,
     errors=[fails(call(at(1j, dtype="complex128"), at(1j, dtype="complex128")), RuntimeError, "maximum not implemented for complex tensors.")])
 def maximum(self, other):
     """The larger of two; a tie shares the gradient, NaN wins and sends it to both."""
     return _larger(_ordered("maximum", "maximum_cpu", self), other)
 
 
-@op("minimum(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", **_TIES)
+@op("minimum(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", tangent=smaller_tangent, **_TIES)
 def minimum(self, other):
     """The smaller of two; a tie shares the gradient, NaN wins and sends it to both."""
     return _smaller(_ordered("minimum", "minimum_cpu", self), other)
 
 
-@op("fmax(Tensor self, Tensor other) -> Tensor", node="FmaxBackward0", **_TIES)
+def _fmax_tangent(out, primals, tangents):
+    """In forward mode the second operand takes a tie."""
+    return jnp.where((primals[0] > primals[1]) | jnp.isnan(primals[1]), *tangents)
+
+
+@op("fmax(Tensor self, Tensor other) -> Tensor", node="FmaxBackward0", tangent=_fmax_tangent, **_TIES)
 def fmax(self, other):
     """The larger of two; a number wins over NaN, the first operand takes a tie."""
     return _larger_number(_ordered("fmax", "maximum_cpu", self), other)
@@ -321,6 +326,16 @@ def _clamp_tensors(x, lo, hi):
     return jnp.where(inside, x, out)
 
 
+def _clamp_tangent(out, primals, tangents):
+    """In forward mode x counts where comparisons with NaN leave it, and the upper bound where the bounds cross."""
+    (x, lo, hi), (t, low, high) = primals, tangents
+    if hi is None:
+        return jnp.where(x > lo, t, low)
+    if lo is None:
+        return jnp.where(x < hi, t, high)
+    return jnp.where(lo > hi, high, jnp.where(x < lo, low, jnp.where(x > hi, high, t)))
+
+
 _EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")]
 
 
@@ -328,7 +343,7 @@ _EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of
     saves=dict.fromkeys(("self", "min", "max"), ("self", "min", "max")), aliases=("clip",),
     samples=[call(real(4), real(4), real(4)), call(real(2, 3), real(3), None), call(real(2, 3), None, real(2, 1)), call(real(2), real(()))],
     kinks=[call(at(1.0, 2.0, 3.0, 2.0), at(2.0, 2.0, 2.0, 3.0), at(2.0, 2.0, 4.0, 1.0)), call(at(_NAN, 1.0, 1.0), at(2.0, _NAN, 0.0), at(3.0, 2.0, _NAN))],
-    errors=_EMPTY_CLAMP)
+    errors=_EMPTY_CLAMP, tangent=_clamp_tangent)
 def clamp_tensor(self, min=None, max=None):
     """self between two bounds, which win in the order lower, upper."""
     if min is None and max is None:

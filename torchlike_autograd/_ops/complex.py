@@ -116,7 +116,12 @@ def complex(real, imag):
     return lax.complex(*_float_parts(real, imag, "complex_cpu"))
 
 
-@op("polar(Tensor abs, Tensor angle) -> Tensor", node="PolarBackward0", saves={"abs": ("result",), "angle": ("result",)}, **_PARTS)
+def _polar_tangent(out, primals, tangents):
+    (_, angle), (t, u) = primals, tangents
+    return lax.complex(t * jnp.cos(angle), t * jnp.sin(angle)) + 1j * out * u
+
+
+@op("polar(Tensor abs, Tensor angle) -> Tensor", node="PolarBackward0", saves={"abs": ("result",), "angle": ("result",)}, tangent=_polar_tangent, **_PARTS)
 def polar(abs, angle):
     """The number of a given magnitude and angle."""
     return _polar(*_float_parts(abs, angle, "polar_cpu"))

@@ -172,7 +172,7 @@ def convolution(input, weight, bias, *, stride, padding, dilation, transposed, o
                         groups=groups)
 
 
-@op(f"_convolution_complex{_SCHEMA}", node="AddBackward0", names=(), out=False,
+@op(f"_convolution_complex{_SCHEMA}", node="AddBackward0", names=(), zero_second=True, out=False,
     samples=[call(real(1, 1, 3, dtype="complex128"), real(1, 1, 2, dtype="complex128"), None, *_PLAIN_CALL)], kinks=SMOOTH)
 def _convolution_complex(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
     """The convolution of complex numbers, for which torch has no operator of its own."""
@@ -180,7 +180,7 @@ def _convolution_complex(input, weight, bias, *, stride, padding, dilation, tran
                         groups=groups)
 
 
-@op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", node="ConvTbcBackward0", method=False, out=False, opmath=True,
+@op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", forward=False, node="ConvTbcBackward0", method=False, out=False, opmath=True,
     aliases=("torch.nn.functional.conv_tbc",), saves=dict.fromkeys(("self", "weight", "bias"), ("self", "weight", "bias")),
     samples=[call(real(4, 2, 3), real(2, 3, 2), real(2), 1)],
     errors=[fails(call(real(4, 2, 3), real(2, 2, 2), real(2)), RuntimeError, "Input dim 2 (input channels) is not == dim 1 in the weight tensor")],
@@ -197,6 +197,7 @@ def conv_tbc(self, weight, bias, *, pad=0):
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
     if weight.shape[2] != bias.shape[0]:
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
+    only("addmm_impl_cpu_", self, "ifc")
     out = convolve(jnp.transpose(self, (1, 2, 0)), jnp.transpose(weight, (2, 1, 0)), (1,), (pad,), (1,), False, (0,), 1)
     return jnp.transpose(out, (2, 0, 1)) + bias.reshape(1, 1, -1)
 

@@ -9,13 +9,14 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
 from .._core.numeric import cannot_hold
 
-__all__ = ["aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "magnitude", "of_nothing", "only", "partials", "power", "signum",
-           "straight", "unless", "wide"]
+__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "larger_tangent", "magnitude", "no_tangent",
+           "of_nothing", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
 
 
 def partials(*rules):
@@ -63,8 +64,8 @@ def unless(mask, t, slope):
 
 _KINDS = {"b": (dtypes.bool_,), "i": (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
           "u": (dtypes.uint16, dtypes.uint32, dtypes.uint64), "f": (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64),
-          "c": (dtypes.complex64, dtypes.complex128)}
-_ALLOWED = {k: frozenset(d for letter in k for d in _KINDS[letter]) for k in ("f", "bif", "if", "bifc", "bifu", "ifu", "fc", "ifc", "ifuc", "bi", "i", "biu",
+          "d": (dtypes.float32, dtypes.float64), "c": (dtypes.complex64, dtypes.complex128)}
+_ALLOWED = {k: frozenset(d for letter in k for d in _KINDS[letter]) for k in ("f", "d", "bif", "if", "bifc", "bifu", "ifu", "fc", "ifc", "ifuc", "bi", "i", "biu",
     "bifuc")}
 
 
@@ -84,11 +85,14 @@ def cxx_name(x):
 
 
 def only(kernel, x, kinds):
-    """Refuse dtypes outside `kinds` (letters of bool, int, unsigned wider than 8 bits, float, complex) in torch's words; returns x."""
+    """Refuse dtypes outside `kinds` (letters of bool, int, unsigned wider than 8 bits, float, float of 32 and 64 bits, complex) in torch's words; returns x."""
     d = dtypes.from_numpy_dtype(x.dtype)
     if d not in _ALLOWED[kinds]:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.char_name}'")
     return x
+
+
+BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
 
 
 def check_number(number, dtype):
@@ -124,6 +128,27 @@ def _straight(value, like):
 def always(*_, **__):
     """For `zero_second` where the gradient may not even look at the input: the input is kept for it."""
     return True
+
+
+def no_tangent(x):
+    """The tangent of integers."""
+    return np.zeros(x.shape, jax.dtypes.float0)
+
+
+def larger_tangent(out, primals, tangents):
+    """That of the larger of two in forward mode: half of each where they are equal, the second one's beside NaN."""
+    return _chosen(primals, tangents, primals[0] > primals[1])
+
+
+def smaller_tangent(out, primals, tangents):
+    """That of the smaller of two in forward mode."""
+    return _chosen(primals, tangents, primals[0] < primals[1])
+
+
+def _chosen(primals, tangents, first):
+    t, u = tangents
+    share = jnp.where(primals[0] == primals[1], 0.5, first).astype(u.dtype)
+    return u + share * (t - u)
 
 
 def of_nothing(x, *_, **__):

@@ -35,7 +35,7 @@ def _drawn_gamma(self, drawn):
     return _gamma_draw(self, drawn)
 
 
-@op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", node="StandardGammaGradBackward0", derivative=UNIMPLEMENTED, method=False, nondiff=("output",),
+@op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", out=False, node="StandardGammaGradBackward0", derivative=UNIMPLEMENTED, method=False, nondiff=("output",),
     samples=[call(real(3, low=0.5, grad=False), at(0.3, 0.05, 0.7, grad=False))], kinks=[call(at(2.0, 0.01, grad=False), at(0.0, 1e-30, grad=False))],
     errors=[fails(call(at(2.0, grad=False), at(2.0, grad=False, dtype="float32")), RuntimeError, "Found dtype Float but expected Double"),
             fails(call(at(2, dtype="int64", grad=False), at(2, dtype="int64", grad=False)), NotImplementedError, "\"_standard_gamma_grad_cpu\" not implemented for 'Long'")])
@@ -48,7 +48,7 @@ def _standard_gamma_grad(self, output):
     return _in_double(gamma_slope, a, x)
 
 
-@op("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, method=False,
+@op("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", out=False, node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, method=False,
     samples=[call(at(1e-4, 2e-5, grad=False), at(0.5, 1.5, grad=False), at(1.0, 4.0, grad=False))], kinks=SMOOTH,
     errors=[fails(call(at(0.5, grad=False), at(2.0, grad=False, dtype="float32"), at(3.0, grad=False)), RuntimeError, "Found dtype Float but expected Double")])
 def _dirichlet_grad(x, alpha, total):

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from .._core import dtypes
 from .._core.shapes import wrap_dim
+from .conventions import char_name
 from .reduce import type_of
 from .registry import SMOOTH, call, fails, op, real
 
@@ -65,6 +66,8 @@ def _fft_c2c(self, *, dim, normalization, forward):
     kinks=SMOOTH, errors=[fails(call(real(4, dtype="float16"), [0], 0, True), RuntimeError, "MKL FFT doesn't support tensors of type: Half")])
 def _fft_r2c(self, *, dim, normalization, onesided):
     """The transform of real numbers along dims; onesided: only the first half along the last of them."""
+    if not jnp.issubdtype(self.dtype, jnp.floating):
+        raise RuntimeError(f"Only supports floating-point dtypes, but found: {char_name(self)}")
     axes = _axes(self, dim)
     _check(self, [self.shape[a] for a in axes])
     wide = jnp.complex128 if self.dtype == jnp.float64 else jnp.complex64

@@ -105,7 +105,7 @@ def _zeta(x, q):
     return jnp.where(jnp.isnan(x) | jnp.isnan(q), _NAN, value)
 
 
-_ZETA = {"promote": Promote.FLOAT, "opmath": False, "names": ("torch.special.zeta",), "inplace": False, "method": False}
+_ZETA = {"promote": Promote.FLOAT, "opmath": False, "names": ("torch.special.zeta",), "inplace": False, "method": False, "forward": "special_zeta"}
 
 
 def _zeta_types(x):

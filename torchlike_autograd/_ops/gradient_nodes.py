@@ -12,7 +12,7 @@ _PRODUCT = "SinBackward0 CosBackward0 TanBackward0 ExpBackward0 Expm1Backward0 R
 _OWN = "Tanh Sigmoid Softmax LogSoftmax".split()  # derivatives of these are operators of their own, to any order
 _TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold Convolution " \
     "AvgPool2D AvgPool3D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D " \
-    "AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D NativeBatchNorm NativeLayerNorm " \
+    "NativeBatchNormLegit AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D NativeBatchNorm NativeLayerNorm " \
     "GridSampler2D GridSampler3D UpsampleNearest1D UpsampleNearest2D UpsampleNearest3D UpsampleNearestExact1D UpsampleNearestExact2D " \
     "UpsampleNearestExact3D UpsampleLinear1D UpsampleBilinear2D UpsampleTrilinear3D UpsampleBicubic2D UpsampleBilinear2DAa UpsampleBicubic2DAa UpsampleLanczos2DAa".split()
 _EXTREME = "MaximumBackward0 MinimumBackward0 FmaxBackward0 FminBackward0".split()
@@ -35,6 +35,7 @@ FIRST = {
     **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
     **dict.fromkeys(("MeanBackward0", "BinaryCrossEntropyWithLogitsBackward0"), "DivBackward1"),
     **dict.fromkeys(("ExpandBackward0", "TraceBackward0", "NativeGroupNormBackward0"), "ViewBackward0"),
+    "NativeBatchNormLegitBackward0": "NativeBatchNormBackwardBackward0", "NativeBatchNormLegitBackward1": "NativeBatchNormBackwardBackward0",
     "GeluBackward0": "GeluBackwardBackward0", "SoftplusBackward0": "SoftplusBackwardBackward0", "LogSigmoidBackward0": "LogSigmoidBackwardBackward0",
     "ReluBackward0": "ThresholdBackwardBackward0", "BinaryCrossEntropyBackward0": "BinaryCrossEntropyBackwardBackward0",
     "PowBackward1": {"self": "WhereBackward0", "exponent": "MulBackward0"}, "DivBackward0": {"other": "MulBackward0"},
@@ -63,6 +64,14 @@ SECOND = {
 }
 
 
+# Nodes whose gradients come from one operator, so that each of them depends on all that it reads.
+WHOLE = {*(f"{n}Backward0" for n in _TWICE), "NativeBatchNormLegitBackward1"}
+
+# Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
+PASSING = {f"{n}Backward0" for n in "Add Clone Expand Graft Squeeze Sub Rsub Addmm Addmv Addr Addbmm Baddbmm Addcmul Addcdiv Fmod Remainder IndexAdd "
+           "ScatterAdd".split()} | {"SqueezeBackward1", "SqueezeBackward2", "FmodBackward1", "RemainderBackward1"}
+
+
 def first(node, owner):
     """The name for the gradient of the input `owner` of an operator whose node is `node`."""
     found = FIRST.get(node, node)
@@ -84,4 +93,10 @@ def together(names):
     return names[0] if len(set(names)) == 1 else tuple(names)
 
 
-__all__ = ["FIRST", "SECOND", "first", "second", "together"]
+def passed(jaxpr, n):
+    """For each result the cotangent that it is, or None; () where none is one."""
+    found = tuple(next((i for i, v in enumerate(jaxpr.invars[:n]) if v is o), None) for o in jaxpr.outvars)
+    return found if any(i is not None for i in found) else ()
+
+
+__all__ = ["FIRST", "PASSING", "SECOND", "WHOLE", "first", "passed", "second", "together"]

@@ -240,7 +240,7 @@ def _filled_entries(self, index, value, dim):
     return jnp.where(chosen, convert(value, from_numpy_dtype(self.dtype)), x).reshape(self.shape)
 
 
-@op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", node="IndexFillBackward1", saves={"self": ("index",), "value": ("index",)},
+@op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", out=False, node="IndexFillBackward1", saves={"self": ("index",), "value": ("index",)},
     inplace=True, **_ENTRIES, samples=[call(real(3, 4), 0, long(0, 2), real(()))], kinks=[call(real(3), 0, long(0, 0), real(()))],
     errors=[fails(call(real(3), 0, long(0), real(2)), RuntimeError, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 dimension(s).")])
 def index_fill_tensor(self, index, value, *, dim):
@@ -250,7 +250,7 @@ def index_fill_tensor(self, index, value, *, dim):
     return _filled_entries(self, index, value, dim)
 
 
-@op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", node="IndexFillBackward0", saves={"self": ("index",)}, lift=("value",),
+@op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", out=False, node="IndexFillBackward0", saves={"self": ("index",)}, lift=("value",),
     inplace=True, **_ENTRIES, samples=[call(real(3, 4), 0, long(0, 2), 1.5), call(real(()), 0, long(0), 2.0)], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(3), 1.0), IndexError, "index 3 is out of bounds for dimension 0 with size 3")])
 def index_fill(self, index, *, dim, value):
@@ -286,7 +286,7 @@ def take(self, index):
     return self.reshape(-1).at[where].get(mode="clip", wrap_negative_indices=False).reshape(index.shape)
 
 
-@op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", node="PutBackward0", inplace=True,
+@op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", out=False, node="PutBackward0", inplace=True,
     saves={"self": ("index",), "source": ("index", "source")}, **_FLAT, samples=[call(real(3, 4), long(0, -1), real(2)), call(real(3), long(1, 1), real(2), True)],
     kinks=[call(real(3), long(0, 0), real(2))],
     errors=[fails(call(real(3), long(3), real(1)), IndexError, "out of range: tried to access index 3 on a tensor of 3 elements.")])
@@ -310,7 +310,8 @@ def _accumulated(flat, where, src):
 # Rows of a table
 
 @op("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor", node="EmbeddingBackward0", zero_second=True,
-    method=False, saves={"weight": ("indices",)}, **in_range(lambda shape, **_: (shape[0], 0), _out_of_range), samples=[call(real(4, 3), long([[0, 2], [2, 1]])), call(real(4, 3), long(0, 2, 0), 0), call(real(4, 3),
+    tangent=lambda out, primals, tangents, **_: _rows(tangents[0], primals[1], -1), method=False, saves={"weight": ("indices",)},
+    **in_range(lambda shape, **_: (shape[0], 0), _out_of_range), samples=[call(real(4, 3), long([[0, 2], [2, 1]])), call(real(4, 3), long(0, 2, 0), 0), call(real(4, 3),
     long(0, 2, 0), -1, True)], kinks=SMOOTH,
     errors=[fails(call(real(4, 3), long(4)), IndexError, "index out of range in self"), fails(call(real(3), long(0)), RuntimeError, "'weight' must be 2-D")])
 def embedding(weight, indices, *, padding_idx=-1, scale_grad_by_freq=False, sparse=False):

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from .._core import dtypes, errors
-from .opened import calling
+from .opened import calling, forward
 from .registry import UNIMPLEMENTED, Promote
 from .spec import Aval, Form, LeveledAval, Pullback, aval, leveled
 
@@ -68,6 +68,8 @@ def _refuses_duals(op):
 def _no_forward(op):
     """torch's words for it: `forward` may say the operator's name in torch; one whose backward is not implemented either is told of shortly."""
     second = getattr(op, "second", None)
+    if op.derivative == UNIMPLEMENTED and second is None and op.node == "torch::autograd::NotImplemented":
+        second = f"aten::{op.name}"
     if op.derivative == UNIMPLEMENTED and second is not None:
         return f"Trying to use forward AD with {second} that does not support it."
     forward = getattr(op, "forward", True)
@@ -99,15 +101,22 @@ class Lifted(Form):
 
     def _of_output(self, i, extra):
         """The mapped levels that output `i` has: all maps, and the dual levels of inputs that it can be differentiated by."""
-        return [lv for lv in self.mapped if lv[2] == MAP or (i in self.diff_out and any(lv in extra[k] for k in self.diff_in))]
+        forward = getattr(self.op, "forward", True)
+        ins = () if callable(forward) and not forward(**self.spec.statics) else self.diff_in
+        return [lv for lv in self.mapped if lv[2] == MAP or (i in self.diff_out and any(lv in extra[k] for k in ins))]
 
     def apply(self, *flat):
         """The results on arrays with all their dims."""
         have = [list(levels_of(a)) for a in self.avals]
         missing = [[lv for lv in levels_of(b) if lv not in h] for b, h in zip(self.base.avals, have)]
         flat = [_expanded(x, h, m) for x, h, m in zip(flat, have, missing)]
-        return tuple(_run(calling(self.base), self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
+        run = (forward if any(lv[2] == DUAL for lv in self.mapped) else calling)(self.base)
+        return tuple(_run(run, self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
                           [levels_of(b) for b in self.base.avals], flat))
+
+    def requiring(self, wanted):
+        """As the plain Form."""
+        return self.base.requiring(wanted)
 
     def guard(self, *flat):
         """The largest of the codes."""

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax.lax import linalg as lapack
 
 from .._core import shapes
-from .conventions import partials
+from .conventions import no_tangent, partials
 from .linalg_base import (NOT_POSITIVE, SINGULAR, adjoint, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, code_of,
                           eye_like, first_zero_pivot, like, located, lu, lu_code, product, rows_permuted, stop, triangular, with_batch)
 from .linalg_solve import check_pair
@@ -22,10 +22,14 @@ _HERMITIAN = at([[4.0, 1 - 1j], [1 + 1j, 3.0]], dtype="complex128")
 
 # Cholesky
 
+def _between(low, t):
+    inner = triangular(low, t, lower=True)
+    return triangular(low, inner, lower=True, left=False, transpose=True, conjugate=True)
+
+
 def _factor_tangent(t, low, a):
     """Murray, Differentiation of the Cholesky decomposition (2016); the upper triangle of a tangent counts as the lower one's mirror image."""
-    inner = triangular(low, t, lower=True)
-    inner = triangular(low, inner, lower=True, left=False, transpose=True, conjugate=True)
+    inner = _between(low, t)
     return product(low, 0.5 * (jnp.tril(inner) + jnp.tril(adjoint(inner), -1)))
 
 
@@ -83,6 +87,14 @@ def _factor(a, upper):
     return _factor_above(a) if upper else _factor_below(a)
 
 
+def _cholesky_tangent(out, primals, tangents, *, upper=False, check_errors=False):
+    """In forward mode the tangent is not made Hermitian."""
+    factor = adjoint(out[0]) if upper else out[0]
+    inner = jnp.tril(_between(factor, tangents[0]))
+    t = product(factor, inner - 0.5 * inner * eye_like(inner))
+    return adjoint(t) if upper else t, no_tangent(out[1])
+
+
 def _cholesky_code(self, *, upper, check_errors=True):
     return code_of(_cholesky_info(_lower(self, upper)), self.shape[-1]) if check_errors else 0
 
@@ -91,7 +103,7 @@ def _cholesky_error(code, shape, *, upper, check_errors):
     return located("linalg.cholesky_ex" if check_errors is True else check_errors, code, shape, NOT_POSITIVE)
 
 
-@op("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", node="LinalgCholeskyExBackward0",
+@op("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", node="LinalgCholeskyExBackward0", tangent=_cholesky_tangent,
     names=("torch.linalg.cholesky_ex",), fields=("L", "info"), saves={"self": ("result0",)}, guard=_cholesky_code, guard_error=_cholesky_error,
     samples=[call(_POSITIVE), call(_STACK), call(_POSITIVE, upper=True), call(_HERMITIAN), call(_HERMITIAN, upper=True), call(real(0, 0)), call(real(0, 2, 2)),
              call(at([[4.0, 1.0], [1.0, 3.0]], dtype="float32"))],
@@ -166,7 +178,15 @@ def _zero_diagonal(self, *, upper):
     return code_of(first_zero_pivot(self), self.shape[-1])
 
 
+def _inverse_tangent(out, primals, tangents, *, upper=False):
+    """torch 2.13's in forward mode: not the derivative, as it takes the factor on the wrong side, and whole."""
+    factor, t = adjoint(primals[0]), product(product(out, tangents[0]), out)
+    half = product(factor, t) if upper else product(t, factor)
+    return -(half + adjoint(half))
+
+
 @op("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", node="CholeskyInverseBackward0", saves={"self": ("self", "result")}, guard=_zero_diagonal,
+    tangent=_inverse_tangent,
     guard_error=lambda code, shape, *, upper: located("cholesky_inverse", code, shape, SINGULAR),
     samples=[call(real(2, 2)), call(real(2, 2), True), call(real(2, 2, 2)), call(at([[2.0, 0j], [1 - 1j, 1.5]], dtype="complex128")), call(real(0, 0))],
     kinks=SMOOTH, zero_second=True,

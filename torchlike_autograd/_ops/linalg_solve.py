@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from .._core import shapes
 from .conventions import partials
 from .linalg_base import (SINGULAR, UNSOLVABLE, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, diagonal,
-                          first_zero_pivot, imaginary, inverse, like, located, lu, lu_code, solved, transposed, triangular, with_batch)
+                          first_zero_pivot, imaginary, inverse, like, located, lu, lu_code, product, solved, transposed, triangular, with_batch)
 from .registry import SMOOTH, at, call, fails, op, real
 from .reduce import total, type_of
 
@@ -210,8 +210,15 @@ def _solve_triangle(a, b, upper, left, transpose, unit):
     return triangular(with_batch(a, batch), with_batch(b, batch), lower=not upper, left=left, transpose=transpose, unit=unit)
 
 
+def _older_tangent(out, primals, tangents, *, upper=True, transpose=False, unitriangular=False):
+    """In forward mode the whole tangent of the matrix takes part, and as it is where the matrix is transposed."""
+    (_, a), (t, u) = primals, tangents
+    x, batch = out[0], tuple(out[0].shape[:-2])
+    return _solve_triangle(a, with_batch(t, batch) - product(with_batch(u, batch), x), upper, True, transpose, unitriangular), with_batch(u, batch)
+
+
 @op("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-    node="TriangularSolveBackward0", fields=("solution", "cloned_coefficient"), saves=dict.fromkeys(("self", "A"), ("self", "A", "result0")),
+    node="TriangularSolveBackward0", fields=("solution", "cloned_coefficient"), tangent=_older_tangent, saves=dict.fromkeys(("self", "A"), ("self", "A", "result0")),
     samples=[call(real(2, 1), real(2, 2)), call(real(2, 1), real(2, 2), False, True, True), call(real(3, 2), real(4, 3, 3))], kinks=SMOOTH, zero_second=True,
     errors=[fails(call(real(3, 1), real(2, 2)), RuntimeError,
                   "Incompatible matrix sizes for triangular_solve: each A matrix is 2 by 2 but each b matrix is 3 by 1")])

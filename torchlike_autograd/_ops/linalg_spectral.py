@@ -75,6 +75,17 @@ def _check_uplo(name, x, UPLO):
     check_kernel("linalg_eigh_cpu", x)
 
 
+def _eigen_tangents(values, vectors, t):
+    inner = product(product(adjoint(vectors), t), vectors)
+    gaps = values[..., None, :] - values[..., :, None]
+    return jnp.real(diagonal(inner)), product(vectors, _off(gaps, inner))
+
+
+def _hermitian_tangent(out, primals, tangents, *, UPLO="L"):
+    """In forward mode the tangent is not made Hermitian."""
+    return _eigen_tangents(*out, tangents[0])
+
+
 def _hermitian(a, lower):
     """(values, vectors) of the matrices of which one triangle is read."""
     if a.size == 0:
@@ -88,16 +99,13 @@ def _hermitian(a, lower):
     @decompose.defjvp
     def _(primals, tangents):
         values, vectors = decompose(*primals)
-        t = 0.5 * (tangents[0] + adjoint(tangents[0]))
-        inner = product(product(adjoint(vectors), t), vectors)
-        gaps = values[..., None, :] - values[..., :, None]
-        return (values, vectors), (jnp.real(diagonal(inner)), product(vectors, _off(gaps, inner)))
+        return (values, vectors), _eigen_tangents(values, vectors, 0.5 * (tangents[0] + adjoint(tangents[0])))
 
     return decompose(a)
 
 
 @op("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", node="LinalgEighBackward0", names=("torch.linalg.eigh",),
-    fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, samples=_SYMMETRIC, zero_second=True, refuse=_refuse_phase("linalg_eigh"),
+    fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, samples=_SYMMETRIC, zero_second=True, tangent=_hermitian_tangent, refuse=_refuse_phase("linalg_eigh"),
     kinks=[call(at([[2.0, 100.0], [1.0, 3.0]])), call(at([[2.0, 100.0], [1.0, 3.0]]), "U")],
     errors=[*_square_errors("eigh"), fails(call(real(2, 2), "Q"), RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got Q"),
             fails(call(at([[1, 2], [3, 4]], dtype="int64", grad=False)), NotImplementedError, "\"linalg_eigh_cpu\" not implemented for 'Long'")])

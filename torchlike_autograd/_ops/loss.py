@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
-from .conventions import magnitude, only, partials, straight
+from .conventions import BOOL_MINUS, always, magnitude, only, partials, straight
 from .norm import norm_gradient, norm_of
 from .opened import is_int64
 from .reduce import average, total, type_of
@@ -117,7 +117,7 @@ def _log_sigmoid(x):
     return jnp.minimum(x, jnp.zeros_like(x)) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor",
+@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor", out=False,
     node="BinaryCrossEntropyWithLogitsBackward0", promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
     saves=dict.fromkeys(("self", "target"), ("self", "target", "weight", "pos_weight")),
     samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),
@@ -190,7 +190,8 @@ _TARGET = at(1, 0, 3, dtype="int64", grad=False)
 
 
 @op("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    node="NllLossBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
+    node="NllLossBackward0", names=(), opmath=True, zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
+    saves={"self": ("self", "target", "weight", "result1")},
     samples=[call(real(3, 4), _TARGET, None, 1, -100), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 0, 0)],
     **_TARGETS, kinks=[call(real(2, 4), at(-100, -100, dtype="int64", grad=False), None, 1, -100)])
 def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
@@ -203,7 +204,8 @@ def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
 
 
 @op("nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    node="NllLoss2DBackward0", names=(), opmath=True, nondiff=("target", "weight"), nondiff_out=(1,), saves={"self": ("self", "target", "weight", "result1")},
+    node="NllLoss2DBackward0", names=(), opmath=True, zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
+    saves={"self": ("self", "target", "weight", "result1")},
     samples=[call(real(1, 4, 1, 3), at([[[1, 0, 3]]], dtype="int64", grad=False), None, 1, -100)], **_TARGETS, kinks=SMOOTH)
 def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
     """Minus the entries of the target classes of every pixel, and the sum of their weights."""
@@ -334,8 +336,13 @@ def _cosine_embedding(input1, input2, target, *, margin):
     return jnp.where(target == 1, 1 - cosine, 0) + jnp.where((target == -1) & (far >= 0), far, 0)
 
 
+def _no_bools(types, _, __):
+    if all(types[k].dtype is dtypes.bool_ for k in ("x1", "x2")):
+        raise RuntimeError(BOOL_MINUS)
+
+
 @op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.FLOAT,
-    **norm_gradient("p"), inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",),
+    **norm_gradient("p"), inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=_no_bools,
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])
 def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):

@@ -26,7 +26,7 @@ def _masked(self, mask, value):
     return jnp.where(jnp.broadcast_to(mask, shape), convert(value, from_numpy_dtype(self.dtype)), jnp.broadcast_to(self, shape))
 
 
-@op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", node="MaskedFillBackward1", saves={"self": ("mask",), "value": ("mask",)}, inplace=True,
+@op("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", out=False, node="MaskedFillBackward1", saves={"self": ("mask",), "value": ("mask",)}, inplace=True,
     samples=[call(real(2, 3), truth([True, False, True]), real(()))], kinks=SMOOTH,
     errors=[fails(call(real(2), truth([True, False]), real(2)), RuntimeError, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 dimension(s).")])
 def masked_fill_tensor(self, mask, value):
@@ -36,7 +36,7 @@ def masked_fill_tensor(self, mask, value):
     return _masked(self, mask, value)
 
 
-@op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", node="MaskedFillBackward0", saves={"self": ("mask",)}, lift=("value",), inplace=True,
+@op("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", out=False, node="MaskedFillBackward0", saves={"self": ("mask",)}, lift=("value",), inplace=True,
     samples=[call(real(2, 3), truth([True, False, True]), 1.5), call(real(3), truth([[True, False, True], [False] * 3]), 2)], kinks=SMOOTH,
     errors=[fails(call(real(2), long(0, 1), 1.0), RuntimeError, "masked_fill_ only supports boolean masks, but got mask with dtype long int")])
 def masked_fill(self, mask, *, value):
@@ -63,7 +63,7 @@ def _enough(self, mask, source):
     return (jnp.sum(jnp.broadcast_to(mask, broadcast(mask.shape, self.shape)), dtype=jnp.int64) > source.size).astype(jnp.int64) if mask.dtype == bool else 0
 
 
-@op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", node="MaskedScatterBackward0", guard=_enough,
+@op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", out=False, node="MaskedScatterBackward0", guard=_enough,
     guard_error=lambda *_, **__: RuntimeError("Number of elements of source < number of ones in mask"), saves={"self": ("mask",), "source": ("mask",)}, inplace=True,
     samples=[call(real(2, 3), truth([[True, False, True], [False, True, False]]), real(5))], kinks=SMOOTH,
     errors=[fails(call(real(2), truth([True, True]), real(1)), RuntimeError, "Number of elements of source < number of ones in mask")])

@@ -10,7 +10,7 @@ from jax.lax import Precision
 
 from .._core import dtypes, shapes
 from .._core.shapes import reduce_dims
-from .conventions import fixed_power, magnitude, partials, signum, wide
+from .conventions import BOOL_MINUS, always, char_name, fixed_power, magnitude, partials, signum, wide
 from .reduce import total, type_of
 from .registry import Promote, at, call, fails, op, real
 
@@ -143,6 +143,10 @@ def linalg_vector_norm(self, *, ord=2, dim=None, keepdim=False, dtype=None):
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0), p) for p in (1, 2, 3, float("inf"))])
 def dist(self, other, *, p=2):
     """The p-norm of self - other."""
+    if self.dtype == bool:
+        raise RuntimeError(BOOL_MINUS)
+    if not jnp.issubdtype(self.dtype, jnp.inexact):
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {char_name(self)} instead.")
     away = self - other
     return norm_of(away, p, tuple(range(away.ndim)))
 
@@ -186,7 +190,7 @@ def _cdist_check(x1, x2, p):
         raise RuntimeError(f"expected scalar type {type_of(x1).char_name} but found {type_of(x2).char_name}")
 
 
-@op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", forward=False, node="CdistBackward0", second="_cdist_backward", names=(),
+@op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", forward=False, node="CdistBackward0", second="_cdist_backward", zero_second=always, names=(),
     saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")},
     samples=[call(real(3, 2), real(4, 2), 2.0, None), call(real(2, 3, 2), real(4, 2), 1.0, None)],
     kinks=[call(at([[1.0, 2.0], [3.0, 4.0]]), at([[1.0, 2.0], [4.0, 5.0]]), p, None) for p in (0.5, 1.0, 2.0, 3.0, _INF)],

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .conventions import magnitude, only
+from .conventions import magnitude, only, wide
 from .reduce import average, total
 from .registry import NONE, SMOOTH, call, fails, op, real, rule
 
@@ -93,10 +93,14 @@ def _check_channels(input, **others):
             raise RuntimeError(f"{word} should contain {input.shape[1]} elements not {p.size}")
 
 
-@op("native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
-    "(Tensor, Tensor, Tensor)", node="NativeBatchNormBackward0", names=(), opmath=True, lift=("eps",), nondiff=("running_mean", "running_var"),
-    nondiff_out=(1, 2), zero_second=True, saves=_BATCH, check=_check_types,
-    samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
+def _by_batch(name, node):
+    return op(f"{name}(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
+              "(Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, lift=("eps",), nondiff=("running_mean", "running_var"),
+              nondiff_out=(1, 2), zero_second=True, saves=_BATCH, check=_check_types,
+              samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
+
+
+@_by_batch("native_batch_norm", "NativeBatchNormBackward0")
 def native_batch_norm(input, weight, bias, running_mean, running_var, *, training, eps):
     """The input less the mean of its channel, divided by its deviation; mean and variance of each channel (in double precision if the input is of half)."""
     if input.ndim < 2:
@@ -118,6 +122,18 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, *, trainin
     out = (input - mean) * scale
     out = out if bias is None else out + bias.reshape(shape)
     return out, _kept(mean, input), _kept(variance, input)
+
+
+@_by_batch("_native_batch_norm_legit", "NativeBatchNormLegitBackward0")
+def _with_running(input, weight, bias, running_mean, running_var, *, training, eps):
+    """`native_batch_norm` under its newer name."""
+    return native_batch_norm(input, weight, bias, running_mean, running_var, training=training, eps=eps)
+
+
+@_by_batch("_native_batch_norm_alone", "NativeBatchNormLegitBackward1")
+def _without_running(input, weight, bias, running_mean, running_var, *, training, eps):
+    """The same where there are no running statistics."""
+    return native_batch_norm(input, weight, bias, running_mean, running_var, training=training, eps=eps)
 
 
 def _kept(x, like):
@@ -186,21 +202,22 @@ def _lengths(v, dim):
 
 def _weight_tangent(out, primals, tangents, *, dim):
     """torch's gradient takes the lengths for constants when it is differentiated again."""
-    (v, g), (tv, tg) = primals, tangents
+    v, g, tv, tg = map(wide, (*primals, *tangents))
     axes, lengths = _lengths(v, dim)
     lengths = lax.stop_gradient(lengths)
     along = total(v * tv, axes, True)
-    return g / lengths * (tv - v * (along / (lengths * lengths))) + v * (tg / lengths), along / lengths
+    return (g / lengths * (tv - v * (along / (lengths * lengths))) + v * (tg / lengths)).astype(out[0].dtype), along / lengths
 
 
-@op("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", node="WeightNormInterfaceBackward0", method=False, out=False,
+@op("_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)", forward=False, node="WeightNormInterfaceBackward0", method=False, out=False,
     derivative=rule(_weight_tangent), nondiff_out=(1,), saves=dict.fromkeys(("v", "g"), ("v", "g", "result1")),
     samples=[call(real(3, 2), real(3, 1), 0), call(real(3, 2), real(1, 2), 1)],
     kinks=SMOOTH)
 def _weight_norm_interface(v, g, *, dim=0):
     """v with the lengths g along a dim (the first or the last); the lengths of v."""
-    lengths = _lengths(only("weight_norm_first_dim_kernel", v, "f"), dim)[1]
-    return v * (g / lengths), lengths
+    only("weight_norm_kernel", v, "f")
+    lengths = _lengths(wide(v), dim)[1]
+    return (wide(v) * (wide(g) / lengths)).astype(v.dtype), lengths
 
 
 __all__ = ["check_group", "check_layer", "native_batch_norm", "native_group_norm", "native_layer_norm"]

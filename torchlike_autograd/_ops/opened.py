@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+TANGENTS = [False]  # whether operators take the tangents that they declare for forward mode
 OPEN = [False]  # whether bodies are run where a Form is called, and not the programs that were traced from them
 
 
@@ -15,6 +16,24 @@ def is_int64(x):
 def calling(form):
     """What runs a Form: its program; its body while OPEN says so."""
     return _opened(form) if OPEN[0] else form.call
+
+
+def forward(form):
+    """What runs a Form in forward mode: its body with the tangent that its operator declares, or what runs it anywhere."""
+    from .spec import Form  # cycle: forms call one another through this
+
+    if type(form) is not Form or getattr(form.op, "tangent", None) is None:
+        return calling(form)
+    run = _opened(form)
+
+    def with_tangents(*flat):
+        before, TANGENTS[0] = TANGENTS[0], True
+        try:
+            return run(*flat)
+        finally:
+            TANGENTS[0] = before
+
+    return with_tangents
 
 
 def _opened(form):
@@ -37,4 +56,4 @@ def _whole(form, flat):
     return (*flat[:n], *ins)
 
 
-__all__ = ["OPEN", "calling", "is_int64"]
+__all__ = ["OPEN", "TANGENTS", "calling", "forward", "is_int64"]

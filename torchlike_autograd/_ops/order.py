@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from .._core import dtypes
 from .._core.shapes import reduce_dims, wrap_dim
 from .compare import maximum, minimum
-from .conventions import only
+from .conventions import larger_tangent, only, smaller_tangent
 from .reduce import total, type_of
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -92,6 +92,12 @@ def _(axes, keepdims, greatest, nan_shares, primals, tangents):
     return full if keepdims else jnp.squeeze(full, axes), total(share, axes, keepdims)
 
 
+def _shared_tangent(out, primals, tangents):
+    """In forward mode the mean over the elements that equal the result: NaN equals nothing."""
+    mask = (primals[0] == out).astype(out.dtype)
+    return total(tangents[0] * mask, None) / total(mask, None)
+
+
 def _extreme_of_all(name, x, greatest):
     if x.size == 0:
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.")
@@ -124,13 +130,13 @@ _EMPTY_DIM = [_OUTSIDE, fails(call(real(0, 3), 0), IndexError, "Expected reducti
 
 
 @op("max(Tensor self) -> Tensor", node="MaxBackward1", saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(()))], kinks=_TIES,
-    errors=_NO_DIM)
+    tangent=_shared_tangent, errors=_NO_DIM)
 def max(self):
     """The greatest element; equals share the gradient."""
     return _extreme_of_all("max", self, True)
 
 
-@op("max.other(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", promote=Promote.RESULT, inplace=False,
+@op("max.other(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, promote=Promote.RESULT, inplace=False,
     saves={"self": ("self", "other"), "other": ("self", "other")}, samples=_TWO, kinks=_TWO_TIES, errors=_TWO_ERRORS)
 def max_other(self, other):
     """The greater of two."""
@@ -145,13 +151,13 @@ def max_dim(self, *, dim, keepdim=False):
 
 
 @op("min(Tensor self) -> Tensor", node="MinBackward1", saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(()))], kinks=_TIES,
-    errors=_NO_DIM)
+    tangent=_shared_tangent, errors=_NO_DIM)
 def min(self):
     """The smallest element; equals share the gradient."""
     return _extreme_of_all("min", self, False)
 
 
-@op("min.other(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", promote=Promote.RESULT, inplace=False,
+@op("min.other(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", tangent=smaller_tangent, promote=Promote.RESULT, inplace=False,
     saves={"self": ("self", "other"), "other": ("self", "other")}, samples=_TWO, kinks=_TWO_TIES, errors=_TWO_ERRORS)
 def min_other(self, other):
     """The smaller of two."""
@@ -366,7 +372,7 @@ _MEDIAN_DIM = [call(at([[_NAN, 2.0, 1.0], [4.0, 1.0, 3.0]]), 1)]
 
 
 @op("median(Tensor self) -> Tensor", node="MedianBackward0", saves={"self": ("self", "result")}, samples=[call(real(5)), call(real(2, 3)), call(real(0))],
-    kinks=_MEDIAN_TIES, out=False)
+    kinks=_MEDIAN_TIES, out=False, tangent=_shared_tangent)
 def median(self):
     """The lower median; all elements equal to it share the gradient."""
     return _median_of_all(self, False)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .conventions import only
+from .conventions import always, only
 from .registry import SMOOTH, call, op, real
 
 
@@ -79,7 +79,7 @@ def _check_reflection(x, padding, n):
 def _family(n):
     shape = (2,) + (3,) * n
     padding = (1, 2) + (1, 0) * (n - 1)
-    fields = {"method": False, "saves": {"self": ("self",)}, "kinks": SMOOTH, "out": False}
+    fields = {"method": False, "saves": {"self": ("self",)}, "kinks": SMOOTH, "out": False, "zero_second": always}
 
     @op(f"reflection_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReflectionPad{n}DBackward0", names=(),
         samples=[call(real(*shape), padding)], **fields)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config, dtypes
-from .conventions import aligned, check_number, check_scale, cxx_name, fixed_power, only, partials, power, unless
+from .conventions import BOOL_MINUS, aligned, check_number, check_scale, cxx_name, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
@@ -24,7 +24,7 @@ def _check_alpha(types, result, statics):
 def _check_difference(types, result, statics):
     bools = [types[k].dtype.name == "bool" for k in ("self", "other")]
     if all(bools):
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(BOOL_MINUS)
     if any(bools):
         raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported." + _USE_NOT)
     check_scale(types, result, "alpha")
@@ -388,7 +388,13 @@ def _share(part, y, x):
 _FLOAT_PAIR = {"promote": Promote.FLOAT, "saves": _BOTH}
 
 
-@op("atan2(Tensor self, Tensor other) -> Tensor", node="Atan2Backward0", samples=_TWO, aliases=("arctan2",), **_FLOAT_PAIR,
+def _direction_tangent(out, primals, tangents):
+    """NaN at the origin in forward mode."""
+    (y, x), (t, u) = primals, tangents
+    return (t * x - u * y) / (x * x + y * y)
+
+
+@op("atan2(Tensor self, Tensor other) -> Tensor", node="Atan2Backward0", samples=_TWO, tangent=_direction_tangent, aliases=("arctan2",), **_FLOAT_PAIR,
     kinks=[call(at(0.0, 0.0, 1.0, -0.0), at(0.0, -1.0, 0.0, -1.0))])
 def atan2(self, other):
     """The angle of the point (other, self)."""

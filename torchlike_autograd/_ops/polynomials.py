@@ -69,7 +69,7 @@ def _polynomial(name, compute):
         kinks=[call(at(*_EDGES, grad=False), n) for n in (-1, 2.7, 9, 600, _NAN)])
     def body(x, n):
         """A polynomial of degree n (cut to an integer) of each element; 0 for negative degrees."""
-        x, n = jnp.broadcast_arrays(only(f"{name}_cpu", x, "f"), n)
+        x, n = jnp.broadcast_arrays(only(f"{name}_cpu", x, "d"), n)
         return compute(x, n)
 
 

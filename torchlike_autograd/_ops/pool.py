@@ -8,6 +8,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
+from .._core import dtypes
 from . import windows as _windows
 from .conventions import always, char_name, only
 from .registry import SMOOTH, at, call, fails, op, real, rule
@@ -100,14 +101,19 @@ def _max_pool(n):
         return _windows.max_over(only(own, self, "if"), spatial)
 
 
+def _no_halves(types, compute, _):
+    if compute in (dtypes.float16, dtypes.bfloat16):
+        raise NotImplementedError(f"\"avg_pool3d_out_frame\" not implemented for '{compute.char_name}'")
+
+
 def _average(n):
     name = f"avg_pool{n}d"
     shape = (2, 2, 5, 4) if n == 2 else (1, 1, 3, 4, 3)
     kind = f"int[{n}]"
 
     @op(f"{name}(Tensor self, {kind} kernel_size, {kind} stride=[], {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-        "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), out=False, opmath=True,
-        zero_second=_always, saves={"self": ("self",)},
+        "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), opmath=True,
+        check=_no_halves if n == 3 else None, zero_second=_always, saves={"self": ("self",)},
         samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True),
                  call(real(*shape), 2, 1, 0, False, True, 3)],
         errors=[fails(call(real(*shape), 2, 2, 0, False, True, 0), RuntimeError, "divisor must be not zero"),
@@ -129,7 +135,7 @@ def _average(n):
             raise RuntimeError(f"input image ({sizes}) smaller than kernel size ({kernels})")
         spatial = _spatial(self, n, kernel, step, padding, (1,) * n, ceil_mode)
         if self.dtype != jnp.int64:
-            only(name, self, "f")
+            only(name if n == 2 else "avg_pool3d_out_frame", self, "f")
         return _divide(_windows.sum_over(self, spatial), self, spatial, padding, count_include_pad, divisor_override)
 
 
@@ -271,9 +277,13 @@ def _unpool(n):
         """Every element at its place, zeros elsewhere."""
         return body(self, indices, output_size=output_size)
 
+    def tangent(out, primals, tangents, *, output_size, **_):
+        """The last of several elements at one place, as in the value."""
+        return _put(tangents[0], primals[1], output_size, False)
+
     derivative = rule(lambda out, primals, tangents, *, output_size, **_: _put(tangents[0], primals[1], output_size, True))
     op(f"max_unpool{n}d(Tensor self, Tensor indices, int[{n}] output_size{more}) -> Tensor", node=f"MaxUnpool{n}DBackward0", names=(), nondiff=("indices",),
-       guard=_first_outside, guard_error=_outside, derivative=derivative, saves={"self": ("self", "indices")},
+       guard=_first_outside, guard_error=_outside, derivative=derivative, tangent=tangent, saves={"self": ("self", "indices")},
        samples=[call(real(1, 1, 2), at(0, 3, dtype="int64", grad=False), (2, 2))], kinks=SMOOTH)(plain if n == 2 else body)
 
 

@@ -16,9 +16,8 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
-from .._core.dtypes import FLOAT
 from .saved_names import NAMES
-from .spec import Pullback, _abstract, _active_inputs, _conj, _conj_unsigned, _has_zero_second, _is_number, _only_moves
+from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _is_number, _only_moves
 
 FROM_RESULT = {  # operator: the gradient from the cotangent and the result, where JAX's is a function of the input
     "relu": lambda g, y: jnp.where(y <= 0, 0, g).astype(g.dtype),
@@ -43,7 +42,7 @@ class SavedPullback(Pullback):
     def _trace(self, form):
         gs = tuple(form.out_avals[i] for i in self.given)
         outs = tuple(form.out_avals[i] for i in self.results)
-        fixed = self.wanted if _has_zero_second(form) and form.op.zero_second is not True else ()
+        fixed = self.wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else ()
         known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
         closed = _without_results(self._both(known), [_abstract(a) for a in (*gs, *form.avals, *outs)], len(outs))
         n = len(gs)
@@ -60,8 +59,7 @@ class SavedPullback(Pullback):
         self.avals = (*gs, *(form.avals[i] for i in self.keep), *(form.out_avals[k] for k in self.own))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep] + [f"g{k}" for k in self.own]
         self.saves = {o: tuple(self.owners) for o in self.owners}
-        active = None if _has_zero_second(form) else _active_inputs(self.closed.jaxpr)
-        self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (active is None or active[i]))
+        self.diff_in = self._active(form)
         self.passes = ()
 
     def _both(self, known):

@@ -6,6 +6,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._core import dtypes
 from .._core.saying import warn
@@ -87,7 +88,8 @@ def _without_nan(x, axes, keepdims, dtype):
     return convert(total(wide(convert(x, dtype)), axes, keepdims), dtype)
 
 
-@op("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward0", samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=SMOOTH,
+@op("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward0",
+    tangent=lambda out, primals, tangents, **asked: mean(*tangents, **asked), samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=SMOOTH,
     errors=[fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError,
                   "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long")])
 def mean(self, *, dtype=None):
@@ -95,7 +97,8 @@ def mean(self, *, dtype=None):
     return _mean(self, tuple(range(self.ndim)), False, dtype)
 
 
-@op("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward1", samples=_DIMS, kinks=SMOOTH,
+@op("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward1",
+    tangent=lambda out, primals, tangents, **asked: mean_dim(*tangents, **asked), samples=_DIMS, kinks=SMOOTH,
     errors=[_TWICE, _OUTSIDE])
 def mean_dim(self, *, dim, keepdim=False, dtype=None):
     """The mean over dims."""
@@ -109,6 +112,31 @@ def _mean(x, axes, keepdims, dtype):
         raise RuntimeError(
             f"mean(): could not infer output dtype. {word} dtype must be either a floating point or complex dtype. Got: {asked.char_name}")
     return convert(average(wide(convert(x, asked)), axes, keepdims), asked)
+
+
+# Hashes
+
+@op("hash_tensor(Tensor self, int[1]? dim=None, *, bool keepdim=False, int mode=0) -> Tensor", derivative=NONE,
+    samples=[call(real(2, 3)), call(real(2, 3), 1), call(real(2, 3, 2), (0, 2), keepdim=True), call(at(1, -2, 3, dtype="int64", grad=False)),
+             call(at(1.5, 2.0, dtype="float16", grad=False)), call(at(200, 7, dtype="uint8", grad=False)), call(at(3, -7, dtype="int32", grad=False))],
+    kinks=[call(at(0.0, -0.0, float("inf")))], errors=[fails(call(real(2), mode=1), RuntimeError, "Unknown hash_tensor mode: 1"), fails(
+        call(real(0)), RuntimeError, "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."),
+        fails(call(real(0, 3), 0), IndexError, "hash_tensor: Expected reduction dim 0 to have non-zero size."),
+        fails(call(at(1j, dtype="complex64")), NotImplementedError, "\"xor_sum_cpu\" not implemented for 'ComplexFloat'")])
+def hash_tensor(self, *, dim=None, keepdim=False, mode=0):
+    """The bits of the elements, as numbers of 64 bits, all xored."""
+    if mode != 0:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    axes = reduce_dims(dim, self.ndim)
+    if self.size == 0 and dim in (None, ()):
+        raise RuntimeError("hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.")
+    for a in axes:
+        if self.shape[a] == 0:
+            raise IndexError(f"hash_tensor: Expected reduction dim {a} to have non-zero size.")
+    only("xor_sum_cpu", self, "bif")
+    bits = self.astype(jnp.float64).view(jnp.uint64) if jnp.issubdtype(self.dtype, jnp.floating) else self.astype(jnp.int64).view(jnp.uint64)
+    out = jax.lax.reduce(bits, np.uint64(0), jax.lax.bitwise_xor, axes)
+    return jnp.expand_dims(out, axes) if keepdim else out
 
 
 # Products

@@ -101,8 +101,8 @@ def _check(entry):
 def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, lift=(), scalars=(), aliases=(), names=None,
        promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
        nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
-       guard=None, guard_error=None, zero_second=False, second=None, silent=None, refuses=None, refuse=None, check=None, wide=(), untracked=False,
-       forward=True):
+       guard=None, guard_error=None, zero_second=None, second=None, silent=None, refuses=None, refuse=None, check=None, wide=(), untracked=False,
+       forward=True, tangent=None):
     """Declare an operator.
 
     schema: the ATen schema; node: `grad_fn` name (None with derivative=NONE); promote: see `Promote`; saves: {differentiated
@@ -122,14 +122,18 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     one input (in-place on them is an error); host: the body runs on concrete NumPy arrays (data-dependent shapes);
     guard: for errors that depend on data, ``guard(*arrays, **keywords) -> integer``, 0 where all is well; it runs with the program, and the next
     look raises ``guard_error(code, *shapes of the arrays, **statics)``; zero_second: torch's gradient is an operator with a (zero) derivative of its own,
-    as for relu, so that it requires grad although it depends on its input only through comparisons (or ``zero_second(*types, **statics)`` saying where; the input is kept for it then);
+    as for relu, so that it requires grad although it depends on its input only through comparisons
+    (or ``zero_second(*types, **statics)`` saying where; the input is kept for it then;
+    by default where `second` is given);
     second: the operator of torch's gradient where that has no derivative: backward through it raises; silent: ``silent(**statics)`` says where torch sends
     an undefined gradient on, which counts as none; refuses: ``refuses(types, result type, parameters, **statics)`` raises where torch's gradient of these parameters fails; check: ``check(types, result dtype, statics)``
     raises for types that torch refuses before it casts; types: {parameter: Aval of what stands there}, device "number" for Python numbers; wide: operands
     that, as a number or 0-dim, are not rounded to half precision before the computation in float32 (lifted parameters are not, but for alpha); untracked: the
     outputs share memory with the input but are no views for autograd (give layout); refuse: ``refuse({output: cotangent}, outputs)`` raises for arrays
     of cotangents that torch looks at before it computes a gradient; it is called where a complex output has a cotangent;
-    forward: False where torch has no forward derivative and refuses dual numbers, or the name that it says then.
+    forward: False where torch has no forward derivative and refuses dual numbers, or the name that it says then;
+    or ``forward(**statics)``, false where it gives no tangent;
+    tangent: a jvp rule (as `rule` takes it) for forward mode, where torch's tangent is not what its gradient is the transpose of.
     """
 
     def declare(body):
@@ -140,7 +144,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
             samples=samples, kinks=kinks, errors=errors, write=write, layout=layout, nondiff=tuple(nondiff),
             nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
             varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, guard=guard, guard_error=guard_error, zero_second=zero_second,
-            second=second, silent=silent, refuses=refuses, refuse=refuse, check=check, wide=tuple(wide), untracked=untracked, forward=forward)
+            second=second, silent=silent, refuses=refuses, refuse=refuse, check=check, wide=tuple(wide), untracked=untracked, forward=forward, tangent=tangent)
         OPS[entry.key] = entry
         BY_NAME.setdefault(entry.name, []).append(entry)
         body.op = entry

@@ -147,6 +147,7 @@ def affine_grid_generator(theta, *, size, align_corners):
     if theta.shape[0] != size[0]:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {n + 1}] but got: "
                            f"[{theta.shape[0]}, {theta.shape[2]}].")
+    only("linspace_cpu", theta, "ifc")
     axes = [_base(s, align_corners, np.dtype(theta.dtype)) for s in size[2:]]
     mesh = np.meshgrid(*axes, indexing="ij")
     base = np.stack([*reversed(mesh), np.ones(size[2:], theta.dtype)], -1).reshape(-1, n + 1)

@@ -189,6 +189,8 @@ NAMES = {
     "NansumBackward0": "dim keepdim *self",
     "NarrowCopyBackward0": "dim length self_sym_sizes start",
     "NativeBatchNormBackward0": "eps *input *result1 *result2 *running_mean *running_var training *weight",
+    "NativeBatchNormLegitBackward0": "eps *input *result1 *result2 *running_mean *running_var training *weight",
+    "NativeBatchNormLegitBackward1": "eps *input *result1 *result2 training *weight",
     "NativeGroupNormBackward0": "C HxW N eps group *input *result1 *result2 *weight",
     "NativeLayerNormBackward0": "*bias *input normalized_shape *result1 *result2 *weight",
     "NextafterBackward0": "*other *self",

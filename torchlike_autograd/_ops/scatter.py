@@ -112,11 +112,21 @@ def _add(x, where, src):
 
 
 def _multiply(x, where, src):
+    if x.dtype == bool:
+        return x.at[where].min(src.astype(bool), mode="clip", wrap_negative_indices=False)
     return x.at[where].multiply(src, mode="clip", wrap_negative_indices=False)
 
 
+def _scattered_tangent(how):
+    """In forward mode a `src` larger than the index is no error."""
+    def tangent(out, primals, tangents, *, dim):
+        index, (t, _, u) = primals[1], tangents
+        return _scattered(t, index, at_least_1d(u)[tuple([slice(n) for n in at_least_1d(index).shape])], wrap_dim(dim, t.ndim), how)
+    return tangent
+
+
 @op("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", node="ScatterBackward0", saves={"self": ("index",), "src": ("index",)}, inplace=True,
-    **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0]]), real(2, 4)), call(real(3), 0, long(2, 0), real(2)), call(real(()), 0, long(0), real(1))],
+    tangent=_scattered_tangent(_set), **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0]]), real(2, 4)), call(real(3), 0, long(2, 0), real(2)), call(real(()), 0, long(0), real(1))],
     kinks=[call(real(3), 0, long(1, 1), real(2))],
     errors=[fails(call(real(3, 4), 0, long([[0, 1, 2, 3]]), real(1, 4)), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3"),
             fails(call(real(3, 4), 0, long(0), real(1, 4)), RuntimeError, "Index tensor must have the same number of dimensions as self tensor"),
@@ -159,7 +169,7 @@ def scatter_value_reduced(self, index, *, dim, value, reduce):
 
 
 @op("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", node="ScatterAddBackward0", saves={"src": ("index",)}, inplace=True,
-    **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0], [0, 0, 0, 0]]), real(2, 4)), call(real(3), -1, long(2, 2), real(2))], kinks=SMOOTH)
+    tangent=_scattered_tangent(_add), **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0], [0, 0, 0, 0]]), real(2, 4)), call(real(3), -1, long(2, 2), real(2))], kinks=SMOOTH)
 def scatter_add(self, index, src, *, dim):
     """Elements of `src` added where `index` says."""
     d = scatter_dim(self, index, dim, src)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import wrap_dim
-from .conventions import straight
+from .conventions import always, straight
 from .places import long
 from .registry import at, call, fails, op, real
 
@@ -93,7 +93,8 @@ _FIVE = real(5)
 
 @op("segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, bool unsafe=False, "
     "Scalar? initial=None) -> Tensor", node="SegmentReduceBackward0", names=("torch.segment_reduce", "torch._segment_reduce"), lift=("initial",),
-    second="aten::_segment_reduce_backward", forward=False, nondiff=("lengths", "indices", "offsets"), saves={"data": ("data", "lengths", "offsets", "result")}, out=False,
+    second="aten::_segment_reduce_backward", zero_second=always, forward=False, nondiff=("lengths", "indices", "offsets"),
+    saves={"data": ("data", "lengths", "offsets", "result")}, out=False,
     guard=_bad, guard_error=lambda code, *_, **__: RuntimeError(_WORDS[int(code)]),
     samples=[call(_FIVE, r, lengths=long(3, 2)) for r in ("sum", "mean", "max", "min", "prod")] + [
         call(real(2, 3), r, offsets=long([[0, 1, 3], [0, 2, 3]]), axis=1) for r in ("sum", "max")] + [call(real(3, 2), "mean", lengths=long(1, 2), unsafe=True, initial=2.0)],

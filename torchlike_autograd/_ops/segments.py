@@ -112,7 +112,15 @@ def _without_gradient(x, reduce):
 _EVERYTHING = {"self": ("self", "index", "src", "result"), "src": ("self", "index", "src", "result")}
 
 
+def _reduced_tangent(out, primals, tangents, **how):
+    """In forward mode a `src` larger than the index is no error."""
+    (x, index, src), (t, _, u) = primals, tangents
+    src, u = (at_least_1d(v)[tuple([slice(n) for n in at_least_1d(index).shape])].reshape(index.shape) for v in (src, u))
+    return jax.jvp(lambda x, src: scatter_reduce(x, index, src, **how), (x, src), (t, u))[1]
+
+
 @op("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor", node="ScatterReduceBackward0",
+    forward=lambda *, reduce, **_: reduce != "prod", tangent=_reduced_tangent,
     **in_range(along_dim, out_of_bounds(RuntimeError)), saves=_EVERYTHING, inplace=True, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0], [0, 0, 0, 0]]), real(2, 4), r) for r in _REDUCTIONS] + [
         call(real(3), 0, long(0, 0), real(2), r, include_self=False) for r in _REDUCTIONS],
     kinks=[call(real(3, low=0.0, high=0.0), 0, long(0, 0), real(2, low=0.0, high=0.0), r) for r in ("prod", "amax", "amin")],

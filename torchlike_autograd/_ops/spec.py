@@ -13,13 +13,14 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Literal, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
 from .._core import config, devices, dtypes, shapes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
-from .opened import calling
+from .activity import as_elsewhere, dependencies, union, with_elements
+from .opened import TANGENTS, calling
 from .registry import NONE, UNIMPLEMENTED, Promote
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -259,6 +260,10 @@ class Form:
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 
+    def requiring(self, wanted):
+        """The outputs that require grad where the inputs `wanted` do."""
+        return self.diff_out
+
     def kept(self, wanted, inplace=False):
         """(flat input indices, output indices) that torch would save for the gradients of `wanted`; a number in a tensor's place counts.
 
@@ -306,10 +311,6 @@ class _PullbackOp:
         self.forward = form.op
 
 
-# Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
-_PASSING = {"AddBackward0", "CloneBackward0", "ExpandBackward0", "GraftBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2", "SubBackward0"}
-
-
 def _gradient_nodes(form, wanted):
     """torch's name for the node of each gradient of a form."""
     form = getattr(form, "base", form)
@@ -329,16 +330,10 @@ def _input_behind(form, i):
     return form.owners[i]
 
 
-def _passed(jaxpr, n):
-    """For each result the cotangent that it is, or None; () where none is one."""
-    found = tuple(next((i for i, v in enumerate(jaxpr.invars[:n]) if v is o), None) for o in jaxpr.outvars)
-    return found if any(i is not None for i in found) else ()
-
-
 class Pullback(Form):
     """f(*cotangents of `given`, *inputs) -> gradients of `wanted`; unused inputs are dropped (`keep`)."""
 
-    __slots__ = ("given", "inner", "keep", "passes", "refuses", "wanted")
+    __slots__ = ("elsewhere", "given", "inner", "keep", "masks", "passes", "refuses", "wanted")
     weight = 1
     checked = False  # what it reads was checked when it was recorded
 
@@ -350,20 +345,19 @@ class Pullback(Form):
         self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
-            zero_second = _has_zero_second(form)
-            fixed = wanted if zero_second and form.op.zero_second is not True else ()
+            self.elsewhere = with_elements(form, wanted, given)
+            fixed = wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else ()
+            fixed = (*fixed, *self.elsewhere.keep) if self.elsewhere is not None else fixed
             self.call, self.keep, self.closed = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs), fixed)
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
         self.saves = {o: tuple(self.owners) for o in self.owners}
         self.out_avals = tuple(form.avals[i] for i in wanted)
         self.tuple_out = True
-        active = None if zero_second else _active_inputs(self.closed.jaxpr)
-        self.diff_in = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and (
-            active is None or active[i]))
+        self.diff_in = self._active(form)
         self.diff_out = tuple(range(len(wanted)))
         self.refuses = getattr(form.op, "refuse", None) is not None and any(form.out_avals[i].dtype.is_complex for i in given)
-        self.passes = _passed(self.closed.jaxpr, len(gs)) if form.op.node in _PASSING else ()
+        self.passes = gradient_nodes.passed(self.closed.jaxpr, len(gs)) if form.op.node in gradient_nodes.PASSING else ()
 
     def form(self, avals):
         """Itself: a pullback has one set of types; mapped where they have more levels."""
@@ -372,6 +366,21 @@ class Pullback(Form):
 
             return lifted(self, avals)
         return self
+
+    def _active(self, form):
+        """The inputs that the gradients depend on; `masks` says which of them each does, None where all depend on all."""
+        self.masks = None if _has_zero_second(form) else as_elsewhere(self, self.elsewhere) or dependencies(self.closed.jaxpr)
+        all_of = -1 if self.masks is None else union(self.masks)
+        if form.op.node in gradient_nodes.WHOLE:
+            self.masks = None
+        return tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and all_of >> i & 1)
+
+    def requiring(self, wanted):
+        """The gradients that depend on one of `wanted`."""
+        if self.masks is None:
+            return self.diff_out
+        some = union(1 << i for i in wanted)
+        return tuple(k for k, m in enumerate(self.masks) if m & some)
 
     def apply(self, *flat):
         """The gradients from cotangents and all of the inputs (before the unused ones are dropped)."""
@@ -404,8 +413,8 @@ def _conj(x):
 def _has_zero_second(form):
     """Whether the gradient of a Form requires grad whatever it depends on."""
     said = form.op.zero_second
-    if getattr(form.op, "second", None) is not None:
-        return True
+    if said is None:
+        return getattr(form.op, "second", None) is not None
     return said(*form.avals, **form.spec.statics) if callable(said) else said
 
 
@@ -433,34 +442,18 @@ def _pruned(f, abstract, n_fixed, fixed=()):
     return jaxpr_as_fun(closed), tuple(i for i, u in enumerate(used[n_fixed:]) if u), closed
 
 
-def _active_inputs(jaxpr):
-    """For each input, whether the outputs depend on it otherwise than through comparisons and indices.
-
-    torch's formula for the gradient of `max` or `clamp` multiplies by a mask, so that it has no derivative with respect to the input.
-    """
-    needed = {v for v in jaxpr.outvars if not isinstance(v, Literal)}
-    for eqn in reversed(jaxpr.eqns):
-        if not any(v in needed for v in eqn.outvars):
-            continue
-        inner = eqn.params.get("jaxpr") if eqn.primitive.name in ("jit", "pjit") else None
-        mask = _active_inputs(inner.jaxpr) if inner is not None else [True] * len(eqn.invars)
-        for v, used in zip(eqn.invars, mask):
-            if used and not isinstance(v, Literal) and jnp.issubdtype(v.aval.dtype, jnp.inexact):
-                needed.add(v)
-    return [v in needed for v in jaxpr.invars]
-
-
 def _abstract(a):
     return jax.ShapeDtypeStruct(a.full if type(a) is LeveledAval else a.shape, a.dtype.np)
 
 
 def _body(op, args, kwargs):
-    if op.rule is None:
+    rule = op.rule if not TANGENTS[0] or op.tangent is None else op.tangent
+    if rule is None:
         return op.body(*args, **kwargs)
-    return _with_rule(op, args, kwargs)
+    return _with_rule(op, rule, args, kwargs)
 
 
-def _with_rule(op, args, kwargs):
+def _with_rule(op, rule, args, kwargs):
     """The body under its jvp rule; absent arguments and lifted keywords are closed over or passed along."""
     lifted = [k for k in op.lift if kwargs.get(k) is not None and hasattr(kwargs[k], "dtype")]
     statics = {k: v for k, v in kwargs.items() if k not in lifted}
@@ -480,7 +473,7 @@ def _with_rule(op, args, kwargs):
         out = f(*primals)
         own, kw = split(primals)
         clean = [None if t.dtype == jax.dtypes.float0 else t for t in tangents[: len(leaves)]]
-        return out, op.rule(out, own, jax.tree.unflatten(tree, clean), **kw)
+        return out, rule(out, own, jax.tree.unflatten(tree, clean), **kw)
 
     return f(*leaves, *[kwargs[k] for k in lifted])
 

@@ -15,7 +15,7 @@ _ROOT2 = math.sqrt(2)
 _SELF, _RESULT, _BOTH = {"self": ("self",)}, {"self": ("result",)}, {"self": ("self", "result")}
 
 
-def _function(name, *, node, saves, kernel, samples=None, kinks=(), names=None, inplace=False):
+def _function(name, *, node, saves, kernel, samples=None, kinks=(), names=None, inplace=False, kinds="f"):
     """An entry of a function of one floating number."""
 
     def declare(f):
@@ -24,7 +24,7 @@ def _function(name, *, node, saves, kernel, samples=None, kinks=(), names=None, 
         @op(f"{name}(Tensor self) -> Tensor", node=node, saves=saves, promote=Promote.FLOAT, opmath=False, inplace=inplace, names=public,
             method=False, samples=samples or [call(real(3)), call(real(2, 3))], kinks=[call(at(0.0, -0.0, 1.0, -1.0, 30.0, _INF, _NAN)), *kinks])
         def body(self):
-            return f(only(kernel, self, "f"))
+            return f(only(kernel, self, kinds))
 
         body.op.doc = f.__doc__
         return f
@@ -73,7 +73,7 @@ def _entr(x):
     return jnp.where(jnp.isnan(x), x, jnp.where(x > 0, -x * jnp.log(jnp.where(x > 0, x, 1)), jnp.where(x == 0, 0, -_INF)))
 
 
-@_function("special_erfcx", node="SpecialErfcxBackward0", saves=_BOTH, kernel="erfcx_cpu")
+@_function("special_erfcx", node="SpecialErfcxBackward0", saves=_BOTH, kernel="erfcx_cpu", kinds="d")
 @partials(lambda t, out, x: t * (2 * x * _erfcx(x) - 2 / math.sqrt(math.pi)))
 def _erfcx(x):
     """exp(x * x) erfc(x): far out by the asymptotic series."""
@@ -86,7 +86,7 @@ def _erfcx(x):
     return jnp.where(far, series / (jnp.where(far, x, 10) * math.sqrt(math.pi)), jnp.exp(near * near) * js.erfc(near))
 
 
-@_function("special_log_ndtr", node="SpecialLogNdtrBackward0", saves=_BOTH, kernel="log_ndtr_cpu")
+@_function("special_log_ndtr", node="SpecialLogNdtrBackward0", saves=_BOTH, kernel="log_ndtr_cpu", kinds="d")
 @partials(lambda t, out, x: t / _erfcx(-x / _ROOT2) * math.sqrt(2 / math.pi))
 def _log_ndtr(x):
     """The logarithm of the normal distribution function."""
@@ -95,7 +95,7 @@ def _log_ndtr(x):
     return jnp.where(low, jnp.log(_erfcx(jnp.where(low, -t, 0)) / 2) - jnp.where(low, t, 0) ** 2, jnp.log1p(-js.erfc(jnp.where(low, 0, t)) / 2))
 
 
-@_function("special_ndtri", node="SpecialNdtriBackward0", saves=_RESULT, kernel="ndtri_cpu", samples=[call(real(3, low=0.1, high=0.9))],
+@_function("special_ndtri", node="SpecialNdtriBackward0", saves=_RESULT, kernel="ndtri_cpu", kinds="d", samples=[call(real(3, low=0.1, high=0.9))],
            kinks=[call(at(0.0, 1.0, 0.5, 2.0, -1.0))])
 @partials(lambda t, out, x: t * math.sqrt(2 * math.pi) * jnp.exp(_ndtri(x) ** 2 / 2))
 def _ndtri(x):
