@@ -11,7 +11,7 @@ LAYERS = [
     ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/placed"),
     ("_core/rng", "_core/storage", "_core/nodes", "_core/layouts"),
     ("_tensor", "_tensor_members", "_tensor_values", "_core/printing"),
-    ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread", "_core/timeline", "_core/watch",
+    ("_core/autocasting", "_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread", "_core/timeline", "_core/watch",
      "_core/overloads"),
     ("_functions/", "autograd/", "random", "utils/"),
     ("__config__", "_custom_ops", "_dynamo/", "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func",
