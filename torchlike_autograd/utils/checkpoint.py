@@ -15,12 +15,12 @@ import itertools
 import weakref
 
 from .._core import passes
+from .._core.autocasting import kept as autocast_kept
 from .._core.saying import warn
 from .._tensor import Tensor
 from ..autograd import Function, backward
 from ..autograd._kept import Kept
 from ..autograd._saving import saved_tensors_hooks
-from .._core.autocasting import kept as autocast_kept
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
 from ._checkpoint_selective import (  # noqa: F401
