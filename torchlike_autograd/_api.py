@@ -42,7 +42,10 @@ from .autograd._vmap import vmap  # noqa: E402
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
 from ._C import PyTorchFileReader  # noqa: E402
-from .amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled  # noqa: E402
+from .amp.autocast_mode import (  # noqa: E402
+    autocast, autocast_decrement_nesting, autocast_increment_nesting, clear_autocast_cache, get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled,
+    set_autocast_cache_enabled, set_autocast_dtype, set_autocast_enabled)
+from .amp.autocast_mode import OLDER as _older_autocast  # noqa: E402
 from .amp.grad_scaler import GradScaler  # noqa: E402
 from .compiler import compile  # noqa: E402
 from .futures import Future  # noqa: E402
@@ -51,6 +54,7 @@ from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 
+globals().update(_older_autocast)
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 __version__ = "2.13.0"
 

@@ -153,3 +153,27 @@ def _(torch):
     yield "backward", raises(lambda: (z * z).sum().backward())
     yield "numpy of conj", raises(lambda: z.detach().conj().numpy())
     yield "numpy resolved", z.detach().conj().resolve_conj().numpy()
+
+
+@case("complex.view_as_complex.strides")
+def _(torch):
+    x, y = torch.arange(36.0).reshape(3, 3, 4), torch.arange(9.0).reshape(3, 3)
+    yield "fit", torch.view_as_complex(x[..., :2]), torch.view_as_complex(y[:1, :2]), torch.view_as_complex(torch.arange(2.0).expand(3, 2))
+    yield "do not", [raises(lambda t=t: torch.view_as_complex(t)) for t in (x[..., 1:3], x[..., ::2], y[:, :2], y[0, 1:], torch.zeros(0, 3)[:, :2], y[:, :1])]
+
+
+@case("complex.lbfgs")
+def _(torch):
+    for search in (None, "strong_wolfe"):
+        p = torch.tensor([1 + 2j, -0.5 + 0.3j], dtype=torch.complex128, requires_grad=True)
+        q = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
+        optimizer = torch.optim.LBFGS([p, q], lr=0.3, max_iter=6, line_search_fn=search)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((p - (1 + 2j)) * (p - (2 - 1j)).conj()).abs().sum() + (q * p.real[0] - 1).pow(2).sum()
+            loss.backward()
+            return loss
+
+        yield f"{search} losses", [optimizer.step(closure).item() for _ in range(3)]
+        yield f"{search} parameters", p, q

@@ -240,3 +240,92 @@ def _(torch):
             losses.append(loss.item())
     yield "losses", torch.tensor(losses)
     yield "weights", w.detach()
+
+
+@case("loading.workers.own_containers")
+def _(torch):
+    class Holder:
+        def __init__(self):
+            self.seen = []
+
+    class Data(torch.utils.data.Dataset):
+        def __init__(self):
+            self.hits, self.table, self.holder = [], {"n": [0]}, Holder()
+
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, i):
+            self.hits.append(i)
+            self.table["n"][0] += 1
+            self.holder.seen.append(i)
+            return len(self.hits), self.table["n"][0], len(self.holder.seen)
+
+    data = Data()
+    yield "seen", list(torch.utils.data.DataLoader(data, num_workers=2, batch_size=2))
+    yield "outside", data.hits, data.table, data.holder.seen
+
+
+@case("loading.workers.prefetch")
+def _(torch):
+    class Log(torch.utils.data.Sampler):
+        def __init__(self):
+            self.drawn = []
+
+        def __iter__(self):
+            for i in range(12):
+                self.drawn.append(i)
+                yield i
+
+        def __len__(self):
+            return 12
+
+    for kw in ({}, {"prefetch_factor": 1}, {"batch_size": 3}, {"prefetch_factor": 4}):
+        log = Log()
+        it = iter(torch.utils.data.DataLoader(list(range(12)), sampler=log, num_workers=2, **kw))
+        counts = [len(log.drawn)]
+        for _ in range(3):
+            next(it)
+            counts.append(len(log.drawn))
+        yield str(kw), counts, [x.tolist() for x in it]
+    torch.manual_seed(0)
+    it = iter(torch.utils.data.DataLoader(list(range(12)), shuffle=True, num_workers=2))
+    yield "drawn before", torch.rand(1), next(it), torch.rand(1)
+
+
+@case("loading.workers.uneven")
+def _(torch):
+    d = torch.utils.data
+
+    class Uneven(d.IterableDataset):
+        def __iter__(self):
+            w = d.get_worker_info()
+            k = 0 if w is None else w.id
+            return iter(range(100 * k, 100 * k + 1 + 3 * k))
+
+    for kw in ({}, {"batch_size": 2}, {"batch_size": None}, {"batch_size": 2, "drop_last": True}):
+        yield str(kw), [x.tolist() if isinstance(x, torch.Tensor) else x for x in d.DataLoader(Uneven(), num_workers=2, **kw)]
+    kept = d.DataLoader(Uneven(), num_workers=2, persistent_workers=True, batch_size=2)
+    yield "twice", [[x.tolist() for x in kept] for _ in range(2)]
+
+
+@case("loading.workers.stop_iteration_in_a_map")
+def _(torch):
+    class Bad(torch.utils.data.Dataset):
+        def __len__(self):
+            return 10
+
+        def __getitem__(self, i):
+            if i == 3:
+                raise StopIteration("s")
+            return i
+
+    for workers in (0, 1):
+        yield str(workers), [x.tolist() for x in torch.utils.data.DataLoader(Bad(), num_workers=workers, batch_size=2)]
+
+
+@case("loading.workers.context")
+def _(torch):
+    d = torch.utils.data
+    yield "refused", [raises(lambda c=c: d.DataLoader([1], num_workers=1, multiprocessing_context=c)) for c in ("foo", 3)]
+    yield "kept", type(d.DataLoader([1], num_workers=1, multiprocessing_context="spawn").multiprocessing_context).__name__

@@ -264,10 +264,12 @@ def resolve(name, ops, args, kwargs, method=False):
 class Recipes:
     """Answers of `resolve` for calls of one kind: the same types, names and structural values; tensors and runtime numbers may differ."""
 
-    __slots__ = ("kinds", "method", "name", "ops", "public")
+    __slots__ = ("kinds", "known", "method", "name", "ops", "policy", "public")
 
     def __init__(self, name, ops, method):
         self.name, self.ops, self.method = name, ops, method
+        self.known = {}  # what `make_function` remembers
+        self.policy = None  # while autocast is on, what casts the arguments of a call and raises `Overridden` with its result
         self.public = None  # the function that `__torch_function__` is told of; None for one that only the package calls
         self.kinds = {}  # (types, names, types of keywords) -> (picker of structure, {values: (spec, picker of flat, its places)}, places of structure)
 
@@ -290,6 +292,8 @@ class Recipes:
                 return found[0], found[1](every)
         if self.public is not None and overriding.ACTIVE:
             overriding.checked_find(self.public, args, kwargs)
+        if self.policy is not None:
+            self.policy(args, kwargs)
         try:
             spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
         except TypeError:
@@ -346,13 +350,19 @@ def _plain(x):
 
 # Making the public functions
 
-def make_function(name, ops, method=False):
+MADE: list = []  # Recipes of every function here, for autocast
+
+
+def make_function(name, ops, method=False, register=True):
     """The function (or method) `name` over its overloads.
 
     `known` holds calls that need no binding: by the type of the one further argument where that is a tensor or a runtime number, or by the further
     arguments themselves (with their types: 1, 1.0 and True are equal) where they are structure.
     """
-    known, recipes = {}, Recipes(name, ops, method)
+    recipes = Recipes(name, ops, method)
+    known = recipes.known
+    if register:
+        MADE.append(recipes)
 
     def function(*args, **kwargs):
         if not kwargs:
@@ -401,7 +411,7 @@ def make_function(name, ops, method=False):
             if done:
                 return result
         try:
-            spec, flat = recipes.find(args, kwargs)
+            spec, flat = (recipes if recipes.policy is None else Recipes(name, ops, method)).find(args, kwargs)
         except Overridden as e:
             return e.result
         except TypeError:

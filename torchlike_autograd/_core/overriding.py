@@ -243,14 +243,18 @@ def _elsewhere(*args, **kwargs):
     return _checked(*args, **kwargs)  # noqa: F821 (the name is another one in every function that gets this code)
 
 
-def reroute(f, path):
-    """Let a function look at its arguments first wherever it is already known by name: it gets other code, which calls the old one behind a look."""
+def swapped_code(f, name, make):
+    """Code for a function `f` that calls ``make(body)``, `body` being the function as it is now; it takes what it is given, so `f` must lose its defaults."""
     body = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     body.__kwdefaults__, body.__doc__, body.__module__ = f.__kwdefaults__, f.__doc__, f.__module__
-    name = f"_checked_{path.replace('.', '_')}"
-    f.__globals__[name] = checking(body, f, path)
+    f.__globals__[name] = make(body)
     f.__signature__ = inspect.signature(body)
-    f.__code__ = _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+    return _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+
+
+def reroute(f, path):
+    """Let a function look at its arguments first wherever it is already known by name: it gets other code, which calls the old one behind a look."""
+    f.__code__ = swapped_code(f, f"_checked_{path.replace('.', '_')}", lambda body: checking(body, f, path))
     f.__defaults__ = f.__kwdefaults__ = None
 
 

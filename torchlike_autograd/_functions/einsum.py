@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 
+from .._core.autocasting import also, lower
 from .._core.composite import composite, named
 from .._core.dispatch import run
 from .._ops import matmul as _matmul_ops
@@ -152,6 +153,19 @@ def _plan(equation, sizes):
     return spec_of(OPS[key], statics, (("L", len(spelled)),))
 
 
+def _cast(args, kwargs):
+    """Autocast: torch's einsum multiplies matrices where operands share a label that is summed."""
+    equation, operands = (args[0], list(args[1:])) if isinstance(args[0], str) else _from_lists(args)
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = list(operands[0])
+    inputs, _, output = equation.replace(" ", "").partition("->")
+    terms = [set(t) - {"."} for t in inputs.split(",")]
+    output = output if "->" in equation else [c for c in set(inputs) if inputs.count(c) == 1]
+    summed = any(sum(c in t for t in terms) > 1 for c in set().union(*terms) - set(output))
+    return lower((equation, *operands), kwargs) if summed else (args, kwargs)
+
+
+@also(_cast)
 @composite("torch.einsum")
 def einsum(*args):
     """Sums of products over the indices that the equation names."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._core import dtypes, shapes
+from .._core.autocasting import also, lower
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
 from .._core.hot import PLAIN, binary, view
@@ -294,6 +295,7 @@ def outer(input, vec2, *, out=None):
     return into("outer", out, result, input, vec2)
 
 
+@also(lambda args, kwargs: lower(args, kwargs) if args and isinstance(args[0], Tensor) and args[0].ndim else (args, kwargs))
 @composite("torch.inner", "Tensor.inner")
 def inner(input, other, *, out=None):
     """Sums of products over the last dims (of a scalar: all products)."""

@@ -14,7 +14,7 @@ from .convert import cast
 
 _not = named("bitwise_not")
 _mul, _pow, _rsub, _reciprocal = named("mul"), named("pow"), named("rsub"), named("reciprocal")
-_select, _view_as_real, _conj = named("select"), named("view_as_real"), named("_conj")
+_select, _view_as_real, _view_as_complex, _conj = named("select"), named("view_as_real"), named("view_as_complex"), named("_conj")
 
 
 def twin_of(name):
@@ -227,3 +227,18 @@ def is_neg(input):
 def resolve_neg(input):
     """The tensor itself."""
     return input
+
+
+@composite("torch.view_as_complex")
+def view_as_complex(input):
+    """A last dim of 2 as complex numbers: a view, so strides must suit."""
+    if isinstance(input, Tensor) and (input._layout_ is not None or input._view is not None) and input.ndim and input.shape[-1] == 2 \
+            and input.dtype.is_floating_point:
+        steps = input.stride()
+        if steps[-1] != 1:
+            raise RuntimeError("Tensor must have a last dimension with stride 1")
+        if any(s % 2 and n != 1 for n, s in zip(input.shape[:-1], steps)):
+            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+        if input.storage_offset() % 2:
+            raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return _view_as_complex(input)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import dtypes
+from .._core.autocasting import here as autocast
 from .._core.composite import COMPOSITES, composite, named
 from .._ops import recurrent as _recurrent_ops
 from .._tensor import Tensor, from_array
@@ -47,7 +48,7 @@ def _stacked(mode, x, hidden, cells, params, has_biases, num_layers, dropout, tr
         raise RuntimeError("got an incorrect number of RNN parameters")
     steps, packed = schedule or (None, None)
     fused = mode == "lstm" and schedule is None and not projected and x.dtype is dtypes.float32
-    run = named("_rnn_layer_packed" if schedule else "_rnn_layer_fused" if fused else "_rnn_layer")
+    run = by_cells if autocast.on else named("_rnn_layer_packed" if schedule else "_rnn_layer_fused" if fused else "_rnn_layer")
     starts, memories = hidden.unbind(0), [None] * hidden.shape[0] if cells is None else cells.unbind(0)
     last_h, last_c = [], []
     for layer in range(num_layers):
@@ -64,7 +65,44 @@ def _stacked(mode, x, hidden, cells, params, has_biases, num_layers, dropout, tr
     return x, named("stack")(last_h, 0), named("stack")(last_c, 0) if cells is not None else None
 
 
+def by_cells(x, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, mode, reverse):
+    """One direction of one layer as torch composes it, step by step: (outputs, last hidden state, last cell), each in the dtype that its operators have."""
+    linear, cat = COMPOSITES["torch.nn.functional.linear"], named("cat")
+    own = linear(x, w_ih, b_ih)
+    rows = [range(t * h.shape[0], (t + 1) * h.shape[0]) for t in range(x.shape[0])] if packed is None else [[i for i in r if i >= 0] for r in steps.tolist()]
+    if packed is None:
+        own = own.flatten(0, 1)
+    outs = []
+    for r in reversed(rows) if reverse else rows:
+        n = len(r)
+        new_h, new_c = _CELLS[mode](own.narrow(0, r[0], n), h.narrow(0, 0, n), None if c is None else c.narrow(0, 0, n), lambda k: linear(k, w_hh, b_hh))
+        if w_hr is not None:
+            new_h = linear(new_h, w_hr)
+        h, c = (None if new is None else new if n == old.shape[0] else cat([new, old.narrow(0, n, old.shape[0] - n)], 0) for new, old in ((new_h, h), (new_c, c)))
+        outs.append(new_h)
+    outs = outs[::-1] if reverse else outs
+    return (named("stack")(outs, 0) if packed is None else cat(outs, 0)), h, c
+
+
+def _lstm_step(own, h, c, back):
+    i, f, g, o = (own + back(h)).chunk(4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _gru_step(own, h, c, back):
+    (r, z, n), (hr, hz, hn) = own.chunk(3, 1), back(h).chunk(3, 1)
+    new = (n + (r + hr).sigmoid() * hn).tanh()
+    return (h - new) * (z + hz).sigmoid() + new, None
+
+
+_CELLS = {"lstm": _lstm_step, "gru": _gru_step, "rnn_tanh": lambda own, h, c, back: ((own + back(h)).tanh(), None),
+          "rnn_relu": lambda own, h, c, back: ((own + back(h)).relu(), None)}
+
+
 def _types(x, *others):
+    if autocast.on:
+        return
     for t in others:
         if t is not None and t.dtype is not x.dtype:
             raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {t.dtype.char_name} and {x.dtype.char_name}")

@@ -79,9 +79,22 @@ def _check_types(x, weight, bias):
         if jnp.iscomplexobj(x):
             raise RuntimeError(f"Input type (CPU{char_name(x)}Type) and weight type (torch.{char_name(weight)}Tensor) should be the same")
         if str(x.dtype) in ("float32", "bfloat16", "float16"):
-            raise RuntimeError(f"Input type (torch.{char_name(x)}Tensor) and weight type (torch.{char_name(weight)}Tensor) should be the same or input should "
-                               "be a MKLDNN tensor and weight is a dense tensor")
+            kind = char_name(weight)
+            kind = "CPUBFloat16Type" if kind == "BFloat16" else f"torch.{kind}Tensor"
+            raise RuntimeError(f"Input type (torch.{char_name(x)}Tensor) and weight type ({kind}) should be the same or input should be a MKLDNN tensor and "
+                               "weight is a dense tensor")
         raise RuntimeError(f"expected scalar type {char_name(x)} but found {char_name(weight)}")
+
+
+def _check_halves(types, result, statics):
+    """The same for half precision, before it is widened."""
+    own, weight, bias = (types[n].dtype if n in types and types[n].device != "number" else None for n in ("input", "weight", "bias"))
+    if own.name not in ("float16", "bfloat16"):
+        return
+    if bias is not None and bias is not own:
+        raise RuntimeError(f"Input type ({_PLAIN[own.name]}) and bias type ({_PLAIN[bias.name]}) should be the same")
+    if weight is not own:
+        raise RuntimeError(f"expected scalar type {own.char_name} but found {weight.char_name}")
 
 
 _PLAIN = {"float64": "double", "float32": "float", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
@@ -155,7 +168,7 @@ _SCHEMA = "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] paddi
     "Tensor"
 
 
-@op(f"convolution{_SCHEMA}", node="ConvolutionBackward0", names=("torch.convolution",), out=False, opmath=True, saves=_SAVED,
+@op(f"convolution{_SCHEMA}", node="ConvolutionBackward0", names=("torch.convolution",), out=False, opmath=True, saves=_SAVED, check=_check_halves,
     samples=[call(real(2, 3, 5), real(4, 3, 2), real(4), *_PLAIN_CALL),
              call(real(1, 2, 4, 3), real(2, 1, 2, 2), None, (2, 1), (1, 0), (1, 1), False, (0, 0), 2),
              call(real(1, 2, 3, 2), real(2, 3, 2, 2), real(3), (2, 2), (1, 0), (1, 2), True, (1, 0), 1),

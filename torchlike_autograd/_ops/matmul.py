@@ -335,6 +335,9 @@ def linalg_cross(self, other, *, dim=-1):
 
 
 def _bilinear(input1, input2, weight, bias):
+    given = [("input1", input1), ("input2", input2), ("weight", weight), *([] if bias is None else [("bias", bias)])]
+    if any(x.dtype != input1.dtype for _, x in given):
+        raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(f"{name}: {cxx_name(x)}" for name, x in given))
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for i in range(input1.ndim - 1):

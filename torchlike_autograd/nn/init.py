@@ -45,7 +45,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Normal values between a and b, by drawing again what falls outside.  An interval far out in a tail is not there yet."""
+    """Normal values between a and b, by drawing again what falls outside."""
     if not a - 2 * std <= mean <= b + 2 * std:
         warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.")
     low, high = (a - mean) / std, (b - mean) / std
@@ -54,8 +54,6 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         if mass > 0.3:
             return _until(tensor, lambda t: t.normal_(mean, std, generator=generator), lambda t: (t >= a) & (t <= b))
         peak = min(max(0.0, low), high)
-        if mass * math.sqrt(2 * math.pi) < 0.425 * (high - low) * math.exp(-peak * peak / 2):
-            raise NotImplementedError("nn.init.trunc_normal_ for an interval far out in a tail is not there yet")
 
         def likely(t):
             z = (t - mean) / std

@@ -10,7 +10,7 @@ from .optimizer import Optimizer
 
 __all__ = ["LBFGS"]
 
-_cat = named("cat")
+_cat, _view_as_real, _view_as_complex = named("cat"), named("view_as_real"), named("view_as_complex")
 
 
 def _number(loss):
@@ -42,7 +42,7 @@ class LBFGS(Optimizer):
         views = []
         for p in self._params:
             g = p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1)
-            views.append(g.view_as_real().reshape(-1) if g.is_complex() else g)
+            views.append(_view_as_real(g).reshape(-1) if g.is_complex() else g)
         return _cat(views, 0)
 
     def _add_grad(self, step_size, direction):
@@ -50,7 +50,7 @@ class LBFGS(Optimizer):
         for p in self._params:
             n = 2 * p.numel() if p.is_complex() else p.numel()
             part = direction[at:at + n]
-            part = part.reshape(*p.shape, 2).view_as_complex() if p.is_complex() else part.reshape(p.shape)
+            part = _view_as_complex(part.reshape(*p.shape, 2)) if p.is_complex() else part.reshape(p.shape)
             p.add_(part * step_size)
             at += n
 

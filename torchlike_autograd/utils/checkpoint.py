@@ -15,6 +15,7 @@ import itertools
 import weakref
 
 from .._core import passes
+from .._core.autocasting import kept as autocast_kept
 from .._core.saying import warn
 from .._tensor import Tensor
 from ..autograd import Function, backward
@@ -114,6 +115,7 @@ class _Frame:
     def __init__(self, function, args, kwargs, context, rng, determinism_check, debug, early_stop):
         self.function, self.context, self.rng = function, context, rng
         self.check, self.debug, self.early_stop = determinism_check == "default", debug, early_stop
+        self.autocast = autocast_kept()
         self.args = [Kept(None, a, ()) if isinstance(a, Tensor) else a for a in args]
         self.kwargs = kwargs
         self.places, self.types, self.found = [], [], {}
@@ -153,6 +155,7 @@ class _Frame:
                     stack.enter_context(fork_rng())
                     set_rng_state(self.rng)
                 stack.enter_context(saved_tensors_hooks(catch.pack, lambda t: t))
+                stack.enter_context(self.autocast())
                 stack.enter_context(self.context)
                 stack.enter_context(enable_grad())
                 self.function(*args, **self.kwargs)
@@ -207,6 +210,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng = get_rng_state() if preserve_rng_state else None
+        ctx.autocast = autocast_kept()
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.inputs = [None if isinstance(a, Tensor) else a for a in args]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -228,7 +232,7 @@ class CheckpointFunction(Function):
                 stack.enter_context(fork_rng())
                 set_rng_state(ctx.rng)
             detached = detach_variable(tuple(inputs))
-            with enable_grad():
+            with enable_grad(), ctx.autocast():
                 outputs = ctx.run_function(*detached)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, Tensor) and o.requires_grad]

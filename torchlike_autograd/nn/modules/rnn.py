@@ -7,6 +7,7 @@ import numbers
 
 from ..._core.composite import COMPOSITES
 from ..._core.saying import warn
+from ..._core.autocasting import here as _autocast
 from ..._functions.create import empty, zeros
 from ..._tensor import Tensor
 from .. import init
@@ -135,8 +136,8 @@ class RNNBase(Module):
     def check_input(self, input, batch_sizes):
         """torch's errors for an input that does not fit."""
         weight = self._flat_weights[0]
-        if input.dtype is not weight.dtype:
-            raise ValueError(f"{'RNN' if self.mode.startswith('RNN') else self.mode} input dtype ({input.dtype}) does not match weight dtype "
+        if input.dtype is not weight.dtype and not any(_autocast.enabled.values()):
+            raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype "
                              f"({weight.dtype}). Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})")
         dims = 2 if batch_sizes is not None else 3
         if input.dim() != dims:

@@ -1,14 +1,18 @@
 """torch.utils.data.dataloader (layer 8).
 
 Workers run in this process, one after the other, because XLA's threads do not survive a fork.  Everything else is as with PyTorch's processes: each has its own
-copy of the dataset object, its own seeds for torch, `random` and NumPy, its `get_worker_info()`, and batches come in the same order; `timeout`,
-`prefetch_factor` and `multiprocessing_context` are checked and change nothing.
+copy of the dataset object (and of the objects and containers that it holds, up to a size; arrays and what cannot be copied are shared), its own seeds for torch,
+`random` and NumPy, its `get_worker_info()`; keys are drawn `prefetch_factor` batches ahead for each worker, and batches come in the same order.  What differs:
+a worker computes when its batch is asked for, globals are shared with it, `timeout` and `multiprocessing_context` are checked and change nothing.
 """
 
 from __future__ import annotations
 
+import collections
 import copy
 import itertools
+import multiprocessing
+import multiprocessing.context
 import os
 import random
 import traceback
@@ -17,7 +21,7 @@ import numpy as np
 
 from ..._core.saying import warn
 from ..._functions.random import default_generator
-from ..._tensor import from_array
+from ..._tensor import Tensor, from_array
 from ._utils.collate import default_collate, default_convert
 from .dataset import IterableDataset, Subset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
@@ -108,6 +112,14 @@ class DataLoader:
     def multiprocessing_context(self, context):
         if context is not None and not self.num_workers > 0:
             raise ValueError(f"multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers={self.num_workers}")
+        if isinstance(context, str):
+            valid = multiprocessing.get_all_start_methods()
+            if context not in valid:
+                raise ValueError(f"multiprocessing_context option should specify a valid start method in {valid}, but got multiprocessing_context='{context}'")
+            context = multiprocessing.get_context(context)
+        if context is not None and not isinstance(context, multiprocessing.context.BaseContext):
+            raise TypeError("multiprocessing_context option should be a valid context object or a string specifying the start method, but got "
+                            f"multiprocessing_context={context}")
         self.__multiprocessing_context = context
 
     @property
@@ -225,13 +237,44 @@ def _rows_at_once(dataset, keys):
 
 # Iterating
 
+_MOST = 10_000  # longer containers are shared
+
+
+def own_copy(x, memo=None):
+    """What a process of its own would have of an object: other objects of classes written in Python, lists, dicts and sets, the same arrays and tensors."""
+    memo = {} if memo is None else memo
+    if id(x) in memo:
+        return memo[id(x)]
+    kind = type(x)
+    if kind in (list, dict, set, collections.deque):
+        if len(x) > _MOST:
+            return x
+        out = memo[id(x)] = copy.copy(x)
+        if kind is list:
+            out[:] = [own_copy(y, memo) for y in x]
+        elif kind is dict:
+            out.update({k: own_copy(y, memo) for k, y in x.items()})
+        return out
+    if isinstance(x, (Tensor, np.ndarray, type)) or not hasattr(x, "__dict__") or callable(x) or kind.__module__ in ("builtins", "io", "threading"):
+        return x
+    try:
+        out = memo[id(x)] = copy.copy(x)
+        if out.__dict__ is not x.__dict__:
+            for k, y in list(vars(out).items()):
+                out.__dict__[k] = own_copy(y, memo)
+    except Exception:  # no copies of its class, or of what it holds
+        out = memo[id(x)] = x
+    return out
+
+
 class _Worker:
     """One worker: its dataset object, its random state, what it knows of itself."""
 
     def __init__(self, loader, i, base_seed):
         self.loader, self.i = loader, i
         seed = base_seed + i
-        dataset = copy.copy(loader.dataset)
+        self.active = True
+        dataset = own_copy(loader.dataset)
         self.info = WorkerInfo(id=i, num_workers=loader.num_workers, seed=seed, dataset=dataset, rng=None, worker_method="multiprocessing")
         self.fetcher = self.states = None
         self._inside(lambda: self._begin(seed, base_seed))
@@ -246,6 +289,7 @@ class _Worker:
 
     def restart(self):
         """Begin an epoch with the random state and the dataset object that there are."""
+        self.active = True
         self._inside(self._refetch)
 
     def _refetch(self):
@@ -319,14 +363,19 @@ class _Batches(_BaseDataLoaderIter):
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
         self._workers = [_Worker(loader, i, self._base_seed) for i in range(loader.num_workers)]
         self._fetcher = None if self._workers else _Fetcher(loader.dataset, loader)
-        self._active, self._turn, self._num_yielded = list(self._workers), 0, 0
+        self._begin()
+
+    def _begin(self):
+        self._turns, self._waiting, self._num_yielded = itertools.cycle(self._workers), collections.deque(), 0
+        for _ in range(len(self._workers) * (self._loader.prefetch_factor or 0)):
+            self._put()
 
     def _reset(self, loader):
         self._keys = iter(loader._index_sampler)
         self._base_seed = draw_seed(loader.generator)
         for w in self._workers:
             w.restart()
-        self._active, self._turn, self._num_yielded = list(self._workers), 0, 0
+        self._begin()
 
     def __iter__(self):
         return self
@@ -340,18 +389,37 @@ class _Batches(_BaseDataLoaderIter):
                  "have been fetched. " + (_REPLICAS if self._workers else ""))
         return data
 
-    def _from_workers(self):
-        while self._active:
+    def _put(self):
+        """Give the next keys to the next worker that has not ended."""
+        try:
             keys = next(self._keys)
-            worker = self._active[self._turn % len(self._active)]
+        except StopIteration:
+            return
+        for worker in itertools.islice(self._turns, len(self._workers)):
+            if worker.active:
+                self._waiting.append((worker, keys))
+                return
+
+    def _put_after_end(self, worker):
+        worker.active = self._loader._dataset_kind != _DatasetKind.Iterable
+        self._put()
+
+    def _from_workers(self):
+        while self._waiting:
+            worker, keys = self._waiting.popleft()
+            if not worker.active:
+                continue
             try:
                 data = worker.fetch(keys)
             except StopIteration:
-                at = self._turn % len(self._active)
-                del self._active[at]
-                self._turn = at
+                self._put_after_end(worker)
+                if worker.active:
+                    raise
                 continue
-            self._turn = self._turn % len(self._active) + 1
+            except Exception:
+                self._put()
+                raise
+            self._put()
             return data
         raise StopIteration
 

@@ -1,0 +1,306 @@
+"""Autocast on the CPU (layer 6): calls whose tensors are cast to a half precision dtype, or back to float32, before they are bound.
+
+Cold while it is off: functions of the op table look here only where they do not remember a call, and functions written in Python hold their own code.
+The first region entered (by any thread) lets the functions of the lists look here first (`_install`): what their tables remember is forgotten,
+Python functions get other code; when the last one is left, everything is as before.
+
+A function named in a list casts its arguments and runs with nothing cast within, as in torch, where the lists name operators of the dispatcher.
+float64 is never cast.  float32 leaves that require grad are cast once in an outermost region: the cache, which torch keeps by tensor alone (so that it does not
+see writes, nor another dtype of an inner region).
+
+What differs: a backward pass inside a region casts nothing within torch's own formulas (for the few float32 gradients that contain a matrix product, as that of
+an inverse, torch does); recurrent layers with float32 parameters always go cell by cell, where torch takes oneDNN's layer on processors that have one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from types import FunctionType
+
+from .._tensor import Tensor
+from . import bind, overriding
+from .composite import COMPOSITES
+from .dispatch import cast_spec, run
+from .dtypes import bfloat16, float16, float32
+from .overriding import Overridden, swapped_code
+from .record import thread
+
+LOWER = frozenset((
+    "_addmm_activation addbmm addmm affine_grid affine_grid_generator baddbmm bmm conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d "
+    "conv_transpose3d linalg.matmul linalg.vecdot linalg_vecdot linear matmul mm prelu scaled_dot_product_attention tensordot").split())
+FLOAT = frozenset((
+    "adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits cdist cholesky cholesky_inverse cholesky_solve "
+    "cosine_embedding_loss cross_entropy ctc_loss fake_quantize_per_tensor_affine fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft "
+    "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn fractional_max_pool2d fractional_max_pool3d geqrf grid_sample grid_sampler grid_sampler_2d "
+    "grid_sampler_3d hinge_embedding_loss huber_loss inverse kl_div l1_loss linalg.cholesky linalg.cholesky_ex linalg.cond linalg.eig linalg.eigh "
+    "linalg.eigvals linalg.eigvalsh linalg.householder_product linalg.inv linalg.inv_ex linalg.lstsq linalg.matrix_rank linalg.qr linalg.solve linalg.svd "
+    "linalg.svdvals linalg.tensorinv linalg.tensorsolve linalg_cholesky_ex linalg_eig linalg_eigh linalg_householder_product linalg_inv_ex linalg_qr linalg_svd "
+    "lu_solve margin_ranking_loss max_pool3d max_pool3d_with_indices max_unpool2d max_unpool3d mse_loss multi_margin_loss multilabel_margin_loss nanquantile "
+    "nll_loss ormqr orgqr pinverse poisson_nll_loss polar prod qr quantile reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d "
+    "replication_pad3d smooth_l1_loss soft_margin_loss stft svd trace triangular_solve triplet_margin_loss view_as_complex").split())
+WIDEST = frozenset("cat column_stack concat concatenate dstack hstack index_copy row_stack stack vstack".split())
+_REAL = (float32, bfloat16, float16)
+
+
+class _Here(threading.local):
+    """What belongs to one thread."""
+
+    def __init__(self):
+        self.on = False  # a region of the CPU is entered
+        self.within = False  # inside a function that has cast its arguments
+        self.enabled = {}  # the same for every kind of device
+        self.dtypes = {}
+        self.caches, self.depth, self.cache = True, 0, {}
+
+
+here = _Here()
+_lock = threading.RLock()
+_entered = [0]
+_swapped: dict = {}  # {function: (its own code and defaults, the code that it has meanwhile)}
+_own: dict = {}  # {id of Recipes: (Recipes, the same function without a policy)}
+_more: list = []  # (function, policy) beyond the lists
+
+
+# Casting
+
+def _castable(x, dtype):
+    have = x._v.aval.dtype
+    return have is not dtype and have in _REAL and x.device.type == "cpu"
+
+
+def cast(x, dtype):
+    """A tensor in `dtype` where autocast casts it; tensors within lists and tuples too; everything else as it is."""
+    if isinstance(x, Tensor):
+        if not _castable(x, dtype):
+            return x
+        if here.caches and dtype is not float32 and x._v.aval.dtype is float32 and x.is_leaf and x.requires_grad and not x._is_view():
+            return _cached(x, dtype)
+        return run(cast_spec(dtype), [x])
+    if type(x) in (list, tuple):
+        return type(x)([cast(y, dtype) for y in x])
+    return x
+
+
+def _cached(x, dtype):
+    found = here.cache.get(id(x))
+    if found is None:
+        grad, thread.state.grad = thread.state.grad, True
+        try:
+            found = here.cache[id(x)] = (x, run(cast_spec(dtype), [x]))
+        finally:
+            thread.state.grad = grad
+    return found[1]
+
+
+def _all(args, kwargs, dtype):
+    return [cast(x, dtype) for x in args], {k: cast(x, dtype) for k, x in kwargs.items()}
+
+
+def lower(args, kwargs):
+    """Everything in the dtype of the region."""
+    return _all(args, kwargs, dtype_of("cpu"))
+
+
+def full(args, kwargs):
+    """Everything in float32."""
+    return _all(args, kwargs, float32)
+
+
+def widest(args, kwargs):
+    """float32 where an argument is, otherwise the dtype of the region."""
+    low = dtype_of("cpu")
+    have = {x._v.aval.dtype for x in overriding.arguments(args, kwargs) if isinstance(x, Tensor)} & set(_REAL)
+    if float32 not in have and have - {low}:
+        raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+    return _all(args, kwargs, float32 if float32 in have else low)
+
+
+# Functions that look first
+
+def _active(args, kwargs):
+    if not here.on or here.within or kwargs.get("out") is not None:
+        return False
+    if overriding.ACTIVE and not overriding.here.all_off:  # `__torch_function__` comes first; what it calls comes here again
+        if overriding.here.modes or (not overriding.here.off and overriding.found_in(overriding.arguments(args, kwargs))):
+            return False
+    return True
+
+
+def _behind(body, policy):
+    @functools.wraps(body)
+    def looking(*args, **kwargs):
+        if not _active(args, kwargs):
+            return body(*args, **kwargs)
+        args, kwargs = policy(args, kwargs)
+        here.within = True
+        try:
+            return body(*args, **kwargs)
+        finally:
+            here.within = False
+
+    return looking
+
+
+def _for_table(recipes, policy):
+    """What `Recipes.find` asks: raises `Overridden` with the result of a call, by the same function without a policy."""
+    if id(recipes) not in _own:
+        _own[id(recipes)] = recipes, bind.make_function(recipes.name, recipes.ops, recipes.method, register=False)
+    plain = _own[id(recipes)][1]
+
+    def find(args, kwargs):
+        if here.on and not here.within:
+            args, kwargs = policy(args, kwargs)
+        raise Overridden(plain(*args, **kwargs))
+
+    return find
+
+
+def policy_of(path):
+    """How a public path or operator name is cast: `lower`, `full`, `widest` or None."""
+    where, _, name = path.removeprefix("torch.").removeprefix("Tensor.").rpartition(".")
+    if where in ("nn.functional", "_C._nn"):
+        where = ""
+    name = f"{where}.{name}" if where else name
+    return lower if name in LOWER else full if name in FLOAT else widest if name in WIDEST else None
+
+
+def also(policy):
+    """The decorated function of the package casts its arguments by ``policy(args, kwargs)`` (or, for None, as `lower` does)."""
+
+    def note(f):
+        _more.append((f, policy or lower))
+        return f
+
+    return note
+
+
+@functools.cache
+def _functions():
+    """{function: policy} of functions written in Python."""
+    out = dict(_more)
+    for path, f in COMPOSITES.items():
+        policy = policy_of(path)
+        if policy is not None and type(f) is FunctionType:
+            out.setdefault(f, policy)
+    return out
+
+
+def _install():
+    for recipes in list(bind.MADE):
+        policy = policy_of(recipes.name)
+        if policy is not None:
+            recipes.policy = _for_table(recipes, policy)
+            recipes.kinds.clear()
+            recipes.known.clear()
+    for f, policy in _functions().items():
+        kept = _swapped.get(f)
+        if kept is None or f.__code__ is not kept[0][0]:
+            kept = _swapped[f] = ((f.__code__, f.__defaults__, f.__kwdefaults__), swapped_code(f, f"_autocast_{id(f)}", lambda body, p=policy: _behind(body, p)))
+        f.__code__, f.__defaults__, f.__kwdefaults__ = kept[1], None, None
+    for name in ("__matmul__", "__rmatmul__"):
+        _operators[name] = Tensor.__dict__[name]
+        setattr(Tensor, name, _operator(name, _operators[name]))
+
+
+_operators: dict = {}
+
+
+def _operator(name, own):
+    def method(self, other):
+        if here.on and isinstance(other, Tensor):
+            return named_matmul()(*((self, other) if name == "__matmul__" else (other, self)))
+        return own(self, other)
+
+    method.__name__ = name
+    return method
+
+
+@functools.cache
+def named_matmul():
+    """torch.matmul."""
+    return COMPOSITES["torch.matmul"]
+
+
+def _remove():
+    for recipes in list(bind.MADE):
+        recipes.policy = None
+    for f, (before, code) in _swapped.items():
+        if f.__code__ is code:  # else somebody has looked at it in between: then the look stays, and finds autocast off
+            f.__code__, f.__defaults__, f.__kwdefaults__ = before
+    for name, x in _operators.items():
+        setattr(Tensor, name, x)
+
+
+# What torch lets programs ask and set
+
+DTYPES = {"cpu": bfloat16, "cuda": float16, "xpu": float16, "mps": float16, "hpu": bfloat16, "xla": bfloat16, "maia": bfloat16, "ipu": float16, "mtia": float16,
+          "privateuseone": float16}
+
+
+def dtype_of(kind):
+    """The dtype of regions on a kind of device."""
+    found = here.dtypes.get(kind) or DTYPES.get(kind)
+    if found is None:
+        raise RuntimeError("unsupported scalarType")
+    return found
+
+
+def enabled(kind):
+    """Whether this thread is in a region for a kind of device."""
+    if kind not in DTYPES:
+        raise RuntimeError("unknown device type for autocast in get_autocast_dispatch_key_from_device_type")
+    return here.enabled.get(kind, False)
+
+
+def enable(kind, flag):
+    """Enter or leave regions of a kind of device in this thread."""
+    before, flag = enabled(kind), bool(flag)
+    here.enabled[kind] = flag
+    if kind != "cpu" or before is flag:
+        return
+    here.on = flag
+    with _lock:
+        _entered[0] += 1 if flag else -1
+        if _entered[0] == flag:  # the first one, or none left
+            (_install if flag else _remove)()
+
+
+def deeper():
+    """One more region; the number of them."""
+    here.depth += 1
+    return here.depth
+
+
+def shallower():
+    """One region fewer; the number of those left."""
+    here.depth -= 1
+    return here.depth
+
+
+def kept():
+    """A function that makes contexts in which autocast of the CPU is as it is now: for what runs again later."""
+    state = here.on, dtype_of("cpu"), here.caches
+
+    @contextlib.contextmanager
+    def again():
+        before = here.on, dtype_of("cpu"), here.caches
+        _set(*state)
+        deeper()
+        try:
+            yield
+        finally:
+            if shallower() == 0:
+                here.cache.clear()
+            _set(*before)
+
+    return again if state[0] else contextlib.nullcontext
+
+
+def _set(on, dtype, caches):
+    enable("cpu", on)
+    here.dtypes["cpu"], here.caches = dtype, caches
+
+
+__all__ = ["also", "cast", "deeper", "dtype_of", "enable", "enabled", "here", "kept", "shallower"]
