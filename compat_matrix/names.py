@@ -128,8 +128,9 @@ def kind_of(value, method=False):
         return "module"
     if isinstance(value, type):
         return "exception" if issubclass(value, BaseException) else "class"
-    if type(value).__name__ in ("dtype", "layout", "memory_format"):
-        return type(value).__name__
+    plain = next((c.__name__ for c in type(value).__mro__ if c.__name__ in ("dtype", "layout", "memory_format")), None)
+    if plain:
+        return plain
     if method and (isinstance(value, property) or type(value).__name__ in ("getset_descriptor", "member_descriptor", "cached_property")):
         return "property"
     value = getattr(value, "__func__", value)
@@ -150,8 +151,8 @@ def signature_of(value, path, method):
     parsed = signatures.parsed_facts().get(short) or (signatures.parsed_facts().get(f"functional.{short[14:]}") if short.startswith("nn.functional.") else None)
     if parsed:
         return parsed, "parser"
-    if path.removeprefix("torch.Tensor.") in ("atanh_", "arctanh_"):
-        return [], None  # torch 2.13 documents a parameter that they do not take
+    if path.removeprefix("torch.Tensor.") in ("atanh_", "arctanh_", "new_tensor", "new_empty_strided"):
+        return [], None  # torch 2.13 documents parameters that they do not take
     documented = signatures.of_docstring(path.rpartition(".")[2], getattr(value, "__doc__", None))
     if documented:
         return documented, "doc"

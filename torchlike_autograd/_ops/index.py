@@ -286,7 +286,7 @@ def take(self, index):
     return self.reshape(-1).at[where].get(mode="clip", wrap_negative_indices=False).reshape(index.shape)
 
 
-@op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", node="PutBackward0", inplace=True,
+@op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", out=False, node="PutBackward0", inplace=True,
     saves={"self": ("index",), "source": ("index", "source")}, **_FLAT, samples=[call(real(3, 4), long(0, -1), real(2)), call(real(3), long(1, 1), real(2), True)],
     kinks=[call(real(3), long(0, 0), real(2))],
     errors=[fails(call(real(3), long(3), real(1)), IndexError, "out of range: tried to access index 3 on a tensor of 3 elements.")])
@@ -309,7 +309,7 @@ def _accumulated(flat, where, src):
 
 # Rows of a table
 
-@op("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor", node="EmbeddingBackward0", zero_second=True,
+@op("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor", out=False, node="EmbeddingBackward0", zero_second=True,
     method=False, saves={"weight": ("indices",)}, **in_range(lambda shape, **_: (shape[0], 0), _out_of_range), samples=[call(real(4, 3), long([[0, 2], [2, 1]])), call(real(4, 3), long(0, 2, 0), 0), call(real(4, 3),
     long(0, 2, 0), -1, True)], kinks=SMOOTH,
     errors=[fails(call(real(4, 3), long(4)), IndexError, "index out of range in self"), fails(call(real(3), long(0)), RuntimeError, "'weight' must be 2-D")])

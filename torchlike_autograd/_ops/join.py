@@ -106,7 +106,7 @@ def repeat(self, *, repeats):
 
 # Moving elements
 
-@op("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", node="RollBackward0", samples=[call(real(2, 3), 1), call(real(2, 3), (1, -2), (0, 1)),
+@op("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", out=False, node="RollBackward0", samples=[call(real(2, 3), 1), call(real(2, 3), (1, -2), (0, 1)),
     call(real(0, 2), 1, 0)], kinks=SMOOTH, errors=[fails(call(real(2, 3), (1, 2)), RuntimeError, "shifts and dimensions must align. shifts: 2, dims:0"),
                                                   fails(call(real(2, 3), ()), RuntimeError, "`shifts` required")])
 def roll(self, *, shifts, dims=()):
@@ -121,7 +121,7 @@ def roll(self, *, shifts, dims=()):
     return jnp.roll(self, shifts, dims) if self.size else self
 
 
-@op("flip(Tensor self, int[] dims) -> Tensor", node="FlipBackward0", varargs="dims", samples=[call(real(2, 3), (0,)), call(real(2, 3), (0, -1)), call(real(()), (0,))],
+@op("flip(Tensor self, int[] dims) -> Tensor", out=False, node="FlipBackward0", varargs="dims", samples=[call(real(2, 3), (0,)), call(real(2, 3), (0, -1)), call(real(()), (0,))],
     kinks=SMOOTH, errors=[fails(call(real(2), (0, 0)), RuntimeError, "dim 0 appears multiple times in the list of dims")])
 def flip(self, *, dims):
     """The order of elements reversed along dims."""
@@ -140,7 +140,7 @@ def _turn(self, k, dims):
     return k % 4, axes
 
 
-@op("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", node="Rot90Backward0", samples=[call(real(2, 3)), call(real(2, 3), 2), call(real(2, 3, 2), -1, (1, 2))],
+@op("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out=False, node="Rot90Backward0", samples=[call(real(2, 3)), call(real(2, 3), 2), call(real(2, 3, 2), -1, (1, 2))],
     kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "expected total dims >= 2, but got total dims = 1"),
                           fails(call(real(2, 2), 1, (0, 0)), RuntimeError, "expected rotation dims to be different, but got dim0 = 0 and dim1 = 0")])
 def rot90(self, *, k=1, dims=(0, 1)):

@@ -117,7 +117,7 @@ def _log_sigmoid(x):
     return jnp.minimum(x, jnp.zeros_like(x)) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor",
+@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor", out=False,
     node="BinaryCrossEntropyWithLogitsBackward0", promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
     saves=dict.fromkeys(("self", "target"), ("self", "target", "weight", "pos_weight")),
     samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),

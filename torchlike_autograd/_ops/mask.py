@@ -63,7 +63,7 @@ def _enough(self, mask, source):
     return (jnp.sum(jnp.broadcast_to(mask, broadcast(mask.shape, self.shape)), dtype=jnp.int64) > source.size).astype(jnp.int64) if mask.dtype == bool else 0
 
 
-@op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", node="MaskedScatterBackward0", guard=_enough,
+@op("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", out=False, node="MaskedScatterBackward0", guard=_enough,
     guard_error=lambda *_, **__: RuntimeError("Number of elements of source < number of ones in mask"), saves={"self": ("mask",), "source": ("mask",)}, inplace=True,
     samples=[call(real(2, 3), truth([[True, False, True], [False, True, False]]), real(5))], kinks=SMOOTH,
     errors=[fails(call(real(2), truth([True, True]), real(1)), RuntimeError, "Number of elements of source < number of ones in mask")])

@@ -250,7 +250,7 @@ def _slice_scatter(self, src, *, dim, start, length, step):
     return _slice_write(self, src.astype(self.dtype), dim=dim, start=start, length=length, step=step)
 
 
-@op("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", node="DiagonalScatterBackward0",
+@op("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", out=False, node="DiagonalScatterBackward0",
     samples=[call(real(3, 4), real(3)), call(real(3, 4), real(2), -1)], kinks=SMOOTH,
     errors=[fails(call(real(3, 4), real(4)), RuntimeError, "expected src to have a size equal to the slice of self. src size = [4], slice size = [3]")])
 def diagonal_scatter(self, src, *, offset=0, dim1=0, dim2=1):
@@ -273,7 +273,7 @@ def _scatter_tangent(out, primals, tangents, *, size, stride, storage_offset=Non
     return total.reshape(shape)
 
 
-@op("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor", node="AsStridedScatterBackward0",
+@op("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor", out=False, node="AsStridedScatterBackward0",
     derivative=rule(_scatter_tangent),
     samples=[call(real(3, 4), real(4), (4,), (1,)), call(real(3, 4), real(2, 2), (2, 2), (1, 4), 1)], kinks=SMOOTH)
 def as_strided_scatter(self, src, *, size, stride, storage_offset=None):
