@@ -69,8 +69,8 @@ class MemRecordsAcc:
         self._records = sorted(mem_records, key=lambda r: r[0].start_ns())
 
     def in_interval(self, start_us, end_us):
-        """Those in a time."""
-        return (r for r in self._records if start_us <= r[0].start_ns() / 1000 <= end_us)
+        """Those in a time, which is compared with `start_ns()` as it is."""
+        return (r for r in self._records if start_us <= r[0].start_ns() <= end_us)
 
 
 class FormattedTimesMixin:
@@ -100,8 +100,15 @@ class FunctionEvent(FormattedTimesMixin):
     self_cpu_memory_usage = self_device_memory_usage = 0
 
     def __init__(self, id, name, thread, start_us, end_us, overload_name=None, fwd_thread=None, input_shapes=None, stack=None, scope=0, use_device=None,
-                 is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, is_legacy=False, flops=None, is_user_annotation=False, **more):
-        self.id, self.name, self.trace_name, self.thread, self.overload_name = id, name, name, thread, overload_name
+                 cpu_memory_usage=0, device_memory_usage=0, is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, device_type=None, device_index=0,
+                 device_resource_id=None, is_legacy=False, flops=None, trace_name=None, concrete_inputs=None, kwinputs=None, is_user_annotation=False,
+                 is_python_function=False, activity_type=None, metadata_json=None, flow_id=None, flow_type=None, flow_start=None, external_id=0,
+                 linked_correlation_id=0, extra_meta=None, structured_input_shapes=None, structured_input_strides=None, input_dtypes=None, python_id=-1,
+                 python_parent_id=-1, python_module_id=-1):
+        self.id, self.name, self.trace_name, self.thread, self.overload_name = id, name, name if trace_name is None else trace_name, thread, overload_name
+        self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
+        self.concrete_inputs, self.kwinputs, self.metadata_json, self.activity_type = concrete_inputs, kwinputs, metadata_json, activity_type
+        self.device_index, self.external_id, self.is_python_function = device_index, external_id, is_python_function
         self.time_range, self.fwd_thread, self.count = Interval(start_us, end_us), fwd_thread, 1
         self.cpu_children, self.cpu_parent, self.kernels = [], None, []
         self.input_shapes, self.stack, self.scope = input_shapes, stack, scope
