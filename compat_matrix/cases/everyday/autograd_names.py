@@ -90,7 +90,7 @@ def _(torch):
         warnings.simplefilter("ignore")
         yield "torch.autograd.gradcheck.get_numerical_jacobian", [j.round(decimals=5) for j in G.get_numerical_jacobian(lambda a: a[0] * a[0], (x,), eps=1e-6)]
         yield "torch.autograd.gradcheck.get_analytical_jacobian", str(G.get_analytical_jacobian((x,), x * x)[0])
-        found = G.get_numerical_jacobian_wrt_specific_input(lambda a: a[0] * a[0], 0, (x,), (x * x,), 1e-6)
+        found = G.get_numerical_jacobian_wrt_specific_input(lambda a: a * a, 0, (x,), (x * x,), 1e-6)
         yield "torch.autograd.gradcheck.get_numerical_jacobian_wrt_specific_input", [j.round(decimals=5) for j in found]
     yield "wrong", attempt(lambda: G.gradcheck(lambda a: a.detach() * a, (x,), fast_mode=False))
 
@@ -111,6 +111,16 @@ look('nvtx', lambda: use(P.emit_nvtx()))
 look('itt', lambda: (use(P.emit_itt()), use(P.emit_nvtx(enabled=True, record_shapes=True)) if False else None))
 fe = P.FunctionEvent(1, 'n', 0, 0., 5., cpu_memory_usage=7, device_index=0, flops=3, trace_name='t')
 look('event', lambda: (fe.time_range.elapsed_us(), fe.name, fe.trace_name, fe.cpu_memory_usage, fe.flops, fe.id, fe.thread, fe.cpu_time_total, fe.key))
+look('old names', lambda: [getattr(fe, n) for n in ('cuda_time', 'cuda_time_total', 'metadata_json', 'self_cuda_memory_usage', 'self_cuda_time_total', 'self_device_time_total_str')])
+fe.append_kernel('k', 0, 3)
+look('kernels', lambda: [list(k) for k in fe.kernels])
+import os, tempfile
+def stacks(events, *args):
+    where = os.path.join(tempfile.mkdtemp(), 'stacks')
+    P.EventList(events).export_stacks(where, *args)
+    return open(where).read()
+look('stacks', lambda: (stacks([fe], 'self_cpu_time_total'), stacks([P.FunctionEvent(1, 'n', 0, 0., 5., stack=['a b.py(1): f', 'c;d (2)'])], 'self_cpu_time_total')))
+look('stacks', lambda: stacks([fe], 'bogus'))
 class R:
     def __init__(self, t):
         self.t = t
