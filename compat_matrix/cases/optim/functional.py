@@ -210,11 +210,11 @@ data = [torch.tensor([[1., 2.], [3., 5.]]), (torch.tensor([[0., 1.], [2., 2.]]),
 m.train()
 look('update_bn', lambda: (U.update_bn(data, m), m[1].running_mean, m[1].running_var, m[1].num_batches_tracked, m.training, m[1].momentum))
 look('nothing to update', lambda: U.update_bn(data, nn.Linear(2, 1)))
-for f in ('U.get_ema_avg_fn(0.5)', 'U.get_swa_avg_fn()'):
-    look(f, lambda: eval(f)(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0]), torch.tensor(3)))
-for f in ('U.get_ema_multi_avg_fn(0.5)', 'U.get_swa_multi_avg_fn()'):
+for f in (U.get_ema_avg_fn(0.5), U.get_swa_avg_fn()):
+    look('fn', lambda: f(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0]), torch.tensor(3)))
+for f in (U.get_ema_multi_avg_fn(0.5), U.get_swa_multi_avg_fn()):
     l = [torch.tensor([1.0, 2.0]), torch.tensor([7.0])]
-    look(f, lambda: (eval(f)(l, [torch.tensor([3.0, 5.0]), torch.tensor([1.0])], torch.tensor(3)), l))
+    look('multi', lambda: (f(l, [torch.tensor([3.0, 5.0]), torch.tensor([1.0])], torch.tensor(3)), l))
 look('bad decay', lambda: U.get_ema_avg_fn(1.5))
 look('bad decay', lambda: U.get_ema_multi_avg_fn(-0.5))
 look('both', lambda: U.AveragedModel(m, avg_fn=1, multi_avg_fn=2))
