@@ -72,11 +72,18 @@ class autocast:
         return within
 
 
+def _named(device_type):
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
 def custom_fwd(fwd=None, *, device_type, cast_inputs=None):
     """For a custom Function's forward: as it is, for autocast is never in force."""
+    _named(device_type)
     return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs) if fwd is None else fwd
 
 
 def custom_bwd(bwd=None, *, device_type):
     """For a custom Function's backward: as it is, for autocast is never in force."""
+    _named(device_type)
     return functools.partial(custom_bwd, device_type=device_type) if bwd is None else bwd
