@@ -4,9 +4,11 @@
 `python -m compat_matrix names` (the package) says what is there.
 """
 
+import ast
 import importlib
 import inspect
 import json
+import textwrap
 import types
 from pathlib import Path
 
@@ -100,6 +102,8 @@ def describe(value, path, method=False):
             seen |= {"sigs": sigs, "from": source}
     if seen["kind"] == "constant" and isinstance(value, (int, float, str)) and value == value:
         seen["value"] = repr(value)
+    if seen["kind"] in ("function", "method") and (reason := refusal(value)):
+        seen["raises"] = reason
     if isinstance(value, type) and type(value) is not type:
         seen["meta"] = type(value).__name__  # a class made from this one and another must agree with it
     if isinstance(value, type) and path not in CLASSES:
@@ -128,8 +132,9 @@ def kind_of(value, method=False):
         return "module"
     if isinstance(value, type):
         return "exception" if issubclass(value, BaseException) else "class"
-    if type(value).__name__ in ("dtype", "layout", "memory_format"):
-        return type(value).__name__
+    plain = next((c.__name__ for c in type(value).__mro__ if c.__name__ in ("dtype", "layout", "memory_format")), None)
+    if plain:
+        return plain
     if method and (isinstance(value, property) or type(value).__name__ in ("getset_descriptor", "member_descriptor", "cached_property")):
         return "property"
     value = getattr(value, "__func__", value)
@@ -150,8 +155,8 @@ def signature_of(value, path, method):
     parsed = signatures.parsed_facts().get(short) or (signatures.parsed_facts().get(f"functional.{short[14:]}") if short.startswith("nn.functional.") else None)
     if parsed:
         return parsed, "parser"
-    if path.removeprefix("torch.Tensor.") in ("atanh_", "arctanh_"):
-        return [], None  # torch 2.13 documents a parameter that they do not take
+    if path.removeprefix("torch.Tensor.") in ("atanh_", "arctanh_", "new_tensor", "new_empty_strided"):
+        return [], None  # torch 2.13 documents parameters that they do not take
     documented = signatures.of_docstring(path.rpartition(".")[2], getattr(value, "__doc__", None))
     if documented:
         return documented, "doc"
@@ -178,6 +183,25 @@ def read(file=FILE):
 
 # Looking, in either module
 
+def refusal(value):
+    """The words of a function that does nothing but raise NotImplementedError (a class: in `__init__` or `__new__`), or None."""
+    value = getattr(value, "__func__", value)
+    if isinstance(value, type):
+        value = vars(value).get("__init__") or vars(value).get("__new__")
+    code = getattr(inspect.unwrap(value) if callable(value) else value, "__code__", None)
+    if code is None or "NotImplementedError" not in code.co_names or len(code.co_code) > 200:
+        return None
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0].body
+    except (OSError, SyntaxError, AttributeError, TypeError):
+        return None
+    body = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    if len(body) != 1 or not isinstance(body[0], ast.Raise) or body[0].exc is None:
+        return None
+    text = [n.value for n in ast.walk(body[0].exc) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return "".join(text) or None  # a bare NotImplementedError is what a base class has
+
+
 def find(torch, path):
     """The object of a path that begins with "torch"; raises what Python raises."""
     found, done = torch, torch.__name__
@@ -187,12 +211,22 @@ def find(torch, path):
             found = inspect.getattr_static(found, name) if isinstance(found, type) and name in dir(found) else getattr(found, name)
         except AttributeError:
             if not isinstance(found, types.ModuleType):
-                raise
+                found = shadowed(done, name)
+                continue
             try:
                 found = importlib.import_module(done)
             except ImportError:
                 raise AttributeError(f"module {done.rpartition('.')[0]!r} has no attribute {name!r}") from None
     return found
+
+
+def shadowed(path, name):
+    """What a module holds that a function of the same name hides (torch.autograd.gradcheck); AttributeError where there is none."""
+    where = path.rpartition(".")[0]
+    try:
+        return getattr(importlib.import_module(where), name)
+    except ImportError:
+        raise AttributeError(f"{where!r} has no attribute {name!r}") from None
 
 
 class Ours:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 PARSED = Path(__file__).resolve().parents[1] / "torchlike_autograd" / "_core" / "signatures.txt"
-SAME = {"self": "input", "axis": "dim", "keepdims": "keepdim", "axes": "dim", "x": "input", "a": "input"}  # NumPy's words, which torch's parser takes too
+SAME = {"self": "input", "axis": "dim", "keepdims": "keepdim", "axes": "dim", "x": "input", "a": "input",
+        "element": "elements", "test_element": "test_elements"}  # NumPy's words, which torch's parser takes too
 UNCOMPARED = ("memory_format", "device", "layout", "reduction")  # objects, "as it is"; and torch's parser shows 1 where it takes 0: cases decide
 UNKNOWN = "..."  # a default that is no plain value
 

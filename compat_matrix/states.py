@@ -9,10 +9,8 @@
 """
 
 import abc
-import ast
 import importlib
 import inspect
-import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -98,8 +96,8 @@ def look(state, fact, ours):
         state.state, state.why = ("refused" if clear else "missing"), str(error).replace(PACKAGE, "torch")
         return None
     method = any(state.name.startswith(c + ".") for c in names.CLASSES)
-    reason = refusal(value)
-    if reason:
+    reason = names.refusal(value)
+    if reason and reason != fact.get("raises"):
         state.state, state.why = "refused", reason
         return value
     state.why = kind_problem(fact, value, method) or constant_problem(fact, value) or signature_problem(state, fact, value, ours,
@@ -145,25 +143,6 @@ def meta_problem(fact, value):
 def members_problem(fact, value):
     lacks = [n for n in fact.get("has", ()) if isinstance(value, type) and not hasattr(value, n)]
     return f"lacks {', '.join(lacks)}" if lacks else None
-
-
-def refusal(value):
-    """The words of a function that does nothing but raise NotImplementedError (a class: in `__init__` or `__new__`), or None."""
-    value = getattr(value, "__func__", value)
-    if isinstance(value, type):
-        value = vars(value).get("__init__") or vars(value).get("__new__")
-    code = getattr(inspect.unwrap(value) if callable(value) else value, "__code__", None)
-    if code is None or "NotImplementedError" not in code.co_names or len(code.co_code) > 200:
-        return None
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0].body
-    except (OSError, SyntaxError, AttributeError, TypeError):
-        return None
-    body = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    if len(body) != 1 or not isinstance(body[0], ast.Raise) or body[0].exc is None:
-        return None
-    text = [n.value for n in ast.walk(body[0].exc) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return "".join(text) or None  # a bare NotImplementedError is what a base class has
 
 
 def prove(state, case_gaps, op_gaps):

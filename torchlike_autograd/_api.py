@@ -96,12 +96,26 @@ def typename(obj):
     return f"{module}.{type(obj).__qualname__}" if module and module != "builtins" else type(obj).__qualname__
 
 
-def set_num_threads(n):
-    """Accepted; XLA chooses its threads at start."""
+_threads = []  # what `set_num_threads` was told
+
+
+def set_num_threads(*args, **kwargs):
+    """set_num_threads(int): remembered; XLA chooses its threads at start."""
+    if kwargs:
+        raise TypeError("torch.set_num_threads() takes no keyword arguments")
+    if len(args) != 1:
+        raise TypeError(f"torch.set_num_threads() takes exactly one argument ({len(args)} given)")
+    if type(args[0]).__name__ != "int":
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(args[0]).__name__}")
+    if args[0] <= 0:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _threads[:] = args
 
 
 def get_num_threads():
-    """The number of cores that XLA may use."""
+    """What `set_num_threads` was told, otherwise the number of cores that XLA may use."""
+    if _threads:
+        return _threads[0]
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -11,9 +11,10 @@ __getattr__ = _publish.missing("torch.random")
 
 
 @_contextlib.contextmanager
-def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
+def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type=None):
     """Give the default generator its state back at the end (there are no generators of other devices)."""
-    _device(device_type)
+    if device_type is not None:
+        _device(device_type)
     if devices:
         raise AssertionError("Torch not compiled with CUDA enabled")
     state = default_generator.get_state()

@@ -21,7 +21,8 @@ from .overriding import Overridden
 from .record import number_kind
 
 NUMBERS = (float, int, bool, complex)
-_ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "axes": "dim"}
+_ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "axes": "dim",
+            "element": "elements", "test_element": "test_elements"}
 
 
 class Mismatch(Exception):

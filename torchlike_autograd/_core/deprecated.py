@@ -20,7 +20,7 @@ def modern(name, method, args, kwargs):
     plain = name.removesuffix("_")
     pattern = _pattern(args)
     if plain in _ONE:
-        if pattern != ("TnT" if plain in ("add", "sub") else "TnTT"):
+        if pattern not in (("TnT", "Tnn") if plain in ("add", "sub") else ("TnTT",)):
             return None
         first, number, *rest = args
         numbers_by_name, tensors = {_ONE[plain]: number}, (first, *rest)

@@ -46,7 +46,17 @@ class dtype(metaclass=Shown):
         return self
 
     def to_complex(self):
-        """The complex dtype of the same precision."""
+        """The complex dtype of the same precision; RuntimeError where there is none."""
+        if self.category == COMPLEX:
+            return self
+        if self is float16:
+            return SMALL["complex32"]
+        if self not in _COMPLEX_OF:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.char_name}")
+        return _COMPLEX_OF[self]
+
+    def complex_here(self):
+        """The complex dtype that takes this one's place beside complex numbers; tensors of it can be made."""
         return _COMPLEX_OF.get(self, complex64 if self.category < COMPLEX else self)
 
     def to_real(self):
@@ -97,7 +107,7 @@ SMALL["complex32"] = SMALL["chalf"] = Small("complex32", "ComplexHalf")
 ALIASES = {"float": float32, "double": float64, "half": float16, "cfloat": complex64, "cdouble": complex128,
            "short": int16, "int": int32, "long": int64}
 _COMPLEX_OF = {float32: complex64, float64: complex128, bfloat16: complex64, float16: complex64}
-_REAL_OF = {complex64: float32, complex128: float64}
+_REAL_OF = {complex64: float32, complex128: float64, SMALL["complex32"]: float16}
 _FROM_NUMPY = {d.np: d for d in DTYPES.values()}
 _INT_RANK = {int8: 1, int16: 2, int32: 3, int64: 4}
 _BAREBONES = {uint16, uint32, uint64}
@@ -185,7 +195,7 @@ def _combine(higher, lower):
     if lower is None or higher.category == COMPLEX:
         return higher
     if higher.category == FLOAT:
-        return higher.to_complex() if lower.category == COMPLEX else higher
+        return higher.complex_here() if lower.category == COMPLEX else higher
     if higher.category == BOOL or lower.category >= FLOAT:
         return promote_types(higher, lower)
     return higher
@@ -193,7 +203,7 @@ def _combine(higher, lower):
 
 def result_type(dimensioned, zero_dim, wrapped, default: dtype) -> dtype:
     """torch's result type of operands sorted by rank; `wrapped` are dtypes of Python numbers."""
-    numbers = [default if w.category == FLOAT else default.to_complex() if w.category == COMPLEX else w for w in wrapped]
+    numbers = [default if w.category == FLOAT else default.complex_here() if w.category == COMPLEX else w for w in wrapped]
     return _combine(_combine(_join(dimensioned), _join(zero_dim)), _join(numbers))
 
 

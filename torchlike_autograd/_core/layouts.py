@@ -11,24 +11,34 @@ from .shown import Shown
 class layout(metaclass=Shown):
     """A memory layout; only strided tensors exist here."""
 
-    def __init__(self, name):
-        self.name = name
+    def __new__(cls, *args, **kwargs):
+        raise TypeError(f"cannot create 'torch.{cls.__name__}' instances")
 
     def __repr__(self):
         return f"torch.{self.name}"
 
+    def __reduce__(self):
+        return self.name
 
-class memory_format(layout):
+
+class memory_format(metaclass=Shown):
     """A memory format; arrays are row-major, others are accepted as hints."""
 
+    __new__, __repr__, __reduce__ = layout.__new__, layout.__repr__, layout.__reduce__
 
-strided = layout("strided")
-sparse_coo = layout("sparse_coo")
-sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = layout("sparse_csr"), layout("sparse_csc"), layout("sparse_bsr"), layout("sparse_bsc")
-contiguous_format = memory_format("contiguous_format")
-preserve_format = memory_format("preserve_format")
-channels_last = memory_format("channels_last")
-channels_last_3d = memory_format("channels_last_3d")
+
+def _made(cls, *names):
+    """The instances of these names."""
+    found = [object.__new__(cls) for _ in names]
+    for one, name in zip(found, names):
+        one.name = name
+    return found
+
+
+strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = _made(
+    layout, "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+contiguous_format, preserve_format, channels_last, channels_last_3d = _made(
+    memory_format, "contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 
 def chain_geometry(cell, chain):

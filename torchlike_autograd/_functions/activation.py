@@ -117,9 +117,9 @@ def elu(input, alpha=1.0, inplace=False):
 
 
 @composite("torch.nn.functional.elu_")
-def elu_(input, alpha=1.0):
+def elu_(input, alpha=1.0, scale=1, input_scale=1):
     """`elu` in place."""
-    return _elu_twin(input, alpha)
+    return _elu_twin(input, alpha) if scale == 1 == input_scale else _elu_twin(input, alpha, scale, input_scale)
 
 
 @composite("torch.nn.functional.celu")

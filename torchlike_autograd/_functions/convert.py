@@ -174,3 +174,9 @@ def get_device(self):
 def share_memory_(self):
     """Itself: memory is not shared with other processes here."""
     return self
+
+
+@composite("Tensor.is_shared")
+def is_shared(self):
+    """False, also after `share_memory_`: memory is not shared with other processes here."""
+    return False

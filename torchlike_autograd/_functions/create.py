@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 
 import numpy as np
 
@@ -148,7 +149,7 @@ def _dtype_of_number(x):
     d = dtypes.of_scalar(x)
     if d.category == dtypes.FLOAT:
         return config.default_dtype()
-    return config.default_dtype().to_complex() if d.category == dtypes.COMPLEX else d
+    return config.default_dtype().complex_here() if d.category == dtypes.COMPLEX else d
 
 
 def _like(name, value):
@@ -283,7 +284,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if dtype is None:
-        dtype = config.default_dtype().to_complex() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
+        dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
     kinds = tuple(number_kind(x) for x in (start, end))
     t = wrap(record_op(spec_of(OPS["_linspace"], (("steps", int(steps)), ("dtype", dtype)), kinds), (start, end))[0])
     return _out_or(t, out, device, requires_grad)
@@ -343,12 +344,28 @@ def is_complex(input):
 
 
 @composite("torch.result_type")
-def result_type(tensor1, tensor2):
-    """The dtype that arithmetic on the two gives."""
+def result_type(*args, **kwargs):
+    """The dtype that arithmetic on the two gives: (tensor, other), (scalar, tensor) or (scalar1, scalar2), of which a tensor's name takes either."""
+    from .._core import words
     from .._core.dispatch import record_number_aval
     from .._ops.spec import promoted
 
-    return promoted([x._v.aval if isinstance(x, Tensor) else record_number_aval(x) for x in (tensor1, tensor2)])
+    two = next((found for names in _TWO_NAMES if (found := _pair(names, args, kwargs)) is not None), None)
+    if two is None:
+        raise words.complaint(*words.known("torch.result_type"), args, kwargs) or TypeError("result_type() received an invalid combination of arguments")
+    return promoted([x._v.aval if isinstance(x, Tensor) else record_number_aval(x) for x in two])
+
+
+_TWO_NAMES = (("tensor", "other"), ("scalar", "tensor"), ("scalar1", "scalar2"))
+
+
+def _pair(names, args, kwargs):
+    """The two operands by one signature, or None."""
+    if len(args) + len(kwargs) != 2 or len(args) > 2 or any(k not in names[len(args):] for k in kwargs):
+        return None
+    two = (*args, *[kwargs[k] for k in names[len(args):]])
+    fits = all(isinstance(x, Tensor) if n == "tensor" else isinstance(x, numbers.Number) or (n == "other" and isinstance(x, Tensor)) for n, x in zip(names, two))
+    return two if fits else None
 
 
 @composite("torch.broadcast_shapes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
+from .._core.numeric import say_once
 from .._core.shapes import wrap_dim
 from .._tensor import Tensor
 
@@ -95,9 +96,17 @@ def frobenius_norm(input, dim, keepdim=False):
 
 
 @composite("torch.nuclear_norm")
-def nuclear_norm(input, dim=(-2, -1), keepdim=False):
-    """The sum of the singular values."""
-    return COMPOSITES["torch.linalg.matrix_norm"](input, "nuc", dim, keepdim)
+def nuclear_norm(input, *args, **kwargs):
+    """The sum of the singular values: (input, keepdim=False) of a matrix, (input, dim, keepdim=False) of matrices in two dims."""
+    if "dim" not in kwargs and (not args or isinstance(args[0], bool)):
+        return _nuclear(input, (-2, -1), *args, **kwargs)
+    return _nuclear(input, *args, **kwargs)
+
+
+def _nuclear(input, dim, keepdim=False, *, out=None):
+    say_once("at::nuclear_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. Please use "
+             "`linalg.matrix_norm(A, 'nuc', dim, keepdim)` instead", "nuclear_norm")
+    return COMPOSITES["torch.linalg.matrix_norm"](input, "nuc", dim, keepdim, out=out)
 
 
 @composite("torch.is_signed", "Tensor.is_signed")

@@ -35,7 +35,7 @@ def _floating(x, want_complex=False):
     if own in (dtypes.float16, dtypes.bfloat16):
         raise RuntimeError(f"Unsupported dtype {own.char_name}")
     if want_complex:
-        own = own.to_complex()
+        own = own.complex_here()
     return x if own is x.dtype else x.to(own)
 
 

@@ -31,8 +31,10 @@ def _checked(name, twin, settled):
     plain, method, inner = (bind.Recipes(n, ops, m) for n, m in ((name, False), (name, True), (f"{name}_", True)))
 
     def publish(path, recipes):
+        takes_out = ops[0].out and not recipes.method
+
         def function(*args, **kwargs):
-            out = kwargs.pop("out", None) if kwargs else None
+            out = kwargs.pop("out", None) if kwargs and takes_out else None
             spec, flat = recipes.find(args, kwargs)
             spec = settled(spec, flat)
             if out is None:
@@ -228,8 +230,9 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
 
 
 @composite("torch.nn.functional.one_hot")
-def one_hot(tensor, num_classes=-1):
+def one_hot(input, num_classes=-1):
     """Ones at the class numbers along a new last dim."""
+    tensor = input
     if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if tensor.numel() == 0:

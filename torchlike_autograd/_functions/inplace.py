@@ -61,8 +61,9 @@ def zero_(self):
 
 
 @composite("Tensor.copy_")
-def copy_(self, src, non_blocking=False):
+def copy_(self, other, non_blocking=False):
     """The values of another tensor, broadcast and converted."""
+    src = other
     if not isinstance(src, Tensor):
         if not isinstance(src, (int, float, complex, np.number, np.bool_)):
             raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
@@ -108,12 +109,18 @@ def _entry(input, dim, index):
     return d, i + shape[d] if i < 0 else i
 
 
-@composite("torch.slice_scatter", "Tensor.slice_scatter")
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+@composite("torch.slice_scatter")
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     """A copy with a range of a dim replaced."""
     d, first, length = _range(input, dim, start, end, step)
     spec = spec_of(OPS["_slice_scatter"], (("dim", d), ("length", length), ("step", step)), ("T", "T", "i"))
-    return run(spec, (input, src, first))
+    return into("slice_scatter", out, run(spec, (input, src, first)), input, src)
+
+
+@composite("Tensor.slice_scatter")
+def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
+    """A copy with a range of a dim replaced."""
+    return slice_scatter(self, src, dim, start, end, step)
 
 
 def _range(input, dim, start, end, step):
@@ -127,17 +134,18 @@ def _range(input, dim, start, end, step):
 
 
 @composite("torch.select_copy")
-def select_copy(input, dim, index):
+def select_copy(input, dim, index, *, out=None):
     """A copy of one index of a dim."""
     d, i = _entry(input, dim, index)
-    return run(spec_of(OPS["_select_copy"], (("dim", d),), ("T", "i")), (input, i))
+    return into("select_copy", out, run(spec_of(OPS["_select_copy"], (("dim", d),), ("T", "i")), (input, i)), input)
 
 
 @composite("torch.slice_copy")
-def slice_copy(input, dim=0, start=None, end=None, step=1):
+def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None):
     """A copy of a range of a dim."""
     d, first, length = _range(input, dim, start, end, step)
-    return run(spec_of(OPS["_slice_copy"], (("dim", d), ("length", length), ("step", step)), ("T", "i")), (input, first))
+    result = run(spec_of(OPS["_slice_copy"], (("dim", d), ("length", length), ("step", step)), ("T", "i")), (input, first))
+    return into("slice_copy", out, result, input)
 
 
 @composite("torch.as_strided_copy")
@@ -149,11 +157,17 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     return into("as_strided_copy", out, result, input)
 
 
-@composite("torch.narrow_copy", "Tensor.narrow_copy")
-def narrow_copy(input, dim, start, length):
+@composite("torch.narrow_copy")
+def narrow_copy(input, dim, start, length, *, out=None):
     """A copy of a range of a dim."""
     d, start = _narrow_plan(input, dim, start, length)
-    return run(spec_of(OPS["_narrow_copy"], (("dim", d), ("length", length)), ("T", "i")), (input, start))
+    return into("narrow_copy", out, run(spec_of(OPS["_narrow_copy"], (("dim", d), ("length", length)), ("T", "i")), (input, start)), input)
+
+
+@composite("Tensor.narrow_copy")
+def tensor_narrow_copy(self, dim, start, length):
+    """A copy of a range of a dim."""
+    return narrow_copy(self, dim, start, length)
 
 
 # Views of a tensor onto itself

@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, words
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run
 from .._core.numeric import say_once
@@ -107,11 +107,28 @@ def tile(input, *dims, **kwargs):
     return input.repeat((1,) * (input.ndim - len(dims)) + dims)
 
 
-@composite("torch.repeat_interleave", "Tensor.repeat_interleave")
-def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
+@composite("torch.repeat_interleave")
+def repeat_interleave(*args, **kwargs):
+    """Each entry several times in a row, (input, repeats, dim=None, *, output_size=None); or the numbers of entries, (repeats, *, output_size=None)."""
+    given = len(args) + ("input" in kwargs) + ("repeats" in kwargs)
+    if not given:
+        raise words.complaint(*words.known("torch.repeat_interleave"), args, kwargs)
+    if given == 1 and "input" not in kwargs:
+        return _counted(*args, **kwargs)
+    return tensor_repeat_interleave(*(args or (kwargs.pop("input"),)), **kwargs)
+
+
+def _counted(repeats, *, output_size=None):
+    """The number of each entry as often as it is repeated; RuntimeError where there are not `output_size` in all."""
+    out = _repeated_numbers(repeats)
+    if output_size is not None and out.numel() != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    return out
+
+
+@composite("Tensor.repeat_interleave")
+def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each entry several times in a row."""
-    if repeats is None:
-        return _repeated_numbers(input)
     if not isinstance(repeats, Tensor):
         return _repeat_each(input, int(repeats), dim)
     if dim is None:

@@ -390,4 +390,17 @@ def tensorsolve(input, other, dims=None, *, out=None):
     return into("linalg_tensorsolve", out, found.reshape(*rest), input, other)
 
 
+@composite("torch.orgqr")
+def orgqr(input, input2, *, out=None):
+    """`torch.linalg.householder_product` by its old name."""
+    result = named("linalg_householder_product")(input, input2)
+    return into("linalg_householder_product", out, result, input, input2)
+
+
+@composite("Tensor.orgqr")
+def tensor_orgqr(self, input2):
+    """`torch.linalg.householder_product` by its old name."""
+    return named("linalg_householder_product")(self, input2)
+
+
 __all__ = ["TRIGGERED", "Several", "call", "check_float", "check_square", "once", "several_into", "tensors"]

@@ -248,8 +248,10 @@ def _flat_linear(input, weight, bias):
 
 
 @composite("torch.nn.functional.linear", "torch._C._nn.linear")
-def linear(input, weight, bias=None):
+def linear(input, weight, bias=None, *, out=None):
     """input @ weight.T + bias."""
+    if out is not None:
+        return _into_linear(input, weight, bias, out)
     if type(input) not in PLAIN or type(weight) not in PLAIN or not (bias is None or type(bias) in PLAIN):
         done, out = asked(linear, (input, weight) if bias is None else (input, weight, bias), {}, "torch._C._nn.linear")
         if done:
@@ -269,6 +271,13 @@ def linear(input, weight, bias=None):
         plan = _plans[key] = _flat_linear(input, weight, bias)
     steps, reshape = plan
     return view(reshape, follow(steps, values_of((input, weight, bias))))
+
+
+def _into_linear(input, weight, bias, out):
+    """`linear` written into a tensor that is there."""
+    from .norm import into
+
+    return into("linear", out, linear(input, weight, bias), *(t for t in (input, weight, bias) if t is not None))
 
 
 _LINEAR = [(spec_of(OPS["t"], (), ("T",)), (1,)),

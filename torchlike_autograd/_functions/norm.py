@@ -43,8 +43,9 @@ def tensor_norm(self, p="fro", dim=None, keepdim=False, dtype=None):
 
 
 @composite("torch.linalg.norm")
-def linalg_norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+def linalg_norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
     """A vector norm, or a matrix norm where there are two dims and an order."""
+    A = input
     if dim is not None:
         dims = [dim] if isinstance(dim, int) else list(dim)
         if len(dims) not in (1, 2):
@@ -106,8 +107,9 @@ def _absolute_sums(A, order, dims, keepdim, dtype):
 
 
 @composite("torch.linalg.matrix_norm")
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """The norm of matrices in two dims."""
+    A = input
     if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord if isinstance(ord, str) else format(ord, 'g')} not supported.")
     dims = _matrix_dims(A, [dim] if isinstance(dim, int) else list(dim))

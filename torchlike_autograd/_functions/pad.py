@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, words
 from .._core.bind import number
 from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
@@ -113,9 +113,43 @@ def _bool_refused(name, *tensors):
                            "not supported")
 
 
-@composite("torch.trapezoid", "torch.trapz")
-def trapezoid(y, x=None, *, dx=None, dim=-1):
-    """The integral by the trapezoidal rule."""
+def _widths_of(name, args, kwargs):
+    """(y, x or None, dx, dim) of a call by either signature, the one with places or the one with a distance."""
+    try:
+        if len(args) > 1 or "x" in kwargs:
+            y, x, dim = _with_places(*args, **kwargs)
+            return y, x, 1, dim
+        y, dx, dim = _with_distance(*args, **kwargs)
+    except TypeError:
+        dx = None
+    if not isinstance(dx, (int, float, complex)):
+        raise words.complaint(*words.known(f"torch.{name}"), args, kwargs) or TypeError(f"{name}() received an invalid combination of arguments")
+    return y, None, dx, dim
+
+
+def _with_places(y, x, *, dim=-1):
+    if not isinstance(x, Tensor):
+        raise TypeError
+    return y, x, dim
+
+
+def _with_distance(y, *, dx=1, dim=-1):
+    return y, dx, dim
+
+
+@composite("torch.trapezoid")
+def trapezoid(*args, **kwargs):
+    """The integral by the trapezoidal rule: (y, x, *, dim=-1) or (y, *, dx=1, dim=-1)."""
+    return _integral(*_widths_of("trapezoid", args, kwargs))
+
+
+@composite("torch.trapz")
+def trapz(*args, **kwargs):
+    """The integral by the trapezoidal rule: (y, x, *, dim=-1) or (y, *, dx=1, dim=-1)."""
+    return _integral(*_widths_of("trapz", args, kwargs))
+
+
+def _integral(y, x, dx, dim):
     _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
     if y.ndim and y._v.aval.shape[dim] == 0:
         return y.sum(dim) * 0
@@ -124,19 +158,20 @@ def trapezoid(y, x=None, *, dx=None, dim=-1):
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
     if x is not None:
         return _true_div_number(((left + right) * _widths(y, x, dim)).sum(dim), 2.0)
-    return _mul_number(y.sum(dim) - _mul_number(y.select(dim, 0) + y.select(dim, -1), 0.5), 1.0 if dx is None else float(dx))
+    return _mul_number(y.sum(dim) - _mul_number(y.select(dim, 0) + y.select(dim, -1), 0.5), float(dx))
 
 
 @composite("torch.cumulative_trapezoid")
-def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
-    """The running integral by the trapezoidal rule."""
+def cumulative_trapezoid(*args, **kwargs):
+    """The running integral by the trapezoidal rule: (y, x, *, dim=-1) or (y, *, dx=1, dim=-1)."""
+    y, x, dx, dim = _widths_of("cumulative_trapezoid", args, kwargs)
     _bool_refused("cumulative_trapezoid", *((y,) if x is None else (y, x)))
     dim = wrap_dim(dim, y.ndim)
     n = y._v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
     if x is not None:
         return _true_div_number(((left + right) * _widths(y, x, dim)).cumsum(dim), 2.0)
-    return _mul_number(left + right, (1.0 if dx is None else dx) / 2).cumsum(dim)
+    return _mul_number(left + right, dx / 2).cumsum(dim)
 
 
 @composite("torch.cov", "Tensor.cov")

@@ -121,7 +121,7 @@ def _one_each(name, **fields):
 
 
 @composite("torch.avg_pool1d", "torch.nn.functional.avg_pool1d")
-def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True):
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
     """The mean of each window."""
     _check_tensor("avg_pool1d", input)
     kernel, step, pad = (_ints("avg_pool1d", w, i, v) for i, (w, v) in enumerate((("kernel_size", kernel_size), ("stride", stride), ("padding", padding)), 2))

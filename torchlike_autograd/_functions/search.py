@@ -12,6 +12,7 @@ from .._ops import search as _search_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import from_array
+from .norm import into
 
 _ops = (_search_ops,)
 
@@ -58,13 +59,19 @@ def argwhere(input):
     return _listed(input)
 
 
-@composite("torch.nonzero_static", "Tensor.nonzero_static")
-def nonzero_static(input, *, size, fill_value=-1):
+@composite("Tensor.nonzero_static")
+def tensor_nonzero_static(self, *, size, fill_value=-1):
+    """`nonzero` with exactly `size` rows: cut, or filled up."""
+    return nonzero_static(self, size=size, fill_value=fill_value)
+
+
+@composite("torch.nonzero_static")
+def nonzero_static(input, *, size, fill_value=-1, out=None):
     """`nonzero` with exactly `size` rows: cut, or filled up."""
     rows, _ = _places(input)
     full = np.full((size, rows.shape[1]), fill_value, np.int64)
     full[:min(size, len(rows))] = rows[:size]
-    return from_array(full, dtypes.int64, like=input)
+    return into("nonzero_static", out, from_array(full, dtypes.int64, like=input), input)
 
 
 # Distinct values

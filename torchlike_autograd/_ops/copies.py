@@ -53,3 +53,10 @@ def view_copy_dtype(self, *, dtype):
 def detach_copy(self):
     """A copy that nothing can be differentiated through."""
     return self
+
+
+@op("dequantize.self(Tensor self) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, names=(), samples=[call(real(2, grad=False))],
+    kinks=SMOOTH)
+def dequantize(self):
+    """Plain numbers as float32, which nothing can be differentiated through."""
+    return self.astype("float32")

@@ -140,7 +140,7 @@ def _turn(self, k, dims):
     return k % 4, axes
 
 
-@op("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", node="Rot90Backward0", samples=[call(real(2, 3)), call(real(2, 3), 2), call(real(2, 3, 2), -1, (1, 2))],
+@op("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", out=False, node="Rot90Backward0", samples=[call(real(2, 3)), call(real(2, 3), 2), call(real(2, 3, 2), -1, (1, 2))],
     kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "expected total dims >= 2, but got total dims = 1"),
                           fails(call(real(2, 2), 1, (0, 0)), RuntimeError, "expected rotation dims to be different, but got dim0 = 0 and dim1 = 0")])
 def rot90(self, *, k=1, dims=(0, 1)):

@@ -61,6 +61,13 @@ def sub(self, other, *, alpha=None):
     return _difference(self, other, alpha)
 
 
+@op("sub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, node="SubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
+    promote_with=("self", "other"), names=("torch.subtract", "Tensor.subtract"), samples=[call(real(3), 1.5, 2), call(real(2, 3), 1, 0.5)], kinks=SMOOTH, check=_check_difference)
+def sub_scalar(self, *, other, alpha=None):
+    """self - alpha * other for a number, alpha by its place."""
+    return _difference(self, other, alpha)
+
+
 @op("rsub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor",
     out=False, node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False,
     samples=[*_TWO, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, method=False, check=_check_difference)

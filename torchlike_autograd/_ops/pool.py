@@ -111,15 +111,15 @@ def _average(n):
     shape = (2, 2, 5, 4) if n == 2 else (1, 1, 3, 4, 3)
     kind = f"int[{n}]"
 
-    @op(f"{name}(Tensor self, {kind} kernel_size, {kind} stride=[], {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-        "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), opmath=True,
+    @op(f"{name}(Tensor self, {kind} kernel_size, {kind}? stride=None, {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
+        "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), out=False, opmath=True,
         check=_no_halves if n == 3 else None, zero_second=_always, saves={"self": ("self",)},
         samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True),
                  call(real(*shape), 2, 1, 0, False, True, 3)],
         errors=[fails(call(real(*shape), 2, 2, 0, False, True, 0), RuntimeError, "divisor must be not zero"),
                 fails(call(real(*shape), 9), RuntimeError, "Output size is too small")],
         kinks=SMOOTH)
-    def pool(self, *, kernel_size, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True, divisor_override=None):
+    def pool(self, *, kernel_size, stride=None, padding=(0,), ceil_mode=False, count_include_pad=True, divisor_override=None):
         """The mean of each window, of its elements or of as many as it might have; or its sum divided by a number."""
         kernel = _spread(name, "kernel_size", kernel_size, n)
         step = _spread(name, "stride", stride, n, True) if stride else kernel

@@ -93,6 +93,12 @@ def _reshape_alias(self, *, size, stride):
     return self.reshape(size)
 
 
+@op("_resized(Tensor self, int[] size) -> Tensor", node="ResizeBackward", names=(), samples=[call(real(2, 6), (3, 4))], kinks=SMOOTH)
+def _resized(self, *, size):
+    """The same elements in another shape: the old name of `view`."""
+    return self.reshape(size)
+
+
 @op("_unsafe_view(Tensor self, int[] size) -> Tensor", node="UnsafeViewBackward0", names=(), samples=[call(real(2, 6), (3, 4))], kinks=SMOOTH)
 def _unsafe_view(self, *, size):
     """Other sizes for a fresh copy."""

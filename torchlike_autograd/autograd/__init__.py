@@ -19,9 +19,15 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
+from .function import NestedIOFunction as NestedIOFunction
 from .variable import Variable
 
 _node_call = _calls.call_node
+
+
+def variable(*args, **kwargs):
+    """RuntimeError: it was replaced by `torch.tensor`."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
 def kineto_available():

@@ -16,12 +16,11 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     elif isinstance(parameter_and_buffer_dicts, (tuple, list)):
         if not all(isinstance(d, dict) for d in parameter_and_buffer_dicts):
             raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
-        given = {}
-        for d in parameter_and_buffer_dicts:
-            for k, v in d.items():
-                if k in given:
-                    raise ValueError(f"{k} appears in multiple dictionaries; behavior of functional call is ambiguous")
-                given[k] = v
+        every = [k for d in parameter_and_buffer_dicts for k in d]
+        again = [k for k in dict.fromkeys(every) if every.count(k) > 1]
+        if again:
+            raise ValueError(f"{again} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+        given = {k: v for d in parameter_and_buffer_dicts for k, v in d.items()}
     else:
         raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(parameter_and_buffer_dicts)}")
     args = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -50,11 +49,13 @@ def _swapped(module, given, tie_weights, strict):
         given = _tied(own, given)
     missing = [k for k in own if k not in given]
     if strict and (missing or unexpected):
-        texts = ([f"Unexpected key(s): {', '.join(unexpected)}."] if unexpected else []) + ([f"Missing key(s): {', '.join(missing)}."] if missing else [])
+        texts = [f"{word} key(s): {', '.join(map(repr, sorted(names)))}." for word, names in (("Unexpected", unexpected), ("Missing", missing)) if names]
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(texts))
     old = []
     try:
         for name, t in given.items():
+            if name not in own:
+                continue
             *path, last = name.split(".")
             owner = module
             for part in path:
@@ -69,6 +70,9 @@ def _swapped(module, given, tie_weights, strict):
 def _tied(own, given):
     out = dict(given)
     for name, t in given.items():
+        same = [k for k in given if name in own and k in own and own[k] is own[name]]
+        if len({id(given[k]) for k in same}) > 1:
+            raise ValueError(f"functional_call got multiple values for keys {sorted(same)}, which are tied. Consider using tie_weights=False")
         for other, u in own.items():
             if name in own and own[name] is u and other not in given:
                 out[other] = t

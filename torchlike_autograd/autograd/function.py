@@ -49,7 +49,7 @@ class FunctionCtx(metaclass=Shown):
 
     def mark_shared_storage(self, *pairs):
         """Deprecated and without effect."""
-        warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` are not tracked",
+        warn("`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` are not tracked",
              FutureWarning)
 
 
@@ -85,6 +85,14 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def apply(self, *args):
         return self._call_backward(args)
+
+    def apply_boxed(self, args):
+        """`backward` with the list as its one argument."""
+        return self._forward_cls.backward(self, args)
+
+    def apply_jvp(self, *args):
+        """The tangents by the Function's own `jvp`."""
+        return self._forward_cls.jvp(self, *args)
 
     @property
     def saved_tensors(self):
@@ -225,6 +233,28 @@ class Function(metaclass=FunctionMeta):
         warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. "
             "Instantiating an autograd function will raise an error in a future version of PyTorch.", DeprecationWarning)
+
+    requires_grad = property(lambda self: True)
+    dirty_tensors = needs_input_grad = non_differentiable = saved_for_forward = to_save = property(lambda self: None)
+    next_functions = saved_tensors = property(lambda self: ())
+
+    @property
+    def metadata(self):
+        """The user's notes."""
+        return self.__dict__.setdefault("_notes", {})
+
+    @property
+    def saved_variables(self):
+        """`saved_tensors` by its old name."""
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
+
+    def name(self):
+        """The name of the class."""
+        return type(self).__name__
+
+    def maybe_clear_saved_tensors(self):
+        """Nothing: an instance has no saved tensors."""
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(
@@ -467,6 +497,14 @@ class NestedIOFunction(Function):
     def apply(cls, *args, **kwargs):
         """NotImplementedError."""
         raise NotImplementedError("torch.autograd.function.NestedIOFunction: use torch.autograd.Function with static methods")
+
+    def forward_extended(self, *input):
+        """For subclasses."""
+        raise NotImplementedError
+
+    def backward_extended(self, *grad_output):
+        """For subclasses."""
+        raise NotImplementedError
 
 
 def once_differentiable(fn):

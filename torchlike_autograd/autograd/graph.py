@@ -89,17 +89,24 @@ def increment_version(tensor):
         t._counter.n += 1
 
 
-def region_activation_memory_budget(memory_budget):
+def region_activation_memory_budget(budget):
     """RuntimeError: it means something only inside a region that torch.compile handles."""
     raise RuntimeError("torch.autograd.graph.region_activation_memory_budget can only be used inside a torch.compile region; it has no effect in eager mode.")
 
 
+def _bool(enabled):
+    if not isinstance(enabled, bool):
+        raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
+
+
 def set_warn_on_accumulate_grad_stream_mismatch(enabled):
-    """Accepted: there are no streams here."""
+    """Accepted: there are no streams here; RuntimeError for what is no bool."""
+    _bool(enabled)
 
 
 def set_override_stale_capture_stream(enabled):
-    """Accepted: there are no streams here."""
+    """Accepted: there are no streams here; RuntimeError for what is no bool."""
+    _bool(enabled)
 
 
 class _MultiHandle(RemovableHandle):

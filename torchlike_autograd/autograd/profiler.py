@@ -148,15 +148,42 @@ class emit_nvtx(emit_itt):
         return self
 
 
+class EnforceUnique:
+    """RuntimeError where something is seen twice."""
+
+    def __init__(self):
+        self.seen = set()
+
+    def see(self, *key):
+        """Note a key."""
+        if key in self.seen:
+            raise RuntimeError(f"duplicate key: {key}")
+        self.seen.add(key)
+
+
 class KinetoStepTracker:
     """Counts the steps of profiles."""
 
     _current_step = 0
+    _steps: dict = {}  # requester -> its own steps
+
+    @classmethod
+    def init_step_count(cls, requester):
+        """Let a requester count on from here."""
+        cls._steps[requester] = cls._current_step
+
+    @classmethod
+    def erase_step_count(cls, requester):
+        """Forget a requester; whether it was known."""
+        return cls._steps.pop(requester, None) is not None
 
     @classmethod
     def increment_step(cls, requester):
-        """One more."""
-        cls._current_step += 1
+        """One more for a requester; all together are at the largest count."""
+        if requester not in cls._steps:
+            cls.init_step_count(requester)
+        cls._steps[requester] += 1
+        cls._current_step = max(cls._current_step, *cls._steps.values())
         return cls._current_step
 
     @classmethod

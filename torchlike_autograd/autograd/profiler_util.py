@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from typing import NamedTuple
 
 from .._core import publish as _publish
+from .._core.saying import warn
 
 __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel", "MemRecordsAcc", "StringTable"]
 
@@ -36,6 +38,9 @@ def _format_memory(nbytes):
     return str(nbytes) + " B"
 
 
+_PLAIN = str.maketrans(" ;\t\n", "____")
+
+
 class Interval:
     """Two times in microseconds."""
 
@@ -47,11 +52,12 @@ class Interval:
         return self.end - self.start
 
 
-class Kernel:
+class Kernel(NamedTuple):
     """Something that ran on another device."""
 
-    def __init__(self, name, device, duration):
-        self.name, self.device, self.duration = name, device, duration
+    name: str
+    device: int
+    duration: int
 
 
 class StringTable(defaultdict):
@@ -69,8 +75,8 @@ class MemRecordsAcc:
         self._records = sorted(mem_records, key=lambda r: r[0].start_ns())
 
     def in_interval(self, start_us, end_us):
-        """Those in a time."""
-        return (r for r in self._records if start_us <= r[0].start_ns() / 1000 <= end_us)
+        """Those in a time, which is compared with `start_ns()` as it is."""
+        return (r for r in self._records if start_us <= r[0].start_ns() <= end_us)
 
 
 class FormattedTimesMixin:
@@ -91,6 +97,23 @@ class FormattedTimesMixin:
     self_cpu_time_total_str = property(lambda self: _format_time(self.self_cpu_time_total))
     device_time_str = property(lambda self: _format_time(self.device_time))
     device_time_total_str = property(lambda self: _format_time(self.device_time_total))
+    self_device_time_total_str = property(lambda self: _format_time(self.self_device_time_total))
+
+    @property
+    def cuda_time(self):
+        """`device_time` by its old name."""
+        warn("`cuda_time` is deprecated, please use `device_time` instead.", FutureWarning)
+        return self.device_time
+
+
+def _renamed(old, new):
+    """A property by its old name."""
+
+    def get(self):
+        warn(f"`{old}` is deprecated. Use `{new}` instead.", FutureWarning)
+        return getattr(self, new)
+
+    return property(get)
 
 
 class FunctionEvent(FormattedTimesMixin):
@@ -100,8 +123,15 @@ class FunctionEvent(FormattedTimesMixin):
     self_cpu_memory_usage = self_device_memory_usage = 0
 
     def __init__(self, id, name, thread, start_us, end_us, overload_name=None, fwd_thread=None, input_shapes=None, stack=None, scope=0, use_device=None,
-                 is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, is_legacy=False, flops=None, is_user_annotation=False, **more):
-        self.id, self.name, self.trace_name, self.thread, self.overload_name = id, name, name, thread, overload_name
+                 cpu_memory_usage=0, device_memory_usage=0, is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, device_type=None, device_index=0,
+                 device_resource_id=None, is_legacy=False, flops=None, trace_name=None, concrete_inputs=None, kwinputs=None, is_user_annotation=False,
+                 is_python_function=False, activity_type=None, metadata_json=None, flow_id=None, flow_type=None, flow_start=None, external_id=0,
+                 linked_correlation_id=0, extra_meta=None, structured_input_shapes=None, structured_input_strides=None, input_dtypes=None, python_id=-1,
+                 python_parent_id=-1, python_module_id=-1):
+        self.id, self.name, self.trace_name, self.thread, self.overload_name = id, name, name if trace_name is None else trace_name, thread, overload_name
+        self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
+        self.concrete_inputs, self.kwinputs, self.event_metadata, self.activity_type = concrete_inputs, kwinputs, metadata_json, activity_type
+        self.device_index, self.external_id, self.is_python_function = device_index, external_id, is_python_function
         self.time_range, self.fwd_thread, self.count = Interval(start_us, end_us), fwd_thread, 1
         self.cpu_children, self.cpu_parent, self.kernels = [], None, []
         self.input_shapes, self.stack, self.scope = input_shapes, stack, scope
@@ -112,6 +142,15 @@ class FunctionEvent(FormattedTimesMixin):
     def key(self):
         """What averages go by."""
         return self.name
+
+    cuda_time_total = _renamed("cuda_time_total", "device_time_total")
+    self_cuda_time_total = _renamed("self_cuda_time_total", "self_device_time_total")
+    self_cuda_memory_usage = _renamed("self_cuda_memory_usage", "self_device_memory_usage")
+    metadata_json = _renamed("metadata_json", "event_metadata")
+
+    def append_kernel(self, name, device, duration):
+        """Note a kernel of another device."""
+        self.kernels.append(Kernel(name, device, duration))
 
     def append_cpu_child(self, child):
         """Note an event that lies inside."""
@@ -238,6 +277,18 @@ class EventList(list):
                                                                                        "Sequence number": e.sequence_nr}} for e in self]
         with open(path, "w") as f:
             json.dump({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": events}, f)
+
+    def export_stacks(self, path, metric):
+        """Write one line for each event that has a stack: its places from outside to inside, and the time that `metric` names, where there is any."""
+        known = self.supported_export_stacks_metrics()
+        if metric not in known:
+            raise ValueError(f"metric should be one of: {known}")
+        with open(path, "w") as f:
+            for e in self:
+                time = int(getattr(e, metric.replace("cuda", "device").replace("xpu", "device").replace("privateuse1", "device")))
+                if e.stack and time > 0:
+                    places = ";".join(place.translate(_PLAIN) for place in reversed(e.stack))
+                    f.write(f"{places} {time}\n")
 
     def supported_export_stacks_metrics(self):
         """By what stacks could be weighed."""

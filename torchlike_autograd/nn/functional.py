@@ -1,6 +1,41 @@
-"""torch.nn.functional (layer 8): filled from the op table."""
+"""torch.nn.functional (layer 8): filled from the op table; and the helpers that PyTorch's own module shows."""
 
 from .._core import publish as _publish
+from ..overrides import handle_torch_function, has_torch_function, has_torch_function_unary, has_torch_function_variadic
+
+
+class _BroadcastingList:
+    """A type for annotations: a number, or a list of as many."""
+
+    def __getitem__(self, types):
+        return None
+
+
+BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _BroadcastingList()
+
+
+def assert_int_or_pair(arg, arg_name, message):
+    """AssertionError with `message` about `arg_name` where `arg` is neither an int nor of length 2."""
+    if not (isinstance(arg, int) or len(arg) == 2):
+        raise AssertionError(message.format(arg_name))
+
+
+def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_name, func_name):
+    """A function that calls `if_true` or `if_false` by the argument `arg_name`, given by name or as number `arg_index`.
+
+    RuntimeError where both have a docstring: all three take the one there is.
+    """
+    if if_true.__doc__ is not None and if_false.__doc__ is not None:
+        raise RuntimeError("only one function can have a docstring")
+
+    def function(*args, **kwargs):
+        given = kwargs.get(arg_name, args[arg_index] if arg_index < len(args) else default)
+        return (if_true if given else if_false)(*args, **kwargs)
+
+    if_true.__doc__ = if_false.__doc__ = function.__doc__ = if_true.__doc__ if if_true.__doc__ is not None else if_false.__doc__
+    function.__name__, function.__module__ = func_name, module_name
+    return function
+
 
 __all__ = _publish.install(globals(), "torch.nn.functional")
 __getattr__ = _publish.missing("torch.nn.functional")

@@ -58,7 +58,7 @@ class Recorded(Optimizer):
         if calls:
             self._check(group)
         for (mode, kind), items in calls.items():
-            options = (("maximize", bool(group["maximize"])), *self.flags(group))
+            options = (("maximize", bool(group.get("maximize"))), *self.flags(group))
             if mode == INPLACE:
                 options += (("differentiable", True), ("first", kind is not None))
             numbers = self.numbers(group, kind)

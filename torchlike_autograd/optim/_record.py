@@ -88,12 +88,18 @@ def _spec(name, options, number_names, kinds, differentiable):
         for names in each:
             places.append(first)
             first += 1 + len(names)
-        states = () if differentiable else tuple(i for i in range(first) if i not in places)
+        states = _counts(shared, each) if differentiable else tuple(i for i in range(first) if i not in places)
         body = _body(RULES[name], dict(options), number_names, shared, each)
         out = _specs[key] = _GroupSpec(_GroupOp(f"{name}[{len(each)}]", body, states, differentiable), {}, ())
         out.op.updates = _updates(len(shared), places, each)
         out.weight = len(each)
     return out
+
+
+def _counts(shared, each):
+    """Places of results that have no gradient even in a step that is differentiated: step counts and what is computed from them alone."""
+    names = [*shared, *[n for own in each for n in ("", *own)]]
+    return tuple(i for i, n in enumerate(names) if n in SCALARS)
 
 
 def _updates(shared, places, each):

@@ -220,3 +220,31 @@ def adafactor(p, g, s, n, o):
     update = g / jnp.sqrt(jnp.maximum(spread, _as(small * small, g)))
     clip = jnp.maximum(1.0, _norm(update).astype(np.float64) / (np.sqrt(update.size) * n["d"]))
     return p - _as(rate / clip, p) * update, out
+
+
+@_rule
+def muon(p, g, s, n, o):
+    buffer = _lerp(s["momentum_buffer"], g, 1 - n["momentum"])
+    update = _orthogonal(_lerp(g, buffer, n["momentum"]) if o["nesterov"] else buffer, n, o["ns_steps"])
+    rows, columns = p.shape
+    scale = 0.2 * np.sqrt(max(rows, columns)) if o["adjust"] == "match_rms_adamw" else np.sqrt(max(1.0, rows / columns) if columns else 1.0)
+    p = p * _as(1 - n["lr"] * n["weight_decay"], p)
+    return p - _as(n["lr"] * scale, p) * update.astype(p.dtype), {"momentum_buffer": buffer}
+
+
+def _half(x):
+    """Rounded to bfloat16; the type stays float32, so that no compiler leaves the rounding out."""
+    return jax.lax.reduce_precision(x, 8, 7)
+
+
+def _orthogonal(g, n, steps):
+    """The nearest orthogonal matrix, nearly: `steps` of Newton and Schulz with a polynomial of degree five, in bfloat16; along the shorter side."""
+    x = _half(g.astype(np.float32))
+    tall = x.shape[0] > x.shape[1]
+    x = x.T if tall else x
+    x = _half(x / jnp.maximum(_half(_norm(x)), _half(_as(n["eps"], x))))
+    a, b, c = (_as(n[k], x) for k in "abc")
+    for _ in range(steps):
+        gram = _half(x @ x.T)
+        x = _half(a * x + _half(b * gram + c * (gram @ gram)) @ x)
+    return x.T if tall else x

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_lr, check_not_negative, zeros_like
 
-__all__ = ["Adadelta"]
+__all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(Recorded):
@@ -40,3 +41,11 @@ class Adadelta(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+def adadelta(params, grads, square_avgs, acc_deltas, state_steps, capturable=False, foreach=None, differentiable=False, has_complex=False, *, lr, rho,
+             eps, weight_decay, maximize):
+    """A step of `Adadelta` over lists of tensors, written into them."""
+    apply(Adadelta, params, grads, {"step": state_steps, "square_avg": square_avgs, "acc_delta": acc_deltas},
+          capturable=capturable,
+          foreach=foreach, differentiable=differentiable, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize)

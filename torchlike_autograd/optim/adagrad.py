@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_fused, check_lr, check_not_negative, filled_like
 
-__all__ = ["Adagrad"]
+__all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(Recorded):
@@ -49,3 +50,11 @@ class Adagrad(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None, found_inf=None, has_sparse_grad=False, foreach=None,
+            differentiable=False, has_complex=False, *, lr, weight_decay, lr_decay, eps, maximize):
+    """A step of `Adagrad` over lists of tensors, written into them."""
+    apply(Adagrad, params, grads, {"step": state_steps, "sum": state_sums},
+          fused=fused, grad_scale=grad_scale, found_inf=found_inf,
+          foreach=foreach, differentiable=differentiable, lr=lr, weight_decay=weight_decay, lr_decay=lr_decay, eps=eps, maximize=maximize)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .._tensor import Tensor
+from ._functional import apply
 from ._group import Recorded, check_betas, check_fused, check_lr, check_not_negative, zeros_like
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "adam"]
 
 
 class Adam(Recorded):
@@ -60,3 +61,12 @@ class Adam(Recorded):
 
 _PLAIN = ("step", "exp_avg", "exp_avg_sq")
 _AMSGRAD = (*_PLAIN, "max_exp_avg_sq")
+
+
+def adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach=None, capturable=False, differentiable=False, fused=None,
+         grad_scale=None, found_inf=None, has_complex=False, decoupled_weight_decay=False, *, amsgrad, beta1, beta2, lr, weight_decay, eps, maximize):
+    """A step of `Adam` over lists of tensors, written into them."""
+    apply(Adam, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs},
+          foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused, grad_scale=grad_scale, found_inf=found_inf,
+          decoupled_weight_decay=decoupled_weight_decay, amsgrad=amsgrad, lr=lr, weight_decay=weight_decay, eps=eps, maximize=maximize, betas=(beta1,
+          beta2))

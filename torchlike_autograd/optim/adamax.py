@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_betas, check_lr, check_not_negative, zeros_like
 
-__all__ = ["Adamax"]
+__all__ = ["Adamax", "adamax"]
 
 
 class Adamax(Recorded):
@@ -39,3 +40,11 @@ class Adamax(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+def adamax(params, grads, exp_avgs, exp_infs, state_steps, foreach=None, maximize=False, differentiable=False, capturable=False, has_complex=False, *,
+           eps, beta1, beta2, lr, weight_decay):
+    """A step of `Adamax` over lists of tensors, written into them."""
+    apply(Adamax, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_inf": exp_infs},
+          foreach=foreach, maximize=maximize,
+          differentiable=differentiable, capturable=capturable, eps=eps, lr=lr, weight_decay=weight_decay, betas=(beta1, beta2))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from .adam import Adam
 
-__all__ = ["AdamW"]
+__all__ = ["AdamW", "adamw"]
 
 
 class AdamW(Adam):
@@ -21,3 +22,11 @@ class AdamW(Adam):
         super().__setstate__(state)
         for group in self.param_groups:
             group["decoupled_weight_decay"] = True
+
+
+def adamw(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach=None, capturable=False, differentiable=False, fused=None,
+          grad_scale=None, found_inf=None, has_complex=False, *, amsgrad, beta1, beta2, lr, weight_decay, eps, maximize):
+    """A step of `AdamW` over lists of tensors, written into them."""
+    apply(AdamW, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs},
+          foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused, grad_scale=grad_scale, found_inf=found_inf,
+          amsgrad=amsgrad, lr=lr, weight_decay=weight_decay, eps=eps, maximize=maximize, betas=(beta1, beta2), decoupled_weight_decay=True)

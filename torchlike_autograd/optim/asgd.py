@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_lr, check_not_negative, zeros_like
 
-__all__ = ["ASGD"]
+__all__ = ["ASGD", "asgd"]
 
 
 class ASGD(Recorded):
@@ -39,3 +40,11 @@ class ASGD(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+def asgd(params, grads, axs, mus, etas, state_steps, foreach=None, maximize=False, differentiable=False, capturable=False, has_complex=False, *,
+         lambd, lr, t0, alpha, weight_decay):
+    """A step of `ASGD` over lists of tensors, written into them."""
+    apply(ASGD, params, grads, {"step": state_steps, "eta": etas, "mu": mus, "ax": axs},
+          foreach=foreach, maximize=maximize,
+          differentiable=differentiable, capturable=capturable, lambd=lambd, lr=lr, t0=t0, alpha=alpha, weight_decay=weight_decay)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from itertools import chain
+from typing import Any
 
 from .._core import defaults as _defaults  # noqa: F401
 from .._core.nodes import RemovableHandle
@@ -57,6 +58,9 @@ def _typename(x):
 
 class Optimizer:
     """Parameters in groups, a state for each, hooks, state dicts."""
+
+    OptimizerPreHook = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], "tuple[tuple[Any, ...], dict[str, Any]] | None"]
+    OptimizerPostHook = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], None]
 
     def __init__(self, params, defaults):
         self.defaults = defaults

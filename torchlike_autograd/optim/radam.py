@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_betas, check_lr, check_not_negative, zeros_like
 
-__all__ = ["RAdam"]
+__all__ = ["RAdam", "radam"]
 
 
 class RAdam(Recorded):
@@ -40,3 +41,11 @@ class RAdam(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+def radam(params, grads, exp_avgs, exp_avg_sqs, state_steps, decoupled_weight_decay=False, foreach=None, differentiable=False, capturable=False,
+          has_complex=False, maximize=False, *, beta1, beta2, lr, weight_decay, eps):
+    """A step of `RAdam` over lists of tensors, written into them."""
+    apply(RAdam, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs},
+          decoupled_weight_decay=decoupled_weight_decay, foreach=foreach, differentiable=differentiable, capturable=capturable, maximize=maximize,
+          lr=lr, weight_decay=weight_decay, eps=eps, betas=(beta1, beta2))

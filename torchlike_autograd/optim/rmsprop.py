@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_lr, check_not_negative, zeros_like
 
-__all__ = ["RMSprop"]
+__all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(Recorded):
@@ -38,3 +39,11 @@ class RMSprop(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+def rmsprop(params, grads, square_avgs, grad_avgs, momentum_buffer_list, state_steps, foreach=None, maximize=False, differentiable=False,
+            capturable=False, has_complex=False, *, lr, alpha, eps, weight_decay, momentum, centered):
+    """A step of `RMSprop` over lists of tensors, written into them."""
+    apply(RMSprop, params, grads, {"step": state_steps, "square_avg": square_avgs, "momentum_buffer": momentum_buffer_list, "grad_avg": grad_avgs},
+          foreach=foreach, maximize=maximize, differentiable=differentiable, capturable=capturable, lr=lr, alpha=alpha, eps=eps,
+          weight_decay=weight_decay, momentum=momentum, centered=centered)

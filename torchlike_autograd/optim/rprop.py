@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_lr, filled_like, zeros_like
 
-__all__ = ["Rprop"]
+__all__ = ["Rprop", "rprop"]
 
 
 class Rprop(Recorded):
@@ -39,3 +40,11 @@ class Rprop(Recorded):
     def step(self, closure=None):
         """One update; returns what the closure returns."""
         return self._step(closure)
+
+
+def rprop(params, grads, prevs, step_sizes, state_steps, foreach=None, capturable=False, maximize=False, differentiable=False, has_complex=False, *,
+          step_size_min, step_size_max, etaminus, etaplus):
+    """A step of `Rprop` over lists of tensors, written into them."""
+    apply(Rprop, params, grads, {"step": state_steps, "prev": prevs, "step_size": step_sizes},
+          foreach=foreach, capturable=capturable,
+          maximize=maximize, differentiable=differentiable, etas=(etaminus, etaplus), step_sizes=(step_size_min, step_size_max))

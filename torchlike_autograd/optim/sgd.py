@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ._functional import apply
 from ._group import Recorded, check_fused, check_lr, check_not_negative, zeros_like
 
-__all__ = ["SGD"]
+__all__ = ["SGD", "sgd"]
 
 
 class SGD(Recorded):
@@ -51,3 +52,18 @@ class SGD(Recorded):
 
 
 _NONE, _BUFFER = (), ("momentum_buffer",)
+
+
+def sgd(params, d_p_list, momentum_buffer_list, has_sparse_grad=False, foreach=None, fused=None, grad_scale=None, found_inf=None, *, weight_decay, momentum,
+        lr, dampening, nesterov, maximize):
+    """A step of `SGD` over lists of tensors, written into them; where there is no momentum buffer yet (None), the list gets one."""
+    options = dict(weight_decay=weight_decay, momentum=momentum, lr=lr, nesterov=nesterov, maximize=maximize, foreach=foreach, fused=fused,
+                   grad_scale=grad_scale, found_inf=found_inf)
+    first = [i for i in range(len(params)) if momentum != 0 and momentum_buffer_list[i] is None]
+    later = [i for i in range(len(params)) if i not in first]
+    for i in first:
+        momentum_buffer_list[i] = zeros_like(params[i])
+    for places, damp in ((first, 0.0), (later, dampening)):
+        if places:
+            buffers = [momentum_buffer_list[i] for i in places] if momentum != 0 else []
+            apply(SGD, [params[i] for i in places], [d_p_list[i] for i in places], {"momentum_buffer": buffers}, dampening=damp, **options)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import dtypes
 from .._functions.data import as_tensor
+from .._core.saying import warn
 from .._tensor import Tensor
 
 __all__ = ["assert_allclose", "assert_close"]
@@ -37,12 +38,19 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
 
 
 def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
-    """The older form of `assert_close`."""
+    """The older form of `assert_close`, with larger tolerances; deprecated."""
+    warn("`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please use `torch.testing.assert_close()` "
+         "instead. You can find detailed upgrade instructions in https://github.com/pytorch/pytorch/issues/61844.", FutureWarning)
     if not isinstance(actual, Tensor):
         actual = as_tensor(actual)
     if not isinstance(expected, Tensor):
         expected = as_tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        rtol, atol = map(max, zip(*(_OLDER.get(t.dtype.name, (0.0, 0.0)) for t in (actual, expected))))
     assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, check_stride=False, msg=msg or None)
+
+
+_OLDER = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}  # dtype: (rtol, atol)
 
 
 class _Mismatch(Exception):

@@ -29,6 +29,8 @@ def make_tensor(*shape, dtype, device, low=None, high=None, requires_grad=False,
         out = out.clone(memory_format=memory_format)
     if exclude_zero:
         out[out == 0] = 1 if not (dtype.is_floating_point or dtype.is_complex) else dtypes.finfo(dtype).tiny
+    if not isinstance(requires_grad, bool):
+        raise RuntimeError("requires_grad must be a bool")
     return out.requires_grad_() if requires_grad else out
 
 
@@ -50,9 +52,9 @@ def _draw(table, size, dtype, device, low, high):
 
 def _between(low, high, default_low, default_high, limits):
     """The bounds, within what the type can hold."""
-    if any(x is not None and x != x for x in (low, high)):
-        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     low, high = default_low if low is None else low, default_high if high is None else high
+    if low != low or high != high:
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     if limits is None:

@@ -85,11 +85,28 @@ def _kind(x):
 class TreeSpec:
     """The form of a tree: its type (None: a leaf), the context of its container, the forms of its parts."""
 
-    __slots__ = ("children_specs", "context", "num_leaves", "type")
+    __slots__ = ("children_specs", "context", "num_children", "num_leaves", "num_nodes", "type")
 
     def __init__(self, type, context, children_specs):
         self.type, self.context, self.children_specs = type, context, children_specs
         self.num_leaves = 1 if type is None else sum(c.num_leaves for c in children_specs)
+        self.num_nodes, self.num_children = 1 + sum(c.num_nodes for c in children_specs), len(children_specs)
+
+    def children(self):
+        """The forms of its parts."""
+        return list(self.children_specs)
+
+    def child(self, index):
+        """The form of one part."""
+        return self.children_specs[index]
+
+    def flatten_up_to(self, tree):
+        """The parts of a tree that stand where this has leaves."""
+        return _leaves_like(tree, self)
+
+    def unflatten(self, leaves):
+        """A tree of this form with given leaves."""
+        return tree_unflatten(leaves, self)
 
     def is_leaf(self):
         """Whether it is a leaf's."""
@@ -102,7 +119,14 @@ class TreeSpec:
         return hash((self.type, repr(self.context), tuple(self.children_specs)))
 
     def __repr__(self):
-        return "*" if self.type is None else f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
+        return self.shown(0)
+
+    def shown(self, indent):
+        """As text: every part after the first begins a line."""
+        if self.type is None:
+            return "*"
+        parts = f",\n{' ' * (indent + 2)}".join(c.shown(indent + 2) for c in self.children_specs)
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{parts}])"
 
 
 class LeafSpec(TreeSpec):
@@ -137,7 +161,7 @@ def tree_unflatten(leaves, treespec):
     """A tree of a form with given leaves."""
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
-        raise ValueError(f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
+        raise ValueError(f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
                          f"{treespec.num_leaves} items "
                          f"({treespec}).")
     return _unflatten(iter(leaves), treespec)
@@ -249,6 +273,6 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
     return tree_unflatten([func(path, x, *more) for (path, x), *more in zip(pairs, *others, strict=True)], spec)
 
 
-def keystr(path):
+def keystr(kp):
     """A path as text."""
-    return "".join(map(str, path))
+    return "".join(map(str, kp))

@@ -278,21 +278,12 @@ class ModuleDict(Module):
             self[key] = module
 
 
-def _described(value, name, dtype):
-    """One line of the repr of a container of parameters."""
+def _described(value, dtype):
+    """What a container of parameters says of one value."""
     if not isinstance(value, Tensor):
-        return f"  ({name}): Object of type: {type(value).__name__}"
+        return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    return f"  ({name}): {kind} containing: [{dtype(value)} of size {'x'.join(str(s) for s in value.size())}]"
-
-
-def _lines(module, below):
-    """The repr of a container of parameters; modules among the values follow as in every module."""
-    for name, child in module._modules.items():
-        below.append(f"({name}): {_addindent(repr(child), 2)}")
-    if len(below) < 2:
-        return f"{module._get_name()}({''.join(below)})"
-    return f"{module._get_name()}(\n  " + "\n  ".join(below) + "\n)"
+    return f"{kind} containing: [{dtype(value)} of size {'x'.join(str(s) for s in value.size())}]"
 
 
 class ParameterList(Module):
@@ -344,8 +335,9 @@ class ParameterList(Module):
     def __call__(self, *args, **kwargs):
         raise RuntimeError("ParameterList should not be called.")
 
-    def __repr__(self):
-        return _lines(self, [_described(v, i, lambda t: t.dtype) for i, v in enumerate(self)])
+    def extra_repr(self):
+        """What it holds, a line each."""
+        return "\n".join(f"  ({i}): {_described(v, lambda t: t.dtype)}" for i, v in enumerate(self))
 
 
 class ParameterDict(Module):
@@ -469,5 +461,6 @@ class ParameterDict(Module):
         self.update(other)
         return self
 
-    def __repr__(self):
-        return _lines(self, [_described(v, k, typename) for k, v in self.items()])
+    def extra_repr(self):
+        """What it holds, a line each."""
+        return "\n".join(f"  ({k}): {_described(v, typename)}" for k, v in self.items())

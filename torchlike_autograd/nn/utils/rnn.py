@@ -42,8 +42,8 @@ class PackedSequence(PackedSequence_):
         return type(self), tuple(self)
 
     def pin_memory(self):
-        """Memory is not pinned here: the same sequence."""
-        return self
+        """`Tensor.pin_memory` of the data: torch's error, there is no accelerator to pin for."""
+        return type(self)(self.data.pin_memory(), self.batch_sizes, self.sorted_indices, self.unsorted_indices)
 
     def to(self, *args, **kwargs):
         """`Tensor.to` of the data; the indices follow to the device."""
