@@ -219,3 +219,20 @@ def test_numbers_that_change_and_numbers_that_stay():
     for k in (0.5, 0.5, 0.5, -0.0, 0.0, 0.5, 0.25, 0.25, float("nan"), 3.0, 3.0, 3.0):
         out = w * k
         assert repr(out[1].item()) == repr(k)
+
+
+def test_setting_up_is_no_part_of_the_first_step(counts):
+    """The first step of a network has the structure of all others: one program is compiled for training, none for filling parameters."""
+    with counts() as c:
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.LayerNorm(8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+        for p in net.parameters():
+            torch.nn.init.uniform_(p, -0.5, 0.5)
+        optimizer = torch.optim.AdamW(net.parameters())
+        x = torch.rand(16, 4)
+        for _ in range(4):
+            optimizer.zero_grad()
+            net(x).pow(2).mean().backward()
+            optimizer.step()
+        optimizer.zero_grad()  # else the last program gives the gradients too
+    assert c.compiles == 1

@@ -97,3 +97,12 @@ def test_small_values_are_copied():
             w.grad = None
         w.sum().item()
     assert not giving()
+
+
+def test_a_program_that_only_copies():
+    """Nothing is computed, so nothing can inherit: the copies are right, when they run one by one and when they are compiled."""
+    w = torch.zeros(256, 128)
+    for i in range(4):
+        source = torch.from_numpy(np.full((256, 128), i, np.float32))
+        w.copy_(source)
+        assert (w.numpy() == i).all()

@@ -20,7 +20,7 @@ from . import config, donation, guards, levels, placed, record
 from .host import host_function
 from .plan import StageForm
 from .program import Program, run_step
-from .record import LEAF, LOCK, ROOT, Tape, Value, thread
+from .record import LEAF, LOCK, ROOT, Tape, Value, fills, thread
 from .results import completed, only, sources_of
 from .speed import native
 
@@ -222,7 +222,7 @@ def _can_wait(program):
 
 def _trains(step):
     """Whether a step is part of a backward pass or updates a leaf."""
-    return step.kind == "backward" or step.mode == LEAF or isinstance(step.form, (StageForm, Pullback))
+    return step.kind == "backward" or (step.mode == LEAF and step.kind == "op" and not fills(step)) or isinstance(step.form, (StageForm, Pullback))
 
 
 def _numbers(program, floats, ints):
@@ -283,7 +283,7 @@ def _compile(program, floats, ints, arrays, heirs):
     program.sources, chosen = sources_of(traced.jaxpr)
     if heirs:
         known = program.sources or range(len(traced.jaxpr.jaxpr.outvars))
-        program.donates, program.sources, chosen = donation.arranged(heirs, known, chosen or tuple(known), arguments[0] is not None)
+        program.donates, program.sources, chosen = donation.arranged(heirs, known, chosen if program.sources else tuple(known), arguments[0] is not None)
     if program.sources is not None:
         given = tuple([k + 1 for k in program.donates])
         traced = jax.jit(only(traced.jaxpr, chosen), donate_argnums=given).trace(*arguments)

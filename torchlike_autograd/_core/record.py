@@ -103,15 +103,33 @@ class Step:
         return f"{outs} = {self.kind} {self.form}{self.ins}"
 
 
+NOTHING, FILLED, MORE = range(3)
+FILLS = {"_copy_", "_fill_", "_zero_"}
+
+
+def fills(step):
+    """Whether a step gives a leaf new contents that do not depend on the old ones, as initialization does."""
+    return step.mode == LEAF and step.kind == "op" and step.form.op.name in FILLS
+
+
+def _setup_after(setup, step):
+    """What a tape holds after a step: NOTHING that matters, FILLED parameters, or MORE than the setting up of a model."""
+    if step.kind in ("leaf", "detach"):
+        return setup
+    if fills(step):
+        return FILLED
+    return MORE if step.kind != "op" or step.mode == LEAF or True in step.needs or step.form.op.name == "backward" else setup
+
+
 class Prefix:
     """A node of the trie; `step` leads here from `parent`.
 
     size, inputs, numbers: counts of computed slots, outside slots and (floats, ints); weight: operators that the program would hold; turned: whether a
-    backward pass is recorded; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges;
+    backward pass is recorded; setup: see `_setup_after`; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges;
     memo, programs: dictionaries made when first used, as most nodes need none.
     """
 
-    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "size", "step", "turned", "used", "watched", "weight")
+    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned", "used", "watched", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
         self.parent, self.step, self.weight = parent, step, weight
@@ -119,12 +137,15 @@ class Prefix:
         self.next = {}
         self.used = 0
         if parent is None:
-            self.turned, self.watched, self.frees = False, False, frozenset()
+            self.turned, self.watched, self.frees, self.setup = False, False, frozenset(), NOTHING
             return
         self.turned, self.watched, self.frees = parent.turned, parent.watched, parent.frees
+        self.setup = parent.setup
         if type(step) is Step:
             if step.kind == "backward":
                 self.turned = True
+            if self.setup != MORE:
+                self.setup = _setup_after(self.setup, step)
             if len(step.out_avals) == 1:
                 self.aval, self.needs, self.first = step.out_avals[0], step.needs[0], step.first
 
@@ -347,8 +368,13 @@ def _goes_on(tape, ins):
 
 
 def is_full(tape, spec, ins, mode):
-    """Whether a call has to go on another tape: there is too much work on this one, or the next training step begins."""
-    return tape.values and (tape.prefix.weight + spec.weight > LIMIT[0] or (tape.prefix.turned and mode & GRAD and not _goes_on(tape, ins)))
+    """Whether a call has to go on another tape: there is too much work on this one, a model was set up and is used now, or the next training step begins."""
+    if not tape.values:
+        return False
+    prefix = tape.prefix
+    if prefix.weight + spec.weight > LIMIT[0] or (prefix.turned and mode & GRAD and not _goes_on(tape, ins)):
+        return True
+    return prefix.setup == FILLED and mode & GRAD and any(type(x) is Value and x.needs for x in ins)  # the first step has the structure of all others then
 
 
 def _record_new(th, spec, ins, mode, label, numbers):
