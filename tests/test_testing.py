@@ -86,3 +86,29 @@ def test_what_is_not_there_says_so():
     for make in (flop_counter.FlopCounterMode, TorchDispatchMode().__enter__, cpp_extension.load_inline):
         with pytest.raises(NotImplementedError, match=r"torch\.utils"):
             make()
+
+
+def test_logged_records():
+    from torchlike_autograd.testing._internal import logging_utils as logs
+
+    class Tests(logs.LoggingTestCase):
+        @logs.make_logging_test(autograd=10)
+        def test_debug(self, records):
+            x = torch.ones(3, requires_grad=True)
+            (x * 2).sum().backward()
+            self.assertEqual(len(records), 3)
+            self.assertIn("MulBackward0", self.getRecord(records, "Mul").getMessage())
+            self.assertFalse(self.hasRecord(records, "Exp"))
+
+        @logs.make_settings_test("+autograd")
+        def test_variable(self, records):
+            torch.ones(3, requires_grad=True).sin().sum().backward()
+            self.assertEqual(len(records), 3)
+
+        @logs.make_settings_test("autograd")
+        def test_quiet(self, records):
+            torch.ones(3, requires_grad=True).sin().sum().backward()
+            self.assertEqual(records, [])
+
+    assert run(Tests) == (3, [], 0)
+    assert torch.autograd.graph.log.getEffectiveLevel() == 30

@@ -33,8 +33,8 @@ globals().update(_dtypes.ALIASES)
 globals().update(_dtypes.SMALL)
 
 from . import (  # noqa: E402
-    __config__, _C, _dynamo, _vmap_internals, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributed, distributions, fft, func, futures, fx, hub,
-    interop, jit, library, linalg, masked, mps, multiprocessing, nn, onnx, ops, optim, overrides, profiler, random, return_types, serialization, signal, special,
+    __config__, _C, _dynamo, _functorch, _vmap_internals, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributed, distributions, fft, func, futures,
+    fx, hub, interop, jit, library, linalg, masked, mps, multiprocessing, nn, onnx, ops, optim, overrides, profiler, random, return_types, serialization, signal, special,
     storage, testing, types, utils, version)
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402

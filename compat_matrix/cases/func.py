@@ -511,3 +511,42 @@ def _(torch):
     yield "sizes", mapped.get_chunk_sizes(7, 3), mapped.get_chunk_sizes(6, 3)
     eager = import_module(f"{torch.__name__}._functorch.eager_transforms")
     yield "slices", eager._slice_argnums((1, 2, 3), (0, 2)), eager._slice_argnums((1, 2, 3), 1), eager._slice_argnums((1, 2, 3), 1, as_tuple=False)
+
+
+@case("func.printed")
+def _(torch):
+    f, x, said = torch.func, torch.tensor([1.0, 2.0]), []
+
+    def show(t):
+        said.append(repr(t))
+        return t
+
+    z = torch.ones(2, requires_grad=True)
+    f.grad(lambda x: (show(x), show(x * 2), x.sum())[-1])(x)
+    yield "grad", list(said)
+    f.grad(lambda x: f.grad(lambda y: (show(y), show(x), show(x * y), (x * y).sum())[-1])(x).sum())(x)
+    yield "nested", said[2:]
+    said.clear()
+    f.vmap(f.grad(lambda x: (show(x), x.sum())[-1]))(x[None])
+    f.grad(lambda x: f.vmap(lambda y: show(y))(x).sum())(x)
+    yield "maps", list(said)
+    said.clear()
+    f.jvp(lambda x: show(show(x) * 2), (x,), (x,))
+    f.jacrev(lambda x: show(x))(x)
+    f.vjp(lambda x: show(x * 3), x)
+    yield "others", list(said)
+    said.clear()
+    f.grad(lambda x: (show(z), show(z * x), (z * x).sum())[-1])(x)
+    f.grad(lambda x: (show(x), x.sum())[-1])(z)
+    yield "captured", list(said)
+
+
+@case("func.linearize.refused")
+def _(torch):
+    x = torch.tensor([1.0, 2.0])
+    _, f = torch.func.linearize(torch.sin, x)
+    yield "two", attempt(lambda: f(x, x))
+    yield "shape", attempt(lambda: f(torch.ones(3)))
+    yield "dtype", attempt(lambda: f(x.double()))
+    yield "structure", attempt(lambda: f({"a": x}))
+    yield "fewer", attempt(lambda: torch.func.linearize(lambda a, b: a * b, x, x)[1](x))

@@ -16,13 +16,14 @@ from .record import GRAD, NOGRAD, Value, data, record_op, slot_table, thread
 
 
 class Level:
-    """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map."""
+    """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map; leaves: those that a reverse-mode one made,
+    aliases: {(tape, slot): the Value from outside that it shows}."""
 
-    __slots__ = ("escaped", "id", "kind", "leaves", "randomness", "size", "start", "tapes")
+    __slots__ = ("aliases", "escaped", "id", "kind", "leaves", "randomness", "size", "start", "tapes")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
-        self.escaped, self.tapes = [], []  # weak references: Values with levels that a flush inside this one left, the tapes that it closed
+        self.aliases, self.escaped, self.tapes = {}, [], []  # the last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed
 
     @property
     def key(self):
@@ -330,6 +331,29 @@ def run_stage(p, tape, stage, cots, value_at, number_at):
             old = grads.get(slot)
             grads[slot] = g if old is None else p.add(old, g)
     return [grads[s] for s in stage.outs]
+
+
+def belongs(v, level):
+    """Whether a Value was computed from the inputs of a reverse-mode level."""
+    if not v.needs:
+        return False
+    if v.leaf is not None:
+        return v.leaf in level.leaves
+    seen, stack = {(v.tape, v.slot)}, [(v.tape, v.slot)]
+    while stack:
+        tape, slot = stack.pop()
+        if (tape, slot) in level.aliases or _leaf_there(tape, slot) in level.leaves:
+            return True
+        found = [p for p in _before(tape, slot) if p not in seen]
+        seen.update(found)
+        stack += found
+    return False
+
+
+def _leaf_there(tape, slot):
+    if slot >= 0:
+        return tape.leaves.get(slot)
+    return tape.inputs[-slot - 1].leaf if tape.open else tape.edges[-slot - 1]
 
 
 def reaches(values, but):

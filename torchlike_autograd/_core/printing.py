@@ -15,6 +15,10 @@ from .storage import as_detached, peek
 def tensor_text(t):
     """The text that torch prints for this tensor."""
     v, fn, tangent = peek(t), None, None
+    if levels.transforming():
+        text = _transformed_text(t, v)
+        if text is not None:
+            return text
     if type(v.aval) is LeveledAval:
         if levels.mapped(v) is not None:
             return _mapped_text(t, v)
@@ -56,11 +60,45 @@ def _tangent_text(v):
     return f"{wrap(record_op(MoveSpec('tangent', (k, n, kind)), [v])[0])}"
 
 
+def _transformed_text(t, v):
+    """What torch prints of a tensor of the innermost differentiating level that is above the maps it is under; None where there is none."""
+    from .._tensor import wrap
+
+    for number, level in reversed(list(enumerate(levels.running(), 1))):
+        if level.kind == levels.MAP and levels.has(v, level):
+            return None
+        if level.kind == "grad" and levels.belongs(v, level):
+            inner = level.aliases.get((v.tape, v.slot), v)
+            if inner is v and not levels.reaches([v], level.leaves):
+                inner = as_detached(v)
+        elif level.kind == levels.DUAL and level.randomness == "jvp" and levels.has(v, level):
+            inner = record_op(MoveSpec("primal", level.key), [v])[0]
+        else:
+            continue
+        whole = _below(wrap(inner), level).replace("\n", "\n    ")
+        return f"GradTrackingTensor(lvl={number}, value=\n    {whole}\n)"
+    return None
+
+
+def _below(t, level):
+    """The text of a tensor outside of a level and of those inside it."""
+    running = levels.running()
+    at = running.index(level)
+    inner, running[at:] = running[at:], []
+    try:
+        return tensor_text(t)
+    finally:
+        running += inner
+
+
 def _mapped_text(t, v):
     """What torch prints inside a map: the whole batch."""
     from .._tensor import wrap
 
-    level = levels.mapped(v)
-    number = next((i for i, lv in enumerate(levels.running(), 1) if lv.id == level[0]), level[0] + 1)
-    whole = tensor_text(wrap(record_op(MoveSpec("exit", level, 0), [as_detached(v)])[0])).replace("\n", "\n    ")
-    return f"BatchedTensor(lvl={number}, bdim=0, value=\n    {whole}\n)"
+    key = levels.mapped(v)
+    running = levels.running()
+    number = next((i for i, lv in enumerate(running, 1) if lv.id == key[0]), key[0] + 1)
+    outside = [lv for lv in running[:number - 1] if lv.kind == "grad" and levels.belongs(v, lv)]
+    whole = wrap(record_op(MoveSpec("exit", key, 0), [v if outside else as_detached(v)])[0])
+    text = (_below(whole, running[number - 1]) if outside else tensor_text(whole)).replace("\n", "\n    ")
+    return f"BatchedTensor(lvl={number}, bdim=0, value=\n    {text}\n)"

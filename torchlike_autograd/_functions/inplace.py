@@ -263,12 +263,7 @@ def resize_(self, *sizes, memory_format=None):
     if self._cell is not None:
         self._cell, self._view, self._at = None, None, 0
     self._layout_ = None
-    version = self._counter
     write(self, copied(new.reshape(size))._v)
-    if version is not None:
-        version.n -= 1
-    else:
-        self._counter.n -= 1
     mark_seen(self._v, self._counter)
     return self
 

@@ -18,18 +18,42 @@ _ANY = [call(real(3)), call(real(2, 3))]
 _FAR = at(0.0, -0.0, 800.0, -800.0, _INF, -_INF, _NAN)
 
 
-def _activation(schema, *, node, saves=_SELF, public=None, twin_node=None, twin_of=(), **fields):
-    """An entry of an activation: no promotion, half precision computed in float32, with a twin; some twins save the result, in a node of their own."""
+def _activation(schema, *, node, saves=_SELF, public=None, twin_node=None, twin_of=(), twin=None, **fields):
+    """An entry of an activation: no promotion, half precision computed in float32, with a twin; some twins save the result, in a node of their own.
+
+    twin: further fields of such a twin.
+    """
     fields = {"inplace": twin_node is None, "opmath": True, "samples": _ANY, "kinks": [call(_FAR)], **fields}
 
     def declare(body):
         op(schema, node=node, saves=saves, names=public, **fields)(body)
         if twin_node is not None:
             name, _, rest = schema.partition("(")
-            op(f"{name}.twin({rest}", node=twin_node, saves=_RESULT, names=twin_of, **{**fields, "inplace": True, "out": False})(body)
+            op(f"{name}.twin({rest}", node=twin_node, saves=_RESULT, names=twin_of, **{**fields, "inplace": True, "out": False, **(twin or {})})(body)
         return body
 
     return declare
+
+
+def _from_result(what, more, slope):
+    """Fields of a twin that saves its result, from which nothing follows where `slope(statics)` is negative; such numbers are part of the program."""
+
+    def refuses(types, result, wanted, **statics):
+        if slope(statics) < 0:
+            raise RuntimeError(
+                f"In-place {what} backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function "
+                f"with a negative slope, please call out-of-place version instead.{more}")
+
+    return {"refuses": refuses}
+
+
+def _baked(name):
+    """(bake, a slope) for `_from_result`: the number `name` where it is negative."""
+    return {"bake": {name: lambda x, flat: x < 0}}, lambda statics: statics[name] if isinstance(statics.get(name), (int, float)) else 0
+
+
+_LEAKY = "leakyReLu", (" File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward calculation with negative slope")
+_BAKED_SLOPE, _BAKED_ALPHA = _baked("negative_slope"), _baked("alpha")
 
 
 def _functional(name):
@@ -60,7 +84,7 @@ def threshold(self, *, threshold, value):
 
 
 @_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", zero_second=True, twin_node="LeakyReluBackward1",
-             lift=("negative_slope",), public=(),
+             twin={**_from_result(*_LEAKY, _BAKED_SLOPE[1]), **_BAKED_SLOPE[0]}, lift=("negative_slope",), public=(),
              samples=[call(real(4)), call(real(4), 0.3)])
 def leaky_relu(self, *, negative_slope):
     """Negative values by a slope; 0 belongs to them."""
@@ -151,7 +175,7 @@ def softshrink(self, *, lambd):
 # Smooth
 
 @_activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", node="EluBackward0", twin_node="EluBackward1", lift=("alpha",
-             "scale", "input_scale"), public=(),
+             "scale", "input_scale"), public=(), twin={**_from_result("elu", "", _BAKED_ALPHA[1]), **_BAKED_ALPHA[0]},
              samples=[call(real(4)), call(real(4), 0.7, 1.2, 0.9)])
 def elu(self, *, alpha, scale, input_scale):
     """Negative values by an exponential that saturates at -alpha."""
@@ -171,11 +195,12 @@ def _elu_slope(x, low, high, inner):
 
 @_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", out=False,
     node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",),
-             public=("torch.celu",), samples=[call(real(4)), call(real(4), 0.7)],
+             public=("torch.celu",), twin={**_from_result("elu", "", _BAKED_ALPHA[1]), "bake": {"alpha": lambda x, flat: x <= 0}},
+             samples=[call(real(4)), call(real(4), 0.7)],
              bake={"alpha": lambda x, flat: x == 0}, errors=[fails(call(at(1.0), 0), RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU")])
 def celu(self, *, alpha):
     """`elu` with the slope 1 at 0 whatever alpha."""
-    if not hasattr(alpha, "dtype"):
+    if not hasattr(alpha, "dtype") and alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _celu(only("elu_cpu", self, "f"), alpha)
 
@@ -323,6 +348,7 @@ def _rrelu(x, noise, lower, upper, training):
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
     node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
     public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False,
+    twin=_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])
 def rrelu_with_noise(self, noise, *, lower=0.125, upper=0.3333333333333333, training=False):
     """self where positive; elsewhere times the noise in training, times the mean slope otherwise."""

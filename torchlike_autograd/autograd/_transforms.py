@@ -51,7 +51,9 @@ class _Reverse(levels.enter):
         if v.aval.dtype.category < FLOAT:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if v.needs and self.outer:
-            return x.view_as(x)
+            own = x.view_as(x)
+            self.level.aliases[own._v.tape, own._v.slot] = v
+            return own
         t = _new(Tensor)
         t._v = as_detached(v)
         leaf = t._leaf_point()
@@ -346,14 +348,20 @@ def hessian(func, argnums=0):
 def linearize(func, *primals):
     """(func(*primals), the linear function of tangents that `jvp` gives there)."""
     out = func(*primals)
-    expected = flatten(primals)[1]
+    given, expected = flatten(primals)
 
-    def push(*tangents):
-        if flatten(tangents)[1] != expected:
-            raise RuntimeError(f"Expected the tangents {flatten(tangents)[1]} to have the same structure as the primals {expected}")
+    def jvp_fn(*tangents):
+        flat, tree = flatten(tangents)
+        if tree != expected:
+            raise RuntimeError(f"Expected the tangents {tree} to have the same argspec as the primals {expected}")
+        for i, (t, p) in enumerate(zip(flat, given)):
+            for what in ("shape", "device", "dtype"):
+                if getattr(t, what) != getattr(p, what):
+                    raise RuntimeError(f"tangent:{i} with {what} {getattr(t, what)} in flattened pytree doesn't match the {what} {getattr(p, what)} of the "
+                                       "corresponding primal.")
         return jvp(func, primals, tangents)[1]
 
-    return out, push
+    return out, jvp_fn
 
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "name_of", "vjp", "vmap"]

@@ -474,3 +474,37 @@ def _(torch):
         h.sum().backward()
         h.detach_()
     yield "truncated", w.grad
+
+
+@case("inplace.activations.negative_slope")
+def _(torch):
+    f = torch.nn.functional
+
+    def run(call):
+        x = torch.tensor([-1.0, 0.5], requires_grad=True)
+        y = call(x.clone())
+        y.backward(torch.ones(2))
+        return y.detach(), x.grad
+
+    for name, call in (("leaky", lambda x, a: f.leaky_relu_(x, a)), ("elu", lambda x, a: f.elu_(x, a)), ("celu", lambda x, a: f.celu_(x, a)),
+                       ("rrelu", lambda x, a: f.rrelu_(x, a, 1.0)), ("flag", lambda x, a: f.leaky_relu(x, a, inplace=True)), ("out of place", f.leaky_relu)):
+        for a in (-2.0, -2, -1.0, 0.5):
+            yield f"{name} {a}", attempt(lambda call=call, a=a: run(lambda x: call(x, a)))
+
+
+@case("inplace.resize.versions")
+def _(torch):
+    x = torch.ones(1)
+    seen = []
+    for size in ((1, 2), (3,), (3,), (1, 3), (2,)):
+        x.resize_(size)
+        seen.append(x._version)
+    y = torch.ones(3)
+    x.resize_as_(y)
+    x.resize_as_(y)
+    yield "versions", seen, x._version
+    a = torch.ones(4, requires_grad=True)
+    b = a * 2
+    c = b * b
+    b.detach().resize_(2, 2)
+    yield "saved", attempt(lambda: c.sum().backward())
