@@ -170,6 +170,7 @@ def install_as_torch(packages=None):
     _active.append(finder)
     if packages is None:
         sys.modules["torch"] = sys.modules[_HOME]
+        sys.modules[_HOME].__name__ = "torch"  # libraries compare it
         for name in [k for k in sys.modules if k.partition(".")[0] == _HOME and "._" not in k]:
             _name_as_torchs(sys.modules[name])
     return _Installed()
@@ -183,6 +184,7 @@ def uninstall_as_torch():
             sys.meta_path.remove(finder)
         while isinstance(finder, _Finder) and _renamed:
             cls, cls.__module__ = _renamed.pop()
+        sys.modules[_HOME].__name__ = _HOME
         for k in _torch_modules():
             if getattr(sys.modules[k], "__name__", "").startswith(_HOME):
                 del sys.modules[k]

@@ -14,10 +14,12 @@ import pickletools
 import struct
 import sys
 import zipfile
+from collections.abc import Callable
 
 import numpy as np
 
 from . import _pickled
+from . import types as _types
 from ._core import publish as _publish
 from ._core.devices import device as _device
 from ._pickled import Reader, Storage, WeightsReader, Writer, storage_dtype
@@ -29,6 +31,8 @@ __all__ = ["add_safe_globals", "clear_safe_globals", "default_restore_location",
 DEFAULT_PROTOCOL = 2
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
+MAP_LOCATION = Callable[[_types.Storage, str], _types.Storage] | _device | str | dict[str, str] | None  # for annotations
+FileLike = _types.FileLike
 _ALIGNMENT = 64
 
 

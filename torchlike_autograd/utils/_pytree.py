@@ -47,6 +47,31 @@ class SequenceKey(NamedTuple):
         return sequence[self.idx]
 
 
+def _dict_flatten(d):
+    """(values, keys): what libraries register for their own kinds of dict."""
+    return list(d.values()), list(d.keys())
+
+
+def _dict_unflatten(values, context):
+    return dict(zip(context, values))
+
+
+def _list_flatten(d):
+    return d, None
+
+
+def _list_unflatten(values, context):
+    return list(values)
+
+
+def _tuple_flatten(d):
+    return list(d), None
+
+
+def _tuple_unflatten(values, context):
+    return tuple(values)
+
+
 def _dict_flatten_with_keys(d):
     return [(MappingKey(k), x) for k, x in d.items()], list(d)
 

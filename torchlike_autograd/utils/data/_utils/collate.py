@@ -14,11 +14,12 @@ from ...._tensor import Tensor, from_array
 
 __all__ = ["collate", "default_collate", "default_convert"]
 
-_NOT = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+np_str_obj_array_pattern = re.compile("[SaUO]")
+default_collate_err_msg_format = _NOT = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
 
 def _is_text(dtype):
-    return re.search("[SaUO]", dtype.str) is not None
+    return np_str_obj_array_pattern.search(dtype.str) is not None
 
 
 def default_convert(data):
