@@ -118,6 +118,7 @@ look('twice', lambda: (u := torch.futures.Future(), u.set_result(1), u.set_resul
 
 script("everyday.others.compiled", """
 C = torch.compiler
+C.cudagraph_mark_step_begin()
 look('outside', lambda: (C.is_compiling(), C.is_exporting(), C.is_dynamo_compiling(), C.cudagraph_mark_step_begin()))
 f = lambda x: x * 2
 look('marked', lambda: (C.allow_in_graph(f) is f, C.assume_constant_result(f) is f, C.allow_in_graph([f])[0] is f, C.disable(f)(torch.ones(1))))
