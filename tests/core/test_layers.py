@@ -14,7 +14,7 @@ LAYERS = [
     ("_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/saved", "_core/spread", "_core/timeline", "_core/watch",
      "_core/overloads"),
     ("_functions/", "autograd/", "random", "utils/"),
-    ("__config__", "_custom_ops", "_dynamo/", "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func",
+    ("__config__", "_custom_ops", "_settings", "_dynamo/", "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func",
      "functorch", "futures", "fx/", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler/", "return_types",
      "serialization", "signal/", "special", "storage", "testing/", "types", "utils/data/", "utils/model_zoo", "version"),
     ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
