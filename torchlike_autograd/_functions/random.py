@@ -24,11 +24,11 @@ class Generator(rng.Generator):
     @property
     def device(self):
         """The device that it was made for."""
-        return devices.device(self._device)
+        return devices.device(self.__dict__["device"])
 
     @device.setter
     def device(self, value):
-        self._device = value
+        self.__dict__["device"] = value
 
     def get_offset(self):
         """RuntimeError: the generator of the host has none."""
