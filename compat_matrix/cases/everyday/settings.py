@@ -40,6 +40,8 @@ look('abbr', lambda: [d.abbr for d in (torch.float32, torch.int64, torch.bool, t
 look('limits', lambda: [getattr(torch.finfo(torch.float32), n) for n in ('bits', 'dtype', 'eps', 'max', 'min', 'resolution', 'smallest_normal', 'tiny')])
 look('integers', lambda: [getattr(torch.iinfo(torch.int16), n) for n in ('bits', 'dtype', 'max', 'min')])
 look('on the class', lambda: [hasattr(torch.finfo, n) for n in ('bits', 'eps')])
+f, i = torch.finfo(torch.float64), torch.iinfo(torch.uint8)
+look('limits', lambda: (f.dtype, f.resolution, f.smallest_normal, f.tiny, i.dtype, i.bits))
 look('copies', lambda: (torch.view_as_real_copy(torch.tensor([1 + 2j])), torch.view_as_complex_copy(torch.tensor([[1., 2.]]))))
 g = torch.Generator()
 look('generator', lambda: g.device)

@@ -34,6 +34,7 @@ look('sorted', lambda: (q.data, q.batch_sizes, q.sorted_indices, q.unsorted_indi
 look('unpack', lambda: R.unpack_sequence(p))
 look('dtypes', lambda: [getattr(p, n)().data for n in ('byte', 'char', 'short', 'int', 'long', 'half', 'float', 'double')])
 look('dtypes', lambda: (p.byte().data.dtype, p.char().data.dtype, p.short().data.dtype, p.int().data.dtype, p.long().data.dtype, p.half().data.dtype, p.float().data.dtype, p.float() is p))
+look('each', lambda: (p.byte().data, p.char().data, p.short().data, p.int().data, p.long().data, p.half().data, p.float().data))
 look('cuda', lambda: p.cuda())
 look('pinned', lambda: p.pin_memory())
 z = a.clone().requires_grad_()
