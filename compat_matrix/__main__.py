@@ -1,4 +1,4 @@
-"""python -m compat_matrix record | verify | run | report | list | names | columns | versions | scan"""
+"""python -m compat_matrix record | verify | run | report | list | names | columns | versions | scan | spellings"""
 
 import argparse
 import sys
@@ -10,7 +10,8 @@ COMMANDS = [("record", "ask PyTorch about new and changed cases"),
             ("list", "print the ids of the cases")]
 OWN = {"names": "every public name and its state; `names record` asks PyTorch",
     "columns": "what the op table is asked beyond values; `columns paths`, then `columns record` ask PyTorch",
-       "versions": "what other versions of PyTorch answer; `versions record` asks the one installed", "scan": "which torch names of your sources run"}
+       "versions": "what other versions of PyTorch answer; `versions record` asks the one installed", "scan": "which torch names of your sources run",
+       "spellings": "PyTorch's, libtorch's and OneFlow's spellings, row by row; `spellings record` asks PyTorch"}
 
 
 def parser():

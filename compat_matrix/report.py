@@ -37,7 +37,7 @@ def inputs():
     """A hash of everything that the report shows: results, gaps, recorded names and versions, the questions."""
     whole = hashlib.sha256()
     files = [*sorted(session.FOLDER.glob("*.json")), *sorted(FOLDER.glob("gaps*.toml")), *sorted((FOLDER / "oracle_names").glob("*.json")),
-             *sorted((FOLDER / "oracle_versions").glob("*.json")), *(FOLDER / "oracle_ops" / n for n in ("calls.json", "paths.json"))]
+             *sorted((FOLDER / "oracle_versions").glob("*.json")), *sorted((FOLDER / "oracle_spellings").glob("*.json")), *(FOLDER / "oracle_ops" / n for n in ("calls.json", "paths.json"))]
     for file in files:
         whole.update(file.name.encode() + re.sub(rb'"seconds":[0-9.]+|"(date|jax)": "[^"]*"', b"", file.read_bytes()))
     for file in sorted(store.FOLDER.glob("*.json")):
@@ -61,7 +61,7 @@ def reasons():
 
 # The page as text
 
-def text(results, gaps, version, named=(), stamp="", missing=(), versions=()):
+def text(results, gaps, version, named=(), stamp="", missing=(), versions=(), spelled=()):
     """The page as one string."""
     counts = {}
     for result in results:
@@ -76,7 +76,7 @@ def text(results, gaps, version, named=(), stamp="", missing=(), versions=()):
         if area != "names":
             lines.append(line(area, counts[area]))
     lines.append(line("**all**", sum((c for a, c in counts.items() if a != "names"), Counter())))
-    lines += columns_table(results) + list(versions)
+    lines += columns_table(results) + list(versions) + ["", *spelled]
     for kind in gap_list.KINDS:
         lines += section(kind, gaps)
     failing = [r.id for r in results if r.status in BAD]
@@ -134,7 +134,7 @@ def section(kind, gaps):
 
 def main(file=FILE, page_file=PAGE):
     """Write both; the exit status says whether anything fails or was never run."""
-    from compat_matrix import page, versions
+    from compat_matrix import page, spellings, versions
 
     torch = importlib.import_module(PACKAGE)
     results, named, stamp, gaps = stored_results(), states.compute(torch), inputs(), reasons()
@@ -142,7 +142,7 @@ def main(file=FILE, page_file=PAGE):
     missing = [id for id in work.ids() if id not in done]
     recorded = {json.loads(f.read_text())["torch"] for f in sorted(store.FOLDER.glob("*.json"))} - {None}
     shown = gaps | {n: g for n, g in gap_list.read(states.GAPS).items()}
-    file.write_text(text(results, shown, ", ".join(sorted(recorded)), named, stamp, missing, versions.table()))
+    file.write_text(text(results, shown, ", ".join(sorted(recorded)), named, stamp, missing, versions.table(), spellings.lines()))
     page_file.write_text(page.html(results, named, gaps, ", ".join(sorted(recorded)), stamp))
     print(f"wrote {file} and {page_file}" + (f"; {len(missing)} were never run" if missing else ""))
     return 1 if missing or any(r.status in BAD for r in results) else 0

@@ -52,6 +52,8 @@ from .futures import Future  # noqa: E402
 from .jit import ScriptFunction, ScriptModule  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
+from ._settings import *  # noqa: E402, F403
+from ._settings import Deterministic as _Deterministic  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 
 globals().update(_older_autocast)
@@ -135,7 +137,7 @@ def get_float32_matmul_precision():
     return _config.get("matmul_precision")
 
 
-_deterministic = [False, False]  # asked for, only warn
+_deterministic = _Deterministic.asked  # asked for, only warn
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):

@@ -59,6 +59,12 @@ class dtype(metaclass=Shown):
         """The complex dtype that takes this one's place beside complex numbers; tensors of it can be made."""
         return _COMPLEX_OF.get(self, complex64 if self.category < COMPLEX else self)
 
+    @property
+    def abbr(self):
+        """A short name: f32, i64, b8."""
+        letter = self.name[0] if self.name.startswith(("uint", "complex", "float", "int")) else "bf" if self is bfloat16 else "b"
+        return "b8" if self.category == BOOL else letter + self.name.lstrip("abcdefghijklmnopqrstuvwxyz").replace("_", "")
+
     def to_real(self):
         """The real dtype of the same precision."""
         return _REAL_OF.get(self, self)
@@ -217,6 +223,8 @@ def can_cast(from_: dtype, to: dtype) -> bool:
 
 
 class _Info(metaclass=Shown):
+    __slots__ = ()
+
     def __repr__(self):
         names = list(self._shown)
         return f"{type(self).__name__}({', '.join(f'{n}={self._text(n)}' for n in names)})"
@@ -244,6 +252,8 @@ def _kind_of_number(type, name):
 class finfo(_Info):
     """Numerical limits of a floating or complex dtype (torch.finfo)."""
 
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
+
     _shown = ("resolution", "min", "max", "eps", "smallest_normal", "tiny", "dtype")
 
     def __init__(self, type=None):
@@ -263,6 +273,8 @@ class finfo(_Info):
 
 class iinfo(_Info):
     """Numerical limits of an integer dtype (torch.iinfo)."""
+
+    __slots__ = ("bits", "dtype", "max", "min")
 
     _shown = ("min", "max", "dtype")
 

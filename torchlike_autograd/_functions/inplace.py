@@ -148,6 +148,37 @@ def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None):
     return into("slice_copy", out, result, input)
 
 
+def _parts_into(name, where, parts, out, input):
+    """The copies that an operator gives, written into a list of tensors; None then, as in torch."""
+    if out is None:
+        return parts
+    if isinstance(out, Tensor) or not isinstance(out, (tuple, list)):
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if len(out) != len(parts):
+        raise RuntimeError(f"{where} expected an out= argument of size {len(parts)}, got size {len(out)}")
+    for o, part in zip(out, parts):
+        into(name, o, part, input)
+    return None
+
+
+@composite("torch.unbind_copy")
+def unbind_copy(input, dim=0, *, out=None):
+    """Copies of the entries of a dim."""
+    return _parts_into("unbind_copy", "unbind_copy_int_out", named("unbind_copy")(input, dim), out, input)
+
+
+@composite("torch.split_copy")
+def split_copy(input, split_size, dim=0, *, out=None):
+    """Copies of parts of a size."""
+    return _parts_into("split_copy", "split_copy_Tensor_out()", named("split_copy")(input, split_size, dim), out, input)
+
+
+@composite("torch.split_with_sizes_copy")
+def split_with_sizes_copy(input, split_sizes, dim=0, *, out=None):
+    """Copies of parts of given sizes."""
+    return _parts_into("split_with_sizes_copy", "split_with_sizes_copy_out", named("split_with_sizes_copy")(input, split_sizes, dim), out, input)
+
+
 @composite("torch.as_strided_copy")
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """A copy of a view with chosen strides."""

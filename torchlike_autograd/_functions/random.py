@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import config, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
+from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
 from .._core.composite import composite
 from .._core.dispatch import check_inplace, inplace, keep_history, run, write_result
 from .._core.layouts import contiguous_format, in_memory_order
@@ -20,6 +20,31 @@ from .create import _dtype, _nonnegative, placed, sizes
 
 class Generator(rng.Generator):
     """torch.Generator: a stream of its own; states are uint8 tensors."""
+
+    @property
+    def device(self):
+        """The device that it was made for."""
+        return devices.device(self.__dict__["device"])
+
+    @device.setter
+    def device(self, value):
+        self.__dict__["device"] = value
+
+    def get_offset(self):
+        """RuntimeError: the generator of the host has none."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset):
+        """RuntimeError: the generator of the host has none."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def graphsafe_get_state(self):
+        """NotImplementedError, as torch's."""
+        raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
+
+    def graphsafe_set_state(self, state):
+        """NotImplementedError, as torch's."""
+        raise NotImplementedError("graphsafe_set_state is not supported in this Generator")
 
     def get_state(self):
         """The state as a tensor of bytes."""

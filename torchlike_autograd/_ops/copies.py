@@ -33,7 +33,7 @@ _copies("squeeze.dims", "squeeze_copy.dims(Tensor self, int[] dim)", call(real(2
 _copies("unsqueeze", "unsqueeze_copy(Tensor self, int dim)", call(real(2), 0))
 _copies("t", "t_copy(Tensor self)", call(real(2, 3)))
 _copies("alias", "alias_copy(Tensor self)", call(real(2)))
-_copies("unbind.int", "unbind_copy.int(Tensor self, int dim=0)", call(real(2, 3)))
+_copies("unbind.int", "unbind_copy.int(Tensor self, int dim=0)", call(real(2, 3)))  # these three are published with their out= in _functions/inplace
 _copies("split.Tensor", "split_copy.Tensor(Tensor self, int split_size, int dim=0)", call(real(5), 2))
 _copies("split_with_sizes", "split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0)", call(real(5), (2, 3)))
 _copies("unfold", "unfold_copy(Tensor self, int dimension, int size, int step)", call(real(5), 0, 2, 1))

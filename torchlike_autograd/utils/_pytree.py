@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 __all__ = ["PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
            "tree_map_only", "tree_structure", "tree_unflatten"]
 
 PyTree = object
+Context = DumpableContext = Any
+FlattenFn = Callable[[Any], tuple[list[Any], Context]]
+UnflattenFn = Callable[[Iterable[Any], Context], Any]
+ToDumpableContextFn = Callable[[Context], DumpableContext]
+FromDumpableContextFn = Callable[[DumpableContext], Context]
 SUPPORTED_NODES: dict = {}  # type -> NodeDef
 
 
@@ -154,6 +160,9 @@ class TreeSpec:
         return f"TreeSpec({self.type.__name__}, {self.context}, [{parts}])"
 
 
+PyTreeSpec = TreeSpec
+
+
 class LeafSpec(TreeSpec):
     """The form of a leaf."""
 
@@ -253,6 +262,59 @@ def tree_map_only(type_or_types_or_pred, /, func, tree=None, is_leaf=None):
     return tree_map(lambda x: func(x) if wanted(x) else x, tree, is_leaf=is_leaf)
 
 
+def tree_map_only_(type_or_types_or_pred, /, func, tree, is_leaf=None):
+    """`tree_map_` for the leaves of some types, or those that a predicate names."""
+    wanted = _only(type_or_types_or_pred)
+    return tree_map_(lambda x: func(x) if wanted(x) else None, tree, is_leaf=is_leaf)
+
+
+def tree_all_only(type_or_types, /, pred, tree, is_leaf=None):
+    """Whether the predicate holds for all leaves of some types."""
+    return all(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def tree_any_only(type_or_types, /, pred, tree, is_leaf=None):
+    """Whether the predicate holds for a leaf of some types."""
+    return any(pred(x) for x in tree_leaves(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def tree_is_leaf(tree, is_leaf=None):
+    """Whether a tree is one leaf."""
+    return (is_leaf is not None and bool(is_leaf(tree))) or _kind(tree) is None
+
+
+def is_namedtuple_class(cls):
+    """Whether a class was made by `namedtuple`."""
+    fields = getattr(cls, "_fields", None)
+    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(fields, tuple) and all(type(f) is str for f in fields)
+
+
+def is_namedtuple_instance(obj):
+    """Whether something is an instance of such a class."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_namedtuple(obj):
+    """Whether something is such a class or an instance of one."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_structseq_class(cls):
+    """Whether a class is one of C's tuples with names, as that of `time.gmtime()`."""
+    return isinstance(cls, type) and cls.__bases__ == (tuple,) and all(isinstance(getattr(cls, n, None), int) for n in (
+        "n_fields", "n_sequence_fields", "n_unnamed_fields"))
+
+
+def is_structseq_instance(obj):
+    """Whether something is an instance of such a class."""
+    return is_structseq_class(type(obj))
+
+
+def is_structseq(obj):
+    """Whether something is such a class or an instance of one."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
 def tree_all(pred, tree, is_leaf=None):
     """Whether the predicate holds for all leaves."""
     return all(map(pred, tree_leaves(tree, is_leaf)))
@@ -301,3 +363,20 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
 def keystr(kp):
     """A path as text."""
     return "".join(map(str, kp))
+
+
+def key_get(obj, kp):
+    """What a path leads to."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
+
+
+def treespec_pprint(treespec):
+    """A form as its tree with * for the leaves."""
+    return repr(tree_unflatten([_Star()] * treespec.num_leaves, treespec))
+
+
+class _Star:
+    def __repr__(self):
+        return "*"

@@ -26,6 +26,21 @@ look('needs no grad', lambda: torch.narrow_copy(g, 0, 1, 1, out=torch.empty(0)))
 look('needs no grad', lambda: F.linear(g, torch.ones(2, 3), out=torch.empty(0)))
 """)
 
+script("everyday.forms.parts", START + """
+def parts(f, *sizes):
+    o = [torch.empty(s) for s in sizes]
+    return f(o), o
+look('split', lambda: (parts(lambda o: torch.split_copy(y, 2, out=o), 2, 1), torch.split_copy(y, 2), torch.split_copy(x[0, 0], 2, dim=1)))
+look('sizes', lambda: (parts(lambda o: torch.split_with_sizes_copy(y, [2, 1], out=o), 0, 0), torch.split_with_sizes_copy(y, [1, 2])))
+look('unbind', lambda: (parts(lambda o: torch.unbind_copy(y, out=o), 0, 0, 0), torch.unbind_copy(x[0, 0], 1)))
+look('too few', lambda: torch.split_copy(y, 2, out=[torch.empty(2)]))
+look('too few', lambda: torch.split_with_sizes_copy(y, [2, 1], out=[torch.empty(0)]))
+look('too few', lambda: torch.unbind_copy(y, out=[torch.empty(0)]))
+look('one', lambda: torch.unbind_copy(y, out=torch.empty(0)))
+z = y.clone().requires_grad_()
+look('gradient', lambda: ([t.grad_fn.name() for t in torch.split_copy(z, 2)], torch.autograd.grad(sum((i + 1) * t.sum() for i, t in enumerate(torch.unbind_copy(z * z))), z)))
+""")
+
 script("everyday.forms.no out", START + """
 I = torch.tensor([1, 2])
 for f, args in ((torch.bincount, (I,)), (torch.celu, (y,)), (torch.clone, (y,)), (torch.diag_embed, (y,)), (torch.dist, (y, y)), (torch.isinf, (y,)), (torch.isnan, (y,)),

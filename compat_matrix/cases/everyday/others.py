@@ -30,6 +30,15 @@ look('twice', lambda: type(T.register_pytree_node).__name__)
 import collections
 N = collections.namedtuple('N', 'x y')
 look('others', lambda: (T.tree_leaves(collections.OrderedDict(b=1, a=2)), T.tree_leaves(N(1, [2])), T.tree_map(str, N(1, 2))._asdict(), T.tree_leaves(collections.deque([1, 2])), T.tree_leaves({'b': 1, 'a': 2})))
+N3, gm = collections.namedtuple('N3', 'a b')(1, 2), __import__('time').gmtime(0)
+for f in (T.is_namedtuple, T.is_namedtuple_class, T.is_namedtuple_instance, T.is_structseq, T.is_structseq_class, T.is_structseq_instance):
+    look('named', lambda: [f(v) for v in (N3, type(N3), (1, 2), tuple, gm, type(gm), 3)])
+look('more', lambda: (T.key_get([1, {'a': 5}], T.tree_flatten_with_path([1, {'a': 5}])[0][1][0]), T.tree_all_only(int, bool, [1, 'a', 0]), T.tree_any_only(int, lambda x: x > 1, [1, 'zz', 2]), T.tree_is_leaf(3), T.tree_is_leaf([]), T.tree_is_leaf([1], is_leaf=lambda x: True)))
+l = [1, 'a']
+look('more', lambda: (T.tree_map_only_(int, lambda x: None, l) is l, T.treespec_pprint(T.tree_structure([1, {'a': 2}])), T.PyTreeSpec is T.TreeSpec))
+look('types', lambda: [str(t) for t in (T.Context, T.DumpableContext, T.FlattenFn, T.UnflattenFn, T.ToDumpableContextFn, T.FromDumpableContextFn)])
+s = T.tree_structure([1, [2, 3]])
+look('forms', lambda: ([repr(c) for c in s.children()], repr(s.child(1)), s.flatten_up_to([1, [2, (3, 4)]]), s.unflatten([1, 2, 3]), s.num_children))
 look('kinds', lambda: (T.PyTree is not None, isinstance(spec, T.TreeSpec), spec.is_leaf(), T.tree_structure(1).is_leaf()))
 """)
 
@@ -118,6 +127,7 @@ look('twice', lambda: (u := torch.futures.Future(), u.set_result(1), u.set_resul
 
 script("everyday.others.compiled", """
 C = torch.compiler
+C.cudagraph_mark_step_begin()
 look('outside', lambda: (C.is_compiling(), C.is_exporting(), C.is_dynamo_compiling(), C.cudagraph_mark_step_begin()))
 f = lambda x: x * 2
 look('marked', lambda: (C.allow_in_graph(f) is f, C.assume_constant_result(f) is f, C.allow_in_graph([f])[0] is f, C.disable(f)(torch.ones(1))))

@@ -1,0 +1,538 @@
+"""One engine, four spellings: PyTorch's Python, libtorch's C++, OneFlow's of today and OneFlow's first.
+
+Each row of the conformance table is one body in terms of a spelling; `oracle_spellings/rows.json` holds what each spelling answers and where the
+answers come from (those of PyTorch are recorded: `python -m compat_matrix spellings record` with real torch).  `python -m compat_matrix spellings` asks the package.
+"""
+
+import importlib
+import inspect
+import json
+import warnings
+from pathlib import Path
+
+from compat_matrix.observe import PACKAGE
+
+FILE = Path(__file__).parent / "oracle_spellings" / "rows.json"
+SPELLINGS = ("python", "libtorch", "oneflow", "oneflow first")
+
+
+class Python:
+    """The rows in PyTorch's spelling."""
+
+    spelling, undefined = "python", None
+
+    def __init__(self, torch):
+        self.torch = torch
+
+    def leaf(self, *values, **options):
+        return self.torch.tensor(list(values) or [1.0, 1.0, 1.0], requires_grad=True, **options)
+
+    def backward(self, roots, grads=None, **options):
+        self.torch.autograd.backward(roots, grads, **options)
+
+    def grad_of(self, x):
+        return shown(x.grad)
+
+    def grad(self, outputs, inputs, grads=None, **options):
+        return self.torch.autograd.grad(outputs, inputs, grads, **options)
+
+
+class Oneflow(Python):
+    """The rows in OneFlow's: what Python's adapter calls."""
+
+    spelling = "oneflow"
+
+
+class OneflowFirst(Python):
+    """The rows in OneFlow's first."""
+
+    spelling = "oneflow first"
+
+
+class Libtorch(Python):
+    """The rows in libtorch's spelling."""
+
+    spelling = "libtorch"
+
+    def __init__(self, torch):
+        super().__init__(torch)
+        self.undefined = torch.Tensor()
+
+    def backward(self, roots, grads=(), **options):
+        self.torch.autograd.backward(roots, grads, **options)
+
+    def grad_of(self, x):
+        return shown(x.grad())
+
+    def grad(self, *args, **options):
+        return self.torch.autograd.grad(*args, **options)
+
+
+def spelling(name):
+    """The adapter of a spelling over the package."""
+    module, adapter = {"python": ("", Python), "libtorch": (".dialects.libtorch", Libtorch), "oneflow": (".dialects.oneflow", Oneflow),
+                       "oneflow first": (".dialects.oneflow_first", OneflowFirst)}[name]
+    return adapter(importlib.import_module(PACKAGE + module))
+
+
+def shown(t):
+    """Plain data of a gradient."""
+    t = t.get() if callable(getattr(t, "get", None)) else t
+    if t is None:
+        return "nothing"
+    out = t.detach()
+    return (out.real if out.is_complex() else out).tolist()
+
+
+BODIES = {}
+
+
+def row(name):
+    def register(body):
+        BODIES[name] = body
+        return body
+
+    return register
+
+
+def doubled(d, cotangents, *roots):
+    x = d.leaf()
+    d.backward([x * 2, *(r(x) for r in roots)], cotangents)
+    return d.grad_of(x)
+
+
+@row("non-scalar root, no cotangent")
+def _(d):
+    return doubled(d, None if d.undefined is None else ())
+
+
+@row("root of one element, shape (1, 1)")
+def _(d):
+    x = d.leaf()
+    d.backward([x.sum().view(1, 1)])
+    return d.grad_of(x)
+
+
+@row("root without elements")
+def _(d):
+    x = d.leaf()
+    d.backward([x[:0] * 2])
+
+
+@row("complex scalar root, no cotangent")
+def _(d):
+    x = d.leaf(1 + 2j)
+    d.backward([x.sum()])
+    return d.grad_of(x)
+
+
+@row("complex cotangent, real root")
+def _(d):
+    return doubled(d, [d.torch.tensor([1 + 1j] * 3)])
+
+
+@row("real cotangent, complex root")
+def _(d):
+    x = d.leaf(1 + 2j)
+    d.backward([x * 1], [d.torch.ones([1])])
+    return d.grad_of(x)
+
+
+def of_dtype(name, factor):
+    def body(d):
+        x = d.leaf()
+        d.backward([x * factor if factor else x], [d.torch.ones([3]).to(getattr(d.torch, name))])
+        g = x.grad() if d.spelling == "libtorch" else x.grad
+        return [*d.grad_of(x), str(g.dtype)]
+
+    return body
+
+
+row("float64 cotangent")(of_dtype("float64", 2))
+row("int64 cotangent")(of_dtype("int64", 2))
+row("int64 cotangent of a leaf")(of_dtype("int64", 0))
+
+
+@row("cotangent (2, 3) for root (3)")
+def _(d):
+    return doubled(d, [d.torch.ones([2, 3])])
+
+
+@row("cotangent (1) for root (3)")
+def _(d):
+    return doubled(d, [d.torch.ones([1])])
+
+
+@row("more cotangents than roots")
+def _(d):
+    return doubled(d, [d.torch.ones([3]), d.torch.ones([3])])
+
+
+@row("fewer cotangents than roots")
+def _(d):
+    return doubled(d, [d.torch.ones([3])], lambda x: x * 3)
+
+
+@row("cotangent is a number")
+def _(d):
+    return doubled(d, 1.0)
+
+
+@row("list with a number")
+def _(d):
+    return doubled(d, [1.0])
+
+
+@row("root without grad")
+def _(d):
+    d.backward([d.torch.ones([1])], [d.torch.ones([1])])
+
+
+@row("second root without grad, given")
+def _(d):
+    return doubled(d, [d.torch.ones([3]), d.torch.ones([3])], lambda x: d.torch.ones([3]))
+
+
+@row("second root without grad, not given")
+def _(d):
+    return doubled(d, [d.torch.ones([3]), d.undefined], lambda x: d.torch.ones([3]))
+
+
+@row("undefined root")
+def _(d):
+    d.backward([d.undefined])
+
+
+@row("no roots: backward")
+def _(d):
+    d.backward([])
+    return "nothing"
+
+
+@row("no inputs: backward")
+def _(d):
+    x = d.leaf()
+    d.backward([x * 2], [d.torch.ones([3])], inputs=[])
+    return d.grad_of(x)
+
+
+@row("no inputs: the method")
+def _(d):
+    x = d.leaf()
+    (x * 2).backward(d.torch.ones([3]), inputs=[])
+
+
+@row("no inputs: grad")
+def _(d):
+    x = d.leaf()
+    return [list(d.grad([x * 2], [], [d.torch.ones([3])])), *d.grad_of(x)]
+
+
+@row("input: a single tensor")
+def _(d):
+    x = d.leaf()
+    return shown(d.grad(x * 2, x, d.torch.ones([3]))[0])
+
+
+@row("input without grad: grad")
+def _(d):
+    d.grad([d.leaf() * 2], [d.torch.ones([3])], [d.torch.ones([3])])
+
+
+@row("input without grad: backward")
+def _(d):
+    d.backward([d.leaf() * 2], [d.torch.ones([3])], inputs=[d.torch.ones([3])])
+
+
+@row("unused input that is in no graph")
+def _(d):
+    return shown(d.grad([d.leaf() * 2], [d.leaf()], [d.torch.ones([3])])[0])
+
+
+@row("unused input of another graph")
+def _(d):
+    z = d.leaf()
+    held = z * 3
+    return shown(d.grad([d.leaf() * 2], [z], [d.torch.ones([3])])[0]) if held is not None else None
+
+
+@row("unused input, allowed")
+def _(d):
+    return shown(d.grad([d.leaf() * 2], [d.leaf()], [d.torch.ones([3])], allow_unused=True)[0])
+
+
+@row("unused input: backward")
+def _(d):
+    z = d.leaf()
+    d.backward([d.leaf() * 2], [d.torch.ones([3])], inputs=[z])
+    return d.grad_of(z)
+
+
+@row("an input twice")
+def _(d):
+    x = d.leaf()
+    return [shown(g) for g in d.grad([x * 2], [x, x], [d.torch.ones([3])])]
+
+
+@row("a root twice")
+def _(d):
+    x = d.leaf()
+    y = x * 2
+    d.backward([y, y], [d.torch.ones([3]), d.torch.ones([3])])
+    return d.grad_of(x)
+
+
+@row("roots y and 3 y, with respect to y")
+def _(d):
+    y = d.leaf() * 2
+    return shown(d.grad([y, y * 3], [y], [d.torch.ones([3]), d.torch.ones([3])])[0])
+
+
+@row("non-leaf among the inputs")
+def _(d):
+    x = d.leaf()
+    y = x * 2
+    d.backward([y * 3], [d.torch.ones([3])], inputs=[y])
+    return [d.grad_of(y), d.grad_of(x)]
+
+
+@row("a leaf as its own root")
+def _(d):
+    x = d.leaf()
+    d.backward([x], [d.torch.ones([3])])
+    return d.grad_of(x)
+
+
+def again(d, f):
+    x = d.leaf()
+    y = f(x)
+    d.backward([y], [d.torch.ones([3])])
+    d.backward([y], [d.torch.ones([3])])
+    return d.grad_of(x)
+
+
+@row("again, where something was saved")
+def _(d):
+    return again(d, lambda x: x * x)
+
+
+@row("again, where nothing was saved")
+def _(d):
+    return again(d, lambda x: x + x)
+
+
+@row("grad frees what lies between")
+def _(d):
+    x = d.leaf()
+    y = x * x
+    z = y * y
+    d.grad([z], [y], [d.torch.ones([3])])
+    d.backward([y], [d.torch.ones([3])])
+    try:
+        d.backward([z], [d.torch.ones([3])])
+    except RuntimeError:
+        return "works"
+
+
+@row("create_graph without retain_graph")
+def _(d):
+    x = d.leaf(2.0, 2.0, 2.0)
+    (g,) = d.grad([x * x * x], [x], [d.torch.ones([3])], retain_graph=False, create_graph=True)
+    return shown(d.grad([g], [x], [d.torch.ones([3])])[0])
+
+
+@row("second accumulation with a graph")
+def _(d):
+    x = d.leaf()
+    own = (lambda: x.get().grad) if d.spelling == "libtorch" else (lambda: x.grad)
+    d.backward([x * x], [d.torch.ones([3])], create_graph=True)
+    first = own()
+    d.backward([x * x], [d.torch.ones([3])], create_graph=True)
+    assert own().tolist() == [4.0] * 3
+    assert own().requires_grad
+    return "the same object" if own() is first else "another object"
+
+
+@row("create_graph says")
+def _(d):
+    x = d.leaf()
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        d.backward([x * x], [d.torch.ones([3])], create_graph=True)
+    return "a warning" if any("create_graph" in str(w.message) for w in said) else "no warning"
+
+
+@row("grad_variables")
+def _(d):
+    d.backward([d.leaf() * 2], [d.torch.ones([3])], grad_variables=[d.torch.ones([3])])
+
+
+@row("only_inputs")
+def _(d):
+    x = d.leaf()
+    d.grad([x * 2], [x], [d.torch.ones([3])], only_inputs=False)
+
+
+@row("a cotangent that becomes a gradient")
+def _(d):
+    x, g = d.leaf(), d.torch.ones([3])
+    d.backward([x], [g])
+    g.add_(1)
+    return "a copy" if d.grad_of(x) == [1.0] * 3 else "the same memory"
+
+
+@row("grad_tensors is required")
+def _(d):
+    d.torch.autograd.backward(d.leaf().sum())
+
+
+@row("older names")
+def _(d):
+    x = d.leaf()
+    d.torch.autograd.backward(outputs=[x * 2], out_grads=[d.torch.ones([3])], retain_graph=False)
+    y = d.leaf()
+    assert shown(d.torch.autograd.grad([y * 2], [y], out_grads=[d.torch.ones([3])])[0]) == [2.0] * 3
+    return d.grad_of(x)
+
+
+@row("undefined in and out")
+def _(d):
+    x, z = d.leaf(), d.leaf()
+    out = d.grad([(x * 2).sum()], [x, z], [d.undefined], allow_unused=True)
+    assert out[1] is None or not out[1].defined()
+    return [shown(g) for g in out]
+
+
+@row("options")
+def _(d):
+    t = d.torch
+    x, y = t.ones([2], t.requires_grad()), t.zeros([2], t.dtype(t.kDouble).requires_grad(True))
+    return [str(x.requires_grad()), str(y.get().dtype == t.float64), str(t.ones([2]).requires_grad())]
+
+
+@row("allow_unused")
+def _(d):
+    d.grad([(d.leaf() * 2).sum()], [d.leaf()], [d.undefined], allow_unused=True)
+
+
+@row("today's names")
+def _(d):
+    x = d.leaf()
+    d.torch.autograd.backward(tensors=[x * 2], grad_tensors=[d.torch.ones([3])])
+    return d.grad_of(x)
+
+
+@row("grad without cotangents")
+def _(d):
+    x = d.leaf()
+    return [shown(g) for g in d.torch.autograd.grad([(x * 2).sum()], [x])]
+
+
+@row("a pass and its gradients")
+def _(d):
+    x = d.leaf()
+    d.torch.autograd.backward([x * 2], [d.torch.ones([3])], False, False)
+    (g,) = d.torch.autograd.grad([x * 3], [x], [d.torch.ones([3])], False, False)
+    return [d.grad_of(x), shown(g)]
+
+
+# Asking
+
+def answer(name, d):
+    """What a row gives in a spelling: plain data, or [class, words] of an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return BODIES[name](d)
+        except Exception as e:
+            return [type(e).__name__, str(e).replace(PACKAGE, "torch").partition("\n")[0]]
+
+
+def agrees(expected, got):
+    """Whether an answer is the recorded one; of the words of an error the recorded beginning counts."""
+    if isinstance(expected, list) and len(expected) == 2 and isinstance(expected[0], str) and expected[0].endswith("Error"):
+        return isinstance(got, list) and len(got) == 2 and got[0] == expected[0] and str(got[1]).startswith(expected[1])
+    return expected == got
+
+
+def signature(d, name):
+    """The parameters of a spelling's `backward` or `grad` as text."""
+    return str(inspect.signature(getattr(d.torch.autograd, name))).partition(" ->")[0]
+
+
+def read():
+    """The table."""
+    return json.loads(FILE.read_text())
+
+
+def problems():
+    """Lines about every row and signature that the package answers otherwise."""
+    table, found = read(), []
+    adapters = {s: spelling(s) for s in SPELLINGS}
+    for name, answers in table["rows"].items():
+        for s, expected in answers.items():
+            if expected is not None and not agrees(expected, got := answer(name, adapters[s])):
+                found.append(f"{name} ({s}): recorded {expected!r}, seen {got!r}")
+    for name, texts in table["signatures"].items():
+        found += [f"signature of {name} ({s}): {t}, here {signature(adapters[s], name)}" for s, t in texts.items() if not takes(t, signature(adapters[s], name))]
+    return found
+
+
+def takes(theirs, ours):
+    """Whether every call of one signature is one of the other."""
+    from compat_matrix import signatures
+
+    return signatures.problem([theirs.replace("retain_graph=None", "retain_graph=...")], [ours.replace("Ellipsis", "...")]) is None
+
+
+def record():
+    """Ask real torch for its column."""
+    from compat_matrix.record import find_torch
+
+    d, table = Python(find_torch()), read()
+    for name, answers in table["rows"].items():
+        answers["python"] = answer(name, d) if name not in OTHERS else None
+    table["signatures"] = {n: {**table["signatures"].get(n, {}), "python": plain_signature(getattr(d.torch.autograd, n))} for n in ("backward", "grad")}
+    write(table)
+    print(f"{len(table['rows'])} rows recorded")
+    return 0
+
+
+OTHERS = ("grad_tensors is required", "older names", "options", "undefined in and out",  # rows that only another spelling has
+          "create_graph says")  # what PyTorch says once in a process
+
+
+def plain_signature(f):
+    from compat_matrix import signatures
+
+    return signatures.of_object(f)
+
+
+def write(table):
+    rows = ",\n".join(f"  {json.dumps(n)}: {json.dumps(v)}" for n, v in table["rows"].items())
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text(f'{{"source": {json.dumps(table["source"])},\n "signatures": {json.dumps(table["signatures"])},\n "rows": {{\n{rows}\n}}}}\n')
+
+
+def lines():
+    """The table as Markdown."""
+    table = read()
+    out = ["## Four spellings of one engine", "", table["source"], "", f"| | {' | '.join(SPELLINGS)} |", "|---|" + "---|" * len(SPELLINGS)]
+    for kind, rows in (("signature of ", table["signatures"]), ("", table["rows"])):
+        out += [f"| {kind}{name} | {' | '.join(cell(answers.get(s)) for s in SPELLINGS)} |" for name, answers in rows.items()]
+    return out
+
+
+def cell(expected):
+    if expected is None:
+        return "–"
+    return (": ".join(expected) if isinstance(expected, list) and str(expected[0]).endswith("Error") else str(expected)).replace("|", "\\|")
+
+
+def main(arguments):
+    """`spellings` or `spellings record`."""
+    if arguments[:1] == ["record"]:
+        return record()
+    found = problems()
+    print("\n".join(found) or f"{len(read()['rows'])} rows in {len(SPELLINGS)} spellings: all as recorded")
+    return 1 if found else 0

@@ -1,0 +1,222 @@
+"""Names of `torch` itself that are settings, questions about the build, or arithmetic of sizes (layer 8)."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+
+from ._core import devices as _devices
+from ._core.dtypes import bfloat16, float16
+from ._core.saying import warn
+from ._tensor import Tensor
+
+has_lapack = has_mkl = has_openmp = has_spectral = True  # what they stood for is here, by XLA
+
+
+class OutOfMemoryError(RuntimeError):
+    """An accelerator has no memory left; nothing here raises it by itself."""
+
+
+class AcceleratorError(RuntimeError):
+    """An accelerator failed; nothing here raises it by itself."""
+
+
+class FatalError(Exception):
+    """For programs that name it."""
+
+
+class JITException(Exception):
+    """An error of TorchScript, which is not here."""
+
+
+# Deterministic algorithms
+
+class Deterministic:
+    """What `use_deterministic_algorithms` and `set_deterministic_debug_mode` were told: (asked for, only warn)."""
+
+    asked = [False, False]
+
+
+def set_deterministic_debug_mode(debug_mode):
+    """0 or "default", 1 or "warn", 2 or "error"; remembered, what runs here is deterministic on the CPU anyway."""
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _MODES:
+            raise RuntimeError(f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}")
+        debug_mode = _MODES.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    Deterministic.asked[:] = debug_mode > 0, debug_mode == 1
+
+
+_MODES = ("default", "warn", "error")
+
+
+def get_deterministic_debug_mode():
+    """0, 1 or 2."""
+    asked, only_warn = Deterministic.asked
+    return (1 if only_warn else 2) if asked else 0
+
+
+# Threads and numbers
+
+def get_num_interop_threads():
+    """The number of threads that run independent operators: XLA's own choice, the cores."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def init_num_threads():
+    """Nothing to do."""
+
+
+def compiled_with_cxx11_abi():
+    """True."""
+    return True
+
+
+def is_vulkan_available():
+    """False."""
+    return False
+
+
+def get_device(input):
+    """`input.get_device()`."""
+    return input.get_device()
+
+
+def get_device_module(device=None):
+    """The module of a device type, `torch.cpu` by default."""
+    if device is None:
+        kind = "cpu"
+    elif isinstance(device, (str, _devices.device)):
+        kind = _devices.device(device).type
+    else:
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
+    root = __package__
+    try:
+        return importlib.import_module(f"{root}.{kind}")
+    except ImportError:
+        raise RuntimeError(f"Device '{kind}' does not have a corresponding module registered as 'torch.{kind}'.") from None
+
+
+# Autocast, which is never in force
+
+_cache = [True]
+
+
+def _older(name, new, device, result):
+    """A function by its old name."""
+
+    def function():
+        warn(f"torch.{name}() is deprecated. Please use torch.{new}('{device}') instead.", DeprecationWarning)
+        return result
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{result}; deprecated."
+    return function
+
+
+is_autocast_cpu_enabled, is_autocast_ipu_enabled, is_autocast_xla_enabled = [
+    _older(f"is_autocast_{d}_enabled", "is_autocast_enabled", d, False) for d in ("cpu", "ipu", "xla")]
+get_autocast_cpu_dtype, get_autocast_gpu_dtype, get_autocast_ipu_dtype, get_autocast_xla_dtype = [
+    _older(f"get_autocast_{d}_dtype", "get_autocast_dtype", {"gpu": "cuda"}.get(d, d), dtype)
+    for d, dtype in (("cpu", bfloat16), ("gpu", float16), ("ipu", float16), ("xla", bfloat16))]
+
+
+def is_autocast_cache_enabled():
+    """What `set_autocast_cache_enabled` was told."""
+    return _cache[0]
+
+
+def set_autocast_cache_enabled(enabled):
+    """Remembered: nothing is cached."""
+    _cache[0] = enabled
+
+
+def clear_autocast_cache():
+    """Nothing is cached."""
+
+
+# Arithmetic of sizes, which are plain numbers here
+
+def sym_int(a):
+    """The integer next to a number towards 0."""
+    return int(a)
+
+
+def sym_float(a):
+    """A number as float."""
+    return float(a)
+
+
+def sym_not(a):
+    """`not a`."""
+    return not a
+
+
+def sym_sqrt(a):
+    """The square root of a number."""
+    return math.sqrt(a)
+
+
+def _numbers(*values):
+    import numpy as np
+
+    kinds = (np.integer, np.floating, int, float)
+    for x in values:
+        if not isinstance(x, kinds):
+            raise AssertionError(f"expected {kinds}, got {type(x)}")
+    return any(isinstance(x, (float, np.floating)) for x in values)
+
+
+def sym_max(a, b):
+    """The larger of two numbers, a float where one is a float."""
+    return float(max(a, b)) if _numbers(a, b) else max(a, b)
+
+
+def sym_min(a, b):
+    """The smaller of two numbers, a float where one is a float."""
+    return float(min(a, b)) if _numbers(a, b) else min(a, b)
+
+
+def sym_sum(*args):
+    """The sum of numbers, given one by one or as a list."""
+    return sum(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args)
+
+
+def sym_ite(b, t, f):
+    """t where b, otherwise f; both of one type."""
+    if not isinstance(b, bool):
+        raise AssertionError(f"expected SymBool or bool, got {type(b)}")
+    if type(t) is not type(f):
+        raise AssertionError(f"type mismatch: {type(t)} vs {type(f)}")
+    return t if b else f
+
+
+def sym_fresh_size(expr):
+    """The number itself: sizes are known here."""
+    return int(expr)
+
+
+def view_as_real_copy(input):
+    """`view_as_real` as a copy."""
+    return _copied("view_as_real", input)
+
+
+def view_as_complex_copy(input):
+    """`view_as_complex` as a copy."""
+    return _copied("view_as_complex", input)
+
+
+def _copied(name, input):
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}_copy(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    return getattr(sys.modules[__package__], name)(input).clone()
+
+
+__all__ = [n for n in globals() if not n.startswith("_") and n not in (
+    "annotations", "importlib", "math", "sys", "Tensor", "bfloat16", "float16", "warn", "Deterministic")]
