@@ -143,8 +143,9 @@ def _build(prefix, roots, targets, cuts):
         visible = step.kind == "function" or (cuts and any(first + i in cuts for i in range(len(step.out_avals))))
         if not wanted and not visible:
             continue
-        if wanted and step.kind == "op":
-            used, own, checked, saves = _saved(step.form, wanted, step.mode == INPLACE)
+        read = wanted if wanted or ("filled", first) not in cuts else step.wanted  # whose `.grad` is filled runs too, for nobody
+        if read and step.kind == "op":
+            used, own, checked, saves = _saved(step.form, read, step.mode == INPLACE)
             if saves:
                 saving.add(first)
                 for i in used if checked and not step.packed else ():
