@@ -521,16 +521,22 @@ def _mapped_writer(links):
     """Through views that may repeat elements: one write by the index map of all links from the first such one, before it link by link."""
     start = next(i for i, (spec, _) in enumerate(links) if spec.op.name in _REPEATING)
     before, count = _writer(links[:start]) if start else None, sum(n for _, n in links[:start])
-    first, reader = _reader(links[:start]), _reader(links[start:])
+    first, reader = _reader(links[:start]), _reader([link for link in links[start:] if not _same_bytes(link[0])])
 
     def body(base, src, *numbers):
         _refuse_repeats(links, base.shape)
         x = first(base, *numbers[:count])
         where = reader(jnp.arange(shapes.numel(x.shape)).reshape(x.shape), *numbers[count:])
+        src = src if src.dtype == x.dtype else jax.lax.bitcast_convert_type(src, x.dtype)
         new = x.reshape(-1).at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True).reshape(x.shape)
         return new if before is None else before(base, new, *numbers[:count])
 
     return body
+
+
+def _same_bytes(spec):
+    """Whether a link shows each element as one of another dtype."""
+    return spec.op.name == "_view_dtype" and spec.statics["dtype"].itemsize == spec.statics["itemsize"]
 
 
 def refuse_repeats(t):

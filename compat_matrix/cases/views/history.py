@@ -439,3 +439,11 @@ def _(torch):
         yield "int", x.view(torch.int32).requires_grad
     v.mul_(2)
     yield "x", (x, x._version)
+
+
+@case("views.history.another dtype of strided and expanded views, written to")
+def _(torch):
+    x = torch.ones(3)
+    x.as_strided((2,), (1,)).view(torch.int32).fill_(1065353217)
+    x.expand(1, 3).view(torch.float32).mul_(2)
+    yield "x", x
