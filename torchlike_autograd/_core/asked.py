@@ -9,12 +9,25 @@ from .record import slot_table, thread
 _NOTHING = frozenset()
 
 
-def cuts_of(tape):
-    """The slots of a tape whose gradients somebody looks at, and ("node", first slot) for steps that are looked at themselves."""
+def cuts_of(tape, p):
+    """The slots of a tape whose gradients somebody looks at, and ("node", first slot) for steps that are looked at themselves.
+
+    ("filled", first slot): a target whose `.grad` is filled, so that its node runs although nobody wants what it gives.
+    """
     leaves = _leaf_cuts(tape)
+    if p.targets is not None and p.accumulate:
+        leaves |= _filled(p, tape)
     if thread.state.anomaly is not None:
         return leaves | thread.state.anomaly.cuts(tape)
     return frozenset(_watched(tape)) | leaves if tape.extra else leaves
+
+
+def _filled(p, tape):
+    out = []
+    for w in p.targets:
+        if type(w) is tuple and w[0] is tape and w[1] >= 0:
+            out += w[1], ("filled", slot_table(tape.prefix)[w[1]][0].first)
+    return frozenset(out)
 
 
 def _watched(tape):

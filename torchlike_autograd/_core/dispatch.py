@@ -211,8 +211,9 @@ def into(name, spec, flat, out):
     return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
 
 
-def write_result(out, v):
-    """Make `v` the contents of `out`, resizing it as torch does."""
+def write_result(out, v, keep=True):
+    """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it)."""
+    old = peek(out)
     have, get = out._v.aval, v.aval
     if not dtypes.can_cast(get.dtype, have.dtype):
         raise RuntimeError(f"result type {get.dtype.char_name} can't be cast to the desired output type {have.dtype.char_name}")
@@ -227,6 +228,8 @@ def write_result(out, v):
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
         if out._cell is not None:  # memory of its own from now on: other tensors over the old one keep their sizes
             out._cell, out._view, out._at, out._layout_ = None, None, 0, None
+    if old.needs and keep and (old.leaf is not None or get.shape == have.shape):
+        v = keep_history(v, old, out)
     write(out, v)
 
 

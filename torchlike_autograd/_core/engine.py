@@ -120,7 +120,7 @@ def run_tape(p, tape, grads):
     if tape.open and tape.owner is not thread.state:
         record.flush(tape)
     targets = targets_on(p, tape)
-    cuts = cuts_of(tape)
+    cuts = cuts_of(tape, p)
     lost = set(p.undefined.pop(tape, ())) if p.undefined else set()
     plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts, _lost(lost, grads))
     anomaly = thread.state.anomaly
@@ -188,7 +188,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
                 lost.update(item[1].ins[i] for i in item[2])
         if complete and changes[0] == seen:
             continue
-        now, seen = cuts_of(tape), changes[0]
+        now, seen = cuts_of(tape, p), changes[0]
         if not complete or now != cuts:
             cuts = now
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s) and not (s >= last and _ran_silently(tape, s))))
@@ -231,7 +231,7 @@ def _still_coming(p, tape, slot, leaf, plan):
         if not coming:
             return False
         tape = max(coming, key=_age)
-        leaving = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), targets_on(p, tape), cuts_of(tape)).targets
+        leaving = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), targets_on(p, tape), cuts_of(tape, p)).targets
 
 
 def _captured_here(p, tape, slot):
@@ -353,6 +353,8 @@ def run_node(p, tape, item, grads):
     if seen is not None and seen.prehooks and (wanted or p.accumulate):
         outs = _prehooks(seen, outs)
     if not wanted:
+        if step.kind == "function" and p.accumulate and any(g is not None for g in outs):
+            tape.contexts[step.first].run_backward(outs, p)
         if seen is not None and seen.posthooks and p.accumulate:
             _posthooks(step, seen, (), (), outs)  # a target whose `.grad` is filled runs, and its gradients go nowhere
         return True

@@ -150,8 +150,9 @@ def _build(prefix, roots, targets, cuts, lost=()):
         visible = _visible(step, cuts)
         if not wanted and not visible:
             continue
-        if wanted and step.kind == "op":
-            used, own, checked, saves = _saved(step.form, wanted, step.mode == INPLACE)
+        read = wanted if wanted or ("filled", first) not in cuts else step.wanted  # whose `.grad` is filled runs too, for nobody
+        if read and step.kind == "op":
+            used, own, checked, saves = _saved(step.form, read, step.mode == INPLACE)
             if saves:
                 saving.add(first)
                 for i in used if checked and not step.packed else ():

@@ -49,7 +49,8 @@ class View:
     under: the View that the base had then.
     """
 
-    __slots__ = ("base", "chain", "creation", "geometry", "under")
+    __slots__ = ("base", "chain", "creation", "geometry", "stale", "under")
+    # stale: set where it was read again after a write while its base did not require grad: torch makes a history when the base does
     # creation: "default" | "no_grad" | "inference" | "multi" | "function"
 
     def __init__(self, base, chain, creation, under=None):
@@ -105,9 +106,10 @@ def _read_again(t, strict):
         v = with_history(cell.value if view is None else replayed(view.chain, cell.value, NOGRAD), old)
     else:
         b = base._v if base._at == cell.n else _read_again(base, strict)
-        if old.seen is not None and old.seen[1] == t._counter.n:  # written behind the version's back
+        if old.seen is not None and old.seen[1] == t._counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):  # written behind the version's back
             v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)
         elif not b.needs:
+            view.stale = True
             v = _without_base(view, base, b, old)
         elif view.creation == "default":
             if not strict and (not old.needs or old.leaf is not None):
@@ -339,7 +341,7 @@ def _follow(old, new, counter):
 
 
 def _still_retained(old, new):
-    if not any(type(first) is int and seen.retain for first, seen in old.tape.extra.items()) or old.leaf is not None:
+    if old.leaf is not None or not any(type(first) is int for first in old.tape.extra):
         return
     where, place, _ = place_and_step(old)
     for first, seen in list(where.extra.items()):
@@ -347,6 +349,8 @@ def _still_retained(old, new):
             holder = seen.retain.pop(place)
             tape, slot, step = place_and_step(new)
             observed(tape, step.first, True).retain[slot] = holder
+            if new.tape is not tape:
+                observed(new.tape, step_of(new.tape, new.slot).first, True)  # the next write looks here
 
 
 def _put_data(chain, value, new):
@@ -514,15 +518,25 @@ def _writer(links):
 
 
 def _mapped_writer(links):
-    """Through views that may repeat elements: one write by the index map of the whole chain."""
-    reader = _reader(links)
+    """Through views that may repeat elements: one write by the index map of all links from the first such one, before it link by link."""
+    start = next(i for i, (spec, _) in enumerate(links) if spec.op.name in _REPEATING)
+    before, count = _writer(links[:start]) if start else None, sum(n for _, n in links[:start])
+    first, reader = _reader(links[:start]), _reader([link for link in links[start:] if not _same_bytes(link[0])])
 
     def body(base, src, *numbers):
         _refuse_repeats(links, base.shape)
-        where = reader(jnp.arange(shapes.numel(base.shape)).reshape(base.shape), *numbers)
-        return base.reshape(-1).at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True).reshape(base.shape)
+        x = first(base, *numbers[:count])
+        where = reader(jnp.arange(shapes.numel(x.shape)).reshape(x.shape), *numbers[count:])
+        src = src if src.dtype == x.dtype else jax.lax.bitcast_convert_type(src, x.dtype)
+        new = x.reshape(-1).at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True).reshape(x.shape)
+        return new if before is None else before(base, new, *numbers[:count])
 
     return body
+
+
+def _same_bytes(spec):
+    """Whether a link shows each element as one of another dtype."""
+    return spec.op.name == "_view_dtype" and spec.statics["dtype"].itemsize == spec.statics["itemsize"]
 
 
 def refuse_repeats(t):

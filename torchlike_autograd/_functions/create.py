@@ -89,7 +89,7 @@ def _fill_out(out, size, value):
         return None
     from .._core.dispatch import write_result
 
-    write_result(out, filled(size, value, out.dtype)._v)
+    write_result(out, filled(size, value, out.dtype)._v, False)
     return out
 
 
@@ -254,7 +254,7 @@ def _out_or(t, out, device, requires_grad):
     if out is not None:
         from .._core.dispatch import write_result
 
-        write_result(out, t._v)
+        write_result(out, t._v, False)
         return out
     return placed(t, device, requires_grad)
 

@@ -82,7 +82,7 @@ def _into(t, out):
     """The numbers, written into `out` if there is one, which takes their shape."""
     if out is None:
         return t
-    write_result(out, t._value())
+    write_result(out, t._value(), False)
     return out
 
 

@@ -12,6 +12,7 @@ from .._core.hot import view as follow_view
 from .._core.record import number_kind
 from .._core.saying import warn
 from .._core.shapes import wrap_dim
+from .._core.storage import as_detached
 from .._ops import join as _join_ops
 from .._ops import shape as _shape_ops
 from .._ops import views as _view_ops
@@ -123,6 +124,9 @@ def _retyped(t, dtype):
                            f"element sizes), but got {t.shape[-1]}")
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
     out._view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
+    if out._v.needs:
+        seen, out._v = out._v.seen, as_detached(out._v)
+        out._v.seen = seen
     return out
 
 

@@ -458,10 +458,10 @@ def _output(ctx, o, v, args, non_diff):
         return _alias(o, v)
     if non_diff:
         return o
-    if o._view is not None and o._view.chain:
+    if o._view is not None and o._view.chain and o._view.base is not None:
         out = _new(Tensor)
         out._v, out._cell, out._at, out._counter = v, o._cell, o._at, o._counter
-        out._view = View(o._view.base, o._view.chain, "function", o._view.under) if o._view.base is not None else View(o, o._view.chain, "function", o._view)
+        out._view = View(o._view.base, o._view.chain, "function", o._view.under)
         v.seen = (o._counter, o._counter.n)
         return out
     o._set_value(v)

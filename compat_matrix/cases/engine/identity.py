@@ -180,3 +180,114 @@ def _(torch):
     leaf_first = x.grad
     y.sum().backward()
     yield "leaf", (x.grad is leaf_first, x.grad)
+
+
+# backward(inputs=...) runs the nodes of what it fills
+
+@case("engine.identity.filled nodes run and are freed")
+def _(torch):
+    for first in ("z", "y"):
+        x = leaf(torch)
+        y = x.exp()
+        z = (y * 2).sum()
+        seen = []
+        for step in (first, "y" if first == "z" else "z"):
+            try:
+                if step == "z":
+                    z.backward(inputs=[y])
+                else:
+                    y.sum().backward()
+                seen.append("done")
+            except RuntimeError as e:
+                seen.append(str(e))
+        yield first, (seen, x.grad)
+
+
+@case("engine.identity.filled results of a Function")
+def _(torch):
+    ran = []
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            ran.append(g.tolist())
+            return g * ctx.saved_tensors[0]
+
+    x = leaf(torch)
+    y = Double.apply(x)
+    z = (y * 2).sum()
+    torch.autograd.grad(z, [y], retain_graph=True)
+    yield "captured", list(ran)
+    z.backward(inputs=[y], retain_graph=True)
+    yield "filled", (list(ran), x.grad, y.grad)
+    z.backward(inputs=[y])
+    try:
+        y.sum().backward()
+    except RuntimeError as e:
+        yield "freed", str(e)
+
+
+# out= of what requires grad, under no_grad
+
+OUTS = {
+    "sub": lambda torch, p: torch.sub(p, p.detach() * 3, alpha=0.5, out=p), "where": lambda torch, p: torch.where(p > 0, 2 * p, p, out=p),
+    "cat": lambda torch, p: torch.cat([torch.zeros(1), torch.ones(2)], out=p), "mean": lambda torch, p: torch.mean(torch.ones(2, 3), 0, out=p),
+    "max": lambda torch, p: torch.max(torch.zeros(2, 3), 0, out=(p, torch.empty(0, dtype=torch.int64))), "full": lambda torch, p: torch.full((3,), 2.0, out=p),
+    "arange": lambda torch, p: torch.arange(3.0, out=p), "norm": lambda torch, p: torch.linalg.norm(torch.ones(3, 3), dim=0, out=p),
+    "resized": lambda torch, p: torch.add(torch.ones(2), 1, out=p),
+}
+
+
+for _which in OUTS:
+    @case(f"engine.identity.out of a leaf {_which}", which=_which)
+    def _(torch, which):
+        p = leaf(torch)
+        with torch.no_grad():
+            OUTS[which](torch, p)
+        yield "p", (p, p.requires_grad, p.is_leaf, p._version)
+        if p.requires_grad:
+            (p * p).sum().backward()
+            yield "grad", p.grad
+
+
+@case("engine.identity.out of what has a history")
+def _(torch):
+    p = leaf(torch)
+    q = p * 2
+    with torch.no_grad():
+        torch.add(p, 2.0, out=q)
+    yield "q", (q, q.grad_fn.name())
+    q.sum().backward()
+    yield "grad", p.grad
+    q = p * 2
+    v = q[1:]
+    with torch.no_grad():
+        torch.add(p[1:], 2.0, out=v)
+    yield "view", (q, v.grad_fn.name())
+
+
+@case("engine.identity.a Function returns its input detached beside another result")
+def _(torch):
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone(), x.detach()
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g + h
+
+    x = leaf(torch)
+    a, b = Two.apply(x[:])
+    b[1:].mul_(2)
+    yield "out", (a, b, b._is_view())
+    x = leaf(torch)
+    a, b = Two.apply(x * 1)
+    b[1:].mul_(2)
+    b.sum().backward()
+    yield "grad", x.grad

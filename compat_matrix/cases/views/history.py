@@ -396,3 +396,54 @@ def _(torch):
             w[0].clamp_(min=0)
         w.grad = None
     yield "w", w.detach(), w._version
+
+
+# A base that begins to require grad after it was written to
+
+for _look in (False, True):
+    for _write in (False, True):
+        @case(f"views.history.base that requires grad later, {'looked at' if _look else 'not looked at'}, {'written' if _write else 'as it was'}", look=_look, write=_write)
+        def _(torch, look, write):
+            b = torch.zeros(4)
+            v = b[1:]
+            if write:
+                b.add_(1.0)
+            if look:
+                v.tolist()
+            b.requires_grad_()
+            yield "view", (v.requires_grad, v.is_leaf)
+            try:
+                (v * 2).sum().backward()
+                yield "grad", b.grad
+            except RuntimeError as e:
+                yield "refused", str(e)
+
+
+@case("views.history.parts of complex numbers, expanded and written to")
+def _(torch):
+    x = torch.zeros(4, dtype=torch.complex64)
+    v = x.imag.expand_as(x.imag)
+    v += 2
+    w = x.real.unfold(0, 2, 2)[1]
+    w -= 1
+    x.imag[1:].expand(3)[None].mul_(2)
+    yield "x", x
+
+
+@case("views.history.of another dtype under no_grad")
+def _(torch):
+    x = torch.ones(2, 3, requires_grad=True)
+    with torch.no_grad():
+        v = x.view(torch.float32)
+        yield "same", (v.requires_grad, v._is_view())
+        yield "int", x.view(torch.int32).requires_grad
+    v.mul_(2)
+    yield "x", (x, x._version)
+
+
+@case("views.history.another dtype of strided and expanded views, written to")
+def _(torch):
+    x = torch.ones(3)
+    x.as_strided((2,), (1,)).view(torch.int32).fill_(1065353217)
+    x.expand(1, 3).view(torch.float32).mul_(2)
+    yield "x", x
