@@ -14,6 +14,7 @@ from .layouts import check_overlap
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .saying import warn
+from .shapes import contiguous_strides, numel
 from .state import new as _new
 from .storage import PickSpec, peek, read, refuse_repeats, untrack, view_error, with_history, write
 
@@ -223,10 +224,24 @@ def write_result(out, v):
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
-        out._set_value(v)
-        write(out, v)
-        return
+        if out._view is not None:
+            v = _resized(out, get.shape, v)
+        else:
+            out._set_value(v)
     write(out, v)
+
+
+def _resized(out, shape, v):
+    """Give a view other sizes, row-major from where it begins: over the same memory, where there is enough of it; what goes beyond its end is the view's alone."""
+    offset, count = out.storage_offset(), numel(shape)
+    room = out.untyped_storage().size() // out._v.aval.dtype.itemsize - offset
+    if count <= room:
+        out.data = out.as_strided(shape, contiguous_strides(shape), offset)
+        return v
+    flat = wrap(v).reshape(-1)
+    out.as_strided((room,), (1,), offset).copy_(flat[:room])
+    out.data = flat.reshape(shape).clone()
+    return v
 
 
 __all__ = ["cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]
