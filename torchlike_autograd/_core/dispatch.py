@@ -206,8 +206,18 @@ def into(name, spec, flat, out):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
     results = record_op(spec, values_of(flat))
     for o, v in zip(outs, results):
+        if o._v.aval.dtype is not v.aval.dtype:
+            _check_out(spec, v.aval.dtype, o._v.aval.dtype, flat)
+    for o, v in zip(outs, results):
         write_result(o, v)
     return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
+
+
+def _check_out(spec, have, got, flat):
+    from .._ops.out_types import refuse  # only where dtypes differ
+
+    from_complex = not have.is_complex and any(isinstance(x, Tensor) and x._v.aval.dtype.is_complex for x in flat)
+    refuse(spec.op, have, got, dtypes.can_cast(have, got), spec.statics, from_complex)
 
 
 def write_result(out, v):
