@@ -71,6 +71,10 @@ EXPRESSIONS = [
     "F.softmax(a, 0) # a", "F.max_pool2d(x, 2) # x", "F.avg_pool2d(x, 2) # x", "F.interpolate(x, scale_factor=2) # x",
     "F.pad(l, (1, 1), 'reflect') # l",
 ]
+EXPRESSIONS += [
+    "F.prelu(a, v[:1].detach()) # a", "F.rrelu(a, training=True) # a", "F.conv1d(l.to(torch.complex128), n.to(torch.complex128), g.to(torch.complex128)) # l n g",
+    "torch._native_batch_norm_legit(x, g, h, g.detach().clone(), h.detach().clone(), True, 0.1, 1e-5)[0] # x g h", "torch._native_batch_norm_legit(x, g, h, True, 0.1, 1e-5)[0] # x g h",
+]
 EXPRESSIONS += [f"{f} # e" for f in (
     "e * 2", "e ** 2", "e.exp()", "e.sum()", "e.prod(0)", "e.mean(0)", "F.relu(e)", "F.hardshrink(e)", "F.hardtanh(e)", "torch.linalg.pinv(e)",
     "e.cumsum(0)", "e * e", "e.t() @ e", "e.sin()", "e.clone()", "e.abs()", "e.clamp(min=1)", "F.softmax(e, 1)", "e.var(1)", "e.norm()", "e.norm(1)",

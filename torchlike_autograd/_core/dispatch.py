@@ -14,6 +14,7 @@ from .layouts import check_overlap
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .saying import warn
+from .shapes import contiguous_strides, numel
 from .state import new as _new
 from .storage import PickSpec, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
 
@@ -207,8 +208,18 @@ def into(name, spec, flat, out):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
     results = record_op(spec, values_of(flat))
     for o, v in zip(outs, results):
+        if o._v.aval.dtype is not v.aval.dtype:
+            _check_out(spec, v.aval.dtype, o._v.aval.dtype, flat)
+    for o, v in zip(outs, results):
         write_result(o, v)
     return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
+
+
+def _check_out(spec, have, got, flat):
+    from .._ops.out_types import refuse  # only where dtypes differ
+
+    from_complex = not have.is_complex and any(isinstance(x, Tensor) and x._v.aval.dtype.is_complex for x in flat)
+    refuse(spec.op, have, got, dtypes.can_cast(have, got), spec.statics, from_complex)
 
 
 def write_result(out, v, keep=True):
@@ -226,11 +237,26 @@ def write_result(out, v, keep=True):
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
-        if out._cell is not None:  # memory of its own from now on: other tensors over the old one keep their sizes
-            out._cell, out._view, out._at, out._layout_ = None, None, 0, None
+        if out._view is not None:
+            v = _resized(out, get.shape, v)
+        elif out._cell is not None:  # memory of its own from now on: other tensors over the old one keep their sizes
+            out._cell, out._at, out._layout_ = None, 0, None
     if old.needs and keep and (old.leaf is not None or get.shape == have.shape):
         v = keep_history(v, old, out)
     write(out, v)
+
+
+def _resized(out, shape, v):
+    """Give a view other sizes, row-major from where it begins: over the same memory, where there is enough of it; what goes beyond its end is the view's alone."""
+    offset, count = out.storage_offset(), numel(shape)
+    room = out.untyped_storage().size() // out._v.aval.dtype.itemsize - offset
+    if count <= room:
+        out.data = out.as_strided(shape, contiguous_strides(shape), offset)
+        return v
+    flat = wrap(v).reshape(-1)
+    out.as_strided((room,), (1,), offset).copy_(flat[:room])
+    out.data = flat.reshape(shape).clone()
+    return v
 
 
 __all__ = ["cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]

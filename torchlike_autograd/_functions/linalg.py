@@ -19,7 +19,7 @@ from .._ops.registry import OPS
 from .._ops.schema import parse
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from .norm import into
+from .norm import check_out, into
 
 
 def tensors(name, **given):
@@ -94,6 +94,8 @@ def several_into(name, several, out, results, *inputs):
     outs = outs_of(name, several, out)
     if thread.state.grad and any(t.requires_grad for t in (*outs, *inputs)):
         raise errors.out_requires_grad(name)
+    for o, r in zip(outs, results):
+        check_out(name, o, r)
     for o, r in zip(outs, results):
         write_result(o, r._value())
     return Several(f"{several.name}_out", *several.fields)(*outs)

@@ -10,6 +10,7 @@ from .._core.dispatch import write_result
 from .._core.record import thread
 from .._core.shapes import wrap_dim
 from .._ops import norm as _norm_ops
+from .._ops import out_types as _out_types
 from .._tensor import Tensor
 
 _vector = named("linalg_vector_norm")
@@ -21,8 +22,16 @@ def into(name, out, result, *inputs):
         return result
     if thread.state.grad and any(t.requires_grad for t in (out, *inputs)):
         raise errors.out_requires_grad(name)
+    check_out(name, out, result)
     write_result(out, result._value())
     return out
+
+
+def check_out(name, out, result):
+    """Refuse an output of a dtype that torch does not cast the result of a function to."""
+    have, got = result._v.aval.dtype, out._v.aval.dtype
+    if have is not got:
+        _out_types.refuse_as(name, name, have, got, dtypes.can_cast(have, got), {})
 
 
 @composite("torch.norm")

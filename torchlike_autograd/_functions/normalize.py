@@ -135,6 +135,9 @@ def native_batch_norm_legit(input, weight, bias, *rest, out=None):
         raise TypeError(f"_native_batch_norm_legit() takes 6 or 8 positional arguments, {len(rest) + 3} were given")
     stats = len(rest) == 5
     mean, var, training, momentum, eps = rest if stats else (None, None, *rest)
+    for place, (word, p) in enumerate((("running_mean", mean), ("running_var", var)) if stats else (), 4):
+        if not isinstance(p, Tensor):
+            raise TypeError(f"_native_batch_norm_legit(): argument '{word}' (position {place}) must be Tensor, not {type(p).__name__}")
     return _into(out, _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
 
 

@@ -249,6 +249,8 @@ def poisson(input, generator=None):
 @composite("torch.multinomial", "Tensor.multinomial")
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn by weight from each row."""
+    if out is not None and out.dtype is not dtypes.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     t = _tensor(rng_choices.multinomial(_gen(generator), input._numpy(), num_samples, replacement), dtypes.int64)
     return _into(t, out)
 

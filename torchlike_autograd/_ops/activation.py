@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from .._core.shapes import wrap_dim
-from .conventions import only, partials
+from .conventions import always, only, partials
 from .registry import SMOOTH, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -92,7 +92,7 @@ def leaky_relu(self, *, negative_slope):
     return jnp.where(self > 0, self, self * negative_slope)
 
 
-@_activation("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", node="PreluKernelBackward0", public=(), inplace=False,
+@_activation("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", node="PreluKernelBackward0", zero_second=always, public=(), inplace=False,
              saves={"self": ("self", "weight"), "weight": ("self", "weight")}, samples=[call(real(2, 3), real(1, 3))], kinks=[call(at(0.0, 1.0, -1.0),
              at(0.25))])
 def _prelu_kernel(self, weight):
@@ -346,7 +346,7 @@ def _rrelu(x, noise, lower, upper, training):
 
 
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
-    node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
+    zero_second=always, node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
     public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False,
     twin=_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])

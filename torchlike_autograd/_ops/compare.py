@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config, dtypes
-from .conventions import aligned, char_name, flat, larger_tangent, only, partials, smaller_tangent, wide
+from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, wide
 from .registry import NONE, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -189,23 +189,25 @@ def logical_not(self):
 
 
 _INTS = [call(at(5, 3, 0, dtype="int64", grad=False), at(3, 1, 7, dtype="int64", grad=False)), call(at(5, 3, dtype="int32", grad=False), 2)]
+_BIT_LISTS = (" * (Tensor input, Tensor other, *, Tensor out = None)\n * (Number self, Tensor other)\n"
+              "      didn't match because some of the arguments have invalid types: {got}\n * (Tensor input, Number other, *, Tensor out = None)\n")
 _BITS = {"derivative": NONE, "promote": Promote.RESULT, "opmath": False, "kinks": [call(at(True, False, dtype="bool", grad=False), True)], "samples": _INTS,
          "scalars": ("self", "other"), "errors": [fails(call(at(1.0), at(1.0)), NotImplementedError, "not implemented for 'Double'")]}
 
 
-@op("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", **_BITS)
+@op("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", check=needs_tensor("bitwise_and", _BIT_LISTS), **_BITS)
 def bitwise_and(self, other):
     """The bits set in both."""
     return only("bitwise_and_cpu", self, "biu") & other
 
 
-@op("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", **_BITS)
+@op("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", check=needs_tensor("bitwise_or", _BIT_LISTS), **_BITS)
 def bitwise_or(self, other):
     """The bits set in one or both."""
     return only("bitwise_or_cpu", self, "biu") | other
 
 
-@op("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", **_BITS)
+@op("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", check=needs_tensor("bitwise_xor", _BIT_LISTS), **_BITS)
 def bitwise_xor(self, other):
     """The bits set in exactly one."""
     return only("bitwise_xor_cpu", self, "biu") ^ other
@@ -222,7 +224,7 @@ _SHIFTS = {**_BITS, "kinks": [call(at(1, -5, 1, dtype="int64", grad=False), at(6
            "errors": [fails(call(at(1.0), at(1.0)), NotImplementedError, "not implemented for 'Double'")]}
 
 
-@op("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", **_SHIFTS)
+@op("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", check=needs_tensor("bitwise_left_shift", _BIT_LISTS), **_SHIFTS)
 def bitwise_left_shift(self, other):
     """Bits moved to higher places; 0 for shifts that are negative or as wide as the type."""
     only("lshift_cpu", self, "i")
@@ -230,7 +232,7 @@ def bitwise_left_shift(self, other):
     return jnp.where((other < 0) | (other >= width), 0, jnp.left_shift(self, jnp.clip(other, 0, width - 1)))
 
 
-@op("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", **_SHIFTS)
+@op("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", check=needs_tensor("bitwise_right_shift", _BIT_LISTS), **_SHIFTS)
 def bitwise_right_shift(self, other):
     """Bits moved to lower places; the sign fills up, completely for shifts that are negative or too wide."""
     only("rshift_cpu", self, "i")

@@ -15,7 +15,7 @@ from jax.custom_derivatives import SymbolicZero
 from .._core import dtypes, shapes
 from .._core.numeric import cannot_hold
 
-__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_number", "check_scale", "cxx_name", "fixed_power", "flat", "larger_tangent", "magnitude", "no_tangent",
+__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_number", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
            "of_nothing", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
 
 
@@ -80,8 +80,12 @@ _CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "
 
 def cxx_name(x):
     """The C++ name of an array's dtype."""
-    name = dtypes.from_numpy_dtype(x.dtype).name
-    return _CXX.get(name, name)
+    return cxx_of(dtypes.from_numpy_dtype(x.dtype))
+
+
+def cxx_of(d):
+    """The C++ name of a dtype."""
+    return _CXX.get(d.name, d.name)
 
 
 def only(kernel, x, kinds):
@@ -93,6 +97,19 @@ def only(kernel, x, kinds):
 
 
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+
+
+_PYTHON = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}
+
+
+def needs_tensor(name, lists):
+    """For `check` of functions of two that take a number for either, but not for both; `lists` are the arguments in torch's words, {got} what stands there."""
+    def check(types, result, statics):
+        if all(t.device == "number" for t in types.values()):
+            kinds = [_PYTHON[t.dtype.name] for t in types.values()]
+            given = "(" + ", ".join(f"!{k}!" for k in kinds) + ")"
+            raise TypeError(f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n{lists.format(got=given)}")
+    return check
 
 
 def check_number(number, dtype):

@@ -190,8 +190,8 @@ def _cdist_check(x1, x2, p):
         raise RuntimeError(f"expected scalar type {type_of(x1).char_name} but found {type_of(x2).char_name}")
 
 
-@op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", forward=False, node="CdistBackward0", second="_cdist_backward", zero_second=always, names=(),
-    saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")},
+@op("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", forward=False, node="CdistBackward0",
+    second="_cdist_backward", zero_second=always, names=(), saves={"x1": ("x1", "x2", "result"), "x2": ("x1", "x2", "result")},
     samples=[call(real(3, 2), real(4, 2), 2.0, None), call(real(2, 3, 2), real(4, 2), 1.0, None)],
     kinks=[call(at([[1.0, 2.0], [3.0, 4.0]]), at([[1.0, 2.0], [4.0, 5.0]]), p, None) for p in (0.5, 1.0, 2.0, 3.0, _INF)],
     errors=[fails(call(real(3, 2), real(4, 3), 2.0, None), RuntimeError, "X1 and X2 must have the same number of columns. X1: 2 X2: 3")])
@@ -202,7 +202,8 @@ def _cdist_forward(x1, x2, *, p, compute_mode):
     return _pairs(x1, x2, p)
 
 
-@op("_pdist_forward(Tensor self, float p=2) -> Tensor", forward=False, node="PdistBackward0", second="_pdist_backward", names=(), saves={"self": ("self", "result")},
+@op("_pdist_forward(Tensor self, float p=2) -> Tensor", forward=False, node="PdistBackward0", second="_pdist_backward", zero_second=always, names=(),
+    saves={"self": ("self", "result")},
     samples=[call(real(4, 2)), call(real(3, 0))],
     kinks=[call(at([[0.0, 0.0], [0.0, 0.0], [3.0, 4.0], [3.0, -3.0]]), p) for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, _INF)])
 def _pdist_forward(self, *, p=2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from .conventions import only
+from .conventions import needs_tensor, only
 from .registry import NONE, Promote, at, call, op, real
 
 _NAN, _INF = float("nan"), float("inf")
@@ -63,8 +63,11 @@ _KINDS = {**{f"chebyshev_polynomial_{c}": _chebyshev(f) for c, f in _FIRST.items
 _EDGES = [0.3, 1.0, -1.0, 2.0, _INF]  # what torch answers for NaN depends on its neighbours
 
 
+_LISTS = " * (Tensor x, Tensor n, *, Tensor out = None)\n * (Number x, Tensor n, *, Tensor out = None)\n * (Tensor x, Number n, *, Tensor out = None)\n"
+
+
 def _polynomial(name, compute):
-    @op(f"special_{name}(Tensor x, Tensor n) -> Tensor", derivative=NONE, promote=Promote.FLOAT, opmath=False, inplace=False, method=False, scalars=("x", "n"),
+    @op(f"special_{name}(Tensor x, Tensor n) -> Tensor", derivative=NONE, promote=Promote.FLOAT, check=needs_tensor(f"special_{name}", _LISTS), opmath=False, inplace=False, method=False, scalars=("x", "n"),
         names=(f"torch.special.{name}",), samples=[call(real(2, 3, grad=False), at(0.0, 3.0, 9.0, grad=False)), call(real(3, grad=False), 4), call(0.5, real(3, low=0.0, high=9.0, grad=False))],
         kinks=[call(at(*_EDGES, grad=False), n) for n in (-1, 2.7, 9, 600, _NAN)])
     def body(x, n):

@@ -1,0 +1,75 @@
+"""Dtypes of ``out=`` that torch refuses although the result could be cast (layer 2): operators that write to their output directly."""
+
+from __future__ import annotations
+
+from .conventions import cxx_of
+
+_EXACT = frozenset((
+    "addmm addmv alias_copy argmax argmin argsort.stable avg_pool2d avg_pool3d baddbmm bmm detach_copy diagonal_copy expand_copy gather index_add "
+    "index_copy index_reduce isin.Tensor_Tensor linalg_cross linalg_ldl_solve linalg_lu_solve linalg_vector_norm mm msort permute_copy renorm "
+    "scatter.reduce scatter.src scatter.value scatter.value_reduce scatter_add scatter_reduce.two squeeze_copy squeeze_copy.dim squeeze_copy.dims "
+    "t_copy transpose_copy.int tril triu unfold_copy unsqueeze_copy view_copy sort sort.stable max.dim min.dim topk "
+    "_softmax _log_softmax aminmax norm matmul linalg_inv linalg_solve linalg_det linalg_cholesky cross linalg_qr").split())  # "Expected out tensor to have dtype ..."
+_FOUND = frozenset((
+    "abs bitwise_not ceil clamp clamp_max clamp_min floor frac gelu hardshrink lerp.Tensor neg round round.decimals sgn sign softplus softshrink "
+    "trunc").split())  # "Found dtype ..."
+_WORDS = {
+    **dict.fromkeys(("log_sigmoid", "linalg_solve_triangular"), "expected scalar type {have} but found {got}"),
+    **dict.fromkeys(("complex", "polar"), "Expected object of scalar type {have} but got scalar type {got} for argument 'out'"),
+    **dict.fromkeys(("isposinf", "isneginf", "signbit"), "{name} does not support non-boolean outputs."),
+    **dict.fromkeys(("all", "all.dim", "all.dims", "any", "any.dim", "any.dims"), "{name} only supports bool tensor for result, got: {got}"),
+    **dict.fromkeys(("amax", "amin"), "Expected the dtype for input and out to match, but got {have} for input's dtype and {got} for out's dtype."),
+    **dict.fromkeys(("quantile", "quantile.scalar", "nanquantile", "nanquantile.scalar"), "quantile() out tensor must be same dtype as the input tensor"),
+    **dict.fromkeys(("dot", "vdot"), "result dtype {got} does not match input dtype {have}"),
+    **dict.fromkeys(("searchsorted.Tensor", "bucketize.Tensor"),
+                    "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
+                    "whether out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 flag is {int32}"),
+    **dict.fromkeys(("inner", "tensordot"), "tensordot: Expected the output tensor to have dtype {have}, but got an output tensor with dtype {got}"),
+    "where.self": "Expected out type to be {have} but got {got}", "masked_select": "masked_select(): self and result must have the same scalar type",
+    "hash_tensor": "Expected result to be of dtype uint64, but got {got}",
+    **dict.fromkeys(("cummax", "cummin"), "expected scalar_type {have} but found {got}"),
+    "frexp.Tensor": "torch.frexp() expects mantissa to have dtype {have_cxx} but got {got_cxx}",
+    "logcumsumexp": "expected scalar_type {have} but found {got}",
+    "heaviside": "heaviside is not yet implemented for tensors with different dtypes.",
+    "nan_to_num": "nan_to_num: dtype of out: {got} should be same as input: {have}",
+    "index_select": "index_select(): self and result must have the same scalar type",
+    "take": "take(): self and out expected to have the same dtype, but got self.dtype = {have} and out.dtype = {got}",
+    "ormqr": "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{have} and result has dtype {got}",
+    "mv": "addmv input tensors must have the same dtype, but got {got}, {have}, and {have}",
+    "addbmm": "self and mat2 must have the same dtype, but got {got} and {have}",
+    "kthvalue": "output values must be of same type as input",
+}
+_SAFELY = "{label}: Expected result to be safely castable from {have} dtype, but got result with dtype {got}"
+_NOT_CAST = {  # said only where the result cannot be cast
+    "cat": "torch.cat(): input types can't be cast to the desired output type {got}", "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
+    "mean": "mean.dtype_out(): input types can't be cast to the desired output type {got}",
+    "logsumexp": "logsumexp(): Expected floating point type for result tensor, but got: {got}",
+    **{k: _SAFELY.replace("{label}", k) for k in ("cholesky", "cholesky_solve", "cholesky_inverse")},
+    "linalg_householder_product": _SAFELY.replace("{label}", "torch.linalg.householder_product"),
+}
+_BYTES = ("all", "any")  # whose result may be bytes too
+
+
+def refuse(op, have, got, castable, statics, from_complex):
+    """Raise for an output of dtype `got` where the result has `have`, if torch does not cast it.
+
+    castable: whether it could be; from_complex: whether complex numbers gave a real result.
+    """
+    if (op.name in _BYTES and got.name == "uint8") or (from_complex and op.key == "abs"):
+        return
+    refuse_as(op.key, op.name, have, got, castable, statics)
+
+
+def refuse_as(key, name, have, got, castable, statics):
+    """The same for a function of several operators, under its name."""
+    if key in _EXACT:
+        raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
+    if key in _FOUND:
+        raise RuntimeError(f"Found dtype {got.char_name} but expected {have.char_name}")
+    words = _WORDS.get(key) or (None if castable else _NOT_CAST.get(key))
+    if words is not None:
+        said = words.format(have=have.char_name, got=got.char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
+        raise (TypeError if key == "cat" else RuntimeError)(said)
+
+
+__all__ = ["refuse", "refuse_as"]
