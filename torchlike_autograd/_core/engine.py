@@ -13,10 +13,11 @@ import operator
 from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Tensor, wrap
+from .._tensor import wrap
 from . import errors, levels, nodes, record, spread
 from .asked import cuts_of, mark_useful, targets_on
-from .nodes import Leaf, Nowhere, changes, edge_indices, observed
+from .hooks import checked, posthooks, prehooks, run_hooks, shown, tensor_hooks
+from .nodes import Leaf, Nowhere, changes, observed
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
 from .program import kept_by
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
@@ -33,7 +34,8 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
-    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "levels", "number", "roots", "targets", "undefined", "useful")
+    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "levels", "number", "roots", "targets",
+                 "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -348,15 +350,15 @@ def run_node(p, tape, item, grads):
     _, step, wanted, given = item
     seen = observed(tape, step.first)
     outs = [grads.pop(step.first + i, None) for i in range(len(step.out_avals))]
-    came = outs if seen is None else _tensor_hooks(p, step, seen, outs)
+    came = outs if seen is None else tensor_hooks(p, step, seen, outs)
     _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     if seen is not None and seen.prehooks and (wanted or p.accumulate):
-        outs = _prehooks(seen, outs)
+        outs = prehooks(seen, outs)
     if not wanted:
         if step.kind == "function" and p.accumulate and any(g is not None for g in outs):
             tape.contexts[step.first].run_backward(outs, p)
         if seen is not None and seen.posthooks and p.accumulate:
-            _posthooks(step, seen, (), (), outs)  # a target whose `.grad` is filled runs, and its gradients go nowhere
+            posthooks(step, seen, (), (), outs)  # a target whose `.grad` is filled runs, and its gradients go nowhere
         return True
     if step.kind == "function":
         full = tape.contexts[step.first].run_backward(outs, p)
@@ -364,7 +366,7 @@ def run_node(p, tape, item, grads):
     else:
         ins = _run_pull(p, tape, step, wanted, outs)
     if seen is not None and seen.posthooks:
-        ins = _posthooks(step, seen, wanted, ins, outs, tape.contexts[step.first].edge_places() if step.kind == "function" else None)
+        ins = posthooks(step, seen, wanted, ins, outs, tape.contexts[step.first].edge_places() if step.kind == "function" else None)
     if thread.state.anomaly is not None:
         thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)
@@ -388,12 +390,15 @@ def _spread(p, step, wanted, ins, grads):
 
 
 def run_watched(p, tape, item, grads, seen, looked):
-    """Hooks (unless they have run: `looked`) and retained gradients of a step that the next stage runs; False where the step ran here, as one changed what is watched."""
+    """Hooks and retained gradients of a step that the next stage runs; False where the step ran here, as a hook changed what is watched.
+
+    looked: the hooks have run.
+    """
     _, step, wanted, given = item
     first = step.first
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
     if not looked:
-        came = _tensor_hooks(p, step, tape.extra[first], outs)
+        came = tensor_hooks(p, step, tape.extra[first], outs)
         if not p.accumulate:
             _capture(p, tape, step, came)
     for i in given:
@@ -437,92 +442,6 @@ def _record_looking(p, tape, pull, gs, ins):
     if pull.refuses:
         look(tape, pull, gs, ins, p.create_graph)
     return _record_pull(pull, gs, ins) if p.create_graph else record_op(pull, [*gs, *ins], NOGRAD)
-
-
-def _tensor_hooks(p, step, seen, outs):
-    """Tensor hooks, then retained gradients; `outs` is updated.  Returns what came, as hooks that write to a gradient left it."""
-    came = list(outs)
-    for i, g in enumerate(outs):
-        slot = step.first + i
-        hooks = seen.hooks.get(slot)
-        if hooks:
-            outs[i] = g = run_hooks(hooks, g, came, i)
-        ref = seen.retain.get(slot)
-        t = ref() if ref is not None else None
-        if t is not None and g is not None:
-            _retain(t, g, p)
-    return came
-
-
-def _prehooks(seen, outs):
-    for f in list(seen.prehooks.values()):
-        result = f(tuple(_tensor(g) for g in outs))
-        if result is not None:
-            outs = _replaced(result, outs, f)
-    return outs
-
-
-def _posthooks(step, seen, wanted, ins, outs, edges=None):
-    edges = list(edge_indices(step)) if edges is None else edges
-    given = dict(zip(wanted, ins))
-    full = [given.get(i) for i in edges]
-    for f in list(seen.posthooks.values()):
-        result = f(tuple(_tensor(g) for g in full), tuple(_tensor(g) for g in outs))
-        if result is not None:
-            full = _replaced(result, full, f)
-    given.update(zip(edges, full))
-    return [given[i] for i in wanted]
-
-
-def _replaced(result, old, f):
-    """What a node hook returned, checked against what it was given."""
-    name = getattr(f, "__name__", type(f).__name__)
-    if not isinstance(result, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
-    if len(result) != len(old):
-        raise RuntimeError(f"hook '{name}' has returned an incorrect number of values (got {len(result)}, but expected {len(old)})")
-    return [None if r is None else _checked(r, g, f) for r, g in zip(result, old)]
-
-
-def _tensor(g):
-    return None if g is None else wrap(g)
-
-
-def run_hooks(hooks, g, came=None, place=0):
-    """Tensor hooks in order of registration; a returned tensor replaces the gradient.  came[place]: set to what was not replaced, as they left it."""
-    for f in list(hooks.values()):
-        t = _tensor(g)
-        result = f(t)
-        if came is not None and t is not None and g is came[place]:
-            came[place] = t._value()
-        if result is not None:
-            g = _checked(result, g, f)
-        elif t is not None:
-            g = t._value()  # the hook may have written to it
-    return g
-
-
-def _checked(result, g, f):
-    name = getattr(f, "__name__", type(f).__name__)
-    if not isinstance(result, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
-    if g is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
-    v = result._value()
-    if v.aval.shape != g.aval.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
-    if v.aval.dtype is not g.aval.dtype and not hasattr(f, "any_type"):
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_legacy(g)} got torch.{_legacy(v)})")
-    return v
-
-
-def _legacy(v):
-    return f"{v.aval.dtype.char_name}Tensor"
-
-
-def _retain(t, g, p):
-    leaf = t._leaf_point()
-    leaf.grad = wrap(g if leaf.grad is None else p.add(leaf.grad._value(), g))  # never in place, as in torch
 
 
 # Arrivals
@@ -577,10 +496,10 @@ def finish_leaf(p, leaf, g):
         return
     if leaf.prehooks:
         for f in list(leaf.prehooks.values()):
-            result = f((_tensor(g),))
+            result = f((shown(g),))
             if result is not None:
                 result = result[0] if isinstance(result, tuple) else result
-                g = None if result is None else _checked(result, g, f)
+                g = None if result is None else checked(result, g, f)
     t = leaf.tensor()
     if t is not None and not t.requires_grad:
         return
@@ -590,11 +509,11 @@ def finish_leaf(p, leaf, g):
         for f in list(leaf.post.values()):
             result = f(t)
             if result is not None and result is not t:
-                _checked(result, t._value(), f)
+                checked(result, t._value(), f)
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
-            f((), (_tensor(g),))
+            f((), (shown(g),))
 
 
 def accumulate(leaf, g, p):

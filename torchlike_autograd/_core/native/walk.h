@@ -35,7 +35,7 @@ static int walk_stage(PyObject *tape, PyObject *stage, PyObject *grads)
     return bad ? -1 : 1;
 }
 
-/* What one tensor hook makes of a gradient, whose reference is taken, new (engine.run_hooks). */
+/* What one tensor hook makes of a gradient, whose reference is taken, new (hooks.run_hooks). */
 static PyObject *hooked(PyObject *hook, PyObject *g)
 {
     PyObject *t = wrap(Py_NewRef(g)), *result = t == NULL ? NULL : PyObject_CallOneArg(hook, t), *v = NULL;
@@ -65,7 +65,7 @@ static PyObject *after_hooks(PyObject *hooks, PyObject *g)
     return g;
 }
 
-/* Fill `.grad` of the tensor behind a weak reference (engine._retain). */
+/* Fill `.grad` of the tensor behind a weak reference (hooks.retain). */
 static int retain(PyObject *ref, PyObject *g, PyObject *pass)
 {
     PyObject *t = PyWeakref_GetObject(ref), *leaf;
