@@ -10,6 +10,7 @@ from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
 from .._core.record import record_op, thread
+from .._core.numeric import say_once
 from .._core.saying import warn
 from .._core.simple import run_simple
 from .._core.storage import history
@@ -269,7 +270,7 @@ CYCLE = (
 
 
 def _warn_cycle():
-    warn(CYCLE)
+    say_once(CYCLE)
 
 
 overriding.REROUTE[grad] = "torch.autograd.grad"
