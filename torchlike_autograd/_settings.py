@@ -7,8 +7,6 @@ import math
 import sys
 
 from ._core import devices as _devices
-from ._core.dtypes import bfloat16, float16
-from ._core.saying import warn
 from ._tensor import Tensor
 
 has_lapack = has_mkl = has_openmp = has_spectral = True  # what they stood for is here, by XLA
@@ -103,44 +101,6 @@ def get_device_module(device=None):
         raise RuntimeError(f"Device '{kind}' does not have a corresponding module registered as 'torch.{kind}'.") from None
 
 
-# Autocast, which is never in force
-
-_cache = [True]
-
-
-def _older(name, new, device, result):
-    """A function by its old name."""
-
-    def function():
-        warn(f"torch.{name}() is deprecated. Please use torch.{new}('{device}') instead.", DeprecationWarning)
-        return result
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{result}; deprecated."
-    return function
-
-
-is_autocast_cpu_enabled, is_autocast_ipu_enabled, is_autocast_xla_enabled = [
-    _older(f"is_autocast_{d}_enabled", "is_autocast_enabled", d, False) for d in ("cpu", "ipu", "xla")]
-get_autocast_cpu_dtype, get_autocast_gpu_dtype, get_autocast_ipu_dtype, get_autocast_xla_dtype = [
-    _older(f"get_autocast_{d}_dtype", "get_autocast_dtype", {"gpu": "cuda"}.get(d, d), dtype)
-    for d, dtype in (("cpu", bfloat16), ("gpu", float16), ("ipu", float16), ("xla", bfloat16))]
-
-
-def is_autocast_cache_enabled():
-    """What `set_autocast_cache_enabled` was told."""
-    return _cache[0]
-
-
-def set_autocast_cache_enabled(enabled):
-    """Remembered: nothing is cached."""
-    _cache[0] = enabled
-
-
-def clear_autocast_cache():
-    """Nothing is cached."""
-
-
 # Arithmetic of sizes, which are plain numbers here
 
 def sym_int(a):
@@ -219,4 +179,4 @@ def _copied(name, input):
 
 
 __all__ = [n for n in globals() if not n.startswith("_") and n not in (
-    "annotations", "importlib", "math", "sys", "Tensor", "bfloat16", "float16", "warn", "Deterministic")]
+    "annotations", "importlib", "math", "sys", "Tensor", "Deterministic")]

@@ -237,26 +237,26 @@ def write_result(out, v, keep=True):
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
-        if out._view is not None:
-            v = _resized(out, get.shape, v)
-        elif out._cell is not None:  # memory of its own from now on: other tensors over the old one keep their sizes
-            out._cell, out._at, out._layout_ = None, 0, None
+        if out._cell is not None:
+            _resize(out, get.shape, v)
     if old.needs and keep and (old.leaf is not None or get.shape == have.shape):
         v = keep_history(v, old, out)
     write(out, v)
 
 
-def _resized(out, shape, v):
-    """Give a view other sizes, row-major from where it begins: over the same memory, where there is enough of it; what goes beyond its end is the view's alone."""
-    offset, count = out.storage_offset(), numel(shape)
-    room = out.untyped_storage().size() // out._v.aval.dtype.itemsize - offset
-    if count <= room:
-        out.data = out.as_strided(shape, contiguous_strides(shape), offset)
-        return v
-    flat = wrap(v).reshape(-1)
-    out.as_strided((room,), (1,), offset).copy_(flat[:room])
-    out.data = flat.reshape(shape).clone()
-    return v
+def _resize(out, shape, v):
+    """Give a tensor other sizes, row-major from where it begins: a view over the same memory, where there is enough of it.
+
+    Otherwise what fits goes there, and the tensor has memory of its own from now on: other tensors over the old one keep their sizes.
+    """
+    if out._view is not None:
+        offset, count = out.storage_offset(), numel(shape)
+        room = out.untyped_storage().size() // out._v.aval.dtype.itemsize - offset
+        if count <= room:
+            out.data = out.as_strided(shape, contiguous_strides(shape), offset)
+            return
+        out.as_strided((room,), (1,), offset).copy_(wrap(v).reshape(-1)[:room])
+    out._cell, out._view, out._at, out._layout_ = None, None, 0, None
 
 
 __all__ = ["cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]

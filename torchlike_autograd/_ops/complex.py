@@ -118,7 +118,7 @@ def complex(real, imag):
 
 def _polar_tangent(out, primals, tangents):
     (_, angle), (t, u) = primals, tangents
-    return lax.complex(t * jnp.cos(angle), t * jnp.sin(angle)) + 1j * out * u
+    return lax.complex(t * jnp.cos(angle) - jnp.imag(out) * u, t * jnp.sin(angle) + jnp.real(out) * u)
 
 
 @op("polar(Tensor abs, Tensor angle) -> Tensor", node="PolarBackward0", saves={"abs": ("result",), "angle": ("result",)}, tangent=_polar_tangent, **_PARTS)

@@ -164,7 +164,7 @@ def smaller_tangent(out, primals, tangents):
 
 def _chosen(primals, tangents, first):
     t, u = tangents
-    share = jnp.where(primals[0] == primals[1], 0.5, first).astype(u.dtype)
+    share = jnp.where(primals[0] == primals[1], jnp.asarray(0.5, u.dtype), first.astype(u.dtype))
     return u + share * (t - u)
 
 

@@ -36,6 +36,8 @@ class SavedPullback(Pullback):
     def __init__(self, form, wanted, given, saved, results):
         self.saved, self.results = saved, results
         super().__init__(form, wanted, given)
+        if self.elsewhere is not None:
+            self.elsewhere = SavedPullback(self.elsewhere.inner, wanted, given, saved, results)
         with jax.enable_x64(True):
             self._trace(form)
 
@@ -46,7 +48,8 @@ class SavedPullback(Pullback):
         known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
         closed = _without_results(self._both(known), [_abstract(a) for a in (*gs, *form.avals, *outs)], len(outs))
         n = len(gs)
-        keep = [True] * n + [i in fixed and i in self.saved for i in range(len(form.avals))] + [False] * len(outs)
+        also, own = (self.elsewhere.keep, self.elsewhere.own) if self.elsewhere is not None else ((), ())
+        keep = [True] * n + [i in also or (i in fixed and i in self.saved) for i in range(len(form.avals))] + [k in own for k in self.results]
         jaxpr, used = pe.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=keep)
         self.closed = ClosedJaxpr(jaxpr, closed.consts)
         self.call = jaxpr_as_fun(self.closed)
@@ -57,7 +60,7 @@ class SavedPullback(Pullback):
 
     def _describe(self, form, gs):
         self.avals = (*gs, *(form.avals[i] for i in self.keep), *(form.out_avals[k] for k in self.own))
-        self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep] + [f"g{k}" for k in self.own]
+        self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep] + [f"r{k}" for k in self.own]
         self.saves = {o: tuple(self.owners) for o in self.owners}
         self.diff_in = self._active(form)
         self.passes = ()

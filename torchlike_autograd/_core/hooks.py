@@ -1,0 +1,95 @@
+"""Calling hooks in a backward pass (layer 6): of tensors and nodes, and what they may return; retained gradients."""
+
+from __future__ import annotations
+
+from .._tensor import Tensor, wrap
+from .nodes import edge_indices
+
+
+def tensor_hooks(p, step, seen, outs):
+    """Tensor hooks, then retained gradients; `outs` is updated.  Returns what came, as hooks that write to a gradient left it."""
+    came = list(outs)
+    for i, g in enumerate(outs):
+        slot = step.first + i
+        hooks = seen.hooks.get(slot)
+        if hooks:
+            outs[i] = g = run_hooks(hooks, g, came, i)
+        ref = seen.retain.get(slot)
+        t = ref() if ref is not None else None
+        if t is not None and g is not None:
+            retain(t, g, p)
+    return came
+
+
+def prehooks(seen, outs):
+    for f in list(seen.prehooks.values()):
+        result = f(tuple(shown(g) for g in outs))
+        if result is not None:
+            outs = _replaced(result, outs, f)
+    return outs
+
+
+def posthooks(step, seen, wanted, ins, outs, edges=None):
+    edges = list(edge_indices(step)) if edges is None else edges
+    given = dict(zip(wanted, ins))
+    full = [given.get(i) for i in edges]
+    for f in list(seen.posthooks.values()):
+        result = f(tuple(shown(g) for g in full), tuple(shown(g) for g in outs))
+        if result is not None:
+            full = _replaced(result, full, f)
+    given.update(zip(edges, full))
+    return [given[i] for i in wanted]
+
+
+def _replaced(result, old, f):
+    """What a node hook returned, checked against what it was given."""
+    name = getattr(f, "__name__", type(f).__name__)
+    if not isinstance(result, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
+    if len(result) != len(old):
+        raise RuntimeError(f"hook '{name}' has returned an incorrect number of values (got {len(result)}, but expected {len(old)})")
+    return [None if r is None else checked(r, g, f) for r, g in zip(result, old)]
+
+
+def shown(g):
+    return None if g is None else wrap(g)
+
+
+def run_hooks(hooks, g, came=None, place=0):
+    """Tensor hooks in order of registration; a returned tensor replaces the gradient.  came[place]: set to what was not replaced, as they left it."""
+    for f in list(hooks.values()):
+        t = shown(g)
+        result = f(t)
+        if came is not None and t is not None and g is came[place]:
+            came[place] = t._value()
+        if result is not None:
+            g = checked(result, g, f)
+        elif t is not None:
+            g = t._value()  # the hook may have written to it
+    return g
+
+
+def checked(result, g, f):
+    name = getattr(f, "__name__", type(f).__name__)
+    if not isinstance(result, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
+    if g is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    v = result._value()
+    if v.aval.shape != g.aval.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    if v.aval.dtype is not g.aval.dtype and not hasattr(f, "any_type"):
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_legacy(g)} got torch.{_legacy(v)})")
+    return v
+
+
+def _legacy(v):
+    return f"{v.aval.dtype.char_name}Tensor"
+
+
+def retain(t, g, p):
+    leaf = t._leaf_point()
+    leaf.grad = wrap(g if leaf.grad is None else p.add(leaf.grad._value(), g))  # never in place, as in torch
+
+
+__all__ = ["checked", "posthooks", "prehooks", "retain", "run_hooks", "shown", "tensor_hooks"]
