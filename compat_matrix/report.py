@@ -141,7 +141,7 @@ def main(file=FILE, page_file=PAGE):
     done = {r.id for r in results}
     missing = [id for id in work.ids() if id not in done]
     recorded = {json.loads(f.read_text())["torch"] for f in sorted(store.FOLDER.glob("*.json"))} - {None}
-    shown = gaps | {n: g for n, g in gap_list.read(states.GAPS).items()}
+    shown = gaps | dict(gap_list.read(states.GAPS))
     file.write_text(text(results, shown, ", ".join(sorted(recorded)), named, stamp, missing, versions.table(), spellings.lines()))
     page_file.write_text(page.html(results, named, gaps, ", ".join(sorted(recorded)), stamp))
     print(f"wrote {file} and {page_file}" + (f"; {len(missing)} were never run" if missing else ""))

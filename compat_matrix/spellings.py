@@ -525,7 +525,7 @@ def lines():
 
 def cell(expected):
     if expected is None:
-        return "–"
+        return "\N{EN DASH}"
     return (": ".join(expected) if isinstance(expected, list) and str(expected[0]).endswith("Error") else str(expected)).replace("|", "\\|")
 
 

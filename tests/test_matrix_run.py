@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compat_matrix import columns, lowering, page, pool, progress, record, report, run, session, states, versions, work
+from compat_matrix import columns, page, pool, progress, record, report, run, session, states, versions, work
 
 
 def test_bookkeeping_keeps_to_its_area():

@@ -25,7 +25,6 @@ from ._ops.spec import LeveledAval
 from ._tensor_members import grad_dtype_of
 from ._tensor_values import Values
 
-
 MADE: list = []  # told of every class made from Tensor
 
 

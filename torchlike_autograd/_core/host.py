@@ -248,7 +248,7 @@ def _round(params, eqn):
 def _convert(params, eqn):
     dtype = np.dtype(params["new_dtype"])
     source = np.dtype(eqn.invars[0].aval.dtype)
-    if dtype == bool:
+    if dtype == np.bool_:
         return lambda x: x != 0
     if source.kind == "c" and dtype.kind != "c":
         return lambda x: np.real(x).astype(dtype)

@@ -108,4 +108,4 @@ def in_memory_order(t, draw):
     return np.ascontiguousarray(draw(tuple(shape[d] for d in order)).transpose(np.argsort(order)))
 
 
-__all__ = ["chain_geometry", "check_overlap", "channels_last", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "strided"]
+__all__ = ["chain_geometry", "channels_last", "check_overlap", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "strided"]

@@ -22,12 +22,12 @@ from weakref import ref
 import jax
 import jax.numpy as jnp
 
-from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.lift import form_at
+from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
-from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
 from .speed import native
 
 

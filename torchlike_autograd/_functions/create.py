@@ -7,7 +7,7 @@ import numbers
 
 import numpy as np
 
-from .._core import config, devices, dtypes, levels, errors
+from .._core import config, devices, dtypes, errors, levels
 from .._core.composite import composite
 from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers

@@ -103,7 +103,7 @@ def _init_logs(log_file_name=None):
 def getArtifactLogger(module_qname, artifact_name):
     """The logger of a kind of message of a module.  ValueError for a kind that is not known."""
     if artifact_name not in _ARTIFACTS and artifact_name not in ("not_implemented", "autograd", "perf_hints"):
-        raise ValueError(f"Artifact name: {repr(artifact_name)} not registered,please call register_artifact({repr(artifact_name)}) in torch._logging.registrations.")
+        raise ValueError(f"Artifact name: {artifact_name!r} not registered,please call register_artifact({artifact_name!r}) in torch._logging.registrations.")
     return logging.getLogger(f"{module_qname}.__{artifact_name}")
 
 

@@ -12,10 +12,10 @@ from .._core.nodes import AccumulateGrad, Nowhere, place_of
 from .._core.record import record_op, thread
 from .._core.saying import warn
 from .._core.simple import run_simple
+from .._core.size import Size
 from .._core.storage import history
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._core.size import Size
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
 from .graph import GradientEdge

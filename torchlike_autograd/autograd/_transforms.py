@@ -11,11 +11,8 @@ from __future__ import annotations
 import functools
 
 from .._core import levels
-from .._core.composite import named
 from .._core.dtypes import FLOAT
-from .._core.nodes import Leaf
 from .._core.pytree import flatten, tree_map, unflatten
-from .._core.record import thread
 from .._core.storage import as_detached, as_leaf
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap

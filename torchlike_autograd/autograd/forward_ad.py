@@ -117,9 +117,8 @@ def _given():
 def _tangent_of(v, level):
     """The tangent of a dual Value: the very tensor that it was made with, unless that was written to."""
     given = _given().get(v)
-    if given is not None:
-        if given[0]._value() is given[1]():
-            return given[0]
+    if given is not None and given[0]._value() is given[1]():
+        return given[0]
     return wrap(levels.move("tangent", level, [v]))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from .._core.composite import named
 from .._core.saying import warn
-from .._functions.pointwise import allclose
 from .._functions.create import zeros, zeros_like
+from .._functions.pointwise import allclose
 from .._functions.random import Generator, rand
 from .._tensor import Tensor
 from . import _jacobians as jac
@@ -117,7 +117,7 @@ class _Check:
         for o, place in enumerate(where):
             found = [m[place] for m in by_input] if forward else jac.analytical_or_raise(
                 [x for _, x in mine], several[place], self.nondet_tol, self.check_grad_dtypes)
-            for k, (i, x) in enumerate(mine):
+            for k, (i, _) in enumerate(mine):
                 a, n = found[k], numerical[k][place]
                 if forward:
                     self._check_type(a, several[place])
@@ -143,7 +143,7 @@ class _Check:
         for o, place in enumerate(where):
             v = None if forward else vs[o]
             backs = None if forward else jac.analytical_or_raise([x for _, x in mine], several[place], self.nondet_tol, self.check_grad_dtypes, v)
-            for k, (i, x) in enumerate(mine):
+            for k, (i, _) in enumerate(mine):
                 n = along[k][place] if forward else _dot(along[k][place], v.reshape(-1))
                 a = tangents[k][place] if forward else _product(backs[k].reshape(-1), us[k])
                 if forward:
@@ -425,7 +425,7 @@ def _random_gradient(o, scattered):
     from .. import randn
 
     d = o.dtype if o.dtype.name in ("float64", "complex128", "float32", "complex64") else None
-    g = randn(o.shape, dtype=d) if o.is_complex() else randn(o.shape, dtype=d)
+    g = randn(o.shape, dtype=d)
     if scattered:
         wide = zeros((*o.shape, 2), dtype=g.dtype)
         wide[..., 0] = g

@@ -102,10 +102,11 @@ def _without_group(*args, **kwargs):
     raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
 
 
-_COMMUNICATE = """all_gather all_gather_coalesced all_gather_into_tensor all_gather_object all_reduce all_reduce_coalesced all_to_all all_to_all_single
-barrier batch_isend_irecv broadcast broadcast_object_list gather gather_object get_backend get_backend_config get_group_rank get_process_group_ranks get_rank
-get_world_size irecv isend monitored_barrier new_group new_subgroups recv recv_object_list reduce reduce_scatter reduce_scatter_tensor scatter
-scatter_object_list send send_object_list""".split()
+_COMMUNICATE = [
+    "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_reduce_coalesced", "all_to_all",
+    "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "gather", "gather_object", "get_backend", "get_backend_config",
+    "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "irecv", "isend", "monitored_barrier", "new_group", "new_subgroups", "recv",
+    "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list"]
 for _name in _COMMUNICATE:
     globals()[_name] = _without_group
 __all__ += [n for n in _COMMUNICATE if n not in __all__]
