@@ -298,12 +298,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{wanted.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
-                "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
-                "match.")
+                "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
+                "they match.")
         if value.shape != self.shape:
             raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please ensure that the gradient and the "
-                "tensor are the same size")
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please ensure that the gradient and "
+                "the tensor are the same size")
 
     @property
     def _grad(self):

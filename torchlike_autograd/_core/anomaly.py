@@ -81,8 +81,8 @@ class Anomaly:
             text, mark, _ = str(e).partition(" Hint: enable anomaly detection")
             if not mark:
                 raise
-            raise RuntimeError(f"{text} Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
-                               "changed in there or anywhere later. Good luck!") from None
+            raise RuntimeError(f"{text} Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question "
+                               "was changed in there or anywhere later. Good luck!") from None
 
 
 def _fails(tape, step):

@@ -78,8 +78,8 @@ def check_overlap(t, src):
     if a is None or b is None or (a == b and t._geometry() == src._geometry()):
         return
     if a[0] < b[1] and b[0] < a[1]:
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the "
-                           "tensor before performing the operation.")
+        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
+                           "clone() the tensor before performing the operation.")
 
 
 def _stretch(t):

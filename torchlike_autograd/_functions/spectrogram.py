@@ -103,8 +103,8 @@ def _check_istft(x, n_fft, hop, win_length, window, onesided, said):
         raise RuntimeError(f"{said} : expected a tensor with 3 dimensions or 4 dimensions, but got {x.ndim + 1}")
     rows = x.shape[-2]
     if onesided and n_fft // 2 + 1 != rows:
-        raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but got "
-                           f"{rows}")
+        raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but "
+                           f"got {rows}")
     if not onesided and n_fft != rows:
         raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft when onesided=False, but got {rows}")
     if not 0 < hop <= win_length:
@@ -156,7 +156,7 @@ def _settled(y, weight, n_fft, center, length, batched, said):
     out = named("div")(y, weight)
     out = out if batched else named("squeeze")(out, 0)
     if end > size:
-        warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check your center and hop_length "
-             "settings.")
+        warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check your center and "
+             "hop_length settings.")
         out = named("constant_pad_nd")(out, (0, end - size))
     return out

@@ -135,8 +135,8 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
 
     for g in grads:
         if g is not None and not g.ndim:
-            raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected in_dim "
-                             "to satisfy 0 <= in_dim < 0.")
+            raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected "
+                             "in_dim to satisfy 0 <= in_dim < 0.")
     n = next(g.shape[0] for g in grads if g is not None)
     places = [place for place in map(_place, roots) if type(place) is tuple]
     with levels.enter(levels.MAP, n, above=levels.top(places)) as level:

@@ -69,11 +69,11 @@ def _process(func, in_dims, args):
     """(size, dim of each leaf, leaves, structure), checked."""
     name = name_of(func)
     if not isinstance(in_dims, int) and not isinstance(in_dims, tuple):
-        raise ValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
-                         f"inputs, got: {type(in_dims)}.")
+        raise ValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure "
+                         f"of inputs, got: {type(in_dims)}.")
     if not args:
-        raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The "
-                         "latter is unsupported.")
+        raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. "
+                         "The latter is unsupported.")
     flat, tree = flatten(args)
     dims = broadcast(in_dims, tree)
     if dims is None:
@@ -105,8 +105,8 @@ def _check_out_dims(func, out_dims):
     if isinstance(out_dims, int):
         return
     if not all(d is None or isinstance(d, int) for d in flatten(out_dims)[0]):
-        raise ValueError(f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where in the "
-                         "outputs the vmapped dimension should appear.")
+        raise ValueError(f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where "
+                         "in the outputs the vmapped dimension should appear.")
 
 
 def _leave(func, level, outs, out_dims):

@@ -38,8 +38,8 @@ _ABSENT = {  # what it says of a gradient that is not there: (first derivative o
     "first, forward": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double backward trick to compute "
                       f"forward mode gradients. {_NOT_ALLOWED}.",
     "second": f"The jacobian of the user-provided function is independent of input {{i}}. {_NOT_ALLOWED}.",
-    "second, forward": f"The hessian of the user-provided function is independent of entry {{i}} in the grad_jacobian. {_NOT_ALLOWED} as it prevents from using "
-                       "the double backward trick to replace forward mode AD.",
+    "second, forward": f"The hessian of the user-provided function is independent of entry {{i}} in the grad_jacobian. {_NOT_ALLOWED} as it prevents from "
+                       "using the double backward trick to replace forward mode AD.",
 }
 
 

@@ -158,8 +158,8 @@ class _Check:
         a = jac.forward_columns(func, inputs, i)[place] if forward else jac.analytical([inputs[i]], several[place], 0.0)[0][0]
         return (
             "\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode. See: "
-            "https://github.com/pytorch/pytorch/issues/53876 for more background \nabout fast mode. Below, we recompute numerical and analytical jacobians in slow "
-            f"mode:\n\nNumerical:\n {n}\nAnalytical:\n{a}\n\nThe max per-element difference (slow mode) is: {(n - a).abs().max()}.\n"
+            "https://github.com/pytorch/pytorch/issues/53876 for more background \nabout fast mode. Below, we recompute numerical and analytical jacobians in "
+            f"slow mode:\n\nNumerical:\n {n}\nAnalytical:\n{a}\n\nThe max per-element difference (slow mode) is: {(n - a).abs().max()}.\n"
             + (_FAST_ONLY if _close(a, n, self.rtol, self.atol) else ""))
 
     # Other gradients
@@ -273,8 +273,8 @@ def _undefined(outputs, xs):
 
 
 def _warn_undefined():
-    warn("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing callers of this function. If "
-         "this is true for you, you can call this function with \"check_undefined_grad=False\" to disable the feature")
+    warn("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing callers of this function. "
+         "If this is true for you, you can call this function with \"check_undefined_grad=False\" to disable the feature")
 
 
 def _tangents(func, inputs, tangents, zeroed):
@@ -436,8 +436,8 @@ def _random_gradient(o, scattered):
 # Deprecated helpers
 
 def _deprecated(name):
-    warn(f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be removed in a future version of PyTorch. "
-         "If you have a specific use for this or feature request for this to be a stable API, please file us an issue at "
+    warn(f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be removed in a future version of "
+         "PyTorch. If you have a specific use for this or feature request for this to be a stable API, please file us an issue at "
          "https://github.com/pytorch/pytorch/issues/new", FutureWarning)
 
 
