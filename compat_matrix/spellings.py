@@ -1,7 +1,8 @@
 """One engine, four spellings: PyTorch's Python, libtorch's C++, OneFlow's of today and OneFlow's first.
 
 Each row of the conformance table is one body in terms of a spelling; `oracle_spellings/rows.json` holds what each spelling answers and where the
-answers come from (those of PyTorch are recorded: `python -m compat_matrix spellings record` with real torch).  `python -m compat_matrix spellings` asks the package.
+answers come from (those of PyTorch are recorded: `python -m compat_matrix spellings record` with real torch).  `python -m compat_matrix spellings` asks the
+package.
 """
 
 import importlib

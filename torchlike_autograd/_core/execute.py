@@ -2,7 +2,8 @@
 
 A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a structure without a
 backward pass, such as a printed value or the setting up of a script, and a very long one are compiled when they come a second time, where they can run on
-the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have come SIGHTINGS times.  Both ways run the same Forms.
+the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have
+come SIGHTINGS times.  Both ways run the same Forms.
 """
 
 from __future__ import annotations

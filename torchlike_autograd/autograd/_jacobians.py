@@ -1,7 +1,7 @@
 """Jacobians for gradcheck (layer 7): by central differences, by backward passes, by forward mode; whole (slow) or along random directions (fast).
 
-A Jacobian is a matrix (elements of the input, elements of the output).  Differences perturb the input where it is, so that a function that reads it otherwise than
-through its arguments sees the perturbation too.  For a complex input the real derivative goes into the real part and the imaginary one into the
+A Jacobian is a matrix (elements of the input, elements of the output).  Differences perturb the input where it is, so that a function that reads it otherwise
+than through its arguments sees the perturbation too.  For a complex input the real derivative goes into the real part and the imaginary one into the
 imaginary part, the gradient of torch's convention.
 """
 

@@ -1,9 +1,9 @@
 """The transformations of torch.func over functions of tensors (layer 7).
 
 A reverse-mode level (`grad`, `vjp`, `jacrev`) hands the function inputs of its own: leaves, or aliases of tensors that an outer level (or plain autograd)
-differentiates, runs one backward pass to them, and cuts what leads to nothing but its own inputs from what it returns.  The pass gets a graph of its own only where
-something outside can ask for it, so that one level alone runs as one compiled stage.  Forward mode (`jvp`, `jacfwd`) and maps are levels with a hidden dim
-(`_core/levels.py`); all of them nest, and compose with `backward()`.
+differentiates, runs one backward pass to them, and cuts what leads to nothing but its own inputs from what it returns.  The pass gets a graph of its own only
+where something outside can ask for it, so that one level alone runs as one compiled stage.  Forward mode (`jvp`, `jacfwd`) and maps are levels with a hidden
+dim (`_core/levels.py`); all of them nest, and compose with `backward()`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """torch.autograd.gradcheck (layer 7): derivatives compared with differences.
 
-`gradcheck` makes a `_Check` of its options and runs it: the Jacobians of `_jacobians.py` compared output by output and input by input (`_slow`), or their products with
-random vectors (`_fast`); functions with complex outputs as two real ones, in forward mode those of complex inputs as functions of their real and
+`gradcheck` makes a `_Check` of its options and runs it: the Jacobians of `_jacobians.py` compared output by output and input by input (`_slow`), or their
+products with random vectors (`_fast`); functions with complex outputs as two real ones, in forward mode those of complex inputs as functions of their real and
 imaginary parts; then the behaviour of backward with zero, absent and batched gradients.
 """
 
@@ -391,8 +391,8 @@ def _batched_message(o, i, got, expected, forward):
 # Second derivatives
 
 def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0,
-                  check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False,
-                  masked=False):
+                  check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True,
+                  fast_mode=False, masked=False):
     """`gradcheck` of the gradients of `func` as a function of its inputs and of the gradients of its outputs (random ones unless given)."""
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")

@@ -1,8 +1,8 @@
 """torch.distributed (layer 9): DTensor and its meshes, over JAX's devices; there are no process groups and no collectives to call.
 
-In PyTorch every process runs the program for one device.  Here one process (or several, under `jax.distributed`, which run the same program) sees all devices at
-once: a mesh is a jax.sharding.Mesh, a DTensor a Tensor spread over it, and XLA puts the communication into the compiled program.  What asks for process groups is
-answered as PyTorch does before `init_process_group`; what communicates raises its error; `init_process_group` says that there is none.
+In PyTorch every process runs the program for one device.  Here one process (or several, under `jax.distributed`, which run the same program) sees all devices
+at once: a mesh is a jax.sharding.Mesh, a DTensor a Tensor spread over it, and XLA puts the communication into the compiled program.  What asks for process
+groups is answered as PyTorch does before `init_process_group`; what communicates raises its error; `init_process_group` says that there is none.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from .._core import publish as _publish
 from . import device_mesh, tensor
 from .device_mesh import DeviceMesh, init_device_mesh
 
-__all__ = ["Backend", "DeviceMesh", "GroupMember", "ProcessGroup", "ReduceOp", "Work", "destroy_process_group", "device_mesh", "get_backend", "get_rank", "get_world_size", "group",
-           "init_device_mesh", "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
-           "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "tensor"]
+__all__ = ["Backend", "DeviceMesh", "GroupMember", "ProcessGroup", "ReduceOp", "Work", "destroy_process_group", "device_mesh", "get_backend", "get_rank",
+           "get_world_size", "group", "init_device_mesh", "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized",
+           "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "tensor"]
 
 
 def is_available() -> bool:

@@ -8,8 +8,8 @@ from .._core.saying import warn as _warn
 from .._functorch import make_functional as _modules
 from .._functorch.make_functional import FunctionalModule, FunctionalModuleWithBuffers
 
-__all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
-           "jvp", "make_functional", "make_functional_with_buffers", "make_fx", "vjp", "vmap"]
+__all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd",
+           "jacrev", "jvp", "make_functional", "make_functional_with_buffers", "make_fx", "vjp", "vmap"]
 
 
 def _deprecated(f, name, new):

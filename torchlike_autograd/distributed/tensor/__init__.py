@@ -1,9 +1,9 @@
 """torch.distributed.tensor (layer 9): tensors spread over a mesh of devices.
 
-A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's choice, except for
-gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from torch: no
-`Partial` (sums over devices are complete), plain tensors may meet spread ones (they count as replicated), the number of elements along a sharded dim must be a multiple
-of the mesh's, and one process sees all devices: `to_local()` is what the first device of this process holds.
+A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's
+choice, except for gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from
+torch: no `Partial` (sums over devices are complete), plain tensors may meet spread ones (they count as replicated), the number of elements along a sharded dim
+must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the first device of this process holds.
 """
 
 from __future__ import annotations
