@@ -475,7 +475,8 @@ def problems():
             if expected is not None and not agrees(expected, got := answer(name, adapters[s])):
                 found.append(f"{name} ({s}): recorded {expected!r}, seen {got!r}")
     for name, texts in table["signatures"].items():
-        found += [f"signature of {name} ({s}): {t}, here {signature(adapters[s], name)}" for s, t in texts.items() if not takes(t, signature(adapters[s], name))]
+        found += [f"signature of {name} ({s}): {t}, here {signature(adapters[s], name)}" for s, t in texts.items()
+                  if not takes(t, signature(adapters[s], name))]
     return found
 
 

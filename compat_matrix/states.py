@@ -160,7 +160,8 @@ def listed_as(state, gap):
     wanted = {"divergence": ("equal", "unproved", "divergence", "different"), "unsupported": ("refused", "missing", "different", "unproved",
         "equal")}[gap["kind"]]
     state.why, state.workaround = gap["reason"], gap.get("workaround", "")
-    state.state = ("divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused") if state.state in wanted else "different"
+    state.state = ("divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused"
+                   ) if state.state in wanted else "different"
 
 
 def totals(found):

@@ -15,7 +15,8 @@ from compat_matrix.observe import PACKAGE
 from sampling import sample
 
 CASES = load()
-SWEPT = {"distributions": 12, "fft": 8, "functional": 8, "linalg": 10, "nn": 6, "nn_ops": 14, "optim": 8, "promotion": 4, "kinks": 2, "views": 2, "foreach": 2}  # areas of which every n-th case is enough here
+# Areas of which every n-th case is enough here.
+SWEPT = {"distributions": 12, "fft": 8, "functional": 8, "linalg": 10, "nn": 6, "nn_ops": 14, "optim": 8, "promotion": 4, "kinks": 2, "views": 2, "foreach": 2}
 GAPS = gaps.read()
 answers = cache(store.read)
 

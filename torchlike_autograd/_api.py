@@ -124,7 +124,7 @@ __version__ = "2.13.0"
 
 
 def stats():
-    """Counters of the executor since the start, what is pending included (it is run): flushes, compiles, hits, op_by_op, compile_seconds, programs, structures."""
+    """Counters of the executor since the start, after running what is pending: flushes, compiles, hits, op_by_op, compile_seconds, programs, structures."""
     _execute.flush()
     return _execute.Stats(_execute.stats)
 

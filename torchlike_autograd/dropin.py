@@ -18,7 +18,9 @@ import sys
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
-_OURS = frozenset(("_api", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_members", "_tensor_values", "dialects", "dropin", "functorch", "interop", "visualize"))  # modules that torch has nothing of
+# Modules that torch has nothing of.
+_OURS = frozenset(("_api", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_members", "_tensor_values", "dialects", "dropin", "functorch",
+                   "interop", "visualize"))
 
 
 class _Alias(importlib.abc.Loader):

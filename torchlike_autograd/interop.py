@@ -36,7 +36,7 @@ __all__ = ["as_jax_function", "as_pytree", "export", "from_jax", "from_jax_funct
 # Arrays
 
 def to_jax(tensor):
-    """The jax.Array of a tensor's values, without history; runs what is pending.  The array is the tensor's own: later writes to the tensor do not change it."""
+    """The jax.Array of a tensor's values, without history; runs what is pending.  It is the tensor's own array; later writes to the tensor do not change it."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"to_jax() takes a Tensor, not {type(tensor).__name__}")
     array = tensor._array()
@@ -161,7 +161,8 @@ class _JaxOp:
 
     def body(self, *flat):
         """The results that are arrays, flat."""
-        wide = any(np.dtype(x.dtype).itemsize == (16 if x.dtype.kind == "c" else 8) for x, (kind, _) in zip(flat, (r for r in self.rest if r[0] != "static")) if kind == "array")
+        wide = any(np.dtype(x.dtype).itemsize == (16 if x.dtype.kind == "c" else 8)
+                   for x, (kind, _) in zip(flat, (r for r in self.rest if r[0] != "static")) if kind == "array")
         with jax.enable_x64(wide):
             it = iter(flat)
             leaves = [x if kind == "static" else _argument(next(it), kind, x) for kind, x in self.rest]
@@ -368,7 +369,8 @@ def shard(tensor, mesh, spec=None):
     """
     from jax.sharding import NamedSharding, PartitionSpec
 
-    sharding = _trimmed(mesh if isinstance(mesh, jax.sharding.Sharding) else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec))))
+    sharding = _trimmed(mesh if isinstance(mesh, jax.sharding.Sharding)
+                        else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec))))
     v = peek(tensor)
     if v.needs and v.leaf is None:
         return wrap(spread_value(tensor._value(), sharding))

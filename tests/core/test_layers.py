@@ -17,7 +17,8 @@ LAYERS = [
     ("_functions/", "_logging/", "autograd/", "random", "utils/"),
     ("_C/", "__config__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_pickled", "_subclasses/", "_vmap_internals",
      "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func", "functorch/", "futures", "fx/", "hub", "jit", "library",
-     "linalg", "masked", "mps", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler/", "return_types", "serialization", "signal/", "special", "storage", "testing/", "types", "utils/data/", "utils/model_zoo", "version"),
+     "linalg", "masked", "mps", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler/", "return_types", "serialization", "signal/",
+     "special", "storage", "testing/", "types", "utils/data/", "utils/model_zoo", "version"),
     ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("dialects/",),
     ("_api", "__init__", "__main__"),
@@ -63,5 +64,6 @@ def test_imports_go_down():
 def test_torch_is_never_imported():
     for path in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names = ([a.name for a in node.names] if isinstance(node, ast.Import)
+                     else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else [])
             assert not any(n == "torch" or n.startswith("torch.") for n in names), f"{path}: {names}"

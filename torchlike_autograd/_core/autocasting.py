@@ -200,7 +200,8 @@ def _install():
     for f, policy in _functions().items():
         kept = _swapped.get(f)
         if kept is None or f.__code__ is not kept[0][0]:
-            kept = _swapped[f] = ((f.__code__, f.__defaults__, f.__kwdefaults__), swapped_code(f, f"_autocast_{id(f)}", lambda body, p=policy: _behind(body, p)))
+            kept = _swapped[f] = ((f.__code__, f.__defaults__, f.__kwdefaults__),
+                                  swapped_code(f, f"_autocast_{id(f)}", lambda body, p=policy: _behind(body, p)))
         f.__code__, f.__defaults__, f.__kwdefaults__ = kept[1], None, None
     for name in ("__matmul__", "__rmatmul__"):
         _operators[name] = Tensor.__dict__[name]

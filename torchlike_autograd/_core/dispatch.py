@@ -247,7 +247,7 @@ def write_result(out, v, keep=True):
 
 
 def _resized(out, shape, v):
-    """Give a view other sizes, row-major from where it begins: over the same memory, where there is enough of it; what goes beyond its end is the view's alone."""
+    """Give a view other sizes, row-major from where it begins: over the same memory, where it is large enough; what goes beyond its end is the view's alone."""
     offset, count = out.storage_offset(), numel(shape)
     room = out.untyped_storage().size() // out._v.aval.dtype.itemsize - offset
     if count <= room:

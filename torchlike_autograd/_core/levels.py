@@ -23,7 +23,8 @@ class Level:
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
-        self.aliases, self.escaped, self.tapes = {}, [], []  # the last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed
+        # The last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed.
+        self.aliases, self.escaped, self.tapes = {}, [], []
 
     @property
     def key(self):

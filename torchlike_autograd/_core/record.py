@@ -130,7 +130,8 @@ class Prefix:
     none.
     """
 
-    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned", "used", "watched", "weight")
+    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned", "used",
+                 "watched", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
         self.parent, self.step, self.weight = parent, step, weight

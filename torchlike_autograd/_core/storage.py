@@ -106,8 +106,8 @@ def _read_again(t, strict):
         v = with_history(cell.value if view is None else replayed(view.chain, cell.value, NOGRAD), old)
     else:
         b = base._v if base._at == cell.n else _read_again(base, strict)
-        if old.seen is not None and old.seen[1] == t._counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):  # written behind the version's back
-            v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)
+        if old.seen is not None and old.seen[1] == t._counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):
+            v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)  # written behind the version's back
         elif not b.needs:
             view.stale = True
             v = _without_base(view, base, b, old)

@@ -452,8 +452,8 @@ def _check_storage(base, size, stride, offset):
     need = (sum((n - 1) * s for n, s in zip(size, stride)) + 1 + offset) * item if 0 not in size else 0
     have = base.numel() * item
     if need > have:
-        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of {need} "
-                           f"are out of bounds for storage of size {have}")
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of "
+                           f"{need} are out of bounds for storage of size {have}")
 
 
 def _linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):

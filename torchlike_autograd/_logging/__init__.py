@@ -17,7 +17,8 @@ __all__ = ["LazyString", "getArtifactLogger", "set_logs", "warning_once"]
 
 _LOGS = {"dynamo": "torch._dynamo", "aot": "torch._functorch", "autograd": "torch.autograd", "dynamic": "torch.fx.experimental.symbolic_shapes",
          "inductor": "torch._inductor", "distributed": "torch.distributed", "c10d": "torch.distributed.distributed_c10d",
-         "ddp": "torch.nn.parallel.distributed", "fsdp": "torch.distributed.fsdp", "dtensor": "torch.distributed.tensor", "onnx": "torch.onnx", "export": "torch.export"}
+         "ddp": "torch.nn.parallel.distributed", "fsdp": "torch.distributed.fsdp", "dtensor": "torch.distributed.tensor", "onnx": "torch.onnx",
+         "export": "torch.export"}
 _ARTIFACTS = frozenset((
     "bytecode", "aot_graphs", "aot_joint_graph", "ddp_graphs", "graph", "graph_code", "graph_code_verbose", "graph_breaks", "side_effects", "graph_sizes",
     "guards", "recompiles", "recompiles_verbose", "trace_source", "trace_call", "trace_bytecode", "output_code", "kernel_code", "schedule", "perf_hints",

@@ -50,7 +50,8 @@ def _difference(fn, move, eps, where, norm=1):
     for a, b in zip(low, high):
         for what, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
             if x != y:
-                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by {eps}, but got: {what}s {x} and {y}.")
+                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by {eps}, but got: "
+                                     f"{what}s {x} and {y}.")
     return _settled([((b - a) / (2 * norm * eps)).detach().reshape(-1) for a, b in zip(low, high)])
 
 

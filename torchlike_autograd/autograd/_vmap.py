@@ -95,9 +95,11 @@ def _checked_dim(name, in_dims, x, d):
     if not isinstance(d, int):
         raise ValueError(f"{where} an input but in_dim must be either an integer dimension or None.")
     if not isinstance(x, Tensor):
-        raise ValueError(f"{where} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+        raise ValueError(f"{where} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the "
+                         "respective in_dim")
     if d < -x.dim() or d >= x.dim():
-        raise ValueError(f"{where} some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
+        raise ValueError(f"{where} some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy "
+                         f"-{x.dim()} <= in_dim < {x.dim()}.")
     return d % x.dim()
 
 
@@ -143,4 +145,5 @@ def _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk
         parts.append(flatten(_mapped(func, n, dims, own, tree, out_dims, randomness, kwargs)))
     tree_out = parts[0][1]
     cat = named("cat")
-    return unflatten([outs[0] if d is None else cat(list(outs), d) for d, outs in zip(_dims_out(func, out_dims, tree_out), zip(*[p[0] for p in parts]))], tree_out)
+    return unflatten([outs[0] if d is None else cat(list(outs), d)
+                      for d, outs in zip(_dims_out(func, out_dims, tree_out), zip(*[p[0] for p in parts]))], tree_out)

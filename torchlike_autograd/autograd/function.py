@@ -208,7 +208,8 @@ def _reduce(v, shape, name, i):
     except RuntimeError:
         ok = False
     if not ok:
-        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible with {list(shape)}")
+        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible "
+                           f"with {list(shape)}")
     lead = len(v.aval.shape) - len(shape)
     dims = (*range(lead), *(d + lead for d, n in enumerate(shape) if n == 1 and v.aval.shape[d + lead] != 1))
     return named("sum")(wrap(v), dims).view(shape)._value()

@@ -124,7 +124,8 @@ class _Call:
             return None
         v = _fresh(_tuple(v, "v", self.name)[1], self.connected, False)
         if len(v) != len(like):
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}." if several else "The given v should contain a single Tensor.")
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}." if several
+                               else "The given v should contain a single Tensor.")
         for i, (have, want) in enumerate(zip(v, like)):
             if have.shape != want.shape:
                 raise RuntimeError(f"{f'Entry {i} in ' if several else ''}v has invalid size: should be {want.shape} but got {have.shape}.")
