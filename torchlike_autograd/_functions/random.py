@@ -208,7 +208,7 @@ randint_like = composite("torch.randint_like")(_like("randint_like", randint, _i
 
 
 def following(t, key, *inputs):
-    """Fresh numbers under the node of an entry, which says what they send to the tensors they were drawn for; plain ones where none of these is differentiated."""
+    """Fresh numbers under the node of an entry, which says what they send to the tensors they were drawn for; plain ones where none is differentiated."""
     if not (thread.state.grad and any(x.requires_grad for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
         return t
     return run(spec_of(OPS[key], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
