@@ -16,20 +16,19 @@ from compat_matrix import signatures
 
 FILE = Path(__file__).parent / "oracle_names" / "names.json"
 AUTOGRAD = "grad_mode functional forward_ad graph gradcheck profiler anomaly_mode function variable"
-SPACES = ["torch", *(f"torch.autograd.{n}" for n in AUTOGRAD.split()), *(f"torch.{n}" for n in (
-    "autograd func nn nn.functional nn.init nn.parameter nn.parallel nn.utils nn.utils.rnn nn.utils.parametrize nn.utils.parametrizations "
-        "nn.utils.prune nn.utils.stateless nn.attention "
-    "optim optim.lr_scheduler optim.swa_utils optim.optimizer linalg fft special distributions distributions.constraints distributions.transforms "
-        "distributions.kl utils utils.data "
-    "utils.data.distributed utils.checkpoint utils.dlpack masked signal.windows testing amp random overrides utils._pytree jit cuda backends types "
-        "hub compiler").split())]
+SPACES = ["torch", *(f"torch.autograd.{n}" for n in AUTOGRAD.split()), *(f"torch.{n}" for n in [
+    "autograd", "func", "nn", "nn.functional", "nn.init", "nn.parameter", "nn.parallel", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize",
+    "nn.utils.parametrizations", "nn.utils.prune", "nn.utils.stateless", "nn.attention", "optim", "optim.lr_scheduler", "optim.swa_utils", "optim.optimizer",
+    "linalg", "fft", "special", "distributions", "distributions.constraints", "distributions.transforms", "distributions.kl", "utils", "utils.data",
+    "utils.data.distributed", "utils.checkpoint", "utils.dlpack", "masked", "signal.windows", "testing", "amp", "random", "overrides", "utils._pytree", "jit",
+    "cuda", "backends", "types", "hub", "compiler"])]
 WALKED = ("torch.nn.modules", "torch.optim")  # with every public module below them
-CLASSES = ("torch.Tensor torch.nn.Module torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler torch.autograd.Function "
-        "torch.autograd.function.FunctionCtx torch.autograd.graph.Node "
-           "torch.Generator torch.Size torch.device torch.dtype torch.finfo torch.iinfo torch.nn.Parameter torch.nn.Sequential torch.nn.ModuleList "
-           "torch.nn.ModuleDict torch.nn.ParameterList "
-           "torch.nn.ParameterDict torch.utils.data.DataLoader torch.distributions.Distribution torch.distributions.Transform "
-           "torch.nn.utils.rnn.PackedSequence").split()
+CLASSES = [
+    "torch.Tensor", "torch.nn.Module", "torch.optim.Optimizer", "torch.optim.lr_scheduler.LRScheduler", "torch.autograd.Function",
+    "torch.autograd.function.FunctionCtx", "torch.autograd.graph.Node", "torch.Generator", "torch.Size", "torch.device", "torch.dtype", "torch.finfo",
+    "torch.iinfo", "torch.nn.Parameter", "torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList",
+    "torch.nn.ParameterDict", "torch.utils.data.DataLoader", "torch.distributions.Distribution", "torch.distributions.Transform",
+    "torch.nn.utils.rnn.PackedSequence"]
 
 
 # Recording, under real torch

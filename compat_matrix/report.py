@@ -37,7 +37,8 @@ def inputs():
     """A hash of everything that the report shows: results, gaps, recorded names and versions, the questions."""
     whole = hashlib.sha256()
     files = [*sorted(session.FOLDER.glob("*.json")), *sorted(FOLDER.glob("gaps*.toml")), *sorted((FOLDER / "oracle_names").glob("*.json")),
-             *sorted((FOLDER / "oracle_versions").glob("*.json")), *sorted((FOLDER / "oracle_spellings").glob("*.json")), *(FOLDER / "oracle_ops" / n for n in ("calls.json", "paths.json"))]
+             *sorted((FOLDER / "oracle_versions").glob("*.json")), *sorted((FOLDER / "oracle_spellings").glob("*.json")),
+             *(FOLDER / "oracle_ops" / n for n in ("calls.json", "paths.json"))]
     for file in files:
         whole.update(file.name.encode() + re.sub(rb'"seconds":[0-9.]+|"(date|jax)": "[^"]*"', b"", file.read_bytes()))
     for file in sorted(store.FOLDER.glob("*.json")):
@@ -100,8 +101,10 @@ def names_table(named):
     rows = []
     for name, count in sorted(states.totals(named).items(), key=lambda pair: (pair[0] == "all", pair[0])):
         n = sum(count.values())
-        rows.append(f"| {name if name != 'all' else '**all**'} | {n} | " + " | ".join(str(count[s]) for s in states.STATES) + f" | {100 * count['equal'] / n:.1f} |")
-    return [*head, *rows, "", "unproved: it is there with PyTorch's signature, and no case uses it; different: kind, signature, value or members are not PyTorch's."]
+        rows.append(f"| {name if name != 'all' else '**all**'} | {n} | " + " | ".join(str(count[s]) for s in states.STATES)
+                    + f" | {100 * count['equal'] / n:.1f} |")
+    return [*head, *rows, "",
+            "unproved: it is there with PyTorch's signature, and no case uses it; different: kind, signature, value or members are not PyTorch's."]
 
 
 def column_counts(results):
@@ -141,7 +144,7 @@ def main(file=FILE, page_file=PAGE):
     done = {r.id for r in results}
     missing = [id for id in work.ids() if id not in done]
     recorded = {json.loads(f.read_text())["torch"] for f in sorted(store.FOLDER.glob("*.json"))} - {None}
-    shown = gaps | {n: g for n, g in gap_list.read(states.GAPS).items()}
+    shown = gaps | dict(gap_list.read(states.GAPS))
     file.write_text(text(results, shown, ", ".join(sorted(recorded)), named, stamp, missing, versions.table(), spellings.lines()))
     page_file.write_text(page.html(results, named, gaps, ", ".join(sorted(recorded)), stamp))
     print(f"wrote {file} and {page_file}" + (f"; {len(missing)} were never run" if missing else ""))

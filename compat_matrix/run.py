@@ -1,6 +1,5 @@
 """Running the cases under the package and comparing with the recorded answers."""
 
-import importlib
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,7 +9,6 @@ from compat_matrix import store
 from compat_matrix.case import load, selects
 from compat_matrix.compare import differences
 from compat_matrix.isolate import observe_safely
-from compat_matrix.observe import PACKAGE
 
 STALE = "the recorded answer belongs to another text of this case; run `python -m compat_matrix record`"
 MISSING = "no answer is recorded for this case; run `python -m compat_matrix record`"

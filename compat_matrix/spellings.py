@@ -1,7 +1,8 @@
 """One engine, four spellings: PyTorch's Python, libtorch's C++, OneFlow's of today and OneFlow's first.
 
 Each row of the conformance table is one body in terms of a spelling; `oracle_spellings/rows.json` holds what each spelling answers and where the
-answers come from (those of PyTorch are recorded: `python -m compat_matrix spellings record` with real torch).  `python -m compat_matrix spellings` asks the package.
+answers come from (those of PyTorch are recorded: `python -m compat_matrix spellings record` with real torch).  `python -m compat_matrix spellings` asks the
+package.
 """
 
 import importlib
@@ -474,7 +475,8 @@ def problems():
             if expected is not None and not agrees(expected, got := answer(name, adapters[s])):
                 found.append(f"{name} ({s}): recorded {expected!r}, seen {got!r}")
     for name, texts in table["signatures"].items():
-        found += [f"signature of {name} ({s}): {t}, here {signature(adapters[s], name)}" for s, t in texts.items() if not takes(t, signature(adapters[s], name))]
+        found += [f"signature of {name} ({s}): {t}, here {signature(adapters[s], name)}" for s, t in texts.items()
+                  if not takes(t, signature(adapters[s], name))]
     return found
 
 
@@ -525,7 +527,7 @@ def lines():
 
 def cell(expected):
     if expected is None:
-        return "–"
+        return "\N{EN DASH}"
     return (": ".join(expected) if isinstance(expected, list) and str(expected[0]).endswith("Error") else str(expected)).replace("|", "\\|")
 
 

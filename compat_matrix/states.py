@@ -10,7 +10,6 @@
 
 import abc
 import importlib
-import inspect
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -20,11 +19,10 @@ from compat_matrix.observe import PACKAGE
 
 STATES = ("equal", "divergence", "unproved", "different", "refused", "missing")
 GAPS = gap_list.FILE.with_name("gaps_names.toml")
-SECTIONS = ("torch.Tensor torch.autograd torch.func torch.nn.functional torch.nn.init torch.nn.utils torch.nn torch.optim torch.linalg torch.fft "
-        "torch.special torch.distributions "
-            "torch.utils.data torch.utils.checkpoint torch.utils torch.masked torch.signal torch.testing torch.amp torch.random torch.overrides "
-            "torch.jit torch.cuda torch.backends torch.hub "
-            "torch.types torch.compiler").split()
+SECTIONS = [
+    "torch.Tensor", "torch.autograd", "torch.func", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.nn", "torch.optim", "torch.linalg",
+    "torch.fft", "torch.special", "torch.distributions", "torch.utils.data", "torch.utils.checkpoint", "torch.utils", "torch.masked", "torch.signal",
+    "torch.testing", "torch.amp", "torch.random", "torch.overrides", "torch.jit", "torch.cuda", "torch.backends", "torch.hub", "torch.types", "torch.compiler"]
 
 
 @dataclass
@@ -162,7 +160,8 @@ def listed_as(state, gap):
     wanted = {"divergence": ("equal", "unproved", "divergence", "different"), "unsupported": ("refused", "missing", "different", "unproved",
         "equal")}[gap["kind"]]
     state.why, state.workaround = gap["reason"], gap.get("workaround", "")
-    state.state = ("divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused") if state.state in wanted else "different"
+    state.state = ("divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused"
+                   ) if state.state in wanted else "different"
 
 
 def totals(found):

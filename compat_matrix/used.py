@@ -7,9 +7,9 @@
 import ast
 
 ROOT = "torch"
-OTHERS = frozenset(n for t in (str, bytes, list, dict, set, tuple, int, float, complex, object, type, Exception) for n in dir(t)) | frozenset(
-    "read write readline close open name parent suffix stem exists mkdir glob seed run main path logger info debug warning error start end group "
-        "match search".split())
+OTHERS = frozenset(n for t in (str, bytes, list, dict, set, tuple, int, float, complex, object, type, Exception) for n in dir(t)) | frozenset([
+    "read", "write", "readline", "close", "open", "name", "parent", "suffix", "stem", "exists", "mkdir", "glob", "seed", "run", "main", "path", "logger",
+    "info", "debug", "warning", "error", "start", "end", "group", "match", "search"])
 
 
 CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}

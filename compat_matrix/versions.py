@@ -59,7 +59,8 @@ def public(torch):
     old, new = names.read(), names.record(torch)
     both = old.keys() & new.keys()
     return {"new": sorted(new.keys() - old.keys()), "gone": sorted(old.keys() - new.keys()),
-            "signature": {n: [old[n].get("sigs"), new[n].get("sigs")] for n in sorted(both) if old[n].get("from") == "inspect" and old[n].get("sigs") != new[n].get("sigs")}}
+            "signature": {n: [old[n].get("sigs"), new[n].get("sigs")] for n in sorted(both)
+                          if old[n].get("from") == "inspect" and old[n].get("sigs") != new[n].get("sigs")}}
 
 
 def stored(folder=FOLDER):

@@ -17,7 +17,8 @@ from torchlike_autograd._core import config, record, rng  # noqa: E402
 
 def _state():
     s = record.thread.state
-    return {"grad": s.grad, "inference": s.inference, "settings": {**config._state, "default_dtype": config.default_dtype()}, "torch": sys.modules.get("torch"), "finders": list(sys.meta_path)}
+    return {"grad": s.grad, "inference": s.inference, "settings": {**config._state, "default_dtype": config.default_dtype()},
+            "torch": sys.modules.get("torch"), "finders": list(sys.meta_path)}
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 import importlib.metadata
 import os
-import pickle
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -61,14 +61,14 @@ def test_install_and_undo():
         assert torch is torchlike_autograd and F is torchlike_autograd.nn.functional
         assert torch.autograd.function.Function is torchlike_autograd.autograd.Function
         with pytest.raises(ModuleNotFoundError, match=r"torch\.no_such_module"):
-            import torch.no_such_module  # noqa: F401
+            import torch.no_such_module
         with pytest.raises(RuntimeError, match="already in force"):
             install_as_torch()
         assert str(torch.nn.Linear) == "<class 'torch.nn.modules.linear.Linear'>" and pickle.loads(pickle.dumps(torch.nn.Linear(1, 1))).in_features == 1
         assert torch.Tensor.__module__ == "torch" and torch.optim.Adam.__module__ == "torch.optim.adam" and str(torch.Size) == "<class 'torch.Size'>"
         assert type(torch.ones(1)).__module__.split(".")[0] == "torch"  # as libraries find the package of an array
         assert importlib.metadata.version("torch") == torch.__version__
-        with pytest.raises(TypeError, match="must be Tensor, not torch.dtype"):
+        with pytest.raises(TypeError, match=r"must be Tensor, not torch\.dtype"):
             torch.sin(torch.float32)
     assert torchlike_autograd.nn.Linear.__module__ == "torchlike_autograd.nn.modules.linear"
     assert sys.meta_path == finders

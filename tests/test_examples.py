@@ -130,5 +130,6 @@ def gpt_goal(lines):
     assert last_number(lines, "share of letters") >= 0.99
 
 
-GOALS = {"digits.py": digits_goal, "pinn.py": pinn_goal, "curve_fit.py": curve_fit_goal, "cnn.py": cnn_goal, "vae.py": vae_goal, "language_model.py": language_goal,
-         "gan.py": falls_to("step", 0.5), "maml.py": maml_goal, "actor_critic.py": falls_to("episode", 4.0), "small_gpt.py": gpt_goal}
+GOALS = {"digits.py": digits_goal, "pinn.py": pinn_goal, "curve_fit.py": curve_fit_goal, "cnn.py": cnn_goal, "vae.py": vae_goal,
+         "language_model.py": language_goal, "gan.py": falls_to("step", 0.5), "maml.py": maml_goal, "actor_critic.py": falls_to("episode", 4.0),
+         "small_gpt.py": gpt_goal}

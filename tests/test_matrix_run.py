@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compat_matrix import columns, lowering, page, pool, progress, record, report, run, session, states, versions, work
+from compat_matrix import columns, page, pool, progress, record, report, run, session, states, versions, work
 
 
 def test_bookkeeping_keeps_to_its_area():
@@ -130,7 +130,8 @@ def test_other_versions_become_a_table(tmp_path):
         "gone": [], "signature": {}}}
     (tmp_path / "2.14.1.json").write_text(json.dumps(seen))
     lines = versions.table(tmp_path)
-    assert "| 2.14.1 | 1 | 5 | 1 | 1 | 0 | 0 |" in lines and "| 2.14.1 | `a.1` | x: recorded 1, seen 2\\|3 |" in lines and versions.table(tmp_path / "none") == []
+    assert "| 2.14.1 | 1 | 5 | 1 | 1 | 0 | 0 |" in lines and "| 2.14.1 | `a.1` | x: recorded 1, seen 2\\|3 |" in lines
+    assert versions.table(tmp_path / "none") == []
 
 
 RESULTS = [run.Result("a.one", "pass"), run.Result("a.two", "gap", ["x"]), run.Result("ops.abs", "pass", [], 0.1, {"value": "equal", "first": "equal"}),

@@ -16,8 +16,19 @@ from ._core import readonly as _readonly
 from ._core.devices import device
 from ._core.dtypes import can_cast, dtype, finfo, iinfo, promote_types
 from ._core.layouts import (
-    channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr,
-    strided)
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 from ._tensor import Size, Tensor
 
 _publish.install(globals(), "torch")
@@ -33,28 +44,79 @@ globals().update(_dtypes.ALIASES)
 globals().update(_dtypes.SMALL)
 
 from . import (  # noqa: E402
-    __config__, _C, _dynamo, _functorch, _vmap_internals, accelerator, amp, autograd, backends, compiler, cpu, cuda, distributed, distributions, fft, func, futures,
-    fx, hub, interop, jit, library, linalg, masked, mps, multiprocessing, nn, onnx, ops, optim, overrides, profiler, random, return_types, serialization, signal, special,
-    storage, testing, types, utils, version)
+    _C,
+    __config__,
+    _dynamo,
+    _functorch,
+    _vmap_internals,
+    accelerator,
+    amp,
+    autograd,
+    backends,
+    compiler,
+    cpu,
+    cuda,
+    distributed,
+    distributions,
+    fft,
+    func,
+    futures,
+    fx,
+    hub,
+    interop,
+    jit,
+    library,
+    linalg,
+    masked,
+    mps,
+    multiprocessing,
+    nn,
+    onnx,
+    ops,
+    optim,
+    overrides,
+    profiler,
+    random,
+    return_types,
+    serialization,
+    signal,
+    special,
+    storage,
+    testing,
+    types,
+    utils,
+    version,
+)
+from ._C import PyTorchFileReader  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
+from ._settings import Deterministic as _Deterministic  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
+from .amp.autocast_mode import OLDER as _older_autocast  # noqa: E402
+from .amp.autocast_mode import (  # noqa: E402
+    autocast,
+    autocast_decrement_nesting,
+    autocast_increment_nesting,
+    clear_autocast_cache,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
+from .amp.grad_scaler import GradScaler  # noqa: E402
 from .autograd._vmap import vmap  # noqa: E402
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled  # noqa: E402
 from .autograd.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled  # noqa: E402
-from ._C import PyTorchFileReader  # noqa: E402
-from .amp.autocast_mode import (  # noqa: E402
-    autocast, autocast_decrement_nesting, autocast_increment_nesting, clear_autocast_cache, get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled,
-    set_autocast_cache_enabled, set_autocast_dtype, set_autocast_enabled)
-from .amp.autocast_mode import OLDER as _older_autocast  # noqa: E402
-from .amp.grad_scaler import GradScaler  # noqa: E402
 from .compiler import compile  # noqa: E402
+from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 from .futures import Future  # noqa: E402
 from .jit import ScriptFunction, ScriptModule  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
-from ._settings import *  # noqa: E402, F403
-from ._settings import Deterministic as _Deterministic  # noqa: E402
-from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
+
+# After `amp`: its words for the cache of autocast are the ones that hold.
+from ._settings import *  # isort: skip  # noqa: E402, F403
 
 globals().update(_older_autocast)
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
@@ -62,7 +124,7 @@ __version__ = "2.13.0"
 
 
 def stats():
-    """Counters of the executor since the start, what is pending included (it is run): flushes, compiles, hits, op_by_op, compile_seconds, programs, structures."""
+    """Counters of the executor since the start, after running what is pending: flushes, compiles, hits, op_by_op, compile_seconds, programs, structures."""
     _execute.flush()
     return _execute.Stats(_execute.stats)
 

@@ -25,7 +25,6 @@ from ._ops.spec import LeveledAval
 from ._tensor_members import grad_dtype_of
 from ._tensor_values import Values
 
-
 MADE: list = []  # told of every class made from Tensor
 
 
@@ -133,7 +132,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     is_cpu = property(lambda self: self.device.type == "cpu")
     is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
     name = property(lambda self: None)
-    is_sparse = is_sparse_csr = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = property(lambda self: False)
+    is_sparse = is_sparse_csr = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = property(
+        lambda self: False)
 
     @property
     def layout(self):
@@ -299,12 +299,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{wanted.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
-                "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they "
-                "match.")
+                "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
+                "they match.")
         if value.shape != self.shape:
             raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please ensure that the gradient and the "
-                "tensor are the same size")
+                f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please ensure that the gradient and "
+                "the tensor are the same size")
 
     @property
     def _grad(self):

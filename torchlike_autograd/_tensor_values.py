@@ -91,8 +91,8 @@ class Values(Members):
     def _warn_scalar(self):
         if self.requires_grad:
             say_once(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered internally "
-                "at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)")
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered "
+                "internally at /pytorch/torch/csrc/autograd/generated/python_variable_methods.cpp:836.)")
 
     def __index__(self):
         if self.dtype.category > dtypes.INT or self.numel() != 1:

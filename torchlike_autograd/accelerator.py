@@ -57,5 +57,6 @@ def _not_there(name):
 
 current_device_idx = current_device_index
 set_device_index = set_device_idx = _not_there("set_device_index")
-current_stream, set_stream, device_index, empty_cache, memory_allocated = map(_not_there, ("current_stream", "set_stream", "device_index", "empty_cache", "memory_allocated"))
+current_stream, set_stream, device_index, empty_cache, memory_allocated = map(
+    _not_there, ("current_stream", "set_stream", "device_index", "empty_cache", "memory_allocated"))
 __getattr__ = _publish.missing("torch.accelerator")

@@ -6,7 +6,7 @@ import functools
 
 from ._core import publish as _publish
 
-__all__ = ["allow_in_graph", "assume_constant_result", "disable", "is_compiling", "is_exporting", "is_dynamo_compiling", "reset"]
+__all__ = ["allow_in_graph", "assume_constant_result", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False, recompile_limit=None,

@@ -1,7 +1,8 @@
 """`import torch` resolved to this package (layer 10).
 
 A finder at the front of `sys.meta_path` answers for `torch` and `torch.<module>` with our modules of the same path.  Nothing else is touched: no
-builtins, no frames.  Our public classes say meanwhile that they come from torch's modules: programs print and compare that.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made, and gives the classes their names back.
+builtins, no frames.  Our public classes say meanwhile that they come from torch's modules: programs print and compare that.  `uninstall_as_torch` removes the
+finder and the entries of `sys.modules` that it made, and gives the classes their names back.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import sys
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
-_OURS = frozenset(("_api", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_members", "_tensor_values", "dialects", "dropin", "functorch", "interop", "visualize"))  # modules that torch has nothing of
+# Modules that torch has nothing of.
+_OURS = frozenset(("_api", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_members", "_tensor_values", "dialects", "dropin", "functorch",
+                   "interop", "visualize"))
 
 
 class _Alias(importlib.abc.Loader):

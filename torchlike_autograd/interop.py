@@ -36,7 +36,7 @@ __all__ = ["as_jax_function", "as_pytree", "export", "from_jax", "from_jax_funct
 # Arrays
 
 def to_jax(tensor):
-    """The jax.Array of a tensor's values, without history; runs what is pending.  The array is the tensor's own: later writes to the tensor do not change it."""
+    """The jax.Array of a tensor's values, without history; runs what is pending.  It is the tensor's own array; later writes to the tensor do not change it."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"to_jax() takes a Tensor, not {type(tensor).__name__}")
     array = tensor._array()
@@ -77,10 +77,10 @@ def _as_tensor(x):
 def as_jax_function(fn, *, randomness="error"):
     """`fn`, written for Tensors, as a pure function of arrays (NumPy's or JAX's, in any pytrees): for jax.jit, grad, vmap, shard_map and jax.export.
 
-    Arrays become Tensors, everything else is passed as it is; Tensors in the result become arrays, in the widths that JAX is set to (float32 for float64 without
-    `jax_enable_x64`; int32 arrays are int64 Tensors then).  `fn` may record, write in place, call backward() and step an optimizer.  Tensors that it closes over are constants: pass
-    them as arguments to differentiate by them (`functional` does so for a module).  What it does to tensors outside stays undone only if it does
-    nothing to them; a value that JAX is tracing must not be kept.  Looking at a traced value (`item`, `if t:`) raises JAX's error.
+    Arrays become Tensors, everything else is passed as it is; Tensors in the result become arrays, in the widths that JAX is set to (float32 for float64
+    without `jax_enable_x64`; int32 arrays are int64 Tensors then).  `fn` may record, write in place, call backward() and step an optimizer.  Tensors that it
+    closes over are constants: pass them as arguments to differentiate by them (`functional` does so for a module).  What it does to tensors outside stays
+    undone only if it does nothing to them; a value that JAX is tracing must not be kept.  Looking at a traced value (`item`, `if t:`) raises JAX's error.
     Errors that depend on values (an index out of range) cannot be raised for traced ones.
     randomness: random numbers are drawn when JAX traces and would be the same in every run: "error" refuses them, "same" allows it.
     """
@@ -161,7 +161,8 @@ class _JaxOp:
 
     def body(self, *flat):
         """The results that are arrays, flat."""
-        wide = any(np.dtype(x.dtype).itemsize == (16 if x.dtype.kind == "c" else 8) for x, (kind, _) in zip(flat, (r for r in self.rest if r[0] != "static")) if kind == "array")
+        wide = any(np.dtype(x.dtype).itemsize == (16 if x.dtype.kind == "c" else 8)
+                   for x, (kind, _) in zip(flat, (r for r in self.rest if r[0] != "static")) if kind == "array")
         with jax.enable_x64(wide):
             it = iter(flat)
             leaves = [x if kind == "static" else _argument(next(it), kind, x) for kind, x in self.rest]
@@ -222,8 +223,8 @@ def from_jax_function(f):
     """`f`, a function of arrays, as a function of Tensors: an operator that is recorded, differentiated (to any order), mapped and compiled like any other.
 
     Arguments and results may be pytrees.  Tensors and arrays arrive as arrays; a Python float is a runtime number (its value never compiles anew); other
-    values are structure and must be hashable; typed random keys may be passed.  `f` has to be pure: it is called when a new structure is recorded, not every time.
-    Gradients are those of jax.vjp, also through custom_vjp and custom_jvp; for complex numbers in torch's convention.
+    values are structure and must be hashable; typed random keys may be passed.  `f` has to be pure: it is called when a new structure is recorded, not every
+    time.  Gradients are those of jax.vjp, also through custom_vjp and custom_jvp; for complex numbers in torch's convention.
     """
     specs = {}
 
@@ -363,12 +364,13 @@ def sharding_of(tensor):
 def shard(tensor, mesh, spec=None):
     """A tensor spread over a jax.sharding.Mesh as a PartitionSpec says (a tuple of axis names and None, or a NamedSharding instead of both).
 
-    A leaf stays a leaf (a new one, as `to` gives for another device; a Parameter a Parameter); the gradient of anything else goes back unspread.  What is computed
-    from it runs as one program that XLA partitions; gradients and next values of a leaf are spread as it is.
+    A leaf stays a leaf (a new one, as `to` gives for another device; a Parameter a Parameter); the gradient of anything else goes back unspread.  What is
+    computed from it runs as one program that XLA partitions; gradients and next values of a leaf are spread as it is.
     """
     from jax.sharding import NamedSharding, PartitionSpec
 
-    sharding = _trimmed(mesh if isinstance(mesh, jax.sharding.Sharding) else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec))))
+    sharding = _trimmed(mesh if isinstance(mesh, jax.sharding.Sharding)
+                        else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec))))
     v = peek(tensor)
     if v.needs and v.leaf is None:
         return wrap(spread_value(tensor._value(), sharding))

@@ -1,5 +1,7 @@
 """A training step gives the memory of what it replaces to what replaces it, and of nothing that somebody holds."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -78,7 +80,7 @@ def test_what_somebody_holds_stays(look):
     assert again == pytest.approx(losses, rel=1e-5)
     np.testing.assert_allclose(looked, weight, rtol=1e-4, atol=1e-5)
     _, _, copies = train(lambda w: w.detach().numpy().copy())
-    assert min(abs(a - b).max() for a, b in zip(copies, copies[1:])) > 1e-3  # steps are further apart than what rounds differently in another program
+    assert min(abs(a - b).max() for a, b in itertools.pairwise(copies)) > 1e-3  # steps are further apart than what rounds differently in another program
     for saw, copy in zip(seen, copies, strict=True):
         if isinstance(saw, torch.Tensor):
             saw = saw.detach().t().numpy() if saw._view is not None else saw.detach().numpy()

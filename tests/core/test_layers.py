@@ -11,13 +11,14 @@ LAYERS = [
     ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/placed"),
     ("_core/rng", "_core/storage", "_core/nodes", "_core/layouts"),
     ("_tensor", "_tensor_members", "_tensor_values", "_core/printing", "_core/versions"),
-    ("_core/autocasting", "_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine", "_core/hooks", "_core/saved", "_core/spread",
-     "_core/through", "_core/timeline", "_core/watch",
+    ("_core/autocasting", "_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine",
+     "_core/hooks", "_core/saved", "_core/spread", "_core/through", "_core/timeline", "_core/watch",
      "_core/overloads"),
     ("_functions/", "_logging/", "autograd/", "random", "utils/"),
-    ("_C/", "__config__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func",
-     "functorch/", "futures", "fx/", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler/", "return_types",
-     "serialization", "signal/", "special", "storage", "testing/", "types", "utils/data/", "utils/model_zoo", "version"),
+    ("_C/", "__config__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_pickled", "_subclasses/", "_vmap_internals",
+     "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func", "functorch/", "futures", "fx/", "hub", "jit", "library",
+     "linalg", "masked", "mps", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler/", "return_types", "serialization", "signal/",
+     "special", "storage", "testing/", "types", "utils/data/", "utils/model_zoo", "version"),
     ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("dialects/",),
     ("_api", "__init__", "__main__"),
@@ -63,5 +64,6 @@ def test_imports_go_down():
 def test_torch_is_never_imported():
     for path in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names = ([a.name for a in node.names] if isinstance(node, ast.Import)
+                     else [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else [])
             assert not any(n == "torch" or n.startswith("torch.") for n in names), f"{path}: {names}"

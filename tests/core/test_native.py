@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from sampling import EVERYTHING
 
 import torchlike_autograd as torch
+from sampling import EVERYTHING
 from torchlike_autograd._core import execute, record
 from torchlike_autograd._core.speed import native, source_hash
 

@@ -65,10 +65,9 @@ class Anomaly:
                 continue
             if v.array is None:
                 v.tape.resolve(v)
-            if v.aval.dtype.is_floating_point or v.aval.dtype.is_complex:
-                if bool(jnp.isnan(v.array).any()):
-                    name = _node(tape, step.first).name()
-                    raise RuntimeError(f"Function '{name}' returned nan values in its {places.index(i)}th output.")
+            if (v.aval.dtype.is_floating_point or v.aval.dtype.is_complex) and bool(jnp.isnan(v.array).any()):
+                name = _node(tape, step.first).name()
+                raise RuntimeError(f"Function '{name}' returned nan values in its {places.index(i)}th output.")
 
     def check(self, check, tape, plan):
         """`engine.check`, telling which node it is about."""
@@ -82,8 +81,8 @@ class Anomaly:
             text, mark, _ = str(e).partition(" Hint: enable anomaly detection")
             if not mark:
                 raise
-            raise RuntimeError(f"{text} Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
-                               "changed in there or anywhere later. Good luck!") from None
+            raise RuntimeError(f"{text} Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question "
+                               "was changed in there or anywhere later. Good luck!") from None
 
 
 def _fails(tape, step):

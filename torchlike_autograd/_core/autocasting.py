@@ -27,20 +27,23 @@ from .dtypes import bfloat16, float16, float32
 from .overriding import Overridden, swapped_code
 from .record import thread
 
-LOWER = frozenset((
-    "_addmm_activation addbmm addmm affine_grid affine_grid_generator baddbmm bmm conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d "
-    "conv_transpose3d linalg.matmul linalg.vecdot linalg_vecdot linear matmul mm prelu scaled_dot_product_attention tensordot").split())
-FLOAT = frozenset((
-    "adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits cdist cholesky cholesky_inverse cholesky_solve "
-    "cosine_embedding_loss cross_entropy ctc_loss fake_quantize_per_tensor_affine fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft "
-    "fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn fractional_max_pool2d fractional_max_pool3d geqrf grid_sample grid_sampler grid_sampler_2d "
-    "grid_sampler_3d hinge_embedding_loss huber_loss inverse kl_div l1_loss linalg.cholesky linalg.cholesky_ex linalg.cond linalg.eig linalg.eigh "
-    "linalg.eigvals linalg.eigvalsh linalg.householder_product linalg.inv linalg.inv_ex linalg.lstsq linalg.matrix_rank linalg.qr linalg.solve linalg.svd "
-    "linalg.svdvals linalg.tensorinv linalg.tensorsolve linalg_cholesky_ex linalg_eig linalg_eigh linalg_householder_product linalg_inv_ex linalg_qr linalg_svd "
-    "lu_solve margin_ranking_loss max_pool3d max_pool3d_with_indices max_unpool2d max_unpool3d mse_loss multi_margin_loss multilabel_margin_loss nanquantile "
-    "nll_loss ormqr orgqr pinverse poisson_nll_loss polar prod qr quantile reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d "
-    "replication_pad3d smooth_l1_loss soft_margin_loss stft svd trace triangular_solve triplet_margin_loss view_as_complex").split())
-WIDEST = frozenset("cat column_stack concat concatenate dstack hstack index_copy row_stack stack vstack".split())
+LOWER = frozenset([
+    "_addmm_activation", "addbmm", "addmm", "affine_grid", "affine_grid_generator", "baddbmm", "bmm", "conv1d", "conv2d", "conv3d", "conv_tbc",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "linalg.matmul", "linalg.vecdot", "linalg_vecdot", "linear", "matmul", "mm", "prelu",
+    "scaled_dot_product_attention", "tensordot"])
+FLOAT = frozenset([
+    "adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits", "cdist", "cholesky",
+    "cholesky_inverse", "cholesky_solve", "cosine_embedding_loss", "cross_entropy", "ctc_loss", "fake_quantize_per_tensor_affine", "fft.fft", "fft.fft2",
+    "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifft2", "fft.ifftn", "fft.ihfft", "fft.irfft", "fft.irfft2", "fft.irfftn", "fft.rfft", "fft.rfft2", "fft.rfftn",
+    "fractional_max_pool2d", "fractional_max_pool3d", "geqrf", "grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "hinge_embedding_loss",
+    "huber_loss", "inverse", "kl_div", "l1_loss", "linalg.cholesky", "linalg.cholesky_ex", "linalg.cond", "linalg.eig", "linalg.eigh", "linalg.eigvals",
+    "linalg.eigvalsh", "linalg.householder_product", "linalg.inv", "linalg.inv_ex", "linalg.lstsq", "linalg.matrix_rank", "linalg.qr", "linalg.solve",
+    "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve", "linalg_cholesky_ex", "linalg_eig", "linalg_eigh", "linalg_householder_product",
+    "linalg_inv_ex", "linalg_qr", "linalg_svd", "lu_solve", "margin_ranking_loss", "max_pool3d", "max_pool3d_with_indices", "max_unpool2d", "max_unpool3d",
+    "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "nanquantile", "nll_loss", "ormqr", "orgqr", "pinverse", "poisson_nll_loss", "polar", "prod",
+    "qr", "quantile", "reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d", "replication_pad3d", "smooth_l1_loss",
+    "soft_margin_loss", "stft", "svd", "trace", "triangular_solve", "triplet_margin_loss", "view_as_complex"])
+WIDEST = frozenset(["cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "index_copy", "row_stack", "stack", "vstack"])
 _REAL = (float32, bfloat16, float16)
 
 
@@ -122,10 +125,10 @@ def widest(args, kwargs):
 def _active(args, kwargs):
     if not here.on or here.within or kwargs.get("out") is not None:
         return False
-    if overriding.ACTIVE and not overriding.here.all_off:  # `__torch_function__` comes first; what it calls comes here again
-        if overriding.here.modes or (not overriding.here.off and overriding.found_in(overriding.arguments(args, kwargs))):
-            return False
-    return True
+    if not overriding.ACTIVE or overriding.here.all_off:
+        return True
+    # `__torch_function__` comes first; what it calls comes here again
+    return not (overriding.here.modes or (not overriding.here.off and overriding.found_in(overriding.arguments(args, kwargs))))
 
 
 def _behind(body, policy):
@@ -197,7 +200,8 @@ def _install():
     for f, policy in _functions().items():
         kept = _swapped.get(f)
         if kept is None or f.__code__ is not kept[0][0]:
-            kept = _swapped[f] = ((f.__code__, f.__defaults__, f.__kwdefaults__), swapped_code(f, f"_autocast_{id(f)}", lambda body, p=policy: _behind(body, p)))
+            kept = _swapped[f] = ((f.__code__, f.__defaults__, f.__kwdefaults__),
+                                  swapped_code(f, f"_autocast_{id(f)}", lambda body, p=policy: _behind(body, p)))
         f.__code__, f.__defaults__, f.__kwdefaults__ = kept[1], None, None
     for name in ("__matmul__", "__rmatmul__"):
         _operators[name] = Tensor.__dict__[name]

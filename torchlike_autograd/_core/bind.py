@@ -150,7 +150,8 @@ def bind(op, args, kwargs):
 
 
 def _assign(op, params, args, kwargs):
-    if op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:]) and not isinstance(args[1], bool):
+    if (op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:])
+            and not isinstance(args[1], bool)):
         args = (args[0], tuple(args[1:]))
     n = sum(not p.kw_only for p in params)
     if len(args) > n:

@@ -27,7 +27,7 @@ def get(name):
     return _state[name]
 
 
-def set(name, value):  # noqa: A001 - the field's word
+def set(name, value):  # the field's word
     """Change a setting; returns the old value."""
     if name not in _state:
         raise KeyError(f"no setting named {name!r}; there are {sorted(_state)}")

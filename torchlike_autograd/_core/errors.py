@@ -59,8 +59,8 @@ def view_written(creation, node, number, indirect):
 
 def inference_saved():
     return RuntimeError(
-        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work around "
-        "this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
+        "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by autograd. To work "
+        "around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
 
 
 def inference_written():
@@ -129,8 +129,8 @@ def no_requires_grad_in_transforms():
 def mapped_item():
     """`item` of a tensor that is mapped over."""
     return RuntimeError(
-        "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to rewrite what you're doing "
-        "with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report.")
+        "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to rewrite what you're "
+        "doing with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report.")
 
 
 def mapped_truth():
@@ -162,6 +162,6 @@ def mapped_random():
 def mapped_inplace(name, where):
     """A mapped value written to a tensor that is not."""
     return RuntimeError(
-        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. This happened due "
-        f"to `other` being vmapped over but `self` not being vmapped over {where}. Please try to use out-of-place operators instead of {name}. If said operator is "
-        "being called inside the PyTorch framework, please file a bug report instead.")
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. This "
+        f"happened due to `other` being vmapped over but `self` not being vmapped over {where}. Please try to use out-of-place operators instead of {name}. If "
+        "said operator is being called inside the PyTorch framework, please file a bug report instead.")

@@ -2,7 +2,8 @@
 
 A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a structure without a
 backward pass, such as a printed value or the setting up of a script, and a very long one are compiled when they come a second time, where they can run on
-the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have come SIGHTINGS times.  Both ways run the same Forms.
+the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have
+come SIGHTINGS times.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
@@ -184,7 +185,8 @@ def _execute(program, tape):
         if config.get("execution") == "immediate" or (program.runs < SIGHTINGS and (_credit[0] < COMPILE or (program.runs < 2 and _can_wait(program)))):
             stats["op_by_op"] += 1
             run = placed.of(program, len(floats), _count).run_eagerly if program.placed else op_by_op
-            program.prefix.memo.clear()  # what can be made again: most structures that run like this are never seen again, and the collector walks over all that is kept
+            # What can be made again: most structures that run like this are never seen again, and the collector walks over all that is kept.
+            program.prefix.memo.clear()
             return run(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(tape.inputs[i]) for i in program.argument_indices])
         if program.placed:
             program.compiled = placed.of(program, len(floats), _count)

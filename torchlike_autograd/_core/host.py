@@ -248,7 +248,7 @@ def _round(params, eqn):
 def _convert(params, eqn):
     dtype = np.dtype(params["new_dtype"])
     source = np.dtype(eqn.invars[0].aval.dtype)
-    if dtype == bool:
+    if dtype == np.bool_:
         return lambda x: x != 0
     if source.kind == "c" and dtype.kind != "c":
         return lambda x: np.real(x).astype(dtype)
@@ -429,13 +429,14 @@ def _reshape(params, eqn):
 
 
 MADE = {
-    "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.add.reduce), "reduce_prod": _reduce(np.multiply.reduce),
-    "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce), "reduce_and": _reduce(np.logical_and.reduce),
-    "reduce_or": _reduce(np.logical_or.reduce),
+    "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.add.reduce),
+    "reduce_prod": _reduce(np.multiply.reduce), "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce),
+    "reduce_and": _reduce(np.logical_and.reduce), "reduce_or": _reduce(np.logical_or.reduce),
     "dot_general": _dot_general, "slice": _slice, "pad": _pad,
-    "concatenate": _concatenate, "stack": _stack, "gather": _gather, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum), "cumprod": _cumulative(np.cumprod),
-    "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate), "argmax": _argreduce(np.argmax),
-    "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow, "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
+    "concatenate": _concatenate, "stack": _stack, "gather": _gather, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum),
+    "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),
+    "argmax": _argreduce(np.argmax), "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow,
+    "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
     "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): x.transpose(perm)),
     "rev": lambda p, e: (lambda x, dims=tuple(p["dimensions"]): np.flip(x, dims)),
 }

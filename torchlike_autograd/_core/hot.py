@@ -167,7 +167,8 @@ def twin(spec, t, y, general):
 def wrapped(function, known, kinds, role="call", first=None):
     """A function of the op table with the remembered paths before it, where the C module is there.
 
-    known, kinds: its tables (`bind.make_function`, `bind.Recipes`); role: "call", "write" (a `_` twin), "swapped" (a reflected operator) or "item" (`x[...]`); first: the spec of a call with two matrices, of `x[i]`.
+    known, kinds: its tables (`bind.make_function`, `bind.Recipes`); role: "call", "write" (a `_` twin), "swapped" (a reflected operator) or "item" (`x[...]`);
+    first: the spec of a call with two matrices, of `x[i]`.
     """
     if native is None:
         return function

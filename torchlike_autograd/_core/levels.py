@@ -23,7 +23,8 @@ class Level:
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
-        self.aliases, self.escaped, self.tapes = {}, [], []  # the last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed
+        # The last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed.
+        self.aliases, self.escaped, self.tapes = {}, [], []
 
     @property
     def key(self):
@@ -276,9 +277,9 @@ def of_pass(levels, roots):
 def _refuse_reused(levels, roots):
     """A map over gradients alone, of a graph that holds an ended level of the same id: the two could not be told apart."""
     for lv in levels:
-        if lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(_type_at(*where)) for where, g in roots):
-            if any(lv.id == k and at < lv.start for k, at in _levels_behind([w for w, _ in roots if type(w) is tuple])):
-                raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.func.vjp, or is_grads_batched")
+        if (lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(_type_at(*where)) for where, g in roots)
+                and any(lv.id == k and at < lv.start for k, at in _levels_behind([w for w, _ in roots if type(w) is tuple]))):
+            raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.func.vjp, or is_grads_batched")
 
 
 def top(places):

@@ -248,7 +248,7 @@ def _edge(tape, slot):
         leaf = tape.leaves.get(slot)
         if leaf is not None:
             return (accumulate_node(leaf), 0)
-        step, needs, _ = slot_table(tape.prefix)[slot]
+        _, needs, _ = slot_table(tape.prefix)[slot]
         return node_at(tape, slot) if needs else (None, 0)
     if tape.open:
         v = tape.inputs[-slot - 1]

@@ -69,8 +69,8 @@ class Plan:
 
     items: Stage, ("node", step, wanted, given) for a step that is visible to Python, ("gradient", step, wanted, given) where only the gradients that a step of
     the next stage gets are visible, or ("leaf", slot);
-    targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach; saving: first slots of visited nodes that keep something; kept, results: slots that they keep of their inputs and of
-    their own outputs.
+    targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach; saving: first slots of visited nodes that keep something;
+    kept, results: slots that they keep of their inputs and of their own outputs.
     """
 
     __slots__ = ("items", "kept", "lost", "results", "saving", "targets", "visited")

@@ -1,7 +1,7 @@
-"""What profilers and timelines hear (layer 6): calls as they are recorded, programs as they run, nodes of backward passes.  Nothing of it is on any path while it is off.
+"""What profilers and timelines hear (layer 6): calls as they are recorded, programs as they run, nodes of backward passes.  While it is off, no path goes here.
 
-A thread's tapes are watched (watch.py) while one listens, so that every call ends in `record_watched`; `execute.timer` is asked at each flush.  Recording a call
-and computing its result are different times here: the first is the event `aten::...`, the second part of the event of its program.
+A thread's tapes are watched (watch.py) while one listens, so that every call ends in `record_watched`; `execute.timer` is asked at each flush.  Recording a
+call and computing its result are different times here: the first is the event `aten::...`, the second part of the event of its program.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ def _timed(tape, run):
         if v is not None and v.array is not None:
             jax.block_until_ready(v.array)
     if calls:
-        collector.add(PROGRAM, start, kind="program", number=calls, about={"operators": tape.prefix.weight, "inputs": tape.prefix.inputs} if collector.lines else None)
+        collector.add(PROGRAM, start, kind="program", number=calls,
+                      about={"operators": tape.prefix.weight, "inputs": tape.prefix.inputs} if collector.lines else None)
     return out
 
 

@@ -22,8 +22,8 @@ class Program:
     graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "placed", "prefix", "runs", "sent", "shown",
-                 "sources", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "placed", "prefix",
+                 "runs", "sent", "shown", "sources", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask

@@ -52,8 +52,8 @@ LOCK = threading.RLock()  # one lock for all records: tapes of other threads can
 class Value:
     """One array of the record.
 
-    aval: its type; needs: whether it requires grad (with INFERENCE: made in inference mode); tape, slot: where it was made (tape None: plain data); array: the JAX or NumPy array, or None
-    while pending; leaf: the accumulation point when it is a leaf; seen: (counter, version) of the storage it was read
+    aval: its type; needs: whether it requires grad (with INFERENCE: made in inference mode); tape, slot: where it was made (tape None: plain data); array: the
+    JAX or NumPy array, or None while pending; leaf: the accumulation point when it is a leaf; seen: (counter, version) of the storage it was read
     from, or None while nothing was ever written there.
     """
 
@@ -125,11 +125,13 @@ class Prefix:
     """A node of the trie; `step` leads here from `parent`.
 
     size, inputs, numbers: counts of computed slots, outside slots and (floats, ints); weight: operators that the program would hold; turned: whether a
-    backward pass is recorded; setup: see `_setup_after`; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges;
-    memo, programs: dictionaries made when first used, as most nodes need none.
+    backward pass is recorded; setup: see `_setup_after`; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of
+    the nodes that backward passes have released (retain_graph is structure); next: edges; memo, programs: dictionaries made when first used, as most nodes need
+    none.
     """
 
-    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned", "used", "watched", "weight")
+    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned", "used",
+                 "watched", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
         self.parent, self.step, self.weight = parent, step, weight

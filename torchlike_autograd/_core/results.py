@@ -17,7 +17,8 @@ def sources_of(closed):
     """
     jaxpr = closed.jaxpr
     given = {v: -1 - i for i, v in enumerate(jaxpr.invars)}
-    filled = {e.outvars[0]: e for e in jaxpr.eqns if e.primitive.name == "broadcast_in_dim" and isinstance(e.invars[0], Literal) and e.invars[0].aval.shape == ()}
+    filled = {e.outvars[0]: e for e in jaxpr.eqns
+              if e.primitive.name == "broadcast_in_dim" and isinstance(e.invars[0], Literal) and e.invars[0].aval.shape == ()}
     sources, chosen, places = [], [], {}
     for i, v in enumerate(jaxpr.outvars):
         if isinstance(v, Literal):

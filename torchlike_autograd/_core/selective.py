@@ -1,7 +1,7 @@
 """Selective checkpoints (layer 6): which calls of a checkpointed piece keep their results, and taking these up in the second run.
 
-Both runs are watched (watch.py).  In the first, the policy is asked about each call and what it wants kept is held.  In the second, a call whose results are held
-is recorded as the others are, for its node, and then its results are the held ones: the recorded call is never computed, as nobody reads it.
+Both runs are watched (watch.py).  In the first, the policy is asked about each call and what it wants kept is held.  In the second, a call whose results are
+held is recorded as the others are, for its node, and then its results are the held ones: the recorded call is never computed, as nobody reads it.
 """
 
 from __future__ import annotations

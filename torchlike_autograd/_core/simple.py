@@ -24,7 +24,9 @@ _PASS = Pass(False, False, None, True)
 
 
 class Simple:
-    """What is known of a pass: `arrivals`, for each gradient (slot of its leaf, type); `kept`, `results`: slots for the version check (`checked`: both); `saving`: nodes released.
+    """What is known of a pass.
+
+    `arrivals`: for each gradient (slot of its leaf, type); `kept`, `results`: slots for the version check (`checked`: both); `saving`: nodes released.
 
     On an open tape: `prefix`, where it stands afterwards, and `first`, the slot of the first gradient.  On a closed one: `ones`, the spec of the gradient
     that the pass starts from, and `form`, `reads`, `numbers`: the stage and what it takes.

@@ -22,12 +22,12 @@ from weakref import ref
 import jax
 import jax.numpy as jnp
 
-from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.lift import form_at
+from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
-from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
 from .speed import native
 
 
@@ -106,8 +106,8 @@ def _read_again(t, strict):
         v = with_history(cell.value if view is None else replayed(view.chain, cell.value, NOGRAD), old)
     else:
         b = base._v if base._at == cell.n else _read_again(base, strict)
-        if old.seen is not None and old.seen[1] == t._counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):  # written behind the version's back
-            v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)
+        if old.seen is not None and old.seen[1] == t._counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):
+            v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)  # written behind the version's back
         elif not b.needs:
             view.stale = True
             v = _without_base(view, base, b, old)

@@ -47,7 +47,7 @@ def _fused(query, key, value, mask, dropout_p, gqa):
         return False
     if mask is None:
         return True
-    if thread.state.grad and mask.requires_grad or mask.ndim not in (2, 4):
+    if (thread.state.grad and mask.requires_grad) or mask.ndim not in (2, 4):
         return False
     return all(m in (1, s) for m, s in zip(reversed(mask.shape), (k[2], q[2], q[1], q[0])))
 

@@ -7,8 +7,6 @@ from .._core.composite import composite
 from .._core.dispatch import cast_spec
 from .._core.hot import unary
 from .._core.numeric import say_once, warn_imaginary
-from .._core.shapes import numel
-from .._core.storage import cell_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor

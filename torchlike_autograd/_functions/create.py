@@ -7,7 +7,7 @@ import numbers
 
 import numpy as np
 
-from .._core import config, devices, dtypes, levels, errors
+from .._core import config, devices, dtypes, errors, levels
 from .._core.composite import composite
 from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
@@ -202,7 +202,8 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     a = self._v.aval
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    return levels.like(a, placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
+    return levels.like(a, placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)),
+                                 device if device is not None else a.device, requires_grad))
 
 
 # Ranges
@@ -364,7 +365,8 @@ def _pair(names, args, kwargs):
     if len(args) + len(kwargs) != 2 or len(args) > 2 or any(k not in names[len(args):] for k in kwargs):
         return None
     two = (*args, *[kwargs[k] for k in names[len(args):]])
-    fits = all(isinstance(x, Tensor) if n == "tensor" else isinstance(x, numbers.Number) or (n == "other" and isinstance(x, Tensor)) for n, x in zip(names, two))
+    fits = all(isinstance(x, Tensor) if n == "tensor" else isinstance(x, numbers.Number) or (n == "other" and isinstance(x, Tensor))
+               for n, x in zip(names, two))
     return two if fits else None
 
 

@@ -60,7 +60,8 @@ def _uneven(x, d, places, edge_order):
         return t.reshape([-1 if i == d else 1 for i in range(x.ndim)])
 
     left, right = laid(steps[:-1]), laid(steps[1:])
-    inner = part(0, n - 2) * (-right / (left * (left + right))) + part(1, n - 1) * ((right - left) / (left * right)) + part(2, n) * (left / (right * (left + right)))
+    inner = (part(0, n - 2) * (-right / (left * (left + right))) + part(1, n - 1) * ((right - left) / (left * right))
+             + part(2, n) * (left / (right * (left + right))))
     if edge_order == 1:
         ends = (part(1, 2) - part(0, 1)) / laid(steps[:1]), (part(n - 1, n) - part(n - 2, n - 1)) / laid(steps[-1:])
     else:

@@ -14,9 +14,8 @@ from .._core.record import thread
 from .._core.saying import warn
 from .._core.shapes import wrap_dim
 from .._tensor import Tensor, from_array
-from .convert import _move, cast
+from .convert import cast
 from .norm import into
-
 
 # Sparse layouts
 

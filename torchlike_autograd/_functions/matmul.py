@@ -15,7 +15,7 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.autocasting import also, lower
 from .._core.composite import composite, named
-from .._core.dispatch import run, values_of
+from .._core.dispatch import values_of
 from .._core.hot import PLAIN, binary, view
 from .._core.numeric import say_once
 from .._core.overriding import asked

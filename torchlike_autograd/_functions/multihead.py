@@ -135,7 +135,7 @@ def _and_zeros(k, v, masks):
 def _merged(mask, padding, batch, heads, source):
     if padding is None:
         return mask
-    if tuple(padding.shape)[0] != batch:
+    if padding.shape[0] != batch:
         raise AssertionError(f"Expected key_padded_mask.shape[0] to be {batch}, but got {padding.shape[0]}")
     if padding.shape[1] != source:
         raise AssertionError(f"Expected key_padded_mask.shape[1] to be {source}, but got {padding.shape[1]}")

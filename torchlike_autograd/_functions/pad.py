@@ -62,7 +62,7 @@ def _circular(x, pad):
         x = x.narrow(dim, max(-before, 0), n - max(-before, 0) - max(-after, 0))
     out = x.new_empty(shape)
     middle = out
-    for dim, before, after in ends:
+    for dim, before, _ in ends:
         middle = middle.narrow(dim, max(before, 0), x._v.aval.shape[dim])
     middle.copy_(x)
     for dim, before, after in ends:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
@@ -209,7 +208,7 @@ randint_like = composite("torch.randint_like")(_like("randint_like", randint, _i
 
 
 def following(t, key, *inputs):
-    """Fresh numbers under the node of an entry, which says what they send to the tensors that they were drawn for; themselves where none of these is differentiated."""
+    """Fresh numbers under the node of an entry, which says what they send to the tensors they were drawn for; plain ones where none is differentiated."""
     if not (thread.state.grad and any(x.requires_grad for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
         return t
     return run(spec_of(OPS[key], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
@@ -236,7 +235,8 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones with the given probabilities."""
     a = input._v.aval
     probs = input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p
-    t = following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
+    t = following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p",
+                  input)
     return _into(t, out)
 
 

@@ -78,7 +78,8 @@ def by_cells(x, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, mode, reverse
         new_h, new_c = _CELLS[mode](own.narrow(0, r[0], n), h.narrow(0, 0, n), None if c is None else c.narrow(0, 0, n), lambda k: linear(k, w_hh, b_hh))
         if w_hr is not None:
             new_h = linear(new_h, w_hr)
-        h, c = (None if new is None else new if n == old.shape[0] else cat([new, old.narrow(0, n, old.shape[0] - n)], 0) for new, old in ((new_h, h), (new_c, c)))
+        h, c = (None if new is None else new if n == old.shape[0] else cat([new, old.narrow(0, n, old.shape[0] - n)], 0)
+                for new, old in ((new_h, h), (new_c, c)))
         outs.append(new_h)
     outs = outs[::-1] if reverse else outs
     return (named("stack")(outs, 0) if packed is None else cat(outs, 0)), h, c

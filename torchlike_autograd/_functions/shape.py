@@ -120,8 +120,8 @@ def _retyped(t, dtype):
         large = t.dtype.itemsize > dtype.itemsize
         raise RuntimeError(f"self.stride(-1) must be 1 to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got {t.stride(-1)}"
                            if large or t.shape[-1] % (dtype.itemsize // t.dtype.itemsize) == 0 else
-                           f"self.size(-1) must be divisible by {dtype.itemsize // t.dtype.itemsize} to view {t.dtype.char_name} as {dtype.char_name} (different "
-                           f"element sizes), but got {t.shape[-1]}")
+                           f"self.size(-1) must be divisible by {dtype.itemsize // t.dtype.itemsize} to view {t.dtype.char_name} as {dtype.char_name} "
+                           f"(different element sizes), but got {t.shape[-1]}")
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
     out._view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
     if out._v.needs:
@@ -270,9 +270,9 @@ def contiguous(self, memory_format=None):
 
 def _warn_T(ndim):
     warn(
-        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider `x.mT` "
-        "to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered internally at "
-        "/pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)")
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider "
+        "`x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered "
+        "internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)")
 
 
 _warned = []
@@ -452,8 +452,8 @@ def _check_storage(base, size, stride, offset):
     need = (sum((n - 1) * s for n, s in zip(size, stride)) + 1 + offset) * item if 0 not in size else 0
     have = base.numel() * item
     if need > have:
-        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of {need} "
-                           f"are out of bounds for storage of size {have}")
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of "
+                           f"{need} are out of bounds for storage of size {have}")
 
 
 def _linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):

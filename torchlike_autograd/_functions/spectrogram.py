@@ -103,10 +103,11 @@ def _check_istft(x, n_fft, hop, win_length, window, onesided, said):
         raise RuntimeError(f"{said} : expected a tensor with 3 dimensions or 4 dimensions, but got {x.ndim + 1}")
     rows = x.shape[-2]
     if onesided and n_fft // 2 + 1 != rows:
-        raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but got "
-                           f"{rows}")
+        raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but "
+                           f"got {rows}")
     if not onesided and n_fft != rows:
-        raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft when onesided=False, but got {rows}")
+        raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft when onesided=False, but "
+                           f"got {rows}")
     if not 0 < hop <= win_length:
         raise RuntimeError(f"{said} : expected 0 < hop_length <= win_length")
     if not 0 < win_length <= n_fft:
@@ -131,8 +132,8 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     win_length = n_fft if win_length is None else win_length
     if input.ndim < 2:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-input.ndim - 1}, {input.ndim}], but got -3)")
-    said = (f"istft({_typed(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={win_length}, window={_shown(window)}, center={_flag(center)}, "
-            f"normalized={_flag(normalized)}, onesided={_flag(onesided)}, length={length}, return_complex={_flag(return_complex)})")
+    said = (f"istft({_typed(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={win_length}, window={_shown(window)}, "
+            f"center={_flag(center)}, normalized={_flag(normalized)}, onesided={_flag(onesided)}, length={length}, return_complex={_flag(return_complex)})")
     half = input.shape[-2] != n_fft if onesided is None else onesided
     _check_istft(input, n_fft, hop, win_length, window, half, said)
     if half and return_complex:
@@ -156,7 +157,7 @@ def _settled(y, weight, n_fft, center, length, batched, said):
     out = named("div")(y, weight)
     out = out if batched else named("squeeze")(out, 0)
     if end > size:
-        warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check your center and hop_length "
-             "settings.")
+        warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check your center and "
+             "hop_length settings.")
         out = named("constant_pad_nd")(out, (0, end - size))
     return out

@@ -16,14 +16,15 @@ import warnings
 __all__ = ["LazyString", "getArtifactLogger", "set_logs", "warning_once"]
 
 _LOGS = {"dynamo": "torch._dynamo", "aot": "torch._functorch", "autograd": "torch.autograd", "dynamic": "torch.fx.experimental.symbolic_shapes",
-         "inductor": "torch._inductor", "distributed": "torch.distributed", "c10d": "torch.distributed.distributed_c10d", "ddp": "torch.nn.parallel.distributed",
-         "fsdp": "torch.distributed.fsdp", "dtensor": "torch.distributed.tensor", "onnx": "torch.onnx", "export": "torch.export"}
+         "inductor": "torch._inductor", "distributed": "torch.distributed", "c10d": "torch.distributed.distributed_c10d",
+         "ddp": "torch.nn.parallel.distributed", "fsdp": "torch.distributed.fsdp", "dtensor": "torch.distributed.tensor", "onnx": "torch.onnx",
+         "export": "torch.export"}
 _ARTIFACTS = frozenset((
-    "bytecode", "aot_graphs", "aot_joint_graph", "ddp_graphs", "graph", "graph_code", "graph_code_verbose", "graph_breaks", "side_effects", "graph_sizes", "guards",
-    "recompiles", "recompiles_verbose", "trace_source", "trace_call", "trace_bytecode", "output_code", "kernel_code", "schedule", "perf_hints", "pre_grad_graphs",
-    "post_grad_graphs", "ir_pre_fusion", "ir_post_fusion", "onnx_diagnostics", "fusion", "overlap", "cudagraphs", "sym_node", "compiled_autograd",
-    "compiled_autograd_verbose", "cudagraph_static_inputs", "benchmarking", "autotuning", "incremental", "graph_region_expansion", "inductor_metrics",
-    "hierarchical_compile", "compute_dependencies", "caching"))
+    "bytecode", "aot_graphs", "aot_joint_graph", "ddp_graphs", "graph", "graph_code", "graph_code_verbose", "graph_breaks", "side_effects", "graph_sizes",
+    "guards", "recompiles", "recompiles_verbose", "trace_source", "trace_call", "trace_bytecode", "output_code", "kernel_code", "schedule", "perf_hints",
+    "pre_grad_graphs", "post_grad_graphs", "ir_pre_fusion", "ir_post_fusion", "onnx_diagnostics", "fusion", "overlap", "cudagraphs", "sym_node",
+    "compiled_autograd", "compiled_autograd_verbose", "cudagraph_static_inputs", "benchmarking", "autotuning", "incremental", "graph_region_expansion",
+    "inductor_metrics", "hierarchical_compile", "compute_dependencies", "caching"))
 _LEVELS = (50, 40, 30, 20, 10, 0)
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _set: set = set()  # names of loggers of modules that `set_logs` gave a level
@@ -103,7 +104,7 @@ def _init_logs(log_file_name=None):
 def getArtifactLogger(module_qname, artifact_name):
     """The logger of a kind of message of a module.  ValueError for a kind that is not known."""
     if artifact_name not in _ARTIFACTS and artifact_name not in ("not_implemented", "autograd", "perf_hints"):
-        raise ValueError(f"Artifact name: {repr(artifact_name)} not registered,please call register_artifact({repr(artifact_name)}) in torch._logging.registrations.")
+        raise ValueError(f"Artifact name: {artifact_name!r} not registered,please call register_artifact({artifact_name!r}) in torch._logging.registrations.")
     return logging.getLogger(f"{module_qname}.__{artifact_name}")
 
 

@@ -7,16 +7,20 @@ neither keeps its own name (`MulBackward0`, `MmBackward0`, `FlipBackward0`: thei
 
 from __future__ import annotations
 
-_PRODUCT = "SinBackward0 CosBackward0 TanBackward0 ExpBackward0 Expm1Backward0 RsqrtBackward0 SinhBackward0 CoshBackward0 AsinhBackward0 ErfBackward0 " \
-    "ErfcBackward0 LgammaBackward0 DigammaBackward0 ReciprocalBackward0 I0Backward0 ErfinvBackward0 PowBackward0 PowBackward2".split()
-_OWN = "Tanh Sigmoid Softmax LogSoftmax".split()  # derivatives of these are operators of their own, to any order
-_TWICE = "LeakyRelu Hardtanh Hardswish Hardshrink Softshrink MseLoss SmoothL1Loss HuberLoss NllLoss Select Slice Unfold Convolution " \
-    "AvgPool2D AvgPool3D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D " \
-    "NativeBatchNormLegit AdaptiveMaxPool3D MaxPool2DWithIndices MaxPool3DWithIndices FractionalMaxPool2D FractionalMaxPool3D NativeBatchNorm NativeLayerNorm " \
-    "GridSampler2D GridSampler3D UpsampleNearest1D UpsampleNearest2D UpsampleNearest3D UpsampleNearestExact1D UpsampleNearestExact2D " \
-    "UpsampleNearestExact3D UpsampleLinear1D UpsampleBilinear2D UpsampleTrilinear3D UpsampleBicubic2D UpsampleBilinear2DAa UpsampleBicubic2DAa UpsampleLanczos2DAa".split()
-_EXTREME = "MaximumBackward0 MinimumBackward0 FmaxBackward0 FminBackward0".split()
-_BY_INDEX = "MaxBackward0 MinBackward0 SortBackward0 SortBackward1 TopkBackward0".split()
+_PRODUCT = [
+    "SinBackward0", "CosBackward0", "TanBackward0", "ExpBackward0", "Expm1Backward0", "RsqrtBackward0", "SinhBackward0", "CoshBackward0", "AsinhBackward0",
+    "ErfBackward0", "ErfcBackward0", "LgammaBackward0", "DigammaBackward0", "ReciprocalBackward0", "I0Backward0", "ErfinvBackward0", "PowBackward0",
+    "PowBackward2"]
+_OWN = ["Tanh", "Sigmoid", "Softmax", "LogSoftmax"]  # derivatives of these are operators of their own, to any order
+_TWICE = [
+    "LeakyRelu", "Hardtanh", "Hardswish", "Hardshrink", "Softshrink", "MseLoss", "SmoothL1Loss", "HuberLoss", "NllLoss", "Select", "Slice", "Unfold",
+    "Convolution", "AvgPool2D", "AvgPool3D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "NativeBatchNormLegit", "AdaptiveMaxPool3D",
+    "MaxPool2DWithIndices", "MaxPool3DWithIndices", "FractionalMaxPool2D", "FractionalMaxPool3D", "NativeBatchNorm", "NativeLayerNorm", "GridSampler2D",
+    "GridSampler3D", "UpsampleNearest1D", "UpsampleNearest2D", "UpsampleNearest3D", "UpsampleNearestExact1D", "UpsampleNearestExact2D",
+    "UpsampleNearestExact3D", "UpsampleLinear1D", "UpsampleBilinear2D", "UpsampleTrilinear3D", "UpsampleBicubic2D", "UpsampleBilinear2DAa",
+    "UpsampleBicubic2DAa", "UpsampleLanczos2DAa"]
+_EXTREME = ["MaximumBackward0", "MinimumBackward0", "FmaxBackward0", "FminBackward0"]
+_BY_INDEX = ["MaxBackward0", "MinBackward0", "SortBackward0", "SortBackward1", "TopkBackward0"]
 
 FIRST = {
     **dict.fromkeys(_PRODUCT, "MulBackward0"),
@@ -68,8 +72,9 @@ SECOND = {
 WHOLE = {*(f"{n}Backward0" for n in _TWICE), "NativeBatchNormLegitBackward1"}
 
 # Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
-PASSING = {f"{n}Backward0" for n in "Add Clone Expand Graft Squeeze Sub Rsub Addmm Addmv Addr Addbmm Baddbmm Addcmul Addcdiv Fmod Remainder IndexAdd "
-           "ScatterAdd".split()} | {"SqueezeBackward1", "SqueezeBackward2", "FmodBackward1", "RemainderBackward1"}
+PASSING = {f"{n}Backward0" for n in [
+    "Add", "Clone", "Expand", "Graft", "Squeeze", "Sub", "Rsub", "Addmm", "Addmv", "Addr", "Addbmm", "Baddbmm", "Addcmul", "Addcdiv", "Fmod", "Remainder",
+    "IndexAdd", "ScatterAdd"]} | {"SqueezeBackward1", "SqueezeBackward2", "FmodBackward1", "RemainderBackward1"}
 
 
 def first(node, owner):

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from .._core import dtypes, errors
 from .opened import calling, forward
 from .registry import UNIMPLEMENTED, Promote
-from .spec import Aval, Form, LeveledAval, Pullback, aval, leveled
+from .spec import Form, LeveledAval, aval, leveled
 
 MAP, DUAL = "map", "dual"
 

@@ -8,8 +8,29 @@ from jax.lax import linalg as lapack
 
 from .._core import shapes
 from .conventions import no_tangent, partials
-from .linalg_base import (NOT_POSITIVE, SINGULAR, adjoint, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, code_of,
-                          eye_like, first_zero_pivot, like, located, lu, lu_code, product, rows_permuted, stop, triangular, with_batch)
+from .linalg_base import (
+    NOT_POSITIVE,
+    SINGULAR,
+    adjoint,
+    both_dtypes,
+    check_float,
+    check_kernel,
+    check_matrix,
+    check_square,
+    check_system,
+    code_of,
+    eye_like,
+    first_zero_pivot,
+    like,
+    located,
+    lu,
+    lu_code,
+    product,
+    rows_permuted,
+    stop,
+    triangular,
+    with_batch,
+)
 from .linalg_solve import check_pair
 from .reduce import type_of
 from .registry import SMOOTH, at, call, fails, op, real

@@ -11,8 +11,23 @@ from .._core import shapes
 from .._core.dtypes import FLOAT
 from .._core.errors import LinAlgError
 from .conventions import wide
-from .linalg_base import (adjoint, check_float, check_kernel, check_matrix, check_square, code_of, diagonal, eye_like, first_zero, imaginary, like,
-                          product, stop, triangular, with_batch)
+from .linalg_base import (
+    adjoint,
+    check_float,
+    check_kernel,
+    check_matrix,
+    check_square,
+    code_of,
+    diagonal,
+    eye_like,
+    first_zero,
+    imaginary,
+    like,
+    product,
+    stop,
+    triangular,
+    with_batch,
+)
 from .linalg_solve import is_vector
 from .linalg_spectral import pseudo_inverse
 from .reduce import total, type_of

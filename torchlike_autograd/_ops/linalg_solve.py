@@ -7,10 +7,31 @@ import jax.numpy as jnp
 
 from .._core import shapes
 from .conventions import partials
-from .linalg_base import (SINGULAR, UNSOLVABLE, both_dtypes, check_float, check_kernel, check_matrix, check_square, check_system, diagonal,
-                          first_zero_pivot, imaginary, inverse, like, located, lu, lu_code, product, solved, transposed, triangular, with_batch)
-from .registry import SMOOTH, at, call, fails, op, real
+from .linalg_base import (
+    SINGULAR,
+    UNSOLVABLE,
+    both_dtypes,
+    check_float,
+    check_kernel,
+    check_matrix,
+    check_square,
+    check_system,
+    diagonal,
+    first_zero_pivot,
+    imaginary,
+    inverse,
+    like,
+    located,
+    lu,
+    lu_code,
+    product,
+    solved,
+    transposed,
+    triangular,
+    with_batch,
+)
 from .reduce import total, type_of
+from .registry import SMOOTH, at, call, fails, op, real
 
 _SINGULAR = [[1.0, 2.0], [2.0, 4.0]]
 _SQUARE = [call(real(3, 3)), call(real(2, 2, 2)), call(real(1, 1)), call(real(0, 0)), call(real(0, 2, 2)), call(real(4, 4)),

@@ -12,8 +12,22 @@ from jax.lax import linalg as lapack
 
 from .._core import dtypes
 from .conventions import flat, partials
-from .linalg_base import (NOT_FINITE, adjoint, check_float, check_kernel, check_matrix, check_square, diagonal, eye_like, imaginary, like, located,
-                          nan_code, product, solved)
+from .linalg_base import (
+    NOT_FINITE,
+    adjoint,
+    check_float,
+    check_kernel,
+    check_matrix,
+    check_square,
+    diagonal,
+    eye_like,
+    imaginary,
+    like,
+    located,
+    nan_code,
+    product,
+    solved,
+)
 from .reduce import type_of
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 

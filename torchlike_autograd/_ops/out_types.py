@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from .conventions import cxx_of
 
-_EXACT = frozenset((
-    "addmm addmv alias_copy argmax argmin argsort.stable avg_pool2d avg_pool3d baddbmm bmm detach_copy diagonal_copy expand_copy gather index_add "
-    "index_copy index_reduce isin.Tensor_Tensor linalg_cross linalg_ldl_solve linalg_lu_solve linalg_vector_norm mm msort permute_copy renorm "
-    "scatter.reduce scatter.src scatter.value scatter.value_reduce scatter_add scatter_reduce.two squeeze_copy squeeze_copy.dim squeeze_copy.dims "
-    "t_copy transpose_copy.int tril triu unfold_copy unsqueeze_copy view_copy sort sort.stable max.dim min.dim topk "
-    "_softmax _log_softmax aminmax norm matmul linalg_inv linalg_solve linalg_det linalg_cholesky cross linalg_qr").split())  # "Expected out tensor to have dtype ..."
-_FOUND = frozenset((
-    "abs bitwise_not ceil clamp clamp_max clamp_min floor frac gelu hardshrink lerp.Tensor neg round round.decimals sgn sign softplus softshrink "
-    "trunc").split())  # "Found dtype ..."
+_EXACT = frozenset([
+    "addmm", "addmv", "alias_copy", "argmax", "argmin", "argsort.stable", "avg_pool2d", "avg_pool3d", "baddbmm", "bmm", "detach_copy", "diagonal_copy",
+    "expand_copy", "gather", "index_add", "index_copy", "index_reduce", "isin.Tensor_Tensor", "linalg_cross", "linalg_ldl_solve", "linalg_lu_solve",
+    "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
+    "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
+    "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
+    "linalg_solve", "linalg_det", "linalg_cholesky", "cross", "linalg_qr"])  # "Expected out tensor to have dtype ..."
+_FOUND = frozenset([
+    "abs", "bitwise_not", "ceil", "clamp", "clamp_max", "clamp_min", "floor", "frac", "gelu", "hardshrink", "lerp.Tensor", "neg", "round", "round.decimals",
+    "sgn", "sign", "softplus", "softshrink", "trunc"])  # "Found dtype ..."
 _WORDS = {
     **dict.fromkeys(("log_sigmoid", "linalg_solve_triangular"), "expected scalar type {have} but found {got}"),
     **dict.fromkeys(("complex", "polar"), "Expected object of scalar type {have} but got scalar type {got} for argument 'out'"),

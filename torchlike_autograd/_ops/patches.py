@@ -12,7 +12,6 @@ from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .windows import at_places, regular
 
 
-
 def _check_two(kernel_size, dilation, padding, stride, output_size=None):
     fields = {"output_size": output_size, "kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     for word, values in fields.items():

@@ -129,7 +129,7 @@ def _plain(results, jaxpr):
 
 def _inlined(f, xs):
     """`f` traced with calls opened up and equal equations merged, so that a result that the gradient uses is one variable."""
-    closed, shape = jax.make_jaxpr(f, return_shape=True)(*xs)
+    closed, _ = jax.make_jaxpr(f, return_shape=True)(*xs)
     out = _evaluate(closed.jaxpr, closed.consts, xs, {})
     return out
 

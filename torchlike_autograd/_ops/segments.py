@@ -78,7 +78,7 @@ def _extreme(greatest):
 
 
 def _lowest(dtype, greatest):
-    if dtype == bool:
+    if dtype == bool:  # noqa: E721 - a NumPy dtype
         return jnp.asarray(not greatest)
     if jnp.issubdtype(dtype, jnp.integer):
         info = jnp.iinfo(dtype)

@@ -423,7 +423,9 @@ def _conj_unsigned(x):
     return jax.lax.complex(jnp.real(x), 0 - jnp.imag(x)) if jnp.iscomplexobj(x) else x
 
 
-_COMPUTE = frozenset("mul div dot_general pow integer_pow exp cumprod conj pad scatter scatter-add scatter_add dynamic_update_slice select_n".split())
+_COMPUTE = frozenset([
+    "mul", "div", "dot_general", "pow", "integer_pow", "exp", "cumprod", "conj", "pad", "scatter", "scatter-add", "scatter_add", "dynamic_update_slice",
+    "select_n"])
 
 
 def _only_moves(pull, gs):

@@ -146,7 +146,8 @@ class autocast:
                 return False
         elif self.device == "cuda":
             if _devices_of("cuda"):
-                raise NotImplementedError("torch.autocast('cuda'): operators on GPUs do not choose a half precision dtype here; convert with .to(torch.float16)")
+                raise NotImplementedError("torch.autocast('cuda'): operators on GPUs do not choose a half precision dtype here; convert with "
+                                          ".to(torch.float16)")
             warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             return False
         return enabled

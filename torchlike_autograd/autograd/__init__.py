@@ -1,13 +1,12 @@
 """torch.autograd (layer 7)."""
 
 from .._core import calls as _calls
-from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler  # noqa: F401
-from .._core.saved import SavedTensor  # noqa: F401
-from ._run import _calculate_shape, _make_grads, backward, grad  # noqa: F401
+from .._core.saved import SavedTensor
+from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler
+from ._run import _calculate_shape, _make_grads, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
-from .gradcheck import GradcheckError as _GradcheckError  # noqa: F401
-from .gradcheck import gradcheck, gradgradcheck
+from .function import NestedIOFunction as NestedIOFunction
 from .grad_mode import (
     _force_original_view_tracking,
     _unsafe_preserve_version_counter,
@@ -19,7 +18,8 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .function import NestedIOFunction as NestedIOFunction
+from .gradcheck import GradcheckError as _GradcheckError
+from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
 _node_call = _calls.call_node

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ._transforms import _units
-from ._transforms import jvp
+from ._transforms import _units, jvp
 from ._vmap import vmap
 
 

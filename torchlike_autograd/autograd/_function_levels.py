@@ -68,8 +68,8 @@ def _generated(cls):
         raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overridden vmap staticmethod. Please set "
                            f"generate_vmap_rule=False or delete the overridden vmap staticmethod to avoid ambiguity. {_MORE}")
     if not own and not cls.generate_vmap_rule:
-        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap staticmethod or set "
-                           f"generate_vmap_rule=True. {_MORE}")
+        raise RuntimeError(f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap staticmethod or "
+                           f"set generate_vmap_rule=True. {_MORE}")
     return not own
 
 
@@ -87,8 +87,8 @@ def _mapped(cls, level, args):
     flat, tree = flatten(out)
     places = broadcast(dims, tree)
     if places is None:
-        raise RuntimeError(f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={dims} to be compatible "
-                           f"with the structure of `output`. out_dims has structure {flatten(dims)[1]} but output has structure {tree}. {_MORE}")
+        raise RuntimeError(f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={dims} to be "
+                           f"compatible with the structure of `output`. out_dims has structure {flatten(dims)[1]} but output has structure {tree}. {_MORE}")
     return unflatten([o if d is None or not isinstance(o, Tensor) else enter(level, o, _place(d, o.dim())) for o, d in zip(flat, places)], tree)
 
 
@@ -132,8 +132,8 @@ def _check_aliases(ctx, primals, tangents, outs, ts):
         if any(o is d for d in ctx.dirty_tensors):
             given = next((t0 for p, t0 in zip(primals, tangents) if p is o), None)
             if given is not None and t is not given:
-                raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input inplace, "
-                                   "then the jvp function must modify the corresponding gradient inplace.")
+                raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input "
+                                   "inplace, then the jvp function must modify the corresponding gradient inplace.")
         elif o._is_view() and any(o._base is p for p in primals if isinstance(p, Tensor)) and isinstance(t, Tensor) and not t._is_view():
             raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.")
 

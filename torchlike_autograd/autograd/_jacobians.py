@@ -1,7 +1,7 @@
 """Jacobians for gradcheck (layer 7): by central differences, by backward passes, by forward mode; whole (slow) or along random directions (fast).
 
-A Jacobian is a matrix (elements of the input, elements of the output).  Differences perturb the input where it is, so that a function that reads it otherwise than
-through its arguments sees the perturbation too.  For a complex input the real derivative goes into the real part and the imaginary one into the
+A Jacobian is a matrix (elements of the input, elements of the output).  Differences perturb the input where it is, so that a function that reads it otherwise
+than through its arguments sees the perturbation too.  For a complex input the real derivative goes into the real part and the imaginary one into the
 imaginary part, the gradient of torch's convention.
 """
 
@@ -50,7 +50,8 @@ def _difference(fn, move, eps, where, norm=1):
     for a, b in zip(low, high):
         for what, x, y in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
             if x != y:
-                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by {eps}, but got: {what}s {x} and {y}.")
+                raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by {eps}, but got: "
+                                     f"{what}s {x} and {y}.")
     return _settled([((b - a) / (2 * norm * eps)).detach().reshape(-1) for a, b in zip(low, high)])
 
 

@@ -13,10 +13,10 @@ from .._core.record import record_op, thread
 from .._core.numeric import say_once
 from .._core.saying import warn
 from .._core.simple import run_simple
+from .._core.size import Size
 from .._core.storage import history
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._core.size import Size
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
 from .graph import GradientEdge
@@ -136,8 +136,8 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
 
     for g in grads:
         if g is not None and not g.ndim:
-            raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected in_dim "
-                             "to satisfy 0 <= in_dim < 0.")
+            raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected "
+                             "in_dim to satisfy 0 <= in_dim < 0.")
     n = next(g.shape[0] for g in grads if g is not None)
     places = [place for place in map(_place, roots) if type(place) is tuple]
     with levels.enter(levels.MAP, n, above=levels.top(places)) as level:

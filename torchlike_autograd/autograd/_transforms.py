@@ -1,9 +1,9 @@
 """The transformations of torch.func over functions of tensors (layer 7).
 
 A reverse-mode level (`grad`, `vjp`, `jacrev`) hands the function inputs of its own: leaves, or aliases of tensors that an outer level (or plain autograd)
-differentiates, runs one backward pass to them, and cuts what leads to nothing but its own inputs from what it returns.  The pass gets a graph of its own only where
-something outside can ask for it, so that one level alone runs as one compiled stage.  Forward mode (`jvp`, `jacfwd`) and maps are levels with a hidden dim
-(`_core/levels.py`); all of them nest, and compose with `backward()`.
+differentiates, runs one backward pass to them, and cuts what leads to nothing but its own inputs from what it returns.  The pass gets a graph of its own only
+where something outside can ask for it, so that one level alone runs as one compiled stage.  Forward mode (`jvp`, `jacfwd`) and maps are levels with a hidden
+dim (`_core/levels.py`); all of them nest, and compose with `backward()`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,8 @@ from __future__ import annotations
 import functools
 
 from .._core import levels
-from .._core.composite import named
 from .._core.dtypes import FLOAT
-from .._core.nodes import Leaf
 from .._core.pytree import flatten, tree_map, unflatten
-from .._core.record import thread
 from .._core.storage import as_detached, as_leaf
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
@@ -135,8 +132,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if not isinstance(out, Tensor):
                 raise RuntimeError(f"{where}: Expected f(*args) to return a Tensor, got {type(out)}")
             if out.dim():
-                raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with {out.dim()} dims. Maybe you wanted to use the vjp or "
-                                   "jacrev APIs instead?")
+                raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with {out.dim()} dims. Maybe you wanted to use the vjp "
+                                   "or jacrev APIs instead?")
             gs = _pull(level, [out], mine, None, level.outside(out))
         result = unflatten([level.cut(g) for g in gs], tree)
         value = level.cut(out)
@@ -271,8 +268,8 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
     xs, tree = flatten(chosen)
     ts, other = flatten(tangents)
     if tree != other:
-        raise RuntimeError(f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 tensors, tangents "
-                           f"also must be. Got primals with structure {tree} and tangents with structure {other}")
+        raise RuntimeError(f"{_JVP}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 tensors, "
+                           f"tangents also must be. Got primals with structure {tree} and tangents with structure {other}")
     for what, flat in (("primals", xs), ("tangents", ts)):
         if not flat:
             raise RuntimeError(f"{_JVP}: Expected {what} to contain at least one Tensor.")
@@ -298,8 +295,8 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
 def make_dual(level, x, t):
     """A dual tensor of a level."""
     if t.shape != x.shape:
-        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size "
-                           f"{list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
+                           f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
     if t.dtype != x.dtype:
         t = t.to(x.dtype)
     return wrap(levels.move("join", level, [x._value(), t._value()]))

@@ -69,11 +69,11 @@ def _process(func, in_dims, args):
     """(size, dim of each leaf, leaves, structure), checked."""
     name = name_of(func)
     if not isinstance(in_dims, int) and not isinstance(in_dims, tuple):
-        raise ValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
-                         f"inputs, got: {type(in_dims)}.")
+        raise ValueError(f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure "
+                         f"of inputs, got: {type(in_dims)}.")
     if not args:
-        raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. The "
-                         "latter is unsupported.")
+        raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function with no inputs. "
+                         "The latter is unsupported.")
     flat, tree = flatten(args)
     dims = broadcast(in_dims, tree)
     if dims is None:
@@ -95,9 +95,11 @@ def _checked_dim(name, in_dims, x, d):
     if not isinstance(d, int):
         raise ValueError(f"{where} an input but in_dim must be either an integer dimension or None.")
     if not isinstance(x, Tensor):
-        raise ValueError(f"{where} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim")
+        raise ValueError(f"{where} an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, please use None as the "
+                         "respective in_dim")
     if d < -x.dim() or d >= x.dim():
-        raise ValueError(f"{where} some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}.")
+        raise ValueError(f"{where} some input, but that input is a Tensor of dimensionality {x.dim()} so expected in_dim to satisfy "
+                         f"-{x.dim()} <= in_dim < {x.dim()}.")
     return d % x.dim()
 
 
@@ -105,8 +107,8 @@ def _check_out_dims(func, out_dims):
     if isinstance(out_dims, int):
         return
     if not all(d is None or isinstance(d, int) for d in flatten(out_dims)[0]):
-        raise ValueError(f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where in the "
-                         "outputs the vmapped dimension should appear.")
+        raise ValueError(f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing where "
+                         "in the outputs the vmapped dimension should appear.")
 
 
 def _leave(func, level, outs, out_dims):
@@ -143,4 +145,5 @@ def _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk
         parts.append(flatten(_mapped(func, n, dims, own, tree, out_dims, randomness, kwargs)))
     tree_out = parts[0][1]
     cat = named("cat")
-    return unflatten([outs[0] if d is None else cat(list(outs), d) for d, outs in zip(_dims_out(func, out_dims, tree_out), zip(*[p[0] for p in parts]))], tree_out)
+    return unflatten([outs[0] if d is None else cat(list(outs), d)
+                      for d, outs in zip(_dims_out(func, out_dims, tree_out), zip(*[p[0] for p in parts]))], tree_out)

@@ -100,8 +100,8 @@ def make_dual(tensor, tangent, *, level=None):
     if not _is_fwd_grad_enabled():
         return tensor.view_as(tensor)
     if tangent.shape != tensor.shape:
-        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of size "
-                           f"{list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
+                           f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
     out = wrap(levels.move("join", found[1], [v, tangent._value()]))
@@ -117,9 +117,8 @@ def _given():
 def _tangent_of(v, level):
     """The tangent of a dual Value: the very tensor that it was made with, unless that was written to."""
     given = _given().get(v)
-    if given is not None:
-        if given[0]._value() is given[1]():
-            return given[0]
+    if given is not None and given[0]._value() is given[1]():
+        return given[0]
     return wrap(levels.move("tangent", level, [v]))
 
 

@@ -208,7 +208,8 @@ def _reduce(v, shape, name, i):
     except RuntimeError:
         ok = False
     if not ok:
-        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible with {list(shape)}")
+        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible "
+                           f"with {list(shape)}")
     lead = len(v.aval.shape) - len(shape)
     dims = (*range(lead), *(d + lead for d, n in enumerate(shape) if n == 1 and v.aval.shape[d + lead] != 1))
     return named("sum")(wrap(v), dims).view(shape)._value()
@@ -399,9 +400,9 @@ def _check_written(d, v):
 
 _VIEW_AND_MORE = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by "
-    "the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one Tensor "
-    "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). You "
-    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
+    "the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one "
+    "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). "
+    "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
 
 
 def _attach(ctx, args, before, outputs):

@@ -38,8 +38,8 @@ _ABSENT = {  # what it says of a gradient that is not there: (first derivative o
     "first, forward": "The gradient with respect to the input is independent of entry {i} in the grad_outputs when using the double backward trick to compute "
                       f"forward mode gradients. {_NOT_ALLOWED}.",
     "second": f"The jacobian of the user-provided function is independent of input {{i}}. {_NOT_ALLOWED}.",
-    "second, forward": f"The hessian of the user-provided function is independent of entry {{i}} in the grad_jacobian. {_NOT_ALLOWED} as it prevents from using "
-                       "the double backward trick to replace forward mode AD.",
+    "second, forward": f"The hessian of the user-provided function is independent of entry {{i}} in the grad_jacobian. {_NOT_ALLOWED} as it prevents from "
+                       "using the double backward trick to replace forward mode AD.",
 }
 
 
@@ -124,7 +124,8 @@ class _Call:
             return None
         v = _fresh(_tuple(v, "v", self.name)[1], self.connected, False)
         if len(v) != len(like):
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}." if several else "The given v should contain a single Tensor.")
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}." if several
+                               else "The given v should contain a single Tensor.")
         for i, (have, want) in enumerate(zip(v, like)):
             if have.shape != want.shape:
                 raise RuntimeError(f"{f'Entry {i} in ' if several else ''}v has invalid size: should be {want.shape} but got {have.shape}.")

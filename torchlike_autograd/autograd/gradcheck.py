@@ -1,7 +1,7 @@
 """torch.autograd.gradcheck (layer 7): derivatives compared with differences.
 
-`gradcheck` makes a `_Check` of its options and runs it: the Jacobians of `_jacobians.py` compared output by output and input by input (`_slow`), or their products with
-random vectors (`_fast`); functions with complex outputs as two real ones, in forward mode those of complex inputs as functions of their real and
+`gradcheck` makes a `_Check` of its options and runs it: the Jacobians of `_jacobians.py` compared output by output and input by input (`_slow`), or their
+products with random vectors (`_fast`); functions with complex outputs as two real ones, in forward mode those of complex inputs as functions of their real and
 imaginary parts; then the behaviour of backward with zero, absent and batched gradients.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from .._core.composite import named
 from .._core.saying import warn
-from .._functions.pointwise import allclose
 from .._functions.create import zeros, zeros_like
+from .._functions.pointwise import allclose
 from .._functions.random import Generator, rand
 from .._tensor import Tensor
 from . import _jacobians as jac
@@ -117,7 +117,7 @@ class _Check:
         for o, place in enumerate(where):
             found = [m[place] for m in by_input] if forward else jac.analytical_or_raise(
                 [x for _, x in mine], several[place], self.nondet_tol, self.check_grad_dtypes)
-            for k, (i, x) in enumerate(mine):
+            for k, (i, _) in enumerate(mine):
                 a, n = found[k], numerical[k][place]
                 if forward:
                     self._check_type(a, several[place])
@@ -143,7 +143,7 @@ class _Check:
         for o, place in enumerate(where):
             v = None if forward else vs[o]
             backs = None if forward else jac.analytical_or_raise([x for _, x in mine], several[place], self.nondet_tol, self.check_grad_dtypes, v)
-            for k, (i, x) in enumerate(mine):
+            for k, (i, _) in enumerate(mine):
                 n = along[k][place] if forward else _dot(along[k][place], v.reshape(-1))
                 a = tangents[k][place] if forward else _product(backs[k].reshape(-1), us[k])
                 if forward:
@@ -158,8 +158,8 @@ class _Check:
         a = jac.forward_columns(func, inputs, i)[place] if forward else jac.analytical([inputs[i]], several[place], 0.0)[0][0]
         return (
             "\nThe above quantities relating the numerical and analytical jacobians are computed \nin fast mode. See: "
-            "https://github.com/pytorch/pytorch/issues/53876 for more background \nabout fast mode. Below, we recompute numerical and analytical jacobians in slow "
-            f"mode:\n\nNumerical:\n {n}\nAnalytical:\n{a}\n\nThe max per-element difference (slow mode) is: {(n - a).abs().max()}.\n"
+            "https://github.com/pytorch/pytorch/issues/53876 for more background \nabout fast mode. Below, we recompute numerical and analytical jacobians in "
+            f"slow mode:\n\nNumerical:\n {n}\nAnalytical:\n{a}\n\nThe max per-element difference (slow mode) is: {(n - a).abs().max()}.\n"
             + (_FAST_ONLY if _close(a, n, self.rtol, self.atol) else ""))
 
     # Other gradients
@@ -273,8 +273,8 @@ def _undefined(outputs, xs):
 
 
 def _warn_undefined():
-    warn("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing callers of this function. If "
-         "this is true for you, you can call this function with \"check_undefined_grad=False\" to disable the feature")
+    warn("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing callers of this function. "
+         "If this is true for you, you can call this function with \"check_undefined_grad=False\" to disable the feature")
 
 
 def _tangents(func, inputs, tangents, zeroed):
@@ -391,8 +391,8 @@ def _batched_message(o, i, got, expected, forward):
 # Second derivatives
 
 def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0,
-                  check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False,
-                  masked=False):
+                  check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True,
+                  fast_mode=False, masked=False):
     """`gradcheck` of the gradients of `func` as a function of its inputs and of the gradients of its outputs (random ones unless given)."""
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
@@ -425,7 +425,7 @@ def _random_gradient(o, scattered):
     from .. import randn
 
     d = o.dtype if o.dtype.name in ("float64", "complex128", "float32", "complex64") else None
-    g = randn(o.shape, dtype=d) if o.is_complex() else randn(o.shape, dtype=d)
+    g = randn(o.shape, dtype=d)
     if scattered:
         wide = zeros((*o.shape, 2), dtype=g.dtype)
         wide[..., 0] = g
@@ -436,8 +436,8 @@ def _random_gradient(o, scattered):
 # Deprecated helpers
 
 def _deprecated(name):
-    warn(f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be removed in a future version of PyTorch. "
-         "If you have a specific use for this or feature request for this to be a stable API, please file us an issue at "
+    warn(f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are deprecating it and it will be removed in a future version of "
+         "PyTorch. If you have a specific use for this or feature request for this to be a stable API, please file us an issue at "
          "https://github.com/pytorch/pytorch/issues/new", FutureWarning)
 
 

@@ -15,7 +15,8 @@ from ._mutation import allow_mutation_on_saved_tensors
 from ._saving import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
-           "region_activation_memory_budget", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream", "set_warn_on_accumulate_grad_stream_mismatch"]
+           "region_activation_memory_budget", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream",
+           "set_warn_on_accumulate_grad_stream_mismatch"]
 
 
 class Node(abc.ABC):

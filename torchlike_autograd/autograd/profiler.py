@@ -1,7 +1,7 @@
 """torch.autograd.profiler (layer 7): times of calls, of the programs that compute them, of backward nodes, and of ranges that the user names.
 
-What differs: recording a call and computing it are different times.  A call's own event (`aten::mul`) is what it took to record; `torchlike::program` events are
-what it took to run everything pending, with the number of calls as their sequence number.  A profile listens to the thread that entered it.
+What differs: recording a call and computing it are different times.  A call's own event (`aten::mul`) is what it took to record; `torchlike::program` events
+are what it took to run everything pending, with the number of calls as their sequence number.  A profile listens to the thread that entered it.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ import operator
 from .._core import errors
 from .._core.dtypes import FLOAT
 from .._core.passes import Engine
+from .._core.saying import warn
 from .._core.shown import Shown
 from .._functions.create import empty
 from .._tensor import Tensor
-from .._core.saying import warn
 
 __all__ = ["Variable", "VariableMeta"]
 

@@ -11,7 +11,6 @@ import jax
 
 from .._core import devices as _devices
 from .._core import publish as _publish
-
 from . import amp
 
 __all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext",

@@ -1,7 +1,7 @@
 """OneFlow's first spelling, of its first releases in 2021 (layer 9): `import torchlike_autograd.dialects.oneflow_first as flow`.
 
-`backward(outputs, out_grads)` and `grad(outputs, inputs, out_grads)`: both take the gradients of roots as a required argument (None is one); there is no `allow_unused`
-and no `is_grads_batched`.  What a pass does is what it does in today's spelling (`dialects.oneflow`), whose names the others are.
+`backward(outputs, out_grads)` and `grad(outputs, inputs, out_grads)`: both take the gradients of roots as a required argument (None is one); there is no
+`allow_unused` and no `is_grads_batched`.  What a pass does is what it does in today's spelling (`dialects.oneflow`), whose names the others are.
 """
 
 from __future__ import annotations

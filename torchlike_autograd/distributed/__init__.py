@@ -1,8 +1,8 @@
 """torch.distributed (layer 9): DTensor and its meshes, over JAX's devices; there are no process groups and no collectives to call.
 
-In PyTorch every process runs the program for one device.  Here one process (or several, under `jax.distributed`, which run the same program) sees all devices at
-once: a mesh is a jax.sharding.Mesh, a DTensor a Tensor spread over it, and XLA puts the communication into the compiled program.  What asks for process groups is
-answered as PyTorch does before `init_process_group`; what communicates raises its error; `init_process_group` says that there is none.
+In PyTorch every process runs the program for one device.  Here one process (or several, under `jax.distributed`, which run the same program) sees all devices
+at once: a mesh is a jax.sharding.Mesh, a DTensor a Tensor spread over it, and XLA puts the communication into the compiled program.  What asks for process
+groups is answered as PyTorch does before `init_process_group`; what communicates raises its error; `init_process_group` says that there is none.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from .._core import publish as _publish
 from . import device_mesh, tensor
 from .device_mesh import DeviceMesh, init_device_mesh
 
-__all__ = ["Backend", "DeviceMesh", "GroupMember", "ProcessGroup", "ReduceOp", "Work", "destroy_process_group", "device_mesh", "get_backend", "get_rank", "get_world_size", "group",
-           "init_device_mesh", "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
-           "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "tensor"]
+__all__ = ["Backend", "DeviceMesh", "GroupMember", "ProcessGroup", "ReduceOp", "Work", "destroy_process_group", "device_mesh", "get_backend", "get_rank",
+           "get_world_size", "group", "init_device_mesh", "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized",
+           "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "tensor"]
 
 
 def is_available() -> bool:
@@ -102,10 +102,11 @@ def _without_group(*args, **kwargs):
     raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
 
 
-_COMMUNICATE = """all_gather all_gather_coalesced all_gather_into_tensor all_gather_object all_reduce all_reduce_coalesced all_to_all all_to_all_single
-barrier batch_isend_irecv broadcast broadcast_object_list gather gather_object get_backend get_backend_config get_group_rank get_process_group_ranks get_rank
-get_world_size irecv isend monitored_barrier new_group new_subgroups recv recv_object_list reduce reduce_scatter reduce_scatter_tensor scatter
-scatter_object_list send send_object_list""".split()
+_COMMUNICATE = [
+    "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_reduce_coalesced", "all_to_all",
+    "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "gather", "gather_object", "get_backend", "get_backend_config",
+    "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "irecv", "isend", "monitored_barrier", "new_group", "new_subgroups", "recv",
+    "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list"]
 for _name in _COMMUNICATE:
     globals()[_name] = _without_group
 __all__ += [n for n in _COMMUNICATE if n not in __all__]

@@ -76,7 +76,8 @@ class DeviceMesh:
         """Its place along one dim."""
         if mesh_dim is None:
             if self.ndim > 1:
-                raise RuntimeError(f"Found the DeviceMesh have {self.ndim} dimensions", "Optional kwarg `mesh_dim` needs to be specified when device_mesh.ndim > 1.")
+                raise RuntimeError(f"Found the DeviceMesh have {self.ndim} dimensions",
+                                   "Optional kwarg `mesh_dim` needs to be specified when device_mesh.ndim > 1.")
             mesh_dim = 0
         if isinstance(mesh_dim, str):
             if mesh_dim not in (self.mesh_dim_names or ()):

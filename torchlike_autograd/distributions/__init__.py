@@ -1,7 +1,6 @@
 """torch.distributions (layer 8): distributions, constraints, transforms, divergences."""
 
-from . import (
-    constraint_registry, constraints, kl, transforms, utils)
+from . import constraint_registry, constraints, kl, transforms, utils  # noqa: F401 - parts of the package
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial

@@ -8,8 +8,8 @@ from .._core.devices import device
 from .._core.dtypes import ALIASES as _ALIASES
 from .._core.dtypes import DTYPES as _DTYPES
 from .._core.dtypes import finfo
-from .._tensor import Size, Tensor
 from .._core.layouts import contiguous_format
+from .._tensor import Size, Tensor
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..nn import functional
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from .._core.publish import load_all
-from . import _names as torch
 from .distribution import Distribution
 
 __all__ = ["ExponentialFamily"]

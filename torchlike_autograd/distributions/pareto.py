@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from . import constraints
 from .exponential import Exponential
 from .transformed_distribution import TransformedDistribution

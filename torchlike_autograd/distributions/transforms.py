@@ -587,4 +587,11 @@ class CumulativeDistributionTransform(Transform):
 
 
 from ._structured import (  # noqa: E402
-    CatTransform, CorrCholeskyTransform, LowerCholeskyTransform, PositiveDefiniteTransform, SoftmaxTransform, StackTransform, StickBreakingTransform)
+    CatTransform,
+    CorrCholeskyTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    SoftmaxTransform,
+    StackTransform,
+    StickBreakingTransform,
+)

@@ -8,16 +8,16 @@ from .._core.saying import warn as _warn
 from .._functorch import make_functional as _modules
 from .._functorch.make_functional import FunctionalModule, FunctionalModuleWithBuffers
 
-__all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev",
-           "jvp", "make_functional", "make_functional_with_buffers", "make_fx", "vjp", "vmap"]
+__all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd",
+           "jacrev", "jvp", "make_functional", "make_functional_with_buffers", "make_fx", "vjp", "vmap"]
 
 
 def _deprecated(f, name, new):
     @_functools.wraps(f)
     def wrapped(*args, **kwargs):
-        _warn(f"We've integrated functorch into PyTorch. As the final step of the integration, `functorch.{name}` is deprecated as of PyTorch 2.0 and will be deleted "
-              f"in a future version of PyTorch >= 2.3. Please use `{new}` instead; see the PyTorch 2.0 release notes and/or the `torch.func` migration guide for "
-              "more details https://pytorch.org/docs/main/func.migrating.html", FutureWarning)
+        _warn(f"We've integrated functorch into PyTorch. As the final step of the integration, `functorch.{name}` is deprecated as of PyTorch 2.0 and will be "
+              f"deleted in a future version of PyTorch >= 2.3. Please use `{new}` instead; see the PyTorch 2.0 release notes and/or the `torch.func` migration "
+              "guide for more details https://pytorch.org/docs/main/func.migrating.html", FutureWarning)
         return f(*args, **kwargs)
 
     return wrapped

@@ -3,8 +3,10 @@
 from .._core import publish as _publish
 from . import functional, init
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
 from . import modules  # isort: skip
-from . import _reduction, common_types, grad, parallel, parameter, utils  # isort: skip
+from . import _reduction as _reduction  # isort: skip
+from . import common_types, grad, parallel, parameter, utils  # isort: skip
 from .parallel import DataParallel
 
 globals().update({_name: getattr(modules, _name) for _name in modules.__all__})

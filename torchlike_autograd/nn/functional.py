@@ -1,7 +1,7 @@
 """torch.nn.functional (layer 8): filled from the op table; and the helpers that PyTorch's own module shows."""
 
 from .._core import publish as _publish
-from ..overrides import handle_torch_function, has_torch_function, has_torch_function_unary, has_torch_function_variadic
+from ..overrides import handle_torch_function, has_torch_function, has_torch_function_unary, has_torch_function_variadic  # noqa: F401 - PyTorch's module has them too
 
 
 class _BroadcastingList:

@@ -127,7 +127,7 @@ class UninitializedTensorMixin:
 
     to = _convert
 
-    def _of(dtype):  # noqa: N805
+    def _of(dtype):
         return lambda self: self._convert(dtype)
 
     half, float, double, bfloat16 = _of(dtypes.float16), _of(dtypes.float32), _of(dtypes.float64), _of(dtypes.bfloat16)

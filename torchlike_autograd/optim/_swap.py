@@ -46,4 +46,4 @@ def _swapped(groups, saved, given, states):
         at += len(params)
         numbers.update(zip(new["params"], params))
         group.update({k: v for k, v in new.items() if k != "params"}, params=params)
-    return defaultdict(dict, {numbers[k] if k in numbers else k: dict(v) for k, v in states.items()})
+    return defaultdict(dict, {numbers.get(k, k): dict(v) for k, v in states.items()})

@@ -57,8 +57,8 @@ _NONE, _BUFFER = (), ("momentum_buffer",)
 def sgd(params, d_p_list, momentum_buffer_list, has_sparse_grad=False, foreach=None, fused=None, grad_scale=None, found_inf=None, *, weight_decay, momentum,
         lr, dampening, nesterov, maximize):
     """A step of `SGD` over lists of tensors, written into them; where there is no momentum buffer yet (None), the list gets one."""
-    options = dict(weight_decay=weight_decay, momentum=momentum, lr=lr, nesterov=nesterov, maximize=maximize, foreach=foreach, fused=fused,
-                   grad_scale=grad_scale, found_inf=found_inf)
+    options = {"weight_decay": weight_decay, "momentum": momentum, "lr": lr, "nesterov": nesterov, "maximize": maximize, "foreach": foreach, "fused": fused,
+               "grad_scale": grad_scale, "found_inf": found_inf}
     first = [i for i in range(len(params)) if momentum != 0 and momentum_buffer_list[i] is None]
     later = [i for i in range(len(params)) if i not in first]
     for i in first:

@@ -7,7 +7,8 @@ import math
 from ..autograd.grad_mode import no_grad
 from .lr_scheduler import LRScheduler, _for_each_group, _values
 
-__all__ = ["SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn"]
+# `__getattr__` makes two of them
+__all__ = ["SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn"]  # noqa: F822
 
 
 def _check_decay(decay):

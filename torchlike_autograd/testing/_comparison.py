@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .._core import dtypes
-from .._functions.data import as_tensor
 from .._core.saying import warn
+from .._functions.data import as_tensor
 from .._tensor import Tensor
 
 __all__ = ["assert_allclose", "assert_close"]

@@ -10,7 +10,6 @@ With re-entry: a custom Function that runs without a graph and, in backward, run
 from __future__ import annotations
 
 import contextlib
-import enum
 import itertools
 import weakref
 
@@ -23,13 +22,12 @@ from ..autograd._kept import Kept
 from ..autograd._saving import saved_tensors_hooks
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
-from ._checkpoint_selective import (  # noqa: F401
-    SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts)
+from ._checkpoint_selective import SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 from ._checkpoint_words import TIP, UNPACKED_TWICE, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
 
-__all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential", "detach_variable", "get_device_states",
-           "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states", "CheckpointPolicy", "SelectiveCheckpointContext",
-           "create_selective_checkpoint_contexts", "SAC_IGNORED_OPS"]
+__all__ = ["SAC_IGNORED_OPS", "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
+           "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
+           "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 
 class CheckpointError(RuntimeError):

@@ -19,7 +19,7 @@ def unserializable_hook(f):
 
 def warn_if_has_hooks(tensor):
     """Warn where a tensor that is being saved has hooks that will be lost."""
-    for k, hook in (tensor._backward_hooks or {}).items():
+    for _, hook in (tensor._backward_hooks or {}).items():
         if not hasattr(hook, "__torch_unserializable__"):
             warn(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function with "
                  "@torch.utils.hooks.unserializable_hook to suppress this warning")

@@ -3,6 +3,10 @@
 import torch
 from backpack import backpack, extend
 from backpack.extensions import (
+    HMP,
+    KFAC,
+    KFLR,
+    KFRA,
     BatchDiagGGNExact,
     BatchDiagHessian,
     BatchGrad,
@@ -10,10 +14,6 @@ from backpack.extensions import (
     DiagGGNExact,
     DiagGGNMC,
     DiagHessian,
-    HMP,
-    KFAC,
-    KFLR,
-    KFRA,
     SqrtGGNExact,
     SumGradSquared,
     Variance,

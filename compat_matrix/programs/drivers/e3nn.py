@@ -11,7 +11,8 @@ def program():
     x = torch.randn(5, 3, requires_grad=True)
     y = o3.spherical_harmonics([0, 1, 2, 3], x, normalize=True, normalization="component")
     yield "harmonics", y, torch.autograd.grad(y.pow(3).sum(), x)
-    yield "wigner", o3.wigner_3j(1, 2, 1), o3.wigner_D(2, torch.tensor(0.1), torch.tensor(0.2), torch.tensor(0.3)), o3.Irreps("2x1e + 3x0o").D_from_matrix(o3.rand_matrix())
+    yield ("wigner", o3.wigner_3j(1, 2, 1), o3.wigner_D(2, torch.tensor(0.1), torch.tensor(0.2), torch.tensor(0.3)),
+           o3.Irreps("2x1e + 3x0o").D_from_matrix(o3.rand_matrix()))
     one, two, out = o3.Irreps("2x0e + 1x1o"), o3.Irreps("1x0e + 1x1o"), o3.Irreps("2x0e + 1x1o + 1x1e")
     for product in [o3.FullyConnectedTensorProduct(one, two, out), o3.FullTensorProduct(one, two), o3.ElementwiseTensorProduct(two, two)]:
         a, b = torch.randn(3, product.irreps_in1.dim, requires_grad=True), torch.randn(3, product.irreps_in2.dim, requires_grad=True)

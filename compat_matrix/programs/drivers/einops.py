@@ -21,7 +21,8 @@ def program():
     yield "shapes", parse_shape(x, "b _ w c"), asnumpy(x.detach()[0, 0]), rearrange([x, x], "k b ... -> b k ...").shape
     torch.set_default_dtype(torch.float64)
     net = torch.nn.Sequential(
-        torch.nn.Conv2d(3, 4, 3), Reduce("b c (h 2) (w 2) -> b c h w", "max"), Rearrange("b c h w -> b h (w c)"), EinMix("b h d -> b e", "e h d", bias_shape="e", h=3, d=12, e=5)
+        torch.nn.Conv2d(3, 4, 3), Reduce("b c (h 2) (w 2) -> b c h w", "max"), Rearrange("b c h w -> b h (w c)"),
+        EinMix("b h d -> b e", "e h d", bias_shape="e", h=3, d=12, e=5)
     )
     out = net(torch.randn(2, 3, 8, 8))
     out.pow(2).sum().backward()

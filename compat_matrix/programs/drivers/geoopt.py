@@ -22,7 +22,8 @@ def program():
             yield f"{name}: exponential", y, manifold.logmap(x, y).detach(), d, torch.autograd.grad(d, x)
     ball = geoopt.PoincareBall()
     x, y = torch.randn(2, 3, 2) * 0.2
-    yield "gyrovectors", ball.mobius_add(x, y), ball.mobius_scalar_mul(torch.tensor(0.5), x), ball.geodesic(torch.tensor(0.3), x, y), ball.expmap0(x), ball.logmap0(y)
+    yield ("gyrovectors", ball.mobius_add(x, y), ball.mobius_scalar_mul(torch.tensor(0.5), x), ball.geodesic(torch.tensor(0.3), x, y), ball.expmap0(x),
+           ball.logmap0(y))
     for make in (geoopt.optim.RiemannianSGD, geoopt.optim.RiemannianAdam):
         p = geoopt.ManifoldParameter(geoopt.Sphere().projx(torch.tensor([[1.0, 2.0, 3.0]])), manifold=geoopt.Sphere())
         q = geoopt.ManifoldParameter(torch.tensor([0.1, 0.2]), manifold=geoopt.PoincareBall())

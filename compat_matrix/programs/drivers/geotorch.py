@@ -7,7 +7,7 @@ import torch
 def program():
     torch.set_default_dtype(torch.float64)
     for name, shape, given in [
-        ("symmetric", (4, 4), {}), ("skew", (4, 4), {}), ("sphere", (5, 3), {}), ("orthogonal", (4, 4), {}), 
+        ("symmetric", (4, 4), {}), ("skew", (4, 4), {}), ("sphere", (5, 3), {}), ("orthogonal", (4, 4), {}),
         ("low_rank", (5, 3), {"rank": 2}), ("fixed_rank", (5, 3), {"rank": 2}), ("invertible", (4, 4), {}), ("positive_definite", (4, 4), {}),
         ("positive_semidefinite", (4, 4), {}), ("sln", (4, 4), {}), ("grassmannian", (5, 2), {}),
     ]:

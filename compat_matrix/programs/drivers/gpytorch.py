@@ -46,8 +46,9 @@ def program():
         yield "prediction", answer.mean, answer.variance, answer.confidence_region()
     points = torch.rand(4, 2, requires_grad=True)
     for kernel in [
-        gpytorch.kernels.RBFKernel(ard_num_dims=2), gpytorch.kernels.MaternKernel(nu=0.5), gpytorch.kernels.MaternKernel(nu=1.5), gpytorch.kernels.LinearKernel(),
-        gpytorch.kernels.PeriodicKernel(), gpytorch.kernels.RQKernel(), gpytorch.kernels.CosineKernel(), gpytorch.kernels.PolynomialKernel(power=2),
+        gpytorch.kernels.RBFKernel(ard_num_dims=2), gpytorch.kernels.MaternKernel(nu=0.5), gpytorch.kernels.MaternKernel(nu=1.5),
+        gpytorch.kernels.LinearKernel(), gpytorch.kernels.PeriodicKernel(), gpytorch.kernels.RQKernel(), gpytorch.kernels.CosineKernel(),
+        gpytorch.kernels.PolynomialKernel(power=2),
         gpytorch.kernels.RBFKernel() + gpytorch.kernels.LinearKernel(), gpytorch.kernels.RBFKernel() * gpytorch.kernels.PeriodicKernel(),
     ]:
         value = kernel(points).to_dense()

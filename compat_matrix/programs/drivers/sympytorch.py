@@ -8,7 +8,8 @@ import torch
 def program():
     torch.set_default_dtype(torch.float64)
     x, y = sympy.symbols("x y")
-    formulas = [1.0 * sympy.cos(2.0 * x) + y**2, sympy.exp(-x) * sympy.sqrt(y + 3), sympy.Max(x, y) - sympy.Abs(x - 0.5), sympy.atan2(x, y) + sympy.pi, sympy.Piecewise((x, x > 0), (y, True))]
+    formulas = [1.0 * sympy.cos(2.0 * x) + y**2, sympy.exp(-x) * sympy.sqrt(y + 3), sympy.Max(x, y) - sympy.Abs(x - 0.5),
+                sympy.atan2(x, y) + sympy.pi, sympy.Piecewise((x, x > 0), (y, True))]
     for formula in formulas:
         try:
             module = sympytorch.SymPyModule(expressions=[formula])

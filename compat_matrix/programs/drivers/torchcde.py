@@ -28,5 +28,6 @@ def program():
     yield "line", line.evaluate(2.5), line.derivative(2.5), line.grid_points
     field, start = Field(), torch.randn(2, 3, requires_grad=True)
     for adjoint in (False, True):
-        z = torchcde.cdeint(X=torchcde.CubicSpline(coefficients), func=field, z0=start, t=spline.interval, adjoint=adjoint, method="rk4", options={"step_size": 0.5})
+        z = torchcde.cdeint(X=torchcde.CubicSpline(coefficients), func=field, z0=start, t=spline.interval, adjoint=adjoint,
+                            method="rk4", options={"step_size": 0.5})
         yield f"solved, adjoint {adjoint}", z, torch.autograd.grad(z[:, -1].pow(2).sum(), [start, *field.parameters()], retain_graph=True)

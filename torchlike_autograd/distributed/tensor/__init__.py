@@ -1,9 +1,9 @@
 """torch.distributed.tensor (layer 9): tensors spread over a mesh of devices.
 
-A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's choice, except for
-gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from torch: no
-`Partial` (sums over devices are complete), plain tensors may meet spread ones (they count as replicated), the number of elements along a sharded dim must be a multiple
-of the mesh's, and one process sees all devices: `to_local()` is what the first device of this process holds.
+A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's
+choice, except for gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from
+torch: no `Partial` (sums over devices are complete), plain tensors may meet spread ones (they count as replicated), the number of elements along a sharded dim
+must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the first device of this process holds.
 """
 
 from __future__ import annotations
@@ -124,7 +124,8 @@ class DTensor(Tensor, metaclass=_DTensorMeta):
 def _spec(mesh, placements, ndim):
     """The jax PartitionSpec of placements."""
     if len(placements) != mesh.ndim:
-        raise ValueError(f"`placements` must have the same length as `device_mesh.ndim`! Found placements length: {len(placements)}, and device_mesh.ndim: {mesh.ndim}.")
+        raise ValueError(f"`placements` must have the same length as `device_mesh.ndim`! Found placements length: {len(placements)}, "
+                         f"and device_mesh.ndim: {mesh.ndim}.")
     axes = [[] for _ in range(ndim)]
     for name, p in zip(mesh.jax_mesh.axis_names, placements):
         if p.is_partial():
@@ -151,7 +152,8 @@ def _even(t, mesh, spec):
 def _placements(sharding):
     """(mesh, placements) of a sharding."""
     if not isinstance(sharding, NamedSharding):
-        sharding = NamedSharding(jax.sharding.Mesh(sorted(sharding.device_set, key=lambda d: d.id), ("dim0",)), PartitionSpec()) if sharding.is_fully_replicated else _refuse(sharding)
+        sharding = (NamedSharding(jax.sharding.Mesh(sorted(sharding.device_set, key=lambda d: d.id), ("dim0",)), PartitionSpec())
+                    if sharding.is_fully_replicated else _refuse(sharding))
     where = {name: i for i, names in enumerate(sharding.spec) for name in _names(names)}
     return DeviceMesh.from_jax(sharding.mesh), tuple(Shard(where[n]) if n in where else Replicate() for n in sharding.mesh.axis_names)
 
@@ -174,7 +176,8 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
         if mesh != device_mesh:
             raise ValueError(f"Cannot distribute a DTensor with device mesh {mesh} to a different device mesh {device_mesh}.")
         if own != tuple(placements):
-            raise ValueError(f"Cannot distribute a DTensor with placements {own} to a different placements {placements}. do you want to call `redistribute` instead?")
+            raise ValueError(f"Cannot distribute a DTensor with placements {own} to a different placements {placements}. do you want to call "
+                             "`redistribute` instead?")
         return tensor
     _even(tensor, device_mesh, spec)
     return interop.shard(tensor.detach(), NamedSharding(device_mesh.jax_mesh, spec)).requires_grad_(tensor.requires_grad)

@@ -1,9 +1,30 @@
 """torch.nn.modules (layer 8): every layer under one roof."""
 
 from .module import Module  # isort: skip
-from . import (
-    activation, adaptive, batchnorm, channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm, lazy, linear, loss, normalization,
-    padding, pixelshuffle, pooling, rnn, sparse, transformer, upsampling)
+from . import (  # noqa: F401 - `lazy` is a part of the package, too
+    activation,
+    adaptive,
+    batchnorm,
+    channelshuffle,
+    container,
+    conv,
+    distance,
+    dropout,
+    flatten,
+    fold,
+    instancenorm,
+    lazy,
+    linear,
+    loss,
+    normalization,
+    padding,
+    pixelshuffle,
+    pooling,
+    rnn,
+    sparse,
+    transformer,
+    upsampling,
+)
 
 __all__ = ["Module"]
 for _part in (activation, adaptive, batchnorm, channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm, linear, loss,

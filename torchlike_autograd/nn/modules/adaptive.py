@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import namedtuple
 
 from ..._core.composite import named
@@ -66,7 +67,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head = F.log_softmax(self.head(input), dim=1)
         output = zeros_like(head[:, 0])
         bounds = [0, *self.cutoffs]
-        for i, (low, high) in enumerate(zip(bounds, bounds[1:])):
+        for i, (low, high) in enumerate(itertools.pairwise(bounds)):
             rows = ((target >= low) & (target < high)).nonzero().squeeze(1)
             if rows.numel() == 0:
                 continue

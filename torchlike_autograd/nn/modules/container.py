@@ -418,7 +418,7 @@ class ParameterDict(Module):
 
     def get(self, key, default=None):
         """The value of a key, or a default."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401 - this is `get`
 
     def fromkeys(self, keys, default=None):
         """A dict with one value for several keys."""

@@ -9,16 +9,31 @@ from collections import OrderedDict
 from typing import TypeVar
 
 from ..._tensor import Tensor
-from ...utils.hooks import RemovableHandle
+from ...utils.hooks import RemovableHandle  # noqa: F401 - PyTorch's module has it too
 from ..parameter import Buffer, Parameter
 from . import _call, _convert, _state
-from ._call import (
-    _forward_unimplemented, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_registration_hooks, _global_forward_hooks,
-    _global_forward_hooks_always_called, _global_forward_hooks_with_kwargs, _global_forward_pre_hooks, _global_module_registration_hooks,
-    _global_parameter_registration_hooks, _has_any_global_hook, _WrappedHook, register_module_backward_hook,
-    register_module_buffer_registration_hook, register_module_forward_hook, register_module_forward_pre_hook,
-    register_module_full_backward_hook, register_module_full_backward_pre_hook, register_module_module_registration_hook,
-    register_module_parameter_registration_hook)
+from ._call import (  # noqa: F401 - PyTorch's module has them all
+    _forward_unimplemented,
+    _global_backward_hooks,
+    _global_backward_pre_hooks,
+    _global_buffer_registration_hooks,
+    _global_forward_hooks,
+    _global_forward_hooks_always_called,
+    _global_forward_hooks_with_kwargs,
+    _global_forward_pre_hooks,
+    _global_module_registration_hooks,
+    _global_parameter_registration_hooks,
+    _has_any_global_hook,
+    _WrappedHook,
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from ._names import typename
 
 __all__ = ["Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",

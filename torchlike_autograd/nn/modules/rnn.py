@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 
+from ..._core.autocasting import here as _autocast
 from ..._core.composite import COMPOSITES
 from ..._core.saying import warn
-from ..._core.autocasting import here as _autocast
 from ..._functions.create import empty, zeros
 from ..._tensor import Tensor
 from .. import init
@@ -15,7 +15,7 @@ from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 from .module import Module
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 

@@ -16,7 +16,7 @@ def _checked_padding(padding_idx, num_embeddings):
     """The row that gets no gradient, counted from the front."""
     if padding_idx is None:
         return None
-    if padding_idx > 0 and padding_idx >= num_embeddings or padding_idx < -num_embeddings:
+    if (padding_idx > 0 and padding_idx >= num_embeddings) or padding_idx < -num_embeddings:
         raise AssertionError("Padding_idx must be within num_embeddings")
     return padding_idx if padding_idx >= 0 else num_embeddings + padding_idx
 

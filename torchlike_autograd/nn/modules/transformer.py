@@ -24,7 +24,7 @@ def _generate_square_subsequent_mask(sz, device=None, dtype=None):
     return full((sz, sz), float("-inf"), dtype=dtype, device=device).triu(diagonal=1)
 
 
-def _get_clones(module, N):  # noqa: N803
+def _get_clones(module, N):
     return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 

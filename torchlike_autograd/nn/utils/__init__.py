@@ -1,7 +1,7 @@
 """torch.nn.utils (layer 8)."""
 
 from ..._core import publish as _publish
-from . import clip_grad, convert_parameters, fusion, init, memory_format, rnn, stateless
+from . import clip_grad, convert_parameters, fusion, init, memory_format, rnn, stateless  # noqa: F401 - parts of the package
 from .clip_grad import _clip_grads_with_norm_ as clip_grads_with_norm_
 from .clip_grad import _get_total_norm as get_total_norm
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_

@@ -54,7 +54,7 @@ class _Orthogonal(Module):
         if use_trivialization:
             self.register_buffer("base", None)
 
-    def forward(self, X):  # noqa: N803
+    def forward(self, X):
         x = X
         n, k = x.size(-2), x.size(-1)
         turned = n < k
@@ -82,7 +82,7 @@ class _Orthogonal(Module):
             q = _T["torch.linalg.solve"](unit - 0.5 * a, unit + 0.5 * a)
         return q[..., :k] if n != k else q
 
-    def right_inverse(self, Q):  # noqa: N803
+    def right_inverse(self, Q):
         """What `forward` takes to a given matrix (the nearest orthogonal one); the matrix itself is kept as `base`."""
         q = Q
         if q.shape != self.shape:

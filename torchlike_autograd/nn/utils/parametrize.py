@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 from contextlib import contextmanager
 
@@ -30,7 +31,7 @@ def cached():
             _cache.clear()
 
 
-def _register_parameter_or_buffer(module, name, X):  # noqa: N803
+def _register_parameter_or_buffer(module, name, X):
     (module.register_parameter if isinstance(X, Parameter) else module.register_buffer)(name, X)
 
 
@@ -69,10 +70,8 @@ class ParametrizationList(ModuleList):
     def _inverted(self, value):
         for module in reversed(list(self)):
             if hasattr(module, "right_inverse"):
-                try:
+                with contextlib.suppress(NotImplementedError):
                     value = module.right_inverse(value)
-                except NotImplementedError:
-                    pass
         return value
 
     def _checked_inverse(self, original, new):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import namedtuple
 from collections.abc import Iterable
 
@@ -97,7 +98,7 @@ def _lengths(lengths, batch):
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(found)} (batch_size={batch})")
     if any(n <= 0 for n in found):
         raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
-    if any(a < b for a, b in zip(found, found[1:])):
+    if any(a < b for a, b in itertools.pairwise(found)):
         raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to "
                            "pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability.")
     return found

@@ -93,7 +93,8 @@ class LoggingTestCase(TestCase):
     @contextlib.contextmanager
     def _handler_watcher(self, record_list):
         """What the logs' handlers are given also goes to `record_list`."""
-        handlers = {id(h): h for name in ("torch", *_RESTORED) for h in logging.getLogger(name).handlers if isinstance(h.formatter, _logging._Formatter)}.values()
+        handlers = {id(h): h for name in ("torch", *_RESTORED) for h in logging.getLogger(name).handlers
+                    if isinstance(h.formatter, _logging._Formatter)}.values()
 
         def watching(emit):
             def both(record):

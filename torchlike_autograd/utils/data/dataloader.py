@@ -1,9 +1,9 @@
 """torch.utils.data.dataloader (layer 8).
 
 Workers run in this process, one after the other, because XLA's threads do not survive a fork.  Everything else is as with PyTorch's processes: each has its own
-copy of the dataset object (and of the objects and containers that it holds, up to a size; arrays and what cannot be copied are shared), its own seeds for torch,
-`random` and NumPy, its `get_worker_info()`; keys are drawn `prefetch_factor` batches ahead for each worker, and batches come in the same order.  What differs:
-a worker computes when its batch is asked for, globals are shared with it, `timeout` and `multiprocessing_context` are checked and change nothing.
+copy of the dataset object (and of the objects and containers that it holds, up to a size; arrays and what cannot be copied are shared), its own seeds for
+torch, `random` and NumPy, its `get_worker_info()`; keys are drawn `prefetch_factor` batches ahead for each worker, and batches come in the same order.  What
+differs: a worker computes when its batch is asked for, globals are shared with it, `timeout` and `multiprocessing_context` are checked and change nothing.
 """
 
 from __future__ import annotations
