@@ -89,6 +89,9 @@ from . import (  # noqa: E402
 )
 from ._C import PyTorchFileReader  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
+
+# After `amp`: its words for the cache of autocast are the ones that hold.
+from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .amp.autocast_mode import OLDER as _older_autocast  # noqa: E402
@@ -114,9 +117,6 @@ from .futures import Future  # noqa: E402
 from .jit import ScriptFunction, ScriptModule  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
-
-# After `amp`: its words for the cache of autocast are the ones that hold.
-from ._settings import *  # isort: skip  # noqa: E402, F403
 
 globals().update(_older_autocast)
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None

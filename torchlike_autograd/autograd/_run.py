@@ -9,8 +9,8 @@ from .._core import engine, levels, overriding
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
-from .._core.record import record_op, thread
 from .._core.numeric import say_once
+from .._core.record import record_op, thread
 from .._core.saying import warn
 from .._core.simple import run_simple
 from .._core.size import Size
