@@ -89,8 +89,6 @@ from . import (  # noqa: E402
 )
 from ._C import PyTorchFileReader  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
-
-# After `amp`: its words for the cache of autocast are the ones that hold.
 from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
