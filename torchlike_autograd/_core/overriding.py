@@ -246,7 +246,7 @@ def _elsewhere(*args, **kwargs):
 def swapped_code(f, name, make):
     """Code for a function `f` that calls ``make(body)``, `body` being the function as it is now; it takes what it is given, so `f` must lose its defaults."""
     body = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-    body.__kwdefaults__, body.__doc__, body.__module__ = f.__kwdefaults__, f.__doc__, f.__module__
+    body.__kwdefaults__, body.__doc__, body.__module__, body.__qualname__ = f.__kwdefaults__, f.__doc__, f.__module__, f.__qualname__
     f.__globals__[name] = make(body)
     f.__signature__ = inspect.signature(body)
     return _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)

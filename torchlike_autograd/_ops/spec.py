@@ -324,7 +324,7 @@ def _input_behind(form, i):
     """The operator's input that is input `i` of a pullback (of a pullback, ...); None for a cotangent."""
     while isinstance(form, Pullback):
         owner = form.owners[i]
-        if owner[0] == "g":
+        if owner[0] in "gr":  # a cotangent, or a result
             return None
         form, i = getattr(form.inner, "base", form.inner), int(owner[1:])
     return form.owners[i]
