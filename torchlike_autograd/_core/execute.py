@@ -19,6 +19,7 @@ import numpy as np
 from .._ops.spec import Pullback
 from . import config, donation, guards, levels, placed, record
 from .host import host_function
+from .loops import merged
 from .plan import StageForm
 from .program import Program, run_step
 from .record import LEAF, LOCK, ROOT, Tape, Value, fills, thread
@@ -282,13 +283,14 @@ def _compile(program, floats, ints, arrays, heirs):
 
     arguments = (_numbers(program, floats, ints), *arrays)
     traced = jax.jit(from_words).trace(*arguments)
-    program.sources, chosen = sources_of(traced.jaxpr)
+    closed = merged(traced.jaxpr)
+    program.sources, chosen = sources_of(closed)
     if heirs:
-        known = program.sources or range(len(traced.jaxpr.jaxpr.outvars))
+        known = program.sources or range(len(closed.jaxpr.outvars))
         program.donates, program.sources, chosen = donation.arranged(heirs, known, chosen if program.sources else tuple(known), arguments[0] is not None)
-    if program.sources is not None:
+    if program.sources is not None or closed is not traced.jaxpr:
         given = tuple([k + 1 for k in program.donates])
-        traced = jax.jit(only(traced.jaxpr, chosen), donate_argnums=given).trace(*arguments)
+        traced = jax.jit(only(closed, chosen if program.sources is not None else range(len(closed.jaxpr.outvars))), donate_argnums=given).trace(*arguments)
     compiled = traced.lower().compile(_options)
     out = _complete(program, compiled(*arguments), arguments)
     program.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that

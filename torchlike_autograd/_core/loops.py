@@ -1,0 +1,240 @@
+"""Loops that a program would run twice (layer 3).
+
+A backward pass differentiates its operators anew, from their inputs.  What that computes a second time of the forward pass is found to be the same by XLA and
+runs once, except loops: the one that a derivative needs stores what its turns save, so it is another loop.  `merged` leaves the shorter one out and takes
+its results from the longer one.
+
+Values are numbered, equal numbers being equal values: by their operation, its parameters and the numbers it reads.  A loop's body is numbered with
+what stays the same under the numbers it has outside, and what is carried under its place.  Two loops that start alike and whose bodies carry the same on
+do so in every turn.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import jax
+import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var, jaxpr_as_fun
+
+_BODIES = ("jaxpr", "call_jaxpr")
+_CALLS = frozenset(["jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call"])
+
+
+class _Node:
+    """An operation of the program: an equation, the numbers that it reads and those that it makes."""
+
+    __slots__ = ("eqn", "ins", "outs", "turn")
+
+    def __init__(self, eqn, ins, outs):
+        self.eqn, self.ins, self.outs, self.turn = eqn, ins, outs, None
+
+
+class _Numbering:
+    def __init__(self):
+        self.known, self.alive, self.count = {}, [], itertools.count()
+        self.nodes, self.makers, self.arrays = [], {}, {}
+
+    def number(self, key):
+        out = self.known.get(key)
+        if out is None:
+            out = self.known[key] = next(self.count)
+        return out
+
+    def array(self, value):
+        """The number of a constant."""
+        self.alive.append(value)
+        n = self.number(("array", id(value)))
+        self.arrays[n] = value
+        return n
+
+    def literal(self, v):
+        return self.number(("literal", v.aval, np.asarray(v.val).tobytes()))
+
+    def run(self, jaxpr, consts, ins, place):
+        """The numbers of a jaxpr's results; `place`: whether its operations are the program's own."""
+        env = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *ins)))
+        for eqn in jaxpr.eqns:
+            read = [self.literal(v) if isinstance(v, Literal) else env[v] for v in eqn.invars]
+            env.update(zip(eqn.outvars, self.equation(eqn, read, place)))
+        return [self.literal(v) if isinstance(v, Literal) else env[v] for v in jaxpr.outvars]
+
+    def equation(self, eqn, read, place):
+        body = _body(eqn)
+        if body is None:
+            outs = self.plain(eqn, read)
+        else:
+            open_ = place and _loops(body.jaxpr)
+            outs = self.run(body.jaxpr, [self.array(c) for c in body.consts], read, open_)
+            place = place and not open_
+        if place and not all(n in self.makers for n in outs):
+            node = _Node(eqn, read, outs)
+            self.nodes.append(node)
+            for n in outs:
+                self.makers.setdefault(n, node)
+        return outs
+
+    def plain(self, eqn, read):
+        if eqn.effects:
+            return [next(self.count) for _ in eqn.outvars]
+        key = (eqn.primitive.name, *read, *((k, self.frozen(v)) for k, v in sorted(eqn.params.items())))
+        return [self.number((key, k, v.aval)) for k, v in enumerate(eqn.outvars)]
+
+    def frozen(self, value):
+        """Something hashable that is equal where a parameter means the same."""
+        if isinstance(value, (ClosedJaxpr, Jaxpr)):
+            jaxpr, consts = (value.jaxpr, value.consts) if isinstance(value, ClosedJaxpr) else (value, ())
+            arguments = [self.number(("argument", k, v.aval)) for k, v in enumerate((*jaxpr.invars, *jaxpr.constvars[len(consts):]))]
+            return "jaxpr", *self.run(jaxpr, [*map(self.array, consts), *arguments[len(jaxpr.invars):]], arguments[:len(jaxpr.invars)], False)
+        if isinstance(value, (tuple, list)):
+            return tuple(map(self.frozen, value))
+        try:
+            hash(value)
+        except TypeError:
+            self.alive.append(value)
+            return "id", id(value)
+        return type(value), value
+
+    def turn(self, node):
+        """The numbers that a loop's body makes, in a turn where what it carries has the numbers of its places."""
+        if node.turn is None:
+            p = node.eqn.params
+            fixed, carried = p["num_consts"], p["num_carry"]
+            body = p["jaxpr"]
+            at = [self.number(("carried", k, v.aval)) for k, v in enumerate(body.jaxpr.invars[fixed:fixed + carried])]
+            own = [self.number(("turn's", n)) for n in node.ins[fixed + carried:]]
+            node.turn = self.run(body.jaxpr, map(self.array, body.consts), [*node.ins[:fixed], *at, *own], False)
+        return node.turn
+
+
+def _body(eqn):
+    """The jaxpr that an equation stands for, closed; None where it is an operation of its own."""
+    if eqn.primitive.name not in _CALLS or eqn.effects:
+        return None
+    body = next((eqn.params[k] for k in _BODIES if k in eqn.params), None)
+    return ClosedJaxpr(body, ()) if isinstance(body, Jaxpr) and not body.constvars else body if isinstance(body, ClosedJaxpr) else None
+
+
+def _loops(jaxpr):
+    """How many loops of known length a jaxpr has."""
+    count = 0
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "scan":
+            count += not eqn.effects
+        elif (body := _body(eqn)) is not None:
+            count += _loops(body.jaxpr)
+    return count
+
+
+def _same(numbering, short, long):
+    """Whether a loop does in every turn what another one does too, so that all of its results are carried or stored there."""
+    p, q = short.eqn.params, long.eqn.params
+    carried = p["num_carry"]
+    if short is long or (p["length"], p["reverse"]) != (q["length"], q["reverse"]) or carried > q["num_carry"]:
+        return False
+    starts, others = (n.ins[n.eqn.params["num_consts"]:][:carried] for n in (short, long))
+    if starts != others:
+        return False
+    made, kept = numbering.turn(short), numbering.turn(long)
+    return made[:carried] == kept[:carried] and set(made).issubset(kept)
+
+
+def _replacements(numbering):
+    """{node of a loop that is left out: (the one that takes its place, where its results stand there)}."""
+    loops = [n for n in numbering.nodes if n.eqn.primitive.name == "scan" and not n.eqn.effects]
+    out = {}
+    for short in loops:
+        long = next((n for n in loops if n not in out and _same(numbering, short, n)), None)
+        if long is not None:
+            out[short] = long, _places(numbering, short, long)
+    return out
+
+
+def _places(numbering, short, long):
+    """Where a loop's results stand among those of another, which stores from now on what it only carried."""
+    carried, others = (n.eqn.params["num_carry"] for n in (short, long))
+    places = [*range(carried)]
+    for n, v in zip(short.turn[carried:], short.eqn.outvars[carried:]):
+        if n not in long.turn[others:]:
+            _store(numbering, long, long.turn.index(n), v.aval)
+        places.append(long.turn.index(n, others))
+    return places
+
+
+def _store(numbering, node, k, stacked):
+    """Make a loop store a result of each turn, of which it gave the last only."""
+    body = node.eqn.params["jaxpr"]
+    run = jaxpr_as_fun(body)
+    longer = jax.make_jaxpr(lambda *ins: [*(out := run(*ins)), out[k]])(*body.in_avals)
+    node.eqn = node.eqn.replace(params={**node.eqn.params, "jaxpr": longer}, outvars=[*node.eqn.outvars, Var(stacked)])
+    new = next(numbering.count)
+    node.outs, node.turn = [*node.outs, new], [*node.turn, node.turn[k]]
+    numbering.makers[new] = node
+
+
+class _Rewriting:
+    """The program written anew, operation by operation."""
+
+    def __init__(self, numbering, ins, jaxpr):
+        self.makers, self.instead = numbering.makers, _replacements(numbering)
+        self.consts = {n: (Var(jax.typeof(a)), a) for n, a in numbering.arrays.items()}
+        self.variables = {**{n: v for n, (v, _) in self.consts.items()}, **dict(zip(ins, jaxpr.invars))}
+        self.eqns = []
+
+    def write(self, node):
+        """Write one operation unless its results are there."""
+        if all(n in self.variables for n in node.outs):
+            return
+        if node not in self.instead or not self.replaced(node, *self.instead[node]):
+            self.copy(node)
+
+    def replaced(self, short, long, places):
+        """Write a loop that comes later, with what it reads; False where it reads what the one that it replaces makes."""
+        before = [] if all(n in self.variables for n in long.outs) else self.needs(long)
+        if short in before:
+            return False
+        for node in before:
+            self.copy(node)
+        self.variables.update((n, self.variables[long.outs[k]]) for n, k in zip(short.outs, places))
+        return True
+
+    def copy(self, node):
+        ins = [v if isinstance(v, Literal) else self.variables[n] for v, n in zip(node.eqn.invars, node.ins)]
+        outs = [Var(v.aval) for v in node.eqn.outvars]
+        self.eqns.append(node.eqn.replace(invars=ins, outvars=outs))
+        for n, v in zip(node.outs, outs):
+            self.variables.setdefault(n, v)
+
+    def needs(self, node):
+        """The operations to write before one, itself last, each after what it reads."""
+        order, seen, stack = [], set(), [(node, False)]
+        while stack:
+            here, done = stack.pop()
+            if done:
+                order.append(here)
+            elif here not in seen:
+                seen.add(here)
+                stack.append((here, True))
+                stack.extend((self.makers[n], False) for n in here.ins if n not in self.variables and n in self.makers)
+        return order
+
+
+def merged(closed):
+    """The program without the loops whose results another loop of it has too; itself where there are none."""
+    jaxpr = closed.jaxpr
+    if _loops(jaxpr) < 2:
+        return closed
+    numbering = _Numbering()
+    ins = [numbering.number(("input", k)) for k in range(len(jaxpr.invars))]
+    outs = numbering.run(jaxpr, map(numbering.array, closed.consts), ins, True)
+    out = _Rewriting(numbering, ins, jaxpr)
+    if not out.instead:
+        return closed
+    for node in numbering.nodes:
+        out.write(node)
+    outvars = [v if isinstance(v, Literal) else out.variables[n] for v, n in zip(jaxpr.outvars, outs)]
+    consts = out.consts.values()
+    return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in consts], eqns=out.eqns, outvars=outvars), [a for _, a in consts])
+
+
+__all__ = ["merged"]
