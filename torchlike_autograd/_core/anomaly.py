@@ -89,10 +89,13 @@ def _fails(tape, step):
     """Whether a node's saved values are gone or were written to."""
     if step.kind != "op":
         return False
-    used, own, checked, saves = _saved(step.form, step.wanted, step.mode == INPLACE)
-    if saves and step.first in tape.freed:
+    saved = _saved(step.form, step.wanted, step.mode == INPLACE)
+    if saved is None:
+        return False
+    if step.first in tape.freed:
         return True
-    slots = [step.first + k for k in own] + [step.ins[i] for i in used if checked and type(step.ins[i]) is not tuple]
+    used, own = saved
+    slots = [step.first + k for k in own] + [step.ins[i] for i in used if type(step.ins[i]) is not tuple]
     return any(_stale(tape, s) for s in slots)
 
 

@@ -151,15 +151,12 @@ def _build(prefix, roots, targets, cuts, lost=()):
         if not wanted and not visible:
             continue
         read = wanted if wanted or ("filled", first) not in cuts else step.wanted  # whose `.grad` is filled runs too, for nobody
-        if read and step.kind == "op":
-            used, own, checked, saves = _saved(step.form, read, step.mode == INPLACE)
-            if saves:
-                saving.add(first)
-                for i in used if checked and not step.packed else ():
-                    if type(ins[i]) is not tuple:
-                        kept.add(ins[i])
-                for i in own if not step.packed else ():
-                    results.add(first + i)
+        if read and step.kind == "op" and (found := _saved(step.form, read, step.mode == INPLACE)):
+            saving.add(first)
+            if not step.packed:
+                used, own = found
+                kept.update([ins[i] for i in used if type(ins[i]) is not tuple])
+                results.update([first + i for i in own])
         if visible and _only_watched(step, wanted, given, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
         elif visible:
@@ -173,9 +170,15 @@ def _build(prefix, roots, targets, cuts, lost=()):
 
 
 def _saved(form, wanted, inplace):
-    """(inputs and outputs that a node keeps, whether their versions are checked, whether the node has anything to release)."""
-    ins, outs = form.kept(wanted, inplace)
-    return ins, outs, form.checked, bool(ins or outs or (inplace and form.kept(wanted)[0]))
+    """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release."""
+    key = ("saved", wanted, inplace)
+    try:
+        return form._pullbacks[key]
+    except KeyError:
+        ins, outs = form.kept(wanted, inplace)
+        has = ins or outs or (inplace and form.kept(wanted)[0])
+        out = form._pullbacks[key] = (tuple(ins) if form.checked else (), tuple(outs)) if has else None
+        return out
 
 
 def _only_watched(step, wanted, given, cuts):
@@ -243,7 +246,7 @@ class _Stages:
     """Cuts the visits into stages, simulating which gradients are alive."""
 
     def __init__(self, roots, table, avals, targets):
-        self.items, self.current = [], []
+        self.items, self.current, self.touched = [], [], set()
         self.alive = dict.fromkeys(roots)
         self.start = tuple(self.alive)
         self.table, self.avals = table, avals
@@ -255,13 +258,16 @@ class _Stages:
         self._consume(v.step, v.given, v.wanted)
 
     def _consume(self, step, given, wanted):
-        alive, targets = self.alive, self.wanted_targets
+        alive, targets, touched, first, ins = self.alive, self.wanted_targets, self.touched, step.first, step.ins
         for i in given:
-            slot = step.first + i
+            slot = first + i
+            touched.add(slot)
             if targets is None or slot not in targets:
                 alive.pop(slot, None)
         for i in wanted:
-            alive[step.ins[i]] = None
+            slot = ins[i]
+            touched.add(slot)
+            alive[slot] = None
 
     def watched(self, item, v):
         self.close()
@@ -273,30 +279,23 @@ class _Stages:
         self.items.append(item)
         if item[0] == "node":
             self._consume(item[1], item[3], item[2] if item[3] else ())
+            self.touched.clear()
         self.start = tuple(self.alive)
 
     def close(self):
+        """End a stage: it takes what its visits consume or add to, and gives what is alive after it and was touched."""
+        touched = self.touched
         if self.current:
-            self.items.append(_stage(self.current, self.start, tuple(self.alive), self.table, self.avals))
+            outs = tuple([s for s in self.alive if s in touched])
+            self.items.append(Stage(self.current, tuple([s for s in self.start if s in touched]), outs, self.table, self.avals))
         self.current = []
+        touched.clear()
         self.start = tuple(self.alive)
 
     def finish(self):
         self.close()
         self.targets = tuple(self.alive)
         return self.items
-
-
-def _stage(visits, start, alive, table, avals):
-    """A stage takes what its visits consume or add to, and gives what is alive after it and was touched."""
-    touched = {}
-    for v in visits:
-        for i in v.given:
-            touched[v.step.first + i] = None
-        for i in v.wanted:
-            touched[v.step.ins[i]] = None
-    cots = tuple(s for s in start if s in touched)
-    return Stage(visits, cots, tuple(s for s in alive if s in touched), table, avals)
 
 
 class StageForm:

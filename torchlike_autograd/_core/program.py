@@ -131,7 +131,7 @@ def _graph(prefix, shown, table):
     if not live:
         return False, set()
     freed = prefix.frees
-    if not any(s.kind == "op" and s.first not in freed and s.mode != LEAF and s.wanted and True in s.needs and kept_by(s, s.wanted) for s in prefix.steps()[0]):
+    if not any(s.kind == "op" and s.wanted and s.first not in freed and s.mode != LEAF and True in s.needs and _keeps(s) for s in prefix.steps()[0]):
         return True, set()  # the commonest: its backward pass has been
     needs, kept = needs_of(prefix), set()
     for step in reversed(prefix.steps()[0]):
@@ -142,6 +142,11 @@ def _graph(prefix, shown, table):
         if step.kind == "op" and wanted and step.first not in freed:
             kept.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
     return True, kept
+
+
+def _keeps(step):
+    """Whether the pullback of a step reads a slot."""
+    return any(type(s) is not tuple for s in kept_by(step, step.wanted))
 
 
 def kept_by(step, wanted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._ops.spec import Aval, Pullback, Spec
+from .._ops.spec import NUMBERS, Aval, Form, Pullback, Spec
 from .._tensor import Tensor
 from . import donation, engine, errors, execute, guards, hooks, hot, nodes, plan, program, record, simple, storage
 from .speed import native
@@ -15,11 +15,12 @@ def wire():
     if native is None:
         return
     Tensor.grad = native.Gradient(Tensor.__dict__["grad"])
-    known = (Tensor, Aval, Spec, Pullback, record.Value, record.Tape, record.Prefix, record.Step, record.ThreadState, record.Counter, plan.Stage, plan.Visit,
-             storage.Cell, storage.View, nodes.Leaf, nodes.Observed, program.Program, simple.Simple)
+    known = (Tensor, Aval, Spec, Form, Pullback, record.Value, record.Tape, record.Prefix, record.Step, record.ThreadState, record.Counter, plan.Stage,
+             plan.Visit, storage.Cell, storage.View, nodes.Leaf, nodes.Observed, program.Program, simple.Simple)
     native.set_up(
         **{c.__name__: c for c in known}, Array=np.ndarray, PLAIN=hot.PLAIN, REPLAY=storage.REPLAY, ADD=engine._ADD,
         thread=record.thread, threads=record.threads, acquire=record.LOCK.acquire, release=record.LOCK.release, serials=record.serials,
+        number_avals=tuple(NUMBERS[k] for k in "fibc"), record_limit=record.LIMIT, made_nodes=record.ROOT_NODES,
         immediate=record.IMMEDIATE, watched=nodes.Leaf.watched, stats=execute.stats, credits=execute._credit,
         LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, flush=execute.flush, numbers=execute._numbers, sent=execute._sent,

@@ -125,6 +125,16 @@ static PyObject *label_of(PyObject *tape, PyObject *spec, PyObject *mode, PyObje
     return label;
 }
 
+/* Whether there is an integer among the arguments that has no 64 bits. */
+static int too_big(PyObject **ins, Py_ssize_t n)
+{
+    int overflow = 0;
+    for (Py_ssize_t i = 0; !overflow && i < n; i++)
+        if (PyLong_CheckExact(ins[i]))
+            PyLong_AsLongLongAndOverflow(ins[i], &overflow);
+    return overflow;
+}
+
 /* The remembered edge for a call, new; NULL without an error where there is none.  The tape is moved along it, the numbers are noted.
    target: the Value that the result will replace, or NULL; several: whether an edge with several results will do. */
 static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n, PyObject *target, int several)
@@ -133,16 +143,13 @@ static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObje
     if (label == NULL)
         return NULL;
     PyObject *next = SLOT(st, st_tape) == tape ? PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label) : NULL;
+    if (next == NULL && target == NULL && SLOT(st, st_tape) == tape && !PyErr_Occurred() && !too_big(ins, n))
+        next = extended(tape, spec, mode, label, ins, n);
     Py_DECREF(label);
     if (next == NULL || Py_TYPE(next) != Prefix || (SLOT(next, prefix_aval) == NULL && !several) || (target != NULL && !takes(target, next)))
         return NULL;
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (PyLong_CheckExact(ins[i])) {
-            int overflow;
-            PyLong_AsLongLongAndOverflow(ins[i], &overflow);
-            if (overflow)
-                return NULL; /* the general way decides */
-        }
+    if (too_big(ins, n))
+        return NULL; /* the general way decides */
     Py_INCREF(next);
     for (Py_ssize_t i = 0; i < n; i++)
         if (Py_TYPE(ins[i]) != Value && push_number(tape, ins[i]) < 0) {

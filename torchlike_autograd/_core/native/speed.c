@@ -15,6 +15,7 @@
 #endif
 
 #include "state.h"
+#include "extend.h"
 #include "record.h"
 #include "storage.h"
 #include "function.h"
@@ -129,6 +130,10 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Cell", "value", &cell_value}, {"Cell", "counter", &cell_counter}, {"Cell", "layout", &cell_layout}, {"Cell", "n", &cell_n},
         {"View", "base", &view_base}, {"View", "chain", &view_chain}, {"View", "creation", &view_creation}, {"View", "under", &view_under},
         {"View", "geometry", &view_geometry},
+        {"Spec", "forms", &spec_forms}, {"Form", "diff_in", &form_diff_in}, {"Form", "diff_out", &form_diff_out}, {"Form", "out_avals", &form_out_avals},
+        {"Step", "kind", &step_kind}, {"Step", "form", &step_form}, {"Step", "mode", &step_mode}, {"Step", "packed", &step_packed}, {"Step", "wanted", &step_wanted},
+        {"Prefix", "parent", &prefix_parent}, {"Prefix", "size", &prefix_size}, {"Prefix", "inputs", &prefix_inputs}, {"Prefix", "numbers", &prefix_numbers},
+        {"Prefix", "weight", &prefix_weight}, {"Prefix", "watched", &prefix_watched}, {"Prefix", "frees", &prefix_frees}, {"Prefix", "setup", &prefix_setup},
         {"Aval", "shape", &aval_shape}, {"Spec", "guarded", &spec_guarded}, {"Spec", "hot", &spec_hot}, {"Spec", "single_view", &spec_single_view},
     };
     const struct { const char *name; PyObject **out; } objects[] = {
@@ -139,6 +144,8 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Leaf", (PyObject **)&Leaf}, {"Simple", (PyObject **)&Simple}, {"Array", (PyObject **)&Array}, {"numbers", &py_numbers}, {"sent", &py_sent},
         {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"spare", &py_spare}, {"checked", &py_checked}, {"retain", &py_retain}, {"release_kept", &py_release_kept}, {"second_time", &py_second_time}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
         {"Tape", (PyObject **)&Tape}, {"Stage", (PyObject **)&Stage}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
+        {"Spec", (PyObject **)&Spec}, {"Form", (PyObject **)&Form}, {"Step", (PyObject **)&Step}, {"number_avals", &number_avals},
+        {"record_limit", &record_limit}, {"made_nodes", &made_nodes},
         {"LEAF", &LEAF}, {"INPLACE", &INPLACE}, {"NOGRAD", &NOGRAD},
     };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
@@ -191,10 +198,13 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     s_default = PyUnicode_InternFromString("default");
     s_gradient = PyUnicode_InternFromString("gradient");
     s_no_grad = PyUnicode_InternFromString("no_grad");
+    s_op = PyUnicode_InternFromString("op");
+    for (int k = 0; k < 4; k++)
+        s_kinds[k] = PyUnicode_FromOrdinal("fibc"[k]);
     ZERO = PyLong_FromLong(0);
     ONE = PyLong_FromLong(1);
     no_numbers = PyTuple_New(0);
-    if (!s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
+    if (!s_op || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
         return NULL;
     if (PyType_Ready(&StateType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;
