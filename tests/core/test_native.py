@@ -120,3 +120,44 @@ def test_indices_and_operands_that_the_shortcuts_do_not_take():
         with pytest.raises(TypeError):
             torch.Tensor.__rsub__(*wrong)
     assert (x * 2).tolist() == [2.0] * 3
+
+
+
+EDGES = """
+import torchlike_autograd as torch
+from torchlike_autograd._core import execute, record
+
+
+def calls():
+    x, w = torch.ones(3, 2), torch.full((2,), 0.5, requires_grad=True)
+    y = torch.tanh(x * w) * 2 + 3.5 + True
+    z = (y * 2j).real.transpose(0, 1)
+    values, places = y.max(1)
+    a, b = z.split(1)
+    with torch.no_grad():
+        w.mul_(0.5)
+        n = w + 7
+    out = (values + a.sum() * b.sum() + n.sum()).neg()
+    y.mul_(x)
+    return out, places, y
+
+
+calls()
+execute.clear_caches()  # the Forms are known, the edges are not
+kept = calls()
+node = record.thread.state.tape.prefix
+while node.parent is not None:
+    step = node.step
+    print(type(step).__name__, [(k, getattr(step, k)) for k in type(step).__slots__])
+    names = ("size", "inputs", "numbers", "weight", "turned", "watched", "frees", "setup", "used", "aval", "needs", "first")
+    print([(k, type(x).__name__, x) for k in names for x in [getattr(node, k, None)]], len(node.parent.next), node.parent.next.get(None))
+    node = node.parent
+"""
+
+
+@needs_native
+def test_new_edges_are_those_of_python():
+    ours, general = _run(EDGES), _run(EDGES, TLA_NATIVE="0")
+    assert ours.returncode == general.returncode == 0, ours.stderr + general.stderr
+    assert ours.stdout == general.stdout
+    assert ours.stdout.count("Step") > 15

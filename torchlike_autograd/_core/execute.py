@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from .._ops.spec import Pullback
-from . import config, donation, guards, levels, placed, record
+from . import config, donation, guards, levels, placed, record, sightings
 from .host import host_function
 from .loops import merged
 from .plan import StageForm
@@ -108,12 +108,17 @@ def _reopen(tape):
 def _run(tape, mask):
     stats["flushes"] += 1
     prefix = tape.prefix
-    program = prefix.programs.get(mask)
+    program, key = prefix.programs.get(mask), None
     if program is None:
         program = prefix.programs[mask] = Program(prefix, mask)
+        key = sightings.hash_of(program)
+        program.runs = int(sightings.came_before(key))
         _remember(program)
     arrays = _execute(program, tape) if program.outs else ()
     _deliver(tape, program, arrays)
+    if key is not None and program.runs <= 1 and program.compiled is None and config.get("execution") != "immediate":
+        sightings.forget(program, key)
+        _programs.pop((prefix, mask), None)
 
 
 def _deliver(tape, program, arrays):
@@ -366,6 +371,7 @@ def clear_caches():
     with LOCK:
         flush()
         _programs.clear()
+        sightings.clear()
         ROOT.next.clear()
         ROOT.memo.clear()
         ROOT.programs.clear()
