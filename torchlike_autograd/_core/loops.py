@@ -49,7 +49,7 @@ class _Numbering:
         return n
 
     def literal(self, v):
-        return self.number(("literal", v.aval, np.asarray(v.val).tobytes()))
+        return self.number(("literal", _type(v), np.asarray(v.val).tobytes()))
 
     def run(self, jaxpr, consts, ins, place):
         """The numbers of a jaxpr's results; `place`: whether its operations are the program's own."""
@@ -78,13 +78,13 @@ class _Numbering:
         if eqn.effects:
             return [next(self.count) for _ in eqn.outvars]
         key = (eqn.primitive.name, *read, *((k, self.frozen(v)) for k, v in sorted(eqn.params.items())))
-        return [self.number((key, k, v.aval)) for k, v in enumerate(eqn.outvars)]
+        return [self.number((key, k, _type(v))) for k, v in enumerate(eqn.outvars)]
 
     def frozen(self, value):
         """Something hashable that is equal where a parameter means the same."""
         if isinstance(value, (ClosedJaxpr, Jaxpr)):
             jaxpr, consts = (value.jaxpr, value.consts) if isinstance(value, ClosedJaxpr) else (value, ())
-            arguments = [self.number(("argument", k, v.aval)) for k, v in enumerate((*jaxpr.invars, *jaxpr.constvars[len(consts):]))]
+            arguments = [self.number(("argument", k, _type(v))) for k, v in enumerate((*jaxpr.invars, *jaxpr.constvars[len(consts):]))]
             return "jaxpr", *self.run(jaxpr, [*map(self.array, consts), *arguments[len(jaxpr.invars):]], arguments[:len(jaxpr.invars)], False)
         if isinstance(value, (tuple, list)):
             return tuple(map(self.frozen, value))
@@ -101,10 +101,16 @@ class _Numbering:
             p = node.eqn.params
             fixed, carried = p["num_consts"], p["num_carry"]
             body = p["jaxpr"]
-            at = [self.number(("carried", k, v.aval)) for k, v in enumerate(body.jaxpr.invars[fixed:fixed + carried])]
+            at = [self.number(("carried", k, _type(v))) for k, v in enumerate(body.jaxpr.invars[fixed:fixed + carried])]
             own = [self.number(("turn's", n)) for n in node.ins[fixed + carried:]]
             node.turn = self.run(body.jaxpr, map(self.array, body.consts), [*node.ins[:fixed], *at, *own], False)
         return node.turn
+
+
+def _type(v):
+    """What two equal values have in common; avals know meshes too."""
+    a = v.aval
+    return (a.shape, a.dtype, a.weak_type) if hasattr(a, "weak_type") else a
 
 
 def _body(eqn):

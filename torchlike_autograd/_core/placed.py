@@ -24,8 +24,10 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._ops.opened import OPEN, calling
 from . import devices
+from .loops import merged
 from .plan import StageForm, number_of
 from .record import LEAF, slot_table
+from .results import only
 
 
 @contextlib.contextmanager
@@ -263,7 +265,11 @@ class Piece:
             return self.apply(floats, ints, arrays, known)
 
         whole = [target(self.key)] * len(self.gives) if shardings == () else [known.get(t) for t in self.gives]  # nothing comes in: all of it everywhere
-        compiled = jax.jit(f, out_shardings=whole).lower(words, *args).compile()
+        traced = jax.jit(f, out_shardings=whole).trace(words, *args)
+        closed = merged(traced.jaxpr)
+        if closed is not traced.jaxpr:
+            traced = jax.jit(only(closed, range(len(whole))), out_shardings=whole).trace(words, *args)
+        compiled = traced.lower().compile()
         return getattr(compiled, "_call", None) or compiled, compiled
 
 
