@@ -12,6 +12,7 @@ from .._core.composite import composite
 from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
 from .._core.saying import warn
+from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Size, Tensor, wrap
@@ -155,7 +156,7 @@ def _dtype_of_number(x):
 def _like(name, value):
     def factory(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
         if not isinstance(input, Tensor):
-            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._v.aval
         return levels.like(a, placed(filled(a.shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
 

@@ -10,6 +10,7 @@ from .._core import dtypes, words
 from .._core.bind import number
 from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
+from .._core.words import type_name
 from .._tensor import Tensor, from_array
 from .create import zeros_like
 from .norm import into
@@ -22,7 +23,7 @@ _mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_n
 def pad(input, pad, mode="constant", value=None):
     """Padding at the ends of the last dims, counted from the last one; modes constant, reflect, replicate, circular."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     if isinstance(value, str):
         raise TypeError("pad(): argument 'value' (position 4) must be float, not str")
     pad = tuple(int(p) for p in pad)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import bind, dtypes
 from .._core.composite import composite, named
+from .._core.words import type_name
 from .._ops.registry import BY_NAME
 from .._tensor import Tensor
 from .convert import cast
@@ -140,7 +141,7 @@ def tensor_where(self, condition, other):
 
 def _check_tensor(name, position, label, x):
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(x).__name__}")
+        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type_name(x)}")
 
 
 @composite("torch.equal")
