@@ -550,3 +550,45 @@ def _(torch):
     yield "dtype", attempt(lambda: f(x.double()))
     yield "structure", attempt(lambda: f({"a": x}))
     yield "fewer", attempt(lambda: torch.func.linearize(lambda a, b: a * b, x, x)[1](x))
+
+
+def _scaled(x):
+    y = x * 1
+    y.mul_(x)
+    return y.sum()
+
+
+def _shifted(x):
+    y = x * 1
+    y.mul_(x)
+    z = y.view(-1)
+    z[1:].add_(1.0)
+    return y.sin().sum()
+
+
+def _moved(x):
+    y = x * 1
+    y[0] = y[1] * 2
+    y[1:].mul_(x[1:])
+    y.mul_(x)
+    return y.sum()
+
+
+@case("func.nested_over_writes")
+def _(torch):
+    """What an in-place operator saved of itself is a copy, also where a map goes over the gradient that reads it."""
+    func, one = torch.func, torch.tensor([0.5, -0.3, 1.2])
+    two = torch.stack([one, one * 2])
+    for f in (_scaled, _shifted, _moved):
+        first = func.grad(f)
+
+        def second(x, first=first):
+            return func.grad(lambda b: first(b).sum())(x)
+
+        name = f.__name__
+        yield f"{name} reverse", first(one), second(one)
+        yield f"{name} mapped", func.vmap(first)(two), func.vmap(second)(two)
+        yield f"{name} over a map", func.grad(lambda b, first=first: func.vmap(first)(b).pow(2).sum())(two)
+        yield f"{name} three", func.vmap(func.grad(lambda b, second=second: second(b).sum()))(two)
+        yield f"{name} hessian", func.vmap(func.hessian(f))(two), func.jacrev(func.jacrev(f))(one)
+        yield f"{name} pulled", func.vmap(lambda x, first=first: func.vjp(first, x)[1](x)[0])(two)
