@@ -89,3 +89,23 @@ def _(torch):
     z = y * y
     y[()] = 1.0
     yield "copied", y.grad_fn.name(), raises(lambda: z.backward())
+
+
+NUMBERS = [("float16", 1e9), ("float32", 1e39), ("bfloat16", 1e39), ("int8", 300), ("int32", 2**40), ("uint8", 300)]
+TAKEN = ["masked_fill(x > 0, n)", "index_fill(0, i, n)", "scatter(0, i, n)", "__setitem__(0, n)", "__setitem__(slice(0, 1), n)", "__setitem__(x > 0, n)",
+         "where(x > 0, n)", "new_full((1,), n)", "fill_(n)", "index_fill_(0, i, n)", "scatter_(0, i, n)", "masked_fill_(x > 0, n)"]
+
+
+@case("mistakes.numbers")
+def _(torch):
+    """Numbers that a dtype cannot hold."""
+    for dtype, n in NUMBERS:
+        for text in TAKEN:
+            x = torch.tensor([1, 2], dtype=getattr(torch, dtype))
+            places = {"x": x, "n": n, "i": torch.tensor([0])}
+            yield f"{dtype} {text}", wrong(eval, f"x.{text}", places), x
+        x = torch.tensor([1, 2], dtype=getattr(torch, dtype))
+        yield f"{dtype} pad", wrong(torch.nn.functional.pad, x, (1, 1), value=n)
+        yield f"{dtype} where", wrong(torch.where, x > 5, n, x)
+        yield f"{dtype} scalar_tensor", wrong(torch.scalar_tensor, n, dtype=x.dtype), wrong(torch.full, (2,), n, dtype=x.dtype)
+        yield f"{dtype} linspace", wrong(torch.linspace, 0, n, 2, dtype=x.dtype)
