@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, errors, levels
 from .._core.composite import composite, named
 from .._core.dispatch import write_result
 from .._core.record import thread
@@ -81,8 +81,13 @@ def _not_differentiable(function, **inputs):
 
 
 def _update(running, value):
-    """Write without counting a version, as torch does it."""
-    write(running.data, value._v)
+    """Write without counting a version, as torch does it: of a dual number the primal, and nothing that is mapped over where they are not."""
+    v = value._v
+    if levels.levels_of(v.aval):
+        if any(lv[2] == levels.MAP and lv not in levels.levels_of(running._v.aval) for lv in levels.levels_of(v.aval)):
+            raise errors.mapped_statistics()
+        v = levels.primal(v)
+    write(running.data, v)
 
 
 def _float(name, word, place, x):
