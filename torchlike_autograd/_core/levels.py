@@ -167,7 +167,8 @@ def check_write(old, new, name=""):
         name = name.partition(".")[0].strip("_")
         if name not in ("add", "atan2"):
             ruled, depth = name in _RULED or name in _NAMED, [lv.id for lv in running()].index(missing[-1][0]) + 1
-            raise errors.mapped_inplace(f"{name}_" if name in _NAMED else "inplace arithmetic" if ruled else f"aten::{name}_", "in a vmap" if ruled else f"at level {depth}")
+            said = f"{name}_" if name in _NAMED else "inplace arithmetic" if ruled else f"aten::{name}_"
+            raise errors.mapped_inplace(said, "in a vmap" if ruled else f"at level {depth}")
         raise RuntimeError(f"output with shape {list(old.shape)} doesn't match the broadcast shape {[n for _, n, _ in missing] + list(new.shape)}")
 
 

@@ -23,7 +23,7 @@ def check(tape, plan):
     if tape.seen:
         mine, read = _last_stale(tape, plan.results, True), _last_stale(tape, plan.kept, False)
         if mine is not None or read is not None:  # torch finds the one that it reaches first; who reads a slot comes after it
-            own = read is None or mine is not None and mine > read
+            own = read is None or (mine is not None and mine > read)
             slot = mine if own else read
             raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
     for slot in plan.kept:

@@ -66,9 +66,8 @@ _NUMBERS = (int, float, complex)
 
 def _settle_number(spec, flat):
     """`settle`, and a check that a number fits the dtype."""
-    if type(flat[-1]) is complex:
-        if spec.op.name == "index_fill" and not flat[0].dtype.is_complex:
-            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    if type(flat[-1]) is complex and spec.op.name == "index_fill" and not flat[0].dtype.is_complex:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if type(flat[-1]) in _NUMBERS:
         check_number(flat[-1], flat[0].dtype)
     return settle(spec, flat)
