@@ -7,6 +7,7 @@ import math
 import sys
 
 from ._core import devices as _devices
+from ._core.words import type_name
 from ._tensor import Tensor
 
 has_lapack = has_mkl = has_openmp = has_spectral = True  # what they stood for is here, by XLA
@@ -174,7 +175,7 @@ def view_as_complex_copy(input):
 
 def _copied(name, input):
     if not isinstance(input, Tensor):
-        raise TypeError(f"{name}_copy(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"{name}_copy(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     return getattr(sys.modules[__package__], name)(input).clone()
 
 

@@ -434,3 +434,22 @@ def _(torch):
     yield "same", aten.mm.default is aten.mm.default, aten.mm.default == aten.sin.default
     yield "called", aten.mm(torch.ones(2, 2), torch.ones(2, 2)), aten.mul.Tensor(torch.ones(2), torch.ones(2))
     yield "missing", attempt(lambda: aten.no_such_operator)
+
+
+@case("checkpoint.running_statistics")
+def _(torch):
+    """A second run that ends early ends after batch_norm has moved its statistics, which are kept among its results."""
+    checkpoint = torch.utils.checkpoint.checkpoint
+    for early in (True, False):
+        with torch.utils.checkpoint.set_checkpoint_early_stop(early):
+            for k, last in enumerate((lambda y: y, torch.relu)):
+                norm, x = torch.nn.BatchNorm1d(3), torch.arange(12.0).view(4, 3).sin().requires_grad_()
+                y = checkpoint(lambda a, norm=norm, last=last: last(norm(a * 2)), x, use_reentrant=False)
+                y.sin().sum().backward()
+                yield f"early {early} {k}", norm.running_mean, norm.running_var, norm.num_batches_tracked, x.grad
+    norm = torch.nn.BatchNorm1d(3)
+    packed = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: (packed.append(tuple(t.shape)), t)[1], lambda t: t):
+        y = norm(torch.arange(12.0).view(4, 3).sin())
+    y.pow(2).sum().backward()
+    yield "hooks", norm.running_mean, norm.running_var, packed, norm.bias.grad

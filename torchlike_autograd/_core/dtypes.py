@@ -164,6 +164,7 @@ def _promote_floats(a, b):
 
 
 def _promote(a, b):
+    _need_dtypes("promote_types", type1=a, type2=b)
     if a is b:
         return a
     if a.category > b.category:
@@ -173,6 +174,12 @@ def _promote(a, b):
     if b.category == FLOAT:
         return b if a.category < FLOAT else _promote_floats(a, b)
     return b if a.category == BOOL else _promote_ints(a, b)
+
+
+def _need_dtypes(name, **given):
+    for i, (word, d) in enumerate(given.items(), 1):
+        if not isinstance(d, dtype):
+            raise TypeError(f"{name}(): argument '{word}' (position {i}) must be torch.dtype, not {type(d).__name__}")
 
 
 _TABLE: dict = {}
@@ -215,6 +222,7 @@ def result_type(dimensioned, zero_dim, wrapped, default: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether a result of `from_` may be written into `to` (torch.can_cast)."""
+    _need_dtypes("can_cast", from_=from_, to=to)
     if from_.category == COMPLEX and to.category != COMPLEX:
         return False
     if from_.category == FLOAT and to.category < FLOAT:

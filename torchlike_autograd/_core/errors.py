@@ -159,6 +159,14 @@ def mapped_random():
         "randomness operation out of vmap")
 
 
+def mapped_statistics():
+    """batch_norm's running statistics, of a batch that is mapped over."""
+    return RuntimeError(
+        "Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place, were not batched.\nIf you are using "
+        "a module and do not need eval mode, please set `track_running_stats` to be False.If you are using a prebuilt module and do not need eval mode, please "
+        "see the functorch website for resources on how to patch your module to work with vmap")
+
+
 def mapped_inplace(name, where):
     """A mapped value written to a tensor that is not."""
     return RuntimeError(

@@ -17,7 +17,7 @@ from . import devices, dtypes, levels
 from .dispatch import check_inplace, inplace, run
 from .hot import PLAIN, twin, view
 from .layouts import check_overlap
-from .numeric import check_number, warn_imaginary
+from .numeric import check_number, check_stored, warn_imaginary
 from .overriding import ACTIVE, asked
 from .ranges import settle_several
 from .record import number_kind, record_op
@@ -319,8 +319,7 @@ def _type_name(x):
 def write_to(target, value):
     """An assignment to a whole tensor: equal shapes copy, one element fills, others are expanded."""
     if not isinstance(value, Tensor):
-        if type(value) is complex or target.dtype.category == dtypes.INT:
-            check_number(value, target.dtype)
+        check_stored(value, target.dtype)
         target = _unrepeated(target)
         inplace((_ASSIGNS if target._v.aval.shape else _COPIES)[number_kind(value)], (target, value), target)
         return
@@ -416,6 +415,8 @@ def put_plan(t, found, value, accumulate):
         mask = beside(mask, t)
         if mask.dtype is dtypes.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
+        if not isinstance(value, Tensor):
+            check_stored(value, t._v.aval.dtype)
         return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)
     indices, dims = _expanded(t, found)
     if not isinstance(value, Tensor):

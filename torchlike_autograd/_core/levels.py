@@ -166,12 +166,14 @@ def check_write(old, new, name=""):
     if missing:
         name = name.partition(".")[0].strip("_")
         if name not in ("add", "atan2"):
-            ruled, depth = name in _RULED, [lv.id for lv in running()].index(missing[-1][0]) + 1
-            raise errors.mapped_inplace("inplace arithmetic" if ruled else f"aten::{name}_", "in a vmap" if ruled else f"at level {depth}")
+            ruled, depth = name in _RULED or name in _NAMED, [lv.id for lv in running()].index(missing[-1][0]) + 1
+            said = f"{name}_" if name in _NAMED else "inplace arithmetic" if ruled else f"aten::{name}_"
+            raise errors.mapped_inplace(said, "in a vmap" if ruled else f"at level {depth}")
         raise RuntimeError(f"output with shape {list(old.shape)} doesn't match the broadcast shape {[n for _, n, _ in missing] + list(new.shape)}")
 
 
-_RULED = ("copy", "div", "mul", "sub")  # what torch maps in place by a rule of its own
+_RULED = ("copy", "div", "masked_fill", "mul", "sub")  # what torch maps in place by a rule of its own
+_NAMED = ("fill", "index_put")  # and by one that says which
 
 
 def draw(f, shape):

@@ -196,9 +196,10 @@ def _numbers(prefix):
 
 
 def short_name(node):
-    """A node's name as messages give it: without its ending."""
-    head, _, tail = node.name().removesuffix("Backward0").rpartition("Backward")
-    return head + tail
+    """A node's name as messages give it: without its ending, which `CopyBackwards` has not."""
+    name = node.name()
+    head, _, tail = name.removesuffix("Backward0").rpartition("Backward")
+    return name if tail == "s" else head + tail
 
 
 class _InputMetadata:

@@ -61,6 +61,12 @@ def check_number(x, dtype, opmath=False):
         raise cannot_hold(dtype, opmath)
 
 
+def check_stored(x, dtype):
+    """`check_number` where torch makes a scalar tensor of the number on the way: in half precision that one holds an infinity."""
+    if dtype is not dtypes.float16 and dtype is not dtypes.bfloat16:
+        check_number(x, dtype)
+
+
 def cannot_hold(dtype, opmath=False):
     """The error for a number that a dtype cannot hold; `opmath` where half precision is computed in float32."""
     name = dtype.to_real().name
@@ -83,4 +89,4 @@ def warn_imaginary():
     say_once("Casting complex values to real discards the imaginary part (Triggered internally at /pytorch/aten/src/ATen/native/Copy.cpp:307.)")
 
 
-__all__ = ["LIMITS", "cannot_hold", "check_number", "limits", "overflows", "say_once", "warn_imaginary"]
+__all__ = ["LIMITS", "cannot_hold", "check_number", "check_stored", "limits", "overflows", "say_once", "warn_imaginary"]

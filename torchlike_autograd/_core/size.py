@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import index
+
 from . import shapes
 from .shown import Shown
 
@@ -12,7 +14,11 @@ class Size(tuple, metaclass=Shown):
     __slots__ = ()
 
     def __new__(cls, iterable=()):
-        return tuple.__new__(cls, (int(n) for n in iterable))
+        sizes = tuple(iterable)
+        try:
+            return tuple.__new__(cls, map(index, sizes))
+        except TypeError:
+            raise _not_sizes(sizes) from None
 
     def numel(self):
         """The number of elements."""
@@ -44,7 +50,20 @@ class Size(tuple, metaclass=Shown):
 
 def _joined(a, b):
     both = tuple.__add__(tuple(a), tuple(b))
-    for i, n in enumerate(both):
-        if not hasattr(n, "__index__"):
-            raise TypeError(f"torch.Size() takes an iterable of 'int' (item {i} is '{type(n).__name__}')")
+    if not all(map(_is_index, both)):
+        raise _not_sizes(both)
     return tuple.__new__(Size, both)
+
+
+def _is_index(n):
+    try:
+        index(n)
+    except TypeError:
+        return False
+    return True
+
+
+def _not_sizes(entries):
+    """The TypeError for the first entry that is no integer."""
+    i, n = next((i, n) for i, n in enumerate(entries) if not _is_index(n))
+    return TypeError(f"torch.Size() takes an iterable of 'int' (item {i} is '{type(n).__name__}')")

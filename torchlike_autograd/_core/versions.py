@@ -21,16 +21,22 @@ def check(tape, plan):
     if tape.freed and not tape.freed.isdisjoint(plan.saving):
         raise errors.second_time()
     if tape.seen:
-        for slots, own in ((plan.results, True), (plan.kept, False)):
-            stale = [s for s in slots & tape.seen.keys() if tape.seen[s][0].n != tape.seen[s][1] and not (own and tape.seen[s][0] is DETACHED)]
-            if stale:
-                slot = max(stale)  # torch finds the one that it reaches first
-                raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
+        mine, read = _last_stale(tape, plan.results, True), _last_stale(tape, plan.kept, False)
+        if mine is not None or read is not None:  # torch finds the one that it reaches first; who reads a slot comes after it
+            own = read is None or (mine is not None and mine > read)
+            slot = mine if own else read
+            raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
     for slot in plan.kept:
         if slot < 0:
             v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
             if v is not None and v.stale():
                 raise _modified(tape, slot, *v.seen, v.aval)
+
+
+def _last_stale(tape, slots, own):
+    """The last of some slots that were written since; None where there is none."""
+    seen = tape.seen
+    return max((s for s in slots & seen.keys() if seen[s][0].n != seen[s][1] and not (own and seen[s][0] is DETACHED)), default=None)
 
 
 def _modified(tape, slot, counter, at, a, own=False):

@@ -242,7 +242,9 @@ def explaining(path, f):
     def function(*args, **kwargs):
         try:
             return f(*args, **kwargs)
-        except (TypeError, AttributeError):
+        except (TypeError, AttributeError, RuntimeError, ValueError, IndexError) as refused:
+            if not isinstance(refused, (TypeError, AttributeError)) and not any(isinstance(a, np.ndarray) for a in args):
+                raise
             done, out = overriding.foreign_call(function, body, args, kwargs, path)
             error = None if done else explained(path, args, kwargs)
             if error is None and not done:

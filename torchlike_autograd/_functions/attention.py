@@ -11,6 +11,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.record import thread
 from .._ops import attention as _attention_ops
 from .._tensor import Tensor, from_array
+from .arguments import no_tensor
 from .loss import code_of, reduce_by
 from .matmul import matmul as _matmul
 
@@ -26,6 +27,8 @@ def _cxx(t):
 # Scaled dot products
 
 def _check_attention(query, key, value, mask, is_causal):
+    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
+        raise no_tensor("scaled_dot_product_attention", query=query, key=key, value=value)
     if not (query.dtype is key.dtype is value.dtype):
         raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {_cxx(query)} key.dtype: {_cxx(key)} and "
                            f"value.dtype: {_cxx(value)} instead.")

@@ -10,6 +10,7 @@ from .._ops import conv as _conv_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
+from .arguments import no_tensor
 
 _unsqueeze, _squeeze, _pad = named("unsqueeze"), named("squeeze"), named("constant_pad_nd")
 _specs: dict = {}
@@ -93,6 +94,8 @@ def _transposed(n):
 
     def function(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
         stride, padding, dilation = _ints(name, "stride", stride, n), _ints(name, "padding", padding, n), _ints(name, "dilation", dilation, n)
+        if not (isinstance(input, Tensor) and isinstance(weight, Tensor) and (bias is None or isinstance(bias, Tensor))):
+            raise no_tensor(name, input=input, weight=weight, **({} if bias is None else {"bias": bias}))
         structure = stride, padding, dilation, True, _ints(name, "output_padding", output_padding, n), index(groups)
         return _batched(name, n, input, lambda x: _convolve(x, weight, bias, *structure))
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors, levels
 from .._core.composite import composite
-from .._core.numeric import cannot_hold, check_number
+from .._core.numeric import cannot_hold, check_number, check_stored
 from .._core.record import number_kind, record_op
 from .._core.saying import warn
+from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Size, Tensor, wrap
@@ -133,11 +134,11 @@ def _item(x):
     return x.item() if isinstance(x, Tensor) and not x.ndim and not x.requires_grad else x
 
 
-def _full(shape, value, dtype):
+def _full(shape, value, dtype, check=check_number):
     value = _python(value)
     if not isinstance(value, (int, float, complex)):
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
-    check_number(value, dtype)
+    check(value, dtype)
     return filled(shape, value, dtype)
 
 
@@ -155,7 +156,7 @@ def _dtype_of_number(x):
 def _like(name, value):
     def factory(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
         if not isinstance(input, Tensor):
-            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._v.aval
         return levels.like(a, placed(filled(a.shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
 
@@ -202,7 +203,7 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     a = self._v.aval
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    return levels.like(a, placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype)),
+    return levels.like(a, placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype), check_stored),
                                  device if device is not None else a.device, requires_grad))
 
 
@@ -286,6 +287,8 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         raise RuntimeError("number of steps must be non-negative")
     if dtype is None:
         dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
+    for x in (start, end):
+        check_number(x, dtype)
     kinds = tuple(number_kind(x) for x in (start, end))
     t = wrap(record_op(spec_of(OPS["_linspace"], (("steps", int(steps)), ("dtype", dtype)), kinds), (start, end))[0])
     return _out_or(t, out, device, requires_grad)
@@ -317,7 +320,9 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
 @composite("torch.scalar_tensor")
 def scalar_tensor(s, *, dtype=None, device=None, layout=None, requires_grad=False, pin_memory=False):
     """A 0-dim tensor of the default dtype."""
-    return placed(filled((), _number(s), _dtype(dtype)), device, requires_grad)
+    s, dtype = _number(s), _dtype(dtype)
+    check_stored(s, dtype)
+    return placed(filled((), s, dtype), device, requires_grad)
 
 
 @composite("torch.is_tensor")

@@ -10,7 +10,8 @@ from .._core import dtypes, levels, rng, rng_draws
 from .._core.composite import composite, named
 from .._core.layouts import in_memory_order
 from .._core.saying import warn
-from .._tensor import from_array, wrap
+from .._tensor import Tensor, from_array, wrap
+from .arguments import no_tensor
 from .create import zeros_like
 
 _mul, _add, _div = named("mul"), named("add"), named("div")
@@ -35,6 +36,8 @@ def _noise(input, keep, features):
 
 def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):
     """What torch's `_dropout_impl` computes."""
+    if not isinstance(input, Tensor):
+        raise no_tensor(name, input=input)
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     if p == 0 or not train or input.numel() == 0:
@@ -194,6 +197,8 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """Samples of the Gumbel-softmax distribution; hard: one-hot in the forward pass."""
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
+    if not isinstance(logits, Tensor):
+        raise no_tensor("empty_like", input=logits)
     a = logits._v.aval
     drawn = rng_draws.exponential(rng.default_generator, a.shape, a.dtype.np, 1)
     gumbels = from_array(np.ascontiguousarray(drawn).reshape(a.shape), a.dtype, like=logits).log().neg()

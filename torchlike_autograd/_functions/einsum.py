@@ -7,6 +7,7 @@ import string
 from .._core.autocasting import also, lower
 from .._core.composite import composite, named
 from .._core.dispatch import run
+from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -176,7 +177,7 @@ def einsum(*args):
         operands = list(operands[0])
     for i, x in enumerate(operands):
         if not isinstance(x, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
+            raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type_name(x)}")
     key = (equation, *[x._v.aval.shape for x in operands])
     spec = _plans.get(key)
     if spec is None:

@@ -13,6 +13,7 @@ from .._core.composite import composite, named
 from .._core.record import thread
 from .._core.saying import warn
 from .._core.shapes import wrap_dim
+from .._core.words import type_name
 from .._tensor import Tensor, from_array
 from .convert import cast
 from .norm import into
@@ -62,7 +63,7 @@ _refused("qscheme", "Tensor.qscheme")
 def _tensors(name, *given):
     for i, (word, x) in enumerate(given, 1):
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name}(): argument '{word}' (position {i}) must be Tensor, not {type(x).__name__}")
+            raise TypeError(f"{name}(): argument '{word}' (position {i}) must be Tensor, not {type_name(x)}")
 
 
 @composite("Tensor.sparse_mask")

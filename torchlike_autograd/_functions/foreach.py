@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from .._core.composite import COMPOSITES, composite, named
+from .._core.words import type_name
 from .._tensor import Tensor
 from .create import full
 from .pointwise import twin_of
@@ -48,7 +49,7 @@ def _each(name, self, other):
     if any(isinstance(x, Tensor) for x in other):
         for i, x in enumerate(other):
             if not isinstance(x, Tensor):
-                raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
+                raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type_name(x)}")
         return _lists(name, self, other)[1]
     if len(other) != len(self):
         raise RuntimeError("Tensor list must have same number of elements as scalar list.")

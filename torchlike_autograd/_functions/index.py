@@ -9,6 +9,7 @@ from .._core.composite import COMPOSITES, composite
 from .._core.dispatch import inplace, into, run
 from .._core.indexing import check_number, put_plan
 from .._core.ranges import known, settle, unguarded
+from .._core.words import type_name
 from .._ops import index as _index_ops
 from .._ops import mask as _mask_ops
 from .._ops import scatter as _scatter_ops
@@ -60,11 +61,14 @@ def _checked(name, twin, settled):
     composite(f"Tensor.{name}_", f"torch.{name}_")(inplace_twin)
 
 
+_NUMBERS = (int, float, complex)
+
+
 def _settle_number(spec, flat):
     """`settle`, and a check that a number fits the dtype."""
-    if type(flat[-1]) is complex:
-        if spec.op.name == "index_fill" and not flat[0].dtype.is_complex:
-            raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    if type(flat[-1]) is complex and spec.op.name == "index_fill" and not flat[0].dtype.is_complex:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    if type(flat[-1]) in _NUMBERS:
         check_number(flat[-1], flat[0].dtype)
     return settle(spec, flat)
 
@@ -168,7 +172,7 @@ def _check_indices(name, indices, method):
         raise TypeError(f"{name}(): argument 'indices' (position {1 if method else 2}) must be tuple of Tensors, not {type(indices).__name__}")
     for k, i in enumerate(indices):
         if not isinstance(i, Tensor):
-            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type(i).__name__}")
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type_name(i)}")
 
 
 @composite("torch.index_put", "Tensor.index_put")
@@ -203,7 +207,7 @@ embedding_rows.__name__ = embedding_rows.__qualname__ = "embedding"
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Rows of `weight`; with max_norm the rows named are scaled down in place first."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type_name(input)}")
     if padding_idx is None:
         padding_idx = -1
     else:

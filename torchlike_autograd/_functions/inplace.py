@@ -13,6 +13,7 @@ from .._core.indexing import copy_into, fill, zero
 from .._core.record import record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from .._core.storage import View, as_detached, as_leaf, is_inference, mark_seen, rearranged, write
+from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -66,7 +67,7 @@ def copy_(self, other, non_blocking=False):
     src = other
     if not isinstance(src, Tensor):
         if not isinstance(src, (int, float, complex, np.number, np.bool_)):
-            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+            raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type_name(src)}")
         src = filled((), src.item() if isinstance(src, np.generic) else src, self.dtype)
     copy_into(self, src)
     return self

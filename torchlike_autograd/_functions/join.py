@@ -12,6 +12,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run
 from .._core.numeric import say_once
 from .._core.shapes import broadcast, contiguous_strides, wrap_dim
+from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -29,7 +30,7 @@ def _joiner(name, *paths):
             raise TypeError(f"{name}() takes a sequence of tensors")
         for i, t in enumerate(tensors):
             if not isinstance(t, Tensor):
-                raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+                raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
         spec = spec_of(op, (("dim", operator.index(dim if axis is None else axis)),), (("L", len(tensors)),))
         if out is None:
             return run(spec, tensors)

@@ -11,6 +11,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.errors import expected_options, only_float_requires_grad
 from .._core.state import copy_state
 from .._core.state import new as blank
+from .._core.words import type_name
 from .._tensor import Tensor
 from .convert import LEGACY
 from .create import filled
@@ -117,7 +118,7 @@ def make_subclass(cls, data, require_grad=False):
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type(cls).__name__})")
     if not isinstance(data, Tensor):
-        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
+        raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type_name(data)}")
     if type(require_grad) is not bool:
         raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(require_grad).__name__}")
     if not issubclass(cls, Tensor):

@@ -14,7 +14,7 @@ from .._core.composite import composite, named
 from .._core.dispatch import named_tuple, run, write_result
 from .._core.ranges import known, unguarded
 from .._core.record import thread
-from .._core.words import outs_of
+from .._core.words import outs_of, type_name
 from .._ops.registry import OPS
 from .._ops.schema import parse
 from .._ops.spec import spec_of
@@ -26,7 +26,7 @@ def tensors(name, **given):
     """Refuse arguments that are no tensors."""
     for i, (label, x) in enumerate(given.items()):
         if not isinstance(x, Tensor):
-            raise TypeError(f"{name}(): argument '{label}' (position {i + 1}) must be Tensor, not {type(x).__name__}")
+            raise TypeError(f"{name}(): argument '{label}' (position {i + 1}) must be Tensor, not {type_name(x)}")
 
 
 # Errors that depend on data

@@ -16,6 +16,7 @@ from .._ops import loss as _loss_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
+from .arguments import no_tensor
 from .create import full_like
 
 _ops = _activation_ops, _loss_ops
@@ -189,6 +190,8 @@ def _check_flat(input, target):
 @composite("torch.nn.functional.nll_loss")
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Minus the log-probabilities of the targets."""
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        raise no_tensor("nll_loss_nd", input=input, target=target)
     return _nll(input, target, weight, code_of(reduction, size_average, reduce), ignore_index)
 
 
@@ -219,6 +222,8 @@ def _check_weight(weight, classes):
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
     """nll_loss of the log-softmax; targets are classes, or probabilities of the input's shape."""
     code = code_of(reduction, size_average, reduce)
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        raise no_tensor("cross_entropy_loss", input=input, target=target)
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.size() == target.size():
@@ -304,6 +309,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 @composite("torch.kl_div")
 def kl_div_(input, target, reduction=0, *, log_target=False):
     """target * (log target - input); without a word about it nothing is reduced, though torch's parser shows 1."""
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        raise no_tensor("kl_div", input=input, target=target)
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if log_target:
@@ -328,6 +335,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 @composite("torch.poisson_nll_loss")
 def poisson_nll_loss_(input, target, log_input, full, eps, reduction):
     """The negative log-likelihood of a Poisson distribution."""
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        raise no_tensor("poisson_nll_loss", input=input, target=target)
     loss = _sub(_exp(input), _mul(target, input)) if log_input else _sub(input, _mul(target, _log(_add(input, eps))))
     if full:
         stirling = _add(_sub(_mul(target, _log(target)), target), _mul(_log(_mul(target, 2 * math.pi)), 0.5))

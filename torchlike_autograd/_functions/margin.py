@@ -5,6 +5,8 @@ from __future__ import annotations
 from .._core.composite import composite, named
 from .._core.shapes import broadcast
 from .._ops import loss as _loss_ops
+from .._tensor import Tensor
+from .arguments import no_tensor
 from .create import result_type
 from .loss import CODES, code_of, legacy_reduction, reduce_by, shown
 
@@ -16,6 +18,8 @@ _where, _clamp_min = named("where"), named("clamp_min")
 @composite("torch.hinge_embedding_loss")
 def hinge_embedding_loss_(input, target, margin=1.0, reduction=0):
     """input where the target is 1, max(0, margin - input) where it is -1."""
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        raise no_tensor("hinge_embedding_loss", input=input, target=target)
     zero = 0.0
     far = _where(named("ne")(target, 1), _clamp_min(named("rsub")(input, margin), 0), zero)
     return reduce_by(_add(far, _where(named("ne")(target, -1), input, zero)), reduction)
@@ -61,6 +65,8 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
 @composite("torch.cosine_embedding_loss")
 def cosine_embedding_loss_(input1, input2, target, margin=0.0, reduction=0):
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+    if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
+        raise no_tensor("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     return reduce_by(named("_cosine_embedding")(input1, input2, target, float(margin)), reduction)
 
 
@@ -73,6 +79,8 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, size_average=None,
 @composite("torch.triplet_margin_loss")
 def triplet_margin_loss_(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
     """max(0, |a - p| - |a - n| + margin); with `swap` the nearer of |a - n| and |p - n|."""
+    if not (isinstance(anchor, Tensor) and isinstance(positive, Tensor) and isinstance(negative, Tensor)):
+        raise no_tensor("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
                            f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs")

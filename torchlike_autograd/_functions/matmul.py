@@ -21,6 +21,7 @@ from .._core.numeric import say_once
 from .._core.overriding import asked
 from .._core.record import record_op
 from .._core.saying import warn
+from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -219,7 +220,7 @@ def product(x, y):
 
 def _check(name, position, label, x):
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(x).__name__}")
+        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type_name(x)}")
 
 
 @composite("torch.matmul", "torch.linalg.matmul", "Tensor.matmul")
@@ -258,6 +259,8 @@ def linear(input, weight, bias=None, *, out=None):
             return out
         _check("linear", 1, "input", input)
         _check("linear", 2, "weight", weight)
+        if bias is not None:
+            _check("linear", 3, "bias", bias)
     a, w = input._v.aval, weight._v.aval
     if bias is None:
         return product(input, named("t")(weight))

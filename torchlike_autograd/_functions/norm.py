@@ -9,6 +9,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import write_result
 from .._core.record import thread
 from .._core.shapes import wrap_dim
+from .._core.words import type_name
 from .._ops import norm as _norm_ops
 from .._ops import out_types as _out_types
 from .._tensor import Tensor
@@ -159,7 +160,7 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     mode = modes[compute_mode]
     for x, label in ((x1, "x1"), (x2, "x2")):
         if not isinstance(x, Tensor):
-            raise TypeError(f"cdist(): argument '{label}' must be Tensor, not {type(x).__name__}")
+            raise TypeError(f"cdist(): argument '{label}' must be Tensor, not {type_name(x)}")
     rows = max(x1.shape[-2] if x1.ndim > 1 else 0, x2.shape[-2] if x2.ndim > 1 else 0)
     if p == 2 and x1.numel() and x2.numel() and (mode == 1 or (mode is None and rows > 25)):
         return named("_euclidean_dist")(x1, x2)

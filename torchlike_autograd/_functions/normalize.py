@@ -6,13 +6,15 @@ import math
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, errors, levels
 from .._core.composite import composite, named
 from .._core.dispatch import write_result
 from .._core.record import thread
 from .._core.storage import write
+from .._core.words import type_name
 from .._ops import normalize as _normalize_ops
 from .._tensor import Tensor
+from ..autograd.grad_mode import no_grad
 from .convert import cast
 
 _layer, _batch, _group = named("native_layer_norm"), named("native_batch_norm"), named("native_group_norm")
@@ -28,7 +30,7 @@ def _shape(name, x):
 
 def _tensor(name, x):
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(x)}")
 
 
 @composite("torch.layer_norm", "torch.nn.functional.layer_norm")
@@ -79,8 +81,13 @@ def _not_differentiable(function, **inputs):
 
 
 def _update(running, value):
-    """Write without counting a version, as torch does it."""
-    write(running.data, value._v)
+    """Write without counting a version, as torch does it: of a dual number the primal, and nothing that is mapped over where they are not."""
+    v = value._v
+    if levels.levels_of(v.aval):
+        if any(lv[2] == levels.MAP and lv not in levels.levels_of(running._v.aval) for lv in levels.levels_of(v.aval)):
+            raise errors.mapped_statistics()
+        v = levels.primal(v)
+    write(running.data, v)
 
 
 def _float(name, word, place, x):
@@ -94,15 +101,24 @@ def _float(name, word, place, x):
 def _normalized(input, weight, bias, mean, var, training, momentum, eps, batch=_batch):
     """(result, mean, variance); running statistics are updated."""
     _not_differentiable("native_batch_norm", running_mean=mean, running_var=var)
-    out, own_mean, own_var = batch(input, weight, bias, mean, var, training, eps)
+    looked_at = training and mean is not None and var is not None and thread.state.saved_hooks  # a hook that ends a second run early comes after torch's update
+    if looked_at:
+        with no_grad():
+            _follow(input, mean, var, momentum, batch(input, weight, bias, mean, var, training, eps))
+    out = batch(input, weight, bias, mean, var, training, eps)
     if training and (mean is None) != (var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    if training:
-        count = input.numel() // input.shape[1]
-        for running, value, variance in ((mean, own_mean, False), (var, own_var, True)):
-            if running is not None:
-                _update(running, _running(running, value, momentum, count, variance))
-    return out, own_mean, own_var
+    if training and not looked_at:
+        _follow(input, mean, var, momentum, out)
+    return out
+
+
+def _follow(input, mean, var, momentum, out):
+    """Move the running statistics by what a batch had: (result, mean, variance)."""
+    count = input.numel() // input.shape[1]
+    for running, value, variance in ((mean, out[1], False), (var, out[2], True)):
+        if running is not None:
+            _update(running, _running(running, value, momentum, count, variance))
 
 
 @composite("torch.batch_norm")
@@ -137,7 +153,7 @@ def native_batch_norm_legit(input, weight, bias, *rest, out=None):
     mean, var, training, momentum, eps = rest if stats else (None, None, *rest)
     for place, (word, p) in enumerate((("running_mean", mean), ("running_var", var)) if stats else (), 4):
         if not isinstance(p, Tensor):
-            raise TypeError(f"_native_batch_norm_legit(): argument '{word}' (position {place}) must be Tensor, not {type(p).__name__}")
+            raise TypeError(f"_native_batch_norm_legit(): argument '{word}' (position {place}) must be Tensor, not {type_name(p)}")
     return _into(out, _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from .._core import dtypes, words
 from .._core.bind import number
 from .._core.composite import composite, named
+from .._core.numeric import check_number
 from .._core.shapes import wrap_dim
+from .._core.words import type_name
 from .._tensor import Tensor, from_array
 from .create import zeros_like
 from .norm import into
@@ -22,7 +24,7 @@ _mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_n
 def pad(input, pad, mode="constant", value=None):
     """Padding at the ends of the last dims, counted from the last one; modes constant, reflect, replicate, circular."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     if isinstance(value, str):
         raise TypeError("pad(): argument 'value' (position 4) must be float, not str")
     pad = tuple(int(p) for p in pad)
@@ -32,6 +34,8 @@ def pad(input, pad, mode="constant", value=None):
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got padding length "
                            f"{len(pad)} and input of dimension {input.ndim}")
     if mode == "constant":
+        if value is not None:
+            check_number(value if isinstance(value, complex) else float(value), input._v.aval.dtype)
         return _constant(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")

@@ -8,6 +8,8 @@ import numpy as np
 
 from .._core import bind, dtypes
 from .._core.composite import composite, named
+from .._core.numeric import check_stored
+from .._core.words import type_name
 from .._ops.registry import BY_NAME
 from .._tensor import Tensor
 from .convert import cast
@@ -129,18 +131,29 @@ def where(condition, *args, **kwargs):
     """input where the condition holds, other elsewhere; with a condition alone, the indices where it holds."""
     if not args and not kwargs:
         return condition.nonzero(as_tuple=True)
+    if len(args) == 2:
+        _check_beside(*args)
     return _where(condition, *args, **kwargs)
+
+
+def _check_beside(x, y):
+    """Refuse a number that the dtype of the tensor beside it cannot hold, where the result has that dtype."""
+    if isinstance(y, Tensor):
+        x, y = y, x
+    if isinstance(x, Tensor) and (type(y) is int or (type(y) is float and x._v.aval.dtype.is_floating_point)):
+        check_stored(y, x._v.aval.dtype)
 
 
 @composite("Tensor.where")
 def tensor_where(self, condition, other):
     """self where the condition holds, other elsewhere."""
+    _check_beside(self, other)
     return _where(condition, self, other)
 
 
 def _check_tensor(name, position, label, x):
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(x).__name__}")
+        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type_name(x)}")
 
 
 @composite("torch.equal")

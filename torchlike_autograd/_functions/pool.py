@@ -7,6 +7,7 @@ import math
 from .._core import dtypes, rng, rng_draws
 from .._core.composite import composite, named
 from .._core.record import thread
+from .._core.words import type_name
 from .._ops import pool as _pool_ops
 from .._tensor import Tensor, from_array
 
@@ -31,7 +32,7 @@ def _ints(name, word, place, x):
 
 def _check_tensor(name, x):
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(x)}")
 
 
 def _check_one(x, kernel, stride, padding, dilation, ceil_mode, plain):

@@ -27,7 +27,7 @@ class Generator(rng.Generator):
 
     @device.setter
     def device(self, value):
-        self.__dict__["device"] = value
+        self.__dict__["device"] = str(devices.device(value))
 
     def get_offset(self):
         """RuntimeError: the generator of the host has none."""

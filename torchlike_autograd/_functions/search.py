@@ -8,10 +8,11 @@ from .._core import dtypes, levels
 from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.shapes import contiguous_strides, wrap_dim
+from .._core.words import type_name
 from .._ops import search as _search_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import from_array
+from .._tensor import Tensor, from_array
 from .norm import into
 
 _ops = (_search_ops,)
@@ -94,6 +95,8 @@ def _answer(values, inverse, counts, want_inverse, want_counts):
 @composite("torch.unique", "Tensor.unique")
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Distinct values (or entries of a dim), sorted; each NaN counts for itself."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"_unique2(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"unique\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:

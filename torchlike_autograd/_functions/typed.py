@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from .._core import bind
 from .._core.bind import Mismatch
 from .._core.composite import composite
+from .._core.words import type_name
 from .._ops.schema import REQUIRED, parse
 from .._tensor import Tensor
 
@@ -55,7 +56,7 @@ def complaint(name, forms, args, kwargs, method):
         if k < len(forms[0].params) and forms[0].params[k].kind == "Tensor[]" and isinstance(x, (list, tuple)):
             wrong = next(((i, t) for i, t in enumerate(x) if not isinstance(t, Tensor)), None)
             if wrong is not None:
-                return TypeError(f"expected Tensor as element {wrong[0]} in argument {k}, but got {type(wrong[1]).__name__}")
+                return TypeError(f"expected Tensor as element {wrong[0]} in argument {k}, but got {type_name(wrong[1])}")
     return bind.no_match(name, forms, args, kwargs, method)
 
 

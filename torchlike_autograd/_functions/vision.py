@@ -7,10 +7,12 @@ from operator import index
 
 from .._core.composite import COMPOSITES, composite, named
 from .._core.saying import warn
+from .._core.words import type_name
 from .._ops import patches as _patches_ops
 from .._ops import resize as _resize_ops
 from .._ops import sample as _sample_ops
 from .._tensor import Tensor
+from .arguments import no_tensor
 
 _ops = _patches_ops, _resize_ops, _sample_ops
 _NEAREST = ("nearest", "area", "nearest-exact")
@@ -146,6 +148,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     if align_corners is None:
         warn(_CHANGED)
         align_corners = False
+    if not (isinstance(input, Tensor) and isinstance(grid, Tensor)):
+        raise no_tensor("grid_sampler", input=input, grid=grid)
     return grid_sampler(input, grid, _MODES[mode], _PADDINGS[padding_mode], align_corners)
 
 
@@ -182,7 +186,7 @@ def _pair(x):
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """Every block of the input (N, C, H, W) as a column: (N, C * kernel, places)."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"im2col(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"im2col(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     return named("im2col")(input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))
 
 
@@ -190,5 +194,5 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The sum of columns at the places of their blocks: (N, C, *output_size)."""
     if not isinstance(input, Tensor):
-        raise TypeError(f"col2im(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        raise TypeError(f"col2im(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     return named("col2im")(input, _pair(output_size), _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))

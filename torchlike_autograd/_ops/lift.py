@@ -81,6 +81,11 @@ class Lifted(Form):
 
     __slots__ = ("base", "mapped")
 
+    @property
+    def checked(self):
+        """As the plain Form: a pullback reads what was checked when it was recorded."""
+        return self.base.checked
+
     def __init__(self, base, avals):
         if base.op.host:
             raise errors.mapped_shape(base.op.name)

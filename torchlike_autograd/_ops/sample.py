@@ -96,7 +96,7 @@ def _check(x, grid, n):
             raise RuntimeError(f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(x.shape)} with dimension {i} "
                                "being empty")
     if x.ndim != n + 2 or grid.ndim != n + 2:
-        raise RuntimeError("grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got input with sizes "
+        raise RuntimeError(f"grid_sampler(): expected {4 if x.ndim == 4 else 5}D input and grid with same number of dimensions, but got input with sizes "
                            f"{list(x.shape)} and grid with sizes {list(grid.shape)}")
 
 
