@@ -6,7 +6,7 @@ import contextlib
 import types
 import weakref
 
-from .._core import levels, overriding, passes
+from .._core import levels, lifetimes, overriding, passes
 from .._core.composite import COMPOSITES
 from .._core.record import thread
 from .._core.storage import REPLAY
@@ -45,6 +45,7 @@ class _WeakTensorRef:
 
     def expired(self) -> bool:
         """Whether the tensor is gone."""
+        lifetimes.query()
         return self._ref() is None
 
 
