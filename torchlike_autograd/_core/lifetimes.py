@@ -67,7 +67,7 @@ def sweep(tape, dying=None):
         gone = []
         for step in tape.prefix.steps()[0]:
             first = step.first
-            if (first in tape.contexts or first in tape.extra) and not any(first + i in alive for i in range(len(step.out_avals))):
+            if step.out_avals and (first in tape.contexts or first in tape.extra) and not any(first + i in alive for i in range(len(step.out_avals))):
                 gone += tape.contexts.pop(first, None), tape.extra.pop(first, None)
         if not gone:
             return
