@@ -550,3 +550,22 @@ def _(torch):
     yield "dtype", attempt(lambda: f(x.double()))
     yield "structure", attempt(lambda: f({"a": x}))
     yield "fewer", attempt(lambda: torch.func.linearize(lambda a, b: a * b, x, x)[1](x))
+
+
+CAPTURED = {
+    "copy_": lambda torch, x, c: c.copy_(x), "mul_": lambda torch, x, c: c.mul_(2), "item": lambda torch, x, c: c.__setitem__(0, 1),
+    "through detach": lambda torch, x, c: c.detach().add_(1), "own": lambda torch, x, c: torch.zeros(3).copy_(x.detach()), "result": lambda torch, x, c: (c * 2).mul_(x)}
+
+
+@case("func.captured.written")
+def _(torch):
+    x = torch.tensor([1.0, 2.0, 3.0])
+    for name, write in CAPTURED.items():
+        for how in ("grad", "vjp", "jvp"):
+            c = torch.ones(3)
+
+            def g(x):
+                write(torch, x, c)
+                return (x * c).sum()
+            ways = {"grad": lambda: torch.func.grad(g)(x), "vjp": lambda: torch.func.vjp(g, x)[0], "jvp": lambda: torch.func.jvp(g, (x,), (x,))}
+            yield f"{how} {name}", attempt(ways[how]), c
