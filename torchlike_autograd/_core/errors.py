@@ -170,5 +170,5 @@ def mapped_inplace(name, where):
 def captured_written(name):
     """A function that is transformed writes to a tensor from around it."""
     return RuntimeError(f"During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation (aten::{name}) that would "
-                        "mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept the mutated Tensor(s) "
-                        "as inputs.")
+                        "mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept the mutated "
+                        "Tensor(s) as inputs.")

@@ -1,8 +1,8 @@
 """What users attached to nodes that nobody can reach any more is let go (layer 4): contexts of custom Functions, hooks, metadata, packed values.
 
-Structure stays on the open tape until it is flushed; what is attached to it may be large, and programs watch it die.  A tensor whose node has something attached is
-watched; when it dies, the tape is swept: a node is alive while somebody holds a Value that was computed through it, the node itself, or its context.  It is swept too
-before a flush, at a full collection of cycles, and for those who ask.
+Structure stays on the open tape until it is flushed; what is attached to it may be large, and programs watch it die.  A tensor whose node has something
+attached is watched; when it dies, the tape is swept: a node is alive while somebody holds a Value that was computed through it, the node itself, or its
+context.  It is swept too before a flush, at a full collection of cycles, and for those who ask.
 """
 
 from __future__ import annotations

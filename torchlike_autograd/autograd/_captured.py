@@ -1,7 +1,7 @@
 """Tensors that a transformed function takes from around it (layer 7): torch refuses in-place writes to them.
 
-They are looked for where a function can name them: its closure, its globals, what it wraps.  Writes are seen by their versions when the function has returned; the
-tensor then shows again what it showed before.
+They are looked for where a function can name them: its closure, its globals, what it wraps.  Writes are seen by their versions when the function has
+returned; the tensor then shows again what it showed before.
 """
 
 from __future__ import annotations

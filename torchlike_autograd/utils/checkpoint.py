@@ -16,10 +16,10 @@ import weakref
 
 from .._core import passes
 from .._core.autocasting import kept as autocast_kept
+from .._core.pytree import tree_map
 from .._core.record import thread
 from .._core.saying import warn
 from .._tensor import Tensor
-from .._core.pytree import tree_map
 from ..autograd import Function, backward
 from ..autograd._kept import Kept
 from ..autograd._saving import saved_tensors_hooks
@@ -29,7 +29,8 @@ from ._checkpoint_selective import SAC_IGNORED_OPS, CheckpointPolicy, SelectiveC
 from ._checkpoint_words import TIP, UNPACKED_TWICE, UNPACKED_TWICE_TOGETHER, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
 
 __all__ = ["SAC_IGNORED_OPS", "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType", "GraphExecGroup",
-           "SelectiveCheckpointContext", "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
+           "SelectiveCheckpointContext", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+           "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 
@@ -304,10 +305,10 @@ def _infer_device_type(*args):
     kinds = []
     tree_map(lambda t: kinds.append(t.device.type) if isinstance(t, Tensor) and t.device.type not in ("cpu", "meta") else None, args)
     if len(set(kinds)) > 1:
-        warnings.warn("Tensor arguments, excluding CPU tensors, are detected on at least two types of devices. Device state will only be saved for devices of a "
-                      "single device type, and the remaining devices will be ignored. Consequently, if any checkpointed functions involve randomness, this may "
-                      f"result in incorrect gradients. (Note that if CUDA devices are among the devices detected, it will be prioritized; otherwise, the first "
-                      f"device encountered will be selected.)\nDevice types: {sorted(set(kinds))} first device type: {kinds[0]}")
+        warnings.warn("Tensor arguments, excluding CPU tensors, are detected on at least two types of devices. Device state will only be saved for devices of "
+                      "a single device type, and the remaining devices will be ignored. Consequently, if any checkpointed functions involve randomness, this "
+                      f"may result in incorrect gradients. (Note that if CUDA devices are among the devices detected, it will be prioritized; otherwise, the "
+                      f"first device encountered will be selected.)\nDevice types: {sorted(set(kinds))} first device type: {kinds[0]}")
     if kinds:
         return "cuda" if "cuda" in kinds else kinds[0]
     return DefaultDeviceType.get_device_type()

@@ -24,20 +24,21 @@ from .._creation import make_tensor
 from .common_dtype import get_all_dtypes
 
 __all__ = [
-    "DEVICE_LIST_SUPPORT_PROFILING_TEST", "GRADCHECK_NONDET_TOL", "IS_CPU_EXT_SVE_SUPPORTED", "IS_FILESYSTEM_UTF8_ENCODING", "MACOS_VERSION", "MI200_ARCH", "MI300_ARCH",
-    "NATIVE_DEVICES", "NAVI_ARCH", "NOTEST_CPU", "NO_MULTIPROCESSING_SPAWN", "PRINT_REPRO_ON_FAILURE", "TEST_CUDA_GRAPH_CONDITIONAL_NODES", "TEST_FAIRSEQ",
-    "TEST_PRIVATEUSE1_DEVICE_TYPE", "TEST_TRANSFORMERS", "TEST_WITH_MIOPEN_SUGGEST_NHWC", "TEST_Z3", "AlwaysWarnTypedStorageRemoval", "BytesIOContext",
-    "CudaNonDefaultStream", "CudaSyncGuard", "DeterministicGuard", "LazyVal", "TrackedInput", "TrackedInputIter", "bytes_to_scalar", "check_if_enable", "chunk_list",
-    "clone_input_helper", "copy_func", "decorateIf", "dtype2prec_DONTUSE", "dtype_name", "find_free_port", "find_library_location", "first_sample", "gcIfJetson",
-    "get_all_dtypes", "get_cycles_per_ms", "get_function_arglist", "has_corresponding_torch_dtype", "install_cpp_extension", "is_iterable", "iter_indices",
-    "lazy_skip_if", "make_fullrank_matrices_with_distinct_singular_values", "make_symmetric_matrices", "make_symmetric_pd_matrices", "make_tensor", "outs_and_grads",
-    "compare_equal_outs_and_grads", "parse_cmd_line_args", "raise_on_run_directly", "random_hermitian_matrix", "random_hermitian_pd_matrix",
-    "random_hermitian_psd_matrix", "random_lowrank_matrix", "random_matrix", "random_square_matrix_of_rank", "random_well_conditioned_matrix",
-    "recover_orig_fp32_precision", "requires_cuda", "requires_mkl", "requires_onednn", "retry", "runOnRocm", "runOnRocmArch", "runWithoutCompiledAutograd",
-    "run_concurrently", "serialTest", "set_cwd", "set_default_tensor_type", "shell", "skipIfHpu_BUGGY", "skipIfNoXPU", "skipIfNotRegistered",
-    "skipIfPythonVersionMismatch", "skipIfRocm_BUGGY", "skipIfXpu_BUGGY", "skip_exception_type", "skip_if_pytest", "swap", "to_gpu", "wrapDeterministicFlagAPITest",
-    "wrapSwapTensorsTest", "xfail_inherited_tests", "xfailIfLinux", "xpassIfTorchDynamo_np", "setBlasBackendsToDefaultFinally", "setLinalgBackendsToDefaultFinally",
-    "setSdpaBackendsToDefaultFinally", "NestedTensorTestCase", "SwapTensorsGuard", "with_ieee_matmul_precision"]
+    "DEVICE_LIST_SUPPORT_PROFILING_TEST", "GRADCHECK_NONDET_TOL", "IS_CPU_EXT_SVE_SUPPORTED", "IS_FILESYSTEM_UTF8_ENCODING", "MACOS_VERSION", "MI200_ARCH",
+    "MI300_ARCH", "NATIVE_DEVICES", "NAVI_ARCH", "NOTEST_CPU", "NO_MULTIPROCESSING_SPAWN", "PRINT_REPRO_ON_FAILURE", "TEST_CUDA_GRAPH_CONDITIONAL_NODES",
+    "TEST_FAIRSEQ", "TEST_PRIVATEUSE1_DEVICE_TYPE", "TEST_TRANSFORMERS", "TEST_WITH_MIOPEN_SUGGEST_NHWC", "TEST_Z3", "AlwaysWarnTypedStorageRemoval",
+    "BytesIOContext", "CudaNonDefaultStream", "CudaSyncGuard", "DeterministicGuard", "LazyVal", "NestedTensorTestCase", "SwapTensorsGuard", "TrackedInput",
+    "TrackedInputIter", "bytes_to_scalar", "check_if_enable", "chunk_list", "clone_input_helper", "compare_equal_outs_and_grads", "copy_func",
+    "decorateIf", "dtype2prec_DONTUSE", "dtype_name", "find_free_port", "find_library_location", "first_sample", "gcIfJetson", "get_all_dtypes",
+    "get_cycles_per_ms", "get_function_arglist", "has_corresponding_torch_dtype", "install_cpp_extension", "is_iterable", "iter_indices", "lazy_skip_if",
+    "make_fullrank_matrices_with_distinct_singular_values", "make_symmetric_matrices", "make_symmetric_pd_matrices", "make_tensor", "outs_and_grads",
+    "parse_cmd_line_args", "raise_on_run_directly", "random_hermitian_matrix", "random_hermitian_pd_matrix", "random_hermitian_psd_matrix",
+    "random_lowrank_matrix", "random_matrix", "random_square_matrix_of_rank", "random_well_conditioned_matrix", "recover_orig_fp32_precision",
+    "requires_cuda", "requires_mkl", "requires_onednn", "retry", "runOnRocm", "runOnRocmArch", "runWithoutCompiledAutograd", "run_concurrently",
+    "serialTest", "setBlasBackendsToDefaultFinally", "setLinalgBackendsToDefaultFinally", "setSdpaBackendsToDefaultFinally", "set_cwd",
+    "set_default_tensor_type", "shell", "skipIfHpu_BUGGY", "skipIfNoXPU", "skipIfNotRegistered", "skipIfPythonVersionMismatch", "skipIfRocm_BUGGY",
+    "skipIfXpu_BUGGY", "skip_exception_type", "skip_if_pytest", "swap", "to_gpu", "with_ieee_matmul_precision", "wrapDeterministicFlagAPITest",
+    "wrapSwapTensorsTest", "xfailIfLinux", "xfail_inherited_tests", "xpassIfTorchDynamo_np"]
 
 GRADCHECK_NONDET_TOL = 0.0
 IS_FILESYSTEM_UTF8_ENCODING = sys.getfilesystemencoding() == "utf-8"
@@ -47,7 +48,8 @@ NATIVE_DEVICES = ("cpu", "cuda", "xpu", "meta", "mps", "mtia", "privateuse1")
 DEVICE_LIST_SUPPORT_PROFILING_TEST = ("cuda", "xpu")
 PRINT_REPRO_ON_FAILURE = os.getenv("PYTORCH_PRINT_REPRO_ON_FAILURE", "1") == "1"
 NOTEST_CPU = "cpu" in os.getenv("PYTORCH_TESTING_DEVICE_EXCEPT_FOR", "").split(",")
-NO_MULTIPROCESSING_SPAWN = IS_CPU_EXT_SVE_SUPPORTED = TEST_CUDA_GRAPH_CONDITIONAL_NODES = TEST_FAIRSEQ = TEST_PRIVATEUSE1_DEVICE_TYPE = TEST_TRANSFORMERS = False
+NO_MULTIPROCESSING_SPAWN = IS_CPU_EXT_SVE_SUPPORTED = TEST_CUDA_GRAPH_CONDITIONAL_NODES = TEST_FAIRSEQ = False
+TEST_PRIVATEUSE1_DEVICE_TYPE = TEST_TRANSFORMERS = False
 TEST_WITH_MIOPEN_SUGGEST_NHWC = TEST_Z3 = False
 
 
@@ -62,8 +64,10 @@ def _same(fn=None, *args, **kwargs):
 
 
 runOnRocm = runOnRocmArch = unittest.skip("test only runs on ROCm")
-runWithoutCompiledAutograd = recover_orig_fp32_precision = gcIfJetson = skipIfRocm_BUGGY = skipIfXpu_BUGGY = skipIfHpu_BUGGY = _same
-setBlasBackendsToDefaultFinally = setLinalgBackendsToDefaultFinally = setSdpaBackendsToDefaultFinally = with_ieee_matmul_precision = xpassIfTorchDynamo_np = _same
+runWithoutCompiledAutograd = recover_orig_fp32_precision = gcIfJetson = _same
+skipIfRocm_BUGGY = skipIfXpu_BUGGY = skipIfHpu_BUGGY = _same
+setBlasBackendsToDefaultFinally = setLinalgBackendsToDefaultFinally = setSdpaBackendsToDefaultFinally = with_ieee_matmul_precision = _same
+xpassIfTorchDynamo_np = _same
 requires_cuda = unittest.skip("Requires CUDA")
 requires_mkl = unittest.skip("Requires MKL")
 requires_onednn = unittest.skip("Requires oneDNN")

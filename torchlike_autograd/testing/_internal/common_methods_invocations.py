@@ -8,8 +8,24 @@ from .._creation import make_tensor
 from .common_utils import freeze_rng_state
 from .opinfo import definitions as _definitions
 from .opinfo.core import (  # noqa: F401
-    XS, AliasInfo, BinaryUfuncInfo, DecorateInfo, ErrorInput, L, M, OpInfo, ReductionOpInfo, S, SampleInput, ShapeFuncInfo, SpectralFuncInfo, UnaryUfuncInfo,
-    _elementwise, gradcheck_wrapper_hermitian_input, gradcheck_wrapper_triangular_input)
+    XS,
+    AliasInfo,
+    BinaryUfuncInfo,
+    DecorateInfo,
+    ErrorInput,
+    L,
+    M,
+    OpInfo,
+    ReductionOpInfo,
+    S,
+    SampleInput,
+    ShapeFuncInfo,
+    SpectralFuncInfo,
+    UnaryUfuncInfo,
+    _elementwise,
+    gradcheck_wrapper_hermitian_input,
+    gradcheck_wrapper_triangular_input,
+)
 
 op_db = _definitions.op_db()
 _of = lambda kind: [o for o in op_db if isinstance(o, kind)]  # noqa: E731

@@ -8,7 +8,16 @@ import numpy as np
 
 from ...library import custom_op
 from .._creation import make_tensor
-from .autograd_function_db import _back, _front, _torch, sample_inputs_numpy_cube, sample_inputs_numpy_mul, sample_inputs_numpy_sort, sample_inputs_numpy_take, to_numpy
+from .autograd_function_db import (
+    _back,
+    _front,
+    _torch,
+    sample_inputs_numpy_cube,
+    sample_inputs_numpy_mul,
+    sample_inputs_numpy_sort,
+    sample_inputs_numpy_take,
+    to_numpy,
+)
 from .common_dtype import all_types_and
 from .opinfo.core import OpInfo, SampleInput
 

@@ -41,7 +41,8 @@ class LoggingTensor(Tensor):
         return tree_map(_kept(cls), out) if name not in ("__get__", "__set__", "__repr__", "register_hook") or isinstance(out, Tensor) else out
 
 
-_SILENT = ("__get__", "__set__", "__repr__", "size", "dim", "numel", "stride", "is_floating_point", "is_complex", "requires_grad_", "register_hook", "backward", "item")
+_SILENT = ("__get__", "__set__", "__repr__", "size", "dim", "numel", "stride", "is_floating_point", "is_complex", "requires_grad_", "register_hook",
+           "backward", "item")
 
 
 def _kept(cls):

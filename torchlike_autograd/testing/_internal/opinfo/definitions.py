@@ -100,10 +100,10 @@ def _on_clone(name):
     return lambda x, *args, **kwargs: getattr(x.clone(), name)(*args, **kwargs)
 
 
-_CALLS = {name: _by_method(name) for name in (
-    "item contiguous sum_to_size expand expand_as reshape_as view view_as bfloat16 bool byte char double float half int long short cdouble cfloat chalf new_zeros "
-    "new_ones new_empty new_empty_strided new_full unfold repeat to __getitem__ __radd__ __rsub__ __rmul__ __rdiv__ __rmatmul__ __rmod__ __rpow__ __rand__ __ror__ "
-    "__rxor__").split()}
+_METHODS = """item contiguous sum_to_size expand expand_as reshape_as view view_as bfloat16 bool byte char double float half int long short cdouble cfloat chalf
+new_zeros new_ones new_empty new_empty_strided new_full unfold repeat to __getitem__ __radd__ __rsub__ __rmul__ __rdiv__ __rmatmul__ __rmod__ __rpow__ __rand__
+__ror__ __rxor__"""
+_CALLS = {name: _by_method(name) for name in _METHODS.split()}
 _CALLS |= {name: (lambda x, n=name: getattr(x, n)) for name in ("T", "H", "mT", "mH")}
 _CALLS |= {name: _on_clone(f"{name}_") for name in ("cauchy", "exponential", "geometric", "log_normal", "uniform", "normal/in_place")}
 _CALLS["normal/in_place"] = _on_clone("normal_")
