@@ -27,7 +27,7 @@ def function_of(torch, log):
     return Own
 
 
-@case("engine.lifetimes.context_of_function")
+@case("saved.lifetimes.context_of_function")
 def _(torch):
     def run(create):
         note, x = Note(), torch.tensor(3.0, requires_grad=True)
@@ -43,7 +43,7 @@ def _(torch):
         gc.enable()
 
 
-@case("engine.lifetimes.metadata")
+@case("saved.lifetimes.metadata")
 def _(torch):
     def run():
         x = torch.rand(2, 2, requires_grad=True)
@@ -65,7 +65,7 @@ def _(torch):
     yield "gone", alive() is None
 
 
-@case("engine.lifetimes.mutation_handles")
+@case("saved.lifetimes.mutation_handles")
 def _(torch):
     def run(x):
         y = x.clone()
@@ -95,10 +95,10 @@ def not_run(torch, expression):
     yield "who ran", log
 
 
-each("engine.not_run", not_run, {k: k for k in (f"{c} {how}" for c in ("function", "operator") for how in ("grad", "inputs", "grad target", "inputs target"))})
+each("saved.not_run", not_run, {k: k for k in (f"{c} {how}" for c in ("function", "operator") for how in ("grad", "inputs", "grad target", "inputs target"))})
 
 
-@case("engine.saved_result_shares")
+@case("saved.result_shares")
 def _(torch):
     x = torch.tensor([0.5, 1.0], requires_grad=True)
     y = x.exp()
