@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, errors, levels, placed, shapes
+from ._core import devices, dtypes, errors, levels, lifetimes, placed, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
 from ._core.saying import warn
@@ -252,6 +252,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         v = history(self)
         if not v.needs or v.leaf is not None:
             return None
+        lifetimes.watch(self)
         return node_at(v.tape, v.slot)[0]
 
     @property
@@ -363,6 +364,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
                 v.leaf.hooks = OrderedDict()
             return add_hook(v.leaf.hooks, hook)
         tape, slot, step = place_and_step(v)
+        lifetimes.watch(self)
         hooks = observed(tape, step.first, True).hooks
         return add_hook(hooks.setdefault(slot, OrderedDict()), hook)
 
@@ -454,6 +456,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if not isinstance(new, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
         old = peek(self)
+        lifetimes.unwatch(self)
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
         cell = cell_of(new)

@@ -18,6 +18,7 @@ import sys
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
+_MOVED = {"._ops": "._torch_ops"}  # names that are taken here
 # Modules that torch has nothing of.
 _OURS = frozenset(("_api", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_members", "_tensor_values", "dialects", "dropin", "functorch",
                    "interop", "visualize"))
@@ -47,6 +48,7 @@ class _Finder(importlib.metadata.DistributionFinder):
         if name != "torch" and not name.startswith("torch."):
             return None
         rest = name[len("torch"):]
+        rest = _MOVED.get(rest, rest)
         if rest.partition(".")[2].partition(".")[0] in _OURS or (rest and not _exists(_HOME + rest)):
             raise ModuleNotFoundError(f"No module named '{name}' (torchlike_autograd does not have it)", name=name)
         return importlib.machinery.ModuleSpec(name, _Alias(_HOME + rest), is_package=True)

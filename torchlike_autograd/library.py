@@ -32,19 +32,20 @@ class CustomOpDef:
     def __call__(self, *args, **kwargs):
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return self._function().apply(*bound.arguments.values())
+        return self._function(bound.kwargs).apply(*bound.args)
 
     def _kernel(self, args):
         kinds = [a.device.type for a in args if isinstance(a, Tensor)]
         return self._kernels.get(kinds[0] if kinds else "cpu", self._fn)
 
-    def _function(self):
+    def _function(self, only):
+        """The Function of a call; only: what it was given for the parameters that are passed by keyword alone."""
         def forward(*args):
-            return self._kernel(args)(*args)
+            return self._kernel(args)(*args, **only)
 
         def setup_context(ctx, inputs, output):
             if self._setup is not None:
-                self._setup(ctx=ctx, inputs=inputs, output=output)
+                self._setup(ctx=ctx, inputs=inputs, output=output, **({"keyword_only_inputs": only} if only else {}))
 
         def backward(ctx, *grads):
             if self._backward is None:
@@ -53,6 +54,8 @@ class CustomOpDef:
             return self._backward(ctx, *grads)
 
         body = {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward)}
+        if self.vmap is not None:
+            body["vmap"] = staticmethod(lambda info, in_dims, *args: self.vmap(info, in_dims, *args, **only))
         return type(self.__name__, (Function,), body)
 
     def register_autograd(self, backward, /, *, setup_context=None):
@@ -65,7 +68,7 @@ class CustomOpDef:
         return fn
 
     def register_vmap(self, func=None):
-        """A rule for torch.vmap: kept, not used."""
+        """``func(info, in_dims, *args)`` gives (results, their mapped dims) under torch.vmap."""
         self.vmap = func
         return func if func is not None else self.register_vmap
 
@@ -139,7 +142,7 @@ def register_kernel(op, device_types, func=None, /, *, lib=None):
 
 
 def register_vmap(op, func=None, /, *, lib=None):
-    """A rule for torch.vmap: kept, not used."""
+    """``func(info, in_dims, *args)`` gives (results, their mapped dims) of an operator under torch.vmap."""
     return _of(op).register_vmap(func) if func is not None else _of(op).register_vmap
 
 

@@ -627,3 +627,22 @@ def _(torch):
               "copy": lambda a: d.copy_(a), "mul": lambda a: d.mul_(a), "item": lambda a: d.__setitem__(0, a[0])}
     for name, f in writes.items():
         yield name, raises(lambda f=f: torch.func.vmap(lambda a, f=f: (f(a), a.sum())[1])(x)), d
+
+
+CAPTURED = {
+    "copy_": lambda torch, x, c: c.copy_(x), "mul_": lambda torch, x, c: c.mul_(2), "item": lambda torch, x, c: c.__setitem__(0, 1),
+    "through detach": lambda torch, x, c: c.detach().add_(1), "own": lambda torch, x, c: torch.zeros(3).copy_(x.detach()), "result": lambda torch, x, c: (c * 2).mul_(x)}
+
+
+@case("func.captured.written")
+def _(torch):
+    x = torch.tensor([1.0, 2.0, 3.0])
+    for name, write in CAPTURED.items():
+        for how in ("grad", "vjp", "jvp"):
+            c = torch.ones(3)
+
+            def g(x):
+                write(torch, x, c)
+                return (x * c).sum()
+            ways = {"grad": lambda: torch.func.grad(g)(x), "vjp": lambda: torch.func.vjp(g, x)[0], "jvp": lambda: torch.func.jvp(g, (x,), (x,))}
+            yield f"{how} {name}", attempt(ways[how]), c

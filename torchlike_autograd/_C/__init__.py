@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import types
+import weakref
 
-from .._core import levels, overriding, passes
+from .._core import levels, lifetimes, overriding, passes
 from .._core.composite import COMPOSITES
 from .._core.record import thread
 from .._core.storage import REPLAY
-from .._tensor import TensorMeta
+from .._tensor import Tensor, TensorMeta
 from ..autograd import grad_mode
 from ..nn.modules._convert import _asked
 from . import _autograd, _functions, _functorch  # noqa: F401
@@ -34,6 +35,34 @@ class DisableTorchFunction(overriding.Off):
 
     def __init__(self):
         super().__init__(True)
+
+
+class _WeakTensorRef:
+    """A weak reference to a tensor."""
+
+    def __init__(self, tensor):
+        self._ref = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        lifetimes.query()
+        return self._ref() is None
+
+
+TensorBase = _TensorBase = Tensor
+_vmap_fallback = [False]
+
+
+def _debug_only_are_vmap_fallback_warnings_enabled():
+    return _vmap_fallback[0]
+
+
+def _debug_only_display_vmap_fallback_warnings(enabled):
+    _vmap_fallback[0] = bool(enabled)
+
+
+def _get_cudnn_enabled() -> bool:
+    return False
 
 
 def _are_functorch_transforms_active() -> bool:

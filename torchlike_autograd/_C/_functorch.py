@@ -15,6 +15,50 @@ def is_batchedtensor(tensor) -> bool:
     return bool(_maps(tensor))
 
 
+def _wrapping(tensor):
+    """The running levels that a tensor belongs to, innermost last."""
+    mine = levels.levels_of(tensor._value().aval)
+    return [(i, lv) for i, lv in enumerate(levels.running(), 1)
+            if (levels.belongs(tensor._value(), lv) if lv.kind == "grad" else lv.key in mine)]
+
+
+def maybe_get_level(tensor) -> int:
+    """The number of the innermost running transformation that a tensor belongs to, from 1; -1 without one."""
+    return max((i for i, _ in _wrapping(tensor)), default=-1)
+
+
+def maybe_current_level():
+    """The number of the innermost running transformation, or None."""
+    return len(levels.running()) or None
+
+
+def is_gradtrackingtensor(tensor) -> bool:
+    """Whether the innermost transformation that a tensor belongs to differentiates."""
+    found = _wrapping(tensor)
+    return bool(found) and found[-1][1].kind != levels.MAP
+
+
+def is_functorch_wrapped_tensor(tensor) -> bool:
+    """Whether a tensor belongs to a running transformation."""
+    return bool(_wrapping(tensor))
+
+
+_allowed = [True]  # whether a map may go on where it has no rule; every operator has one here
+_shown = [True]
+
+
+def _is_vmap_fallback_enabled():
+    return _allowed[0]
+
+
+def _set_vmap_fallback_enabled(enabled):
+    _allowed[0] = bool(enabled)
+
+
+def _set_vmap_fallback_warning_enabled(enabled):
+    _shown[0] = bool(enabled)
+
+
 def is_legacy_batchedtensor(tensor) -> bool:
     """False: there is one kind of map."""
     return False

@@ -222,6 +222,20 @@ def _check_out(spec, have, got, flat):
     refuse(spec.op, have, got, dtypes.can_cast(have, got), spec.statics, from_complex)
 
 
+def write_made(name, out, v):
+    """Make `v`, of the factory function `name`, the contents of `out`: a leaf does not require grad after it, anything else keeps its history."""
+    old = peek(out)
+    if old.needs and name in _RESIZE:
+        raise RuntimeError("cannot resize variables that require grad")
+    if old.needs and old.leaf is not None and thread.state.grad:
+        raise errors.out_requires_grad(f"aten::{name}")
+    write_result(out, v, old.needs and old.leaf is None)
+    return out
+
+
+_RESIZE = ("empty", "randn")  # they resize `out` first
+
+
 def write_result(out, v, keep=True):
     """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it)."""
     old = peek(out)

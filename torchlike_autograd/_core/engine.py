@@ -352,12 +352,13 @@ def run_node(p, tape, item, grads):
     outs = [grads.pop(step.first + i, None) for i in range(len(step.out_avals))]
     came = outs if seen is None else tensor_hooks(p, step, seen, outs)
     _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
-    if seen is not None and seen.prehooks and (wanted or p.accumulate):
+    filled = not wanted and p.accumulate and any(_captured_here(p, tape, step.first + i) for i in range(len(outs)))
+    if seen is not None and seen.prehooks and (wanted or filled):
         outs = prehooks(seen, outs)
     if not wanted:
-        if step.kind == "function" and p.accumulate and any(g is not None for g in outs):
+        if step.kind == "function" and filled and any(g is not None for g in outs):
             tape.contexts[step.first].run_backward(outs, p)
-        if seen is not None and seen.posthooks and p.accumulate:
+        if seen is not None and seen.posthooks and filled:
             posthooks(step, seen, (), (), outs)  # a target whose `.grad` is filled runs, and its gradients go nowhere
         return True
     if step.kind == "function":

@@ -173,3 +173,10 @@ def mapped_inplace(name, where):
         f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more elements than `self`. This "
         f"happened due to `other` being vmapped over but `self` not being vmapped over {where}. Please try to use out-of-place operators instead of {name}. If "
         "said operator is being called inside the PyTorch framework, please file a bug report instead.")
+
+
+def captured_written(name):
+    """A function that is transformed writes to a tensor from around it."""
+    return RuntimeError(f"During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place operation (aten::{name}) that would "
+                        "mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept the mutated "
+                        "Tensor(s) as inputs.")

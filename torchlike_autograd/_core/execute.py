@@ -81,10 +81,13 @@ def flush(tape=None):
             levels.flushed(left, tape)
 
 
+ending = [None]  # f(tape): lets go what is attached to nodes that are dead (lifetimes.py)
 timer = [None]  # f(tape, run) while somebody times programs (profiling.py)
 
 
 def _run_pending(tape):
+    if tape.contexts or tape.extra:
+        ending[0](tape)
     if native is None or not native.flush(tape):
         _flush_generally(tape)
 

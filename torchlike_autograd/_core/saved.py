@@ -25,12 +25,12 @@ import numpy as np
 from .._ops.pull_saved import result_name, saved_places, saved_pullback
 from .._ops.saved_names import NAMES
 from .._ops.schema import REQUIRED
-from .._tensor import Tensor, wrap
+from .._tensor import Tensor, _new, wrap
 from . import errors, nodes, shapes
 from .engine import number_at, value_at
 from .nodes import Leaf, observed
 from .record import NOGRAD, Value, counter_of, record_op, slot_table, thread
-from .storage import as_detached, as_leaf, with_history
+from .storage import as_detached, as_leaf, cell_of, with_history
 from .versions import DETACHED, _modified
 
 FREED = ("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or "
@@ -305,11 +305,17 @@ def _tensor(node, place):
     if seen is not None and seen.saved and place in seen.saved:
         return wrap(in_graph(tape, slot, seen.saved[place].value()))
     v = _recorded(node, place)
-    if place[0] == "in":
-        t = _holder(v)
-        if t is not None:
-            return t
+    t = _holder(v)
+    if t is not None and (place[0] == "in" or t._view is None):
+        return t if place[0] == "in" else _alias(t)
     return _shown(v)
+
+
+def _alias(t):
+    """Another tensor over the memory of one that is alone or a base, with its history as it is: what is written to the one is seen in the other."""
+    cell, out = cell_of(t), _new(Tensor)
+    out._v, out._cell, out._at, out._counter, out._layout_ = t._v, cell, t._at, t._counter, t._layout_
+    return out
 
 
 def _holder(v):

@@ -85,13 +85,12 @@ def filled(size, value, dtype) -> Tensor:
     return wrap(record_op(spec_of(OPS["_full"], (("size", size), ("dtype", dtype)), (number_kind(value),)), (value,))[0])
 
 
-def _fill_out(out, size, value):
+def _fill_out(name, out, size, value):
     if out is None:
         return None
-    from .._core.dispatch import write_result
+    from .._core.dispatch import write_made
 
-    write_result(out, filled(size, value, out.dtype)._v, False)
-    return out
+    return write_made(name, out, filled(size, value, out.dtype)._v)
 
 
 def _filler(name, value):
@@ -103,7 +102,7 @@ def _filler(name, value):
         shape = sizes(name, size)
         _nonnegative(name, shape)
         if out is not None:
-            return _fill_out(out, shape, value)
+            return _fill_out(name, out, shape, value)
         return placed(filled(shape, value, _dtype(dtype)), device, requires_grad)
 
     factory.__name__ = name
@@ -125,7 +124,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     shape = sizes("full", (size,))
     _nonnegative("full", shape)
     if out is not None:
-        return _fill_out(out, shape, fill_value)
+        return _fill_out("full", out, shape, fill_value)
     return placed(_full(shape, fill_value, _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
 
 
@@ -243,7 +242,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
-    return _out_or(t, out, device, requires_grad)
+    return _out_or("arange", t, out, device, requires_grad)
 
 
 def _number(x):
@@ -252,12 +251,11 @@ def _number(x):
     return x.item() if isinstance(x, np.generic) else x
 
 
-def _out_or(t, out, device, requires_grad):
+def _out_or(name, t, out, device, requires_grad):
     if out is not None:
-        from .._core.dispatch import write_result
+        from .._core.dispatch import write_made
 
-        write_result(out, t._v, False)
-        return out
+        return write_made(name, out, t._v)
     return placed(t, device, requires_grad)
 
 
@@ -291,7 +289,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         check_number(x, dtype)
     kinds = tuple(number_kind(x) for x in (start, end))
     t = wrap(record_op(spec_of(OPS["_linspace"], (("steps", int(steps)), ("dtype", dtype)), kinds), (start, end))[0])
-    return _out_or(t, out, device, requires_grad)
+    return _out_or("linspace", t, out, device, requires_grad)
 
 
 @composite("torch.logspace")
@@ -300,7 +298,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     _zero_dim("logspace", start, end)
     exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
-    return _out_or(t, out, device, requires_grad)
+    return _out_or("logspace", t, out, device, requires_grad)
 
 
 @composite("torch.eye")
@@ -314,7 +312,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype))), ()), ())[0])
-    return _out_or(t, out, device, requires_grad)
+    return _out_or("eye", t, out, device, requires_grad)
 
 
 @composite("torch.scalar_tensor")

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
 from .._core.composite import composite
-from .._core.dispatch import check_inplace, inplace, keep_history, run, write_result
+from .._core.dispatch import check_inplace, inplace, keep_history, run, write_made, write_result
 from .._core.layouts import contiguous_format, in_memory_order
 from .._core.placed import like as placed_like
 from .._core.record import data, thread
@@ -77,10 +77,12 @@ def _tensor(array, dtype, requires_grad=False, device=None):
     return placed(t, device, requires_grad)
 
 
-def _into(t, out):
-    """The numbers, written into `out` if there is one, which takes their shape."""
+def _into(t, out, name=None):
+    """The numbers, written into `out` if there is one, which takes their shape; name: of a factory function."""
     if out is None:
         return t
+    if name is not None:
+        return write_made(name, out, t._value())
     write_result(out, t._value(), False)
     return out
 
@@ -139,7 +141,7 @@ def _drawn(name, draw):
         t = _new(Tensor)
         t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
-        return _into(t, out)
+        return _into(t, out, name)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}: the numbers of torch's CPU generator."
@@ -167,7 +169,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     _nonnegative("randint", shape)
     d = dtype or dtypes.int64
     t = _tensor(rng_integers.randint(_gen(generator), int(low), int(high), shape, d.np), d, requires_grad, device)
-    return _into(t, out)
+    return _into(t, out, "randint")
 
 
 @composite("torch.randperm")
@@ -177,7 +179,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
     t = _tensor(rng_integers.randperm(_gen(generator), int(n), d.np), d, requires_grad, device)
-    return _into(t, out)
+    return _into(t, out, "randperm")
 
 
 def _like(name, factory, fill):
@@ -227,7 +229,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
-    return _into(t, out)
+    return _into(t, out, "normal")
 
 
 @composite("torch.bernoulli", "Tensor.bernoulli")

@@ -7,6 +7,11 @@ from ..autograd._transforms import _chosen, hessian, jacfwd, jacrev, jvp, linear
 __all__ = ["functionalize", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
 
 
+def _as_tuple(val):
+    """A tuple, of one where it is none."""
+    return val if isinstance(val, tuple) else (val,)
+
+
 def _slice_argnums(args, argnums, as_tuple=True):
     """The arguments of these numbers."""
     found = _chosen(argnums, args)

@@ -9,6 +9,17 @@ from .._tensor import Tensor
 from ..autograd._vmap import enter, leave, vmap
 
 vmap_impl = vmap
+in_dims_t = int | tuple
+out_dims_t = int | tuple[int, ...]
+
+
+def lazy_load_decompositions():
+    """Nothing to load."""
+
+
+def _check_randomness_arg(randomness):
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
 
 
 def get_chunk_sizes(total_elems, chunk_size):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 
+from .._core import lifetimes
 from .._core.record import thread
 from .._core.storage import as_detached
 from .._tensor import wrap
@@ -31,14 +32,17 @@ class _AllowMutationOnSavedContext:
 
     @property
     def tid_to_weakhandle(self):
+        lifetimes.query()
         return dict(self._handles)
 
     @property
     def cloned(self):
+        lifetimes.query()
         return {h: wrap(as_detached(h.value)) for h in self._handles.values() if h.value.stale()}
 
     @property
     def original(self):
+        lifetimes.query()
         return {h: wrap(as_detached(h.value)) for h in self._handles.values() if not h.value.stale()}
 
     @property

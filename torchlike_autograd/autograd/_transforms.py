@@ -16,6 +16,7 @@ from .._core.pytree import flatten, tree_map, unflatten
 from .._core.storage import as_detached, as_leaf
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
+from ._captured import run
 from ._run import grad as _run_grad
 from ._vmap import name_of, vmap
 from .grad_mode import enable_grad, is_grad_enabled
@@ -128,7 +129,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             mine, tree = flatten(_chosen(argnums, args))
             mine = [level.fresh(x) for x in mine]
             where = "grad_and_value(f)(*args)"
-            out, aux = _with_aux(func(*_replaced(argnums, args, unflatten(mine, tree)), **kwargs), has_aux, where)
+            out, aux = _with_aux(run(func, *_replaced(argnums, args, unflatten(mine, tree)), **kwargs), has_aux, where)
             if not isinstance(out, Tensor):
                 raise RuntimeError(f"{where}: Expected f(*args) to return a Tensor, got {type(out)}")
             if out.dim():
@@ -176,7 +177,7 @@ def _vjp(func, primals, argnums, has_aux):
         mine, tree = flatten(whole)
         mine = [level.fresh(x) for x in mine]
         args = unflatten(mine, tree)
-        out, aux = _with_aux(func(*(args if argnums is None else _replaced(argnums, primals, args))), has_aux, where)
+        out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, where)
         outs, out_tree = flatten(out)
         _only_tensors(outs, out, where)
         for o in outs:
@@ -278,7 +279,7 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
                 raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
     with levels.enter(levels.DUAL, randomness="jvp") as level:
         args = unflatten([make_dual(level, x, t) for x, t in zip(xs, ts)], tree)
-        out, aux = _with_aux(func(*(args if argnums is None else _replaced(argnums, primals, args))), has_aux, _JVP)
+        out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, _JVP)
         outs, out_tree = flatten(out)
         for o in outs:
             if not isinstance(o, Tensor):

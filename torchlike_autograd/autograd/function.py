@@ -10,7 +10,7 @@ import functools
 import inspect
 import itertools
 
-from .._core import errors, levels
+from .._core import errors, levels, lifetimes
 from .._core.composite import named
 from .._core.nodes import Node
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
@@ -445,6 +445,7 @@ def _attach(ctx, args, before, outputs):
     for o in tensors:
         if id(o) not in seen:
             seen[id(o)] = out = _output(ctx, o, last[id(o)], args, id(o) in non_diff)
+            lifetimes.watch(out)
             if several:
                 _inside(out, "multi")
     return tuple(seen[id(o)] if isinstance(o, Tensor) else o for o in outputs)

@@ -158,6 +158,11 @@ def _all_known(nodes, fn):
     return [hook_of(i) for i in range(len(nodes))]
 
 
+def _get_grad_fn_or_grad_acc(t):
+    """The node of a tensor (of an edge): its grad_fn, or the one that accumulates into it."""
+    return t.node if isinstance(t, GradientEdge) else get_gradient_edge(t).node
+
+
 def _first_known(nodes, fn):
     last = [None]
 

@@ -54,3 +54,8 @@ def debug_report(first, second):
 
     return (" An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed `debug=True` to "
             f"`torch.utils.checkpoint.checkpoint()`.\nSaved by the original forward:\n{rows(first)}\nSaved by the recomputation:\n{rows(second)}\n")
+
+UNPACKED_TWICE_TOGETHER = (
+    "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. Performing two backward calls that overlap (i.e. require "
+    "the same saved activation in order to compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup context. If you are calling "
+    "ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with details on your use case.")

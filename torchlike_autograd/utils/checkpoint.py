@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import warnings
 import weakref
 
 from .._core import passes
 from .._core.autocasting import kept as autocast_kept
+from .._core.pytree import tree_map
+from .._core.record import thread
 from .._core.saying import warn
 from .._tensor import Tensor
 from ..autograd import Function, backward
@@ -23,10 +26,11 @@ from ..autograd._saving import saved_tensors_hooks
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
 from ._checkpoint_selective import SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
-from ._checkpoint_words import TIP, UNPACKED_TWICE, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
+from ._checkpoint_words import TIP, UNPACKED_TWICE, UNPACKED_TWICE_TOGETHER, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
 
-__all__ = ["SAC_IGNORED_OPS", "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext", "check_backward_validity",
-           "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
+__all__ = ["SAC_IGNORED_OPS", "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "DefaultDeviceType", "GraphExecGroup",
+           "SelectiveCheckpointContext", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+           "create_selective_checkpoint_contexts", "detach_variable", "get_device_states", "noop_context_fn",
            "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states"]
 
 
@@ -129,6 +133,8 @@ class _Frame:
         """What a second run saves in this place."""
         number = passes.task_id()
         alone = number == -1
+        if not alone:
+            number = thread.state.extra.get("passes together", number)
         if alone:
             number = next(_looks)
         try:
@@ -136,7 +142,7 @@ class _Frame:
                 self._run_again(number)
             found = self.found[number]
             if place.number not in found:
-                raise CheckpointError(UNPACKED_TWICE)
+                raise CheckpointError(UNPACKED_TWICE if type(number) is int else UNPACKED_TWICE_TOGETHER)
             return found.pop(place.number)
         finally:
             if alone:
@@ -164,6 +170,40 @@ class _Frame:
         if problem is not None:
             raise CheckpointError(debug_report(self.types, catch.types) if self.debug else problem + TIP)
         self.found[number] = catch.tensors
+
+
+class DefaultDeviceType:
+    """Of which type of devices the random state is kept where the arguments do not tell."""
+
+    _default_device_type = "cpu"
+
+    @staticmethod
+    def set_device_type(device="cuda"):
+        """Set it."""
+        DefaultDeviceType._default_device_type = device
+
+    @staticmethod
+    def get_device_type():
+        """The one that is set."""
+        return DefaultDeviceType._default_device_type
+
+
+class GraphExecGroup:
+    """Passes inside run each checkpointed region (without reentry) again at most once, together; they must not use the same saved value twice."""
+
+    def __enter__(self):
+        if thread.state.extra.get("passes together") is not None:
+            raise RuntimeError("GraphExecGroup contexts cannot be nested. "
+                               f"Already inside group {thread.state.extra['passes together']}")
+        thread.state.extra["passes together"] = self
+        return self
+
+    def __exit__(self, *exc):
+        del thread.state.extra["passes together"]
+
+    @classmethod
+    def _get_current_group(cls):
+        return thread.state.extra.get("passes together")
 
 
 _looks = itertools.count(-2, -1)  # numbers of looks outside of a pass
@@ -258,6 +298,20 @@ def check_backward_validity(inputs):
     """Warn where no input requires grad."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
+
+
+def _infer_device_type(*args):
+    """The type of the first device that is no CPU, among tensors in arguments; with several, a warning."""
+    kinds = []
+    tree_map(lambda t: kinds.append(t.device.type) if isinstance(t, Tensor) and t.device.type not in ("cpu", "meta") else None, args)
+    if len(set(kinds)) > 1:
+        warnings.warn("Tensor arguments, excluding CPU tensors, are detected on at least two types of devices. Device state will only be saved for devices of "
+                      "a single device type, and the remaining devices will be ignored. Consequently, if any checkpointed functions involve randomness, this "
+                      f"may result in incorrect gradients. (Note that if CUDA devices are among the devices detected, it will be prioritized; otherwise, the "
+                      f"first device encountered will be selected.)\nDevice types: {sorted(set(kinds))} first device type: {kinds[0]}")
+    if kinds:
+        return "cuda" if "cuda" in kinds else kinds[0]
+    return DefaultDeviceType.get_device_type()
 
 
 def get_device_states(*args):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import unittest
+from functools import partial
 from typing import NamedTuple
 
+from ..._core import dtypes as _d
 from ..._core import publish as _publish
-from ._parametrized import bound
+from . import common_dtype as _types
+from ._parametrized import bound, parametrize
 from .common_utils import TestCase, _needless
 
 
@@ -174,6 +178,120 @@ def skipCPUIf(dep, reason):
     return unittest.skipIf(dep, reason)
 
 
+skipCPUIfNoMklSparse = unittest.skip("there is no MKL here")
+NATIVE_DEVICES = ("cpu", "cuda", "xpu", "meta", "mps", "mtia", "privateuse1")
+for _name in ("CUDAIfNoCusparseGeneric", "CUDAIfNoHipsparseGeneric", "CUDAIfNoMiopen", "CUDAIfNotMiopenSuggestNHWC", "CUDAIfNoCusolverROCMIfNoMagma"):
+    globals()[f"skip{_name}"] = _needless
+
+
+class skipIf:
+    """Skip on a device type under a condition (which may be the name of an attribute of the class)."""
+
+    def __init__(self, dep, reason, device_type=None):
+        self.dep, self.reason, self.device_type = dep, reason, device_type
+
+    def __call__(self, fn):
+        meant = self.device_type in (None, "all", "cpu") and not isinstance(self.dep, str) and self.dep
+        return unittest.skip(self.reason)(fn) if meant else fn
+
+
+PYTORCH_CUDA_MEMCHECK = TEST_WITH_ROCM = TEST_WITH_ASAN = TEST_WITH_TSAN = TEST_WITH_UBSAN = TEST_WITH_MTIA = TEST_XPU = TEST_MPS = TEST_HPU = TEST_MKL = False
+IS_FLEX_ATTENTION_CPU_PLATFORM_SUPPORTED = IS_FLEX_ATTENTION_CUDA_PLATFORM_SUPPORTED = IS_FLEX_ATTENTION_XPU_PLATFORM_SUPPORTED = HAS_PSUTIL = False
+
+
+class CUDATestBase(DeviceTypeTestBase):
+    """CUDA, of which no tests are made."""
+
+    device_type = "cuda"
+
+
+class OpDTypes(enum.Enum):
+    """Which types of an operator `ops` makes tests of."""
+
+    supported = 0
+    unsupported = 1
+    supported_backward = 2
+    unsupported_backward = 3
+    any_one = 4
+    none = 5
+    any_common_cpu_cuda_one = 6
+
+
+ANY_DTYPE_ORDER = (_d.float32, _d.float64, _d.complex64, _d.complex128, _d.float16, _d.bfloat16, _d.int64, _d.int32, _d.int16, _d.int8, _d.uint8, _d.bool_)
+
+
+class ops(parametrize):
+    """One test for each operator of a list, and each of its types that is wanted; the test takes `op` and, with types, `dtype`."""
+
+    def __init__(self, op_list, *, dtypes=OpDTypes.supported, allowed_dtypes=None, skip_if_dynamo=True):
+        self.op_list, self.wanted = list(op_list), dtypes
+        self.allowed = None if allowed_dtypes is None else set(allowed_dtypes)
+
+    def variants(self, test, generic_cls, device_cls):
+        """(test, name of the operator, arguments, function to decorators)."""
+        kind = getattr(device_cls, "device_type", "cpu")
+        for op in self.op_list:
+            for dtype in self._types(op, kind):
+                kwargs = {"op": op} if dtype is None else {"op": op, "dtype": dtype}
+                yield test, op.formatted_name, kwargs, partial(_of_op, op, generic_cls.__name__, test, kind)
+
+    def _types(self, op, kind):
+        wanted = self.wanted
+        if wanted is OpDTypes.none:
+            return [None]
+        every, backward = op.supported_dtypes(kind), op.supported_backward_dtypes(kind)
+        if isinstance(wanted, OpDTypes):
+            found = {OpDTypes.supported: every, OpDTypes.unsupported: set(_types.get_all_dtypes()) - every, OpDTypes.supported_backward: backward,
+                     OpDTypes.unsupported_backward: set(_types.get_all_dtypes()) - backward, OpDTypes.any_one: every,
+                     OpDTypes.any_common_cpu_cuda_one: every & op.supported_dtypes("cuda")}[wanted]
+        else:
+            found = set(wanted)
+        if self.allowed is not None:
+            found = found & self.allowed
+        found = [d for d in ANY_DTYPE_ORDER if d in found]
+        return found[:1] if wanted in (OpDTypes.any_one, OpDTypes.any_common_cpu_cuda_one) else found
+
+
+def _of_op(op, cls, test, kind, kwargs):
+    dtype = kwargs.get("dtype")
+    return [*op.get_decorators(cls, test.__name__, kind, dtype, kwargs), *_by_spec(test, op, kind, dtype)]
+
+
+class SkipSpec(NamedTuple):
+    """Which tests of an operator are skipped, or expected to fail."""
+
+    op_name: str
+    variant_name: str
+    device_type: str | None
+    dtypes: tuple | None
+    expected_failure: bool
+
+
+def xfail(op_name, variant_name="", *, device_type=None, dtypes=None):
+    """For `skipOps`: an operator whose test is expected to fail."""
+    return SkipSpec(op_name, variant_name, device_type, dtypes, True)
+
+
+def skip(op_name, variant_name="", *, device_type=None, dtypes=None):
+    """For `skipOps`: an operator whose test is skipped."""
+    return SkipSpec(op_name, variant_name, device_type, dtypes, False)
+
+
+def skipOps(to_skip):
+    """Skip some tests of a test under `ops`, or expect them to fail."""
+
+    def decorate(fn):
+        fn.skipped_ops = [*getattr(fn, "skipped_ops", ()), *to_skip]
+        return fn
+
+    return decorate
+
+
+def _by_spec(test, op, kind, dtype):
+    return [unittest.expectedFailure if s.expected_failure else unittest.skip("Skipped!") for s in getattr(test, "skipped_ops", ())
+            if (s.op_name, s.variant_name) == (op.name, op.variant_test_name) and s.device_type in (None, kind) and (s.dtypes is None or dtype in s.dtypes)]
+
+
 def get_all_device_types():
     """Those that tests run on."""
     return ["cpu"]
@@ -197,15 +315,15 @@ def instantiate_device_type_tests(generic_test_class, scope, except_for=None, on
         if key in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
             continue
         if key.startswith("test") and callable(member):
-            _instantiate(made, key, member)
+            _instantiate(made, key, member, generic_test_class)
         else:
             setattr(made, key, member)
     scope[name] = made
 
 
-def _instantiate(made, name, test):
+def _instantiate(made, name, test, generic):
     variants = getattr(test, "parametrize_fn", None)
-    sets = [(test, "", {}, lambda _: [])] if variants is None else list(variants(test, made, made))
+    sets = [(test, "", {}, lambda _: [])] if variants is None else list(variants(test, generic, made))
     held = getattr(test, "dtypes", {})
     types = held.get("cpu", held.get("all", (None,)))
     for body, suffix, kwargs, decorators in sets:
@@ -214,7 +332,7 @@ def _instantiate(made, name, test):
 
 
 def _place(made, name, body, suffix, kwargs, group, decorators):
-    full = "_".join(x for x in (name, suffix, "cpu", _called(group)) if x)
+    full = "_".join(x for x in (name, suffix, "cpu", _called(group or kwargs.get("dtype"))) if x)
     asked = inspect.signature(body).parameters
     if group is not None:
         kwargs["dtypes" if isinstance(group, (list, tuple)) else "dtype"] = group
@@ -222,8 +340,9 @@ def _place(made, name, body, suffix, kwargs, group, decorators):
     plural = hasattr(body, "num_required_devices")
 
     def test(self):
-        overrides = getattr(body, "tolerance_overrides", {}).get(group) if not isinstance(group, (list, tuple)) else None
-        precision = getattr(body, "precision_overrides", {}).get(group) if not isinstance(group, (list, tuple)) else None
+        kind = kwargs.get("dtype", group)
+        overrides = getattr(run, "tolerance_overrides", {}).get(kind) if not isinstance(kind, (list, tuple)) else None
+        precision = getattr(run, "precision_overrides", {}).get(kind) if not isinstance(kind, (list, tuple)) else None
         if overrides is not None:
             self.precision, self.rel_tol = overrides.atol, overrides.rtol
         elif precision is not None:

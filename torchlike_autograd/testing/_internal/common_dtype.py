@@ -22,6 +22,21 @@ all_types_and_half = lambda: (*all_types(), _d.float16)  # noqa: E731
 double_types = lambda: (_d.float64, _d.complex128)  # noqa: E731
 
 
+_FLOAT8 = tuple(getattr(_d, n) for n in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz") if hasattr(_d, n))
+float8_types, float8_types_and = _group(*_FLOAT8)
+empty_types = lambda: ()  # noqa: E731
+custom_types = lambda *types: types  # noqa: E731
+all_types_complex_float8_and = lambda *more: tuple(dict.fromkeys((*_FLOAT, *_INTEGRAL, *_COMPLEX, *_FLOAT8, *more)))  # noqa: E731
+float_to_corresponding_complex_type_map = {_d.float32: _d.complex64, _d.float64: _d.complex128}
+highest_precision_float = lambda device: _d.float64  # noqa: E731
+highest_precision_complex = lambda device: _d.complex128  # noqa: E731
+
+
+def get_all_qint_dtypes():
+    """There are no quantized ones."""
+    return []
+
+
 def get_all_dtypes(include_half=True, include_bfloat16=True, include_bool=True, include_complex=True, include_complex32=False, include_qint=False):
     """Every dtype, or some."""
     return [*get_all_int_dtypes(), *get_all_fp_dtypes(include_half, include_bfloat16), *([_d.bool_] if include_bool else []),

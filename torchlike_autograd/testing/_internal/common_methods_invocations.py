@@ -1,6 +1,43 @@
-"""torch.testing._internal.common_methods_invocations (layer 8): helpers only; the table of operators that PyTorch has there is `compat_matrix`'s here."""
+"""torch.testing._internal.common_methods_invocations (layer 8): the list of operators for tests over all of them (`opinfo/`), and helpers."""
+
+from functools import partial
 
 from ..._core import publish as _publish
+from ...random import manual_seed
+from .._creation import make_tensor
+from .common_utils import freeze_rng_state
+from .opinfo import definitions as _definitions
+from .opinfo.core import (  # noqa: F401
+    XS,
+    AliasInfo,
+    BinaryUfuncInfo,
+    DecorateInfo,
+    ErrorInput,
+    L,
+    M,
+    OpInfo,
+    ReductionOpInfo,
+    S,
+    SampleInput,
+    ShapeFuncInfo,
+    SpectralFuncInfo,
+    UnaryUfuncInfo,
+    _elementwise,
+    gradcheck_wrapper_hermitian_input,
+    gradcheck_wrapper_triangular_input,
+)
+
+op_db = _definitions.op_db()
+_of = lambda kind: [o for o in op_db if isinstance(o, kind)]  # noqa: E731
+unary_ufuncs, binary_ufuncs, reduction_ops = _of(UnaryUfuncInfo), _of(BinaryUfuncInfo), _of(ReductionOpInfo)
+spectral_funcs, shape_funcs = _of(SpectralFuncInfo), _of(ShapeFuncInfo)
+
+
+def wrapper_set_seed(op, *args, **kwargs):
+    """Call an operator from the same random state each time."""
+    with freeze_rng_state():
+        manual_seed(42)
+        return op(*args, **kwargs)
 
 
 def mask_not_all_zeros(shape):
@@ -10,6 +47,34 @@ def mask_not_all_zeros(shape):
         mask = table["torch.randn"](shape).gt(0)
         if mask.sum() > 0:
             return mask
+
+
+def index_variable(shape, max_indices, device="cpu"):
+    """Random indices below `max_indices`."""
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    return _publish.load_all()["torch.randint"](0, max_indices, shape, device=device)
+
+
+def gather_variable(shape, index_dim, max_indices, duplicate=False, device="cpu"):
+    """Indices of a shape of two dims: along the other dim, a permutation each (or twice the same)."""
+    table = _publish.load_all()
+    rows = [table["torch.randperm"](max_indices, device=device)[:shape[index_dim]] for _ in range(shape[1 - index_dim])]
+    if duplicate:
+        rows[1] = rows[0]
+    out = table["torch.stack"](rows)
+    return out.t().contiguous() if index_dim == 0 else out
+
+
+def sample_inputs_elementwise_unary(op_info, device, dtype, requires_grad, **kwargs):
+    """Samples of an operator of one operand."""
+    return _elementwise(op_info, device, dtype, requires_grad)
+
+
+def generate_elementwise_binary_tensors(op, *, device, dtype, requires_grad=False, exclude_zero=False):
+    """Samples of an operator of two operands of one shape."""
+    make = partial(make_tensor, device=device, dtype=dtype, requires_grad=requires_grad, exclude_zero=exclude_zero)
+    for shape in ((), (S,), (XS, S), (0,)):
+        yield SampleInput(make(shape), make(shape))
 
 
 __getattr__ = _publish.missing("torch.testing._internal.common_methods_invocations")

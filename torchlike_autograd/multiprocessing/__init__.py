@@ -9,7 +9,7 @@ import multiprocessing as _python
 from multiprocessing import *  # noqa: F403
 from multiprocessing import get_context as _context
 
-from ._core import publish as _publish
+from .._core import publish as _publish
 
 __all__ = ["ProcessExitedException", "ProcessRaisedException", "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn",
            "start_processes", *_python.__all__]

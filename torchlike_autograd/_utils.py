@@ -1,0 +1,149 @@
+"""torch._utils (layer 8): helpers that libraries and tests import."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections import defaultdict
+
+from ._core import publish as _publish
+
+__all__: list = []
+
+
+def _flatten_dense_tensors(tensors):
+    """All elements of some tensors, one after the other."""
+    table = _publish.load_all()
+    if len(tensors) == 1:
+        return tensors[0].contiguous().view(-1)
+    return table["torch.cat"]([t.contiguous().view(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat, tensors):
+    """Views of a vector in the shapes of some tensors."""
+    at, out = 0, []
+    for t in tensors:
+        out.append(flat.narrow(0, at, t.numel()).view_as(t))
+        at += t.numel()
+    return tuple(out)
+
+
+def _take_tensors(tensors, size_limit):
+    """Groups of tensors of one type, each of about `size_limit` bytes."""
+    groups = defaultdict(lambda: [[], 0])
+    for t in tensors:
+        held = groups[t.type()]
+        size = t.numel() * t.element_size()
+        if held[1] + size > size_limit and held[1] > 0:
+            yield held[0]
+            held = groups[t.type()] = [[], 0]
+        held[0].append(t)
+        held[1] += size
+    for members, _ in groups.values():
+        if members:
+            yield members
+
+
+class ExceptionWrapper:
+    """An exception of another thread, with its traceback as text, to be raised here."""
+
+    def __init__(self, exc_info=None, where="in background"):
+        exc_info = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type, self.where = exc_info[0], where
+        self.exc_msg = "".join(traceback.format_exception(*exc_info))
+
+    def reraise(self):
+        """Raise it again, with where it came from."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            raise KeyError(_Text(text))
+        try:
+            again = self.exc_type(text)
+        except Exception:
+            raise RuntimeError(text) from None
+        raise again
+
+
+class _Text(str):
+    """A text that shows itself as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return self
+
+
+class _ClassPropertyDescriptor:
+    def __init__(self, fget):
+        self.fget = fget
+
+    def __get__(self, instance, owner=None):
+        return self.fget.__get__(instance, type(instance) if owner is None else owner)()
+
+
+def classproperty(func):
+    """A property of a class."""
+    return _ClassPropertyDescriptor(func if isinstance(func, (classmethod, staticmethod)) else classmethod(func))
+
+
+def render_call(fn, args, kwargs):
+    """The text of a call."""
+    name = getattr(fn, "__name__", str(fn))
+    shown = [*(repr(a) for a in args), *(f"{k}={v!r}" for k, v in kwargs.items())]
+    return f"{name}({', '.join(shown)})"
+
+
+def _get_available_device_type():
+    return None
+
+
+def _get_all_device_indices():
+    return []
+
+
+def _get_device_index(device, optional=False, allow_cpu=False):
+    """The number of a device."""
+    import importlib
+
+    kind = importlib.import_module(__package__).device
+    device = kind(device) if isinstance(device, str) else device
+    if isinstance(device, kind):
+        if device.type == "cpu" and not allow_cpu:
+            raise ValueError(f"Expected a non cpu device, but got: {device}")
+        return -1 if device.type == "cpu" else device.index if device.index is not None else 0
+    if isinstance(device, int):
+        return device
+    if optional and device is None:
+        return 0
+    raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+
+
+def _type(self, dtype=None, non_blocking=False, **kwargs):
+    """`self.type(dtype)`."""
+    return self.type(dtype)
+
+
+def _to(self, device, non_blocking=False):
+    """`self.to(device)`."""
+    return self.to(device)
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    """A parameter of a tensor."""
+    from .nn import Parameter
+
+    out = Parameter(data, requires_grad)
+    out._backward_hooks = backward_hooks
+    return out
+
+
+def _import_dotted_name(name):
+    """What a dotted path names."""
+    first, *rest = name.split(".")
+    out = __import__(first)
+    for part in rest:
+        out = getattr(out, part)
+    return out
+
+
+__getattr__ = _publish.missing("torch._utils")

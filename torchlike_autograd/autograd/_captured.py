@@ -1,0 +1,100 @@
+"""Tensors that a transformed function takes from around it (layer 7): torch refuses in-place writes to them.
+
+They are looked for where a function can name them: its closure, its globals, what it wraps.  Writes are seen by their versions when the function has
+returned; the tensor then shows again what it showed before.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType, MethodType
+
+from .._core.errors import captured_written
+from .._core.nodes import step_of
+from .._tensor import Tensor
+
+_DEPTH = 4  # of functions that call functions
+
+
+def captured(func):
+    """[(tensor, its state)] of what a function can name."""
+    found, seen = {}, set()
+    _collect(func, found, seen, _DEPTH)
+    return [(t, _state(t)) for t in found.values()]
+
+
+def _collect(f, found, seen, depth):
+    if isinstance(f, Tensor):
+        found[id(f)] = f
+        return
+    if depth == 0 or id(f) in seen:
+        return
+    seen.add(id(f))
+    if isinstance(f, functools.partial):
+        for x in (f.func, *f.args, *f.keywords.values()):
+            _collect(x, found, seen, depth - 1)
+    elif isinstance(f, MethodType):
+        _collect(f.__func__, found, seen, depth - 1)
+    elif isinstance(f, FunctionType) and not f.__module__.startswith(_HOME):
+        _of_function(f, found, seen, depth)
+
+
+def _of_function(f, found, seen, depth):
+    for cell in f.__closure__ or ():
+        try:
+            x = cell.cell_contents
+        except ValueError:  # not set yet
+            continue
+        if isinstance(x, (Tensor, FunctionType, functools.partial)):
+            _collect(x, found, seen, depth - 1)
+    names = f.__globals__
+    for name in f.__code__.co_names:
+        x = names.get(name)
+        if isinstance(x, (Tensor, FunctionType)):
+            _collect(x, found, seen, depth - 1)
+
+
+_HOME = __package__.partition(".")[0]
+
+
+def _state(t):
+    cell, counter = t._cell, t._counter
+    return (0 if counter is None else counter.n, 0 if cell is None else cell.n, t._v if cell is None else cell.value)
+
+
+def check(found):
+    """torch's error where one of them was written since; it shows then what it showed before."""
+    for t, before in found:
+        now = _state(t)
+        if now[:2] != before[:2] and t._view is None:
+            name = _writer(now[2])
+            _put_back(t, before)
+            raise captured_written(name)
+
+
+def _writer(v):
+    """The operator that made a Value, as torch names it where it writes in place."""
+    if v.tape is None:
+        return "copy_"
+    step = step_of(v.tape, v.slot)
+    op = getattr(step.form, "op", None)
+    name, _, overload = str(getattr(op, "key", "copy")).partition(".")
+    if name.startswith("_") or not name.isidentifier():
+        return "copy_"
+    return f"{name}_.{overload}" if overload else f"{name}_"
+
+
+def _put_back(t, before):
+    if t._cell is None:
+        t._v = before[2]
+    else:
+        t._cell.value = before[2]
+        t._cell.n += 1
+
+
+def run(func, *args, **kwargs):
+    """Call a function that is transformed; RuntimeError where it wrote to what it captured."""
+    found = captured(func)
+    out = func(*args, **kwargs)
+    check(found)
+    return out

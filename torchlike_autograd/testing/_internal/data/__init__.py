@@ -1,0 +1,1 @@
+"""torch.testing._internal.data (layer 8): holds nothing."""
