@@ -6,6 +6,7 @@ from .._core import config, devices, dtypes, layouts
 from .._core.composite import composite
 from .._core.dispatch import cast_spec
 from .._core.hot import unary
+from .._core.nothing import no_data
 from .._core.numeric import say_once, warn_imaginary
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -64,6 +65,8 @@ def _move(t, key):
     own = t._v.aval.device
     if own == key or own == "traced" or (own == "cpu" and devices.is_loose(key)):
         return t  # a host value goes to where it is used
+    if own == "meta":
+        raise no_data()
     if "@" in own and own.partition("@")[0] == key.partition(":")[0]:
         return t  # spread over such devices
     return unary(spec_of(OPS["_to_device"], (("device", key),), ("T",)), t)
