@@ -245,7 +245,7 @@ def common(avals, what="cpu"):
     if len(strict) > 1:
         loose = [k for k in strict if "@" in k]
         strict = set(loose) if loose and strict - set(loose) <= {"cpu"} else strict
-    if "meta" in strict and len(strict) > 1:
+    if len(strict) > 1 and "meta" in strict:
         expected = next(a.device for a in avals if a.device != "number")
         raise not_expected(next(a.device for a in avals if a.device not in ("number", expected)), expected)
     if len(strict) > 1:

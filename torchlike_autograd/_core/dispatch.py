@@ -226,6 +226,8 @@ def write_result(out, v, keep=True):
     """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it)."""
     old = peek(out)
     have, get = out._v.aval, v.aval
+    if have.device != get.device and "meta" in (have.device, get.device):
+        raise RuntimeError(f"Attempting to copy from device {get.device} to device {have.device}, but cross-device copies are not allowed!")
     if not dtypes.can_cast(get.dtype, have.dtype):
         raise RuntimeError(f"result type {get.dtype.char_name} can't be cast to the desired output type {have.dtype.char_name}")
     if get.dtype is not have.dtype:

@@ -148,8 +148,8 @@ class _Laid:
         for token, a in zip(outs, form.out_avals):
             self.types[token] = a
         where = form.out_avals[0].device
-        if where != "meta" and form.op.name != "_spread":
-            where = devices.common(form.avals)
+        if form.op.name != "_spread":
+            where = "meta" if any(a.device == "meta" for a in (*form.avals, *form.out_avals)) else devices.common(form.avals)
         self.ops.append(Op(lambda *x: calling(form)(*x), form, ins, outs, where, like))
         return outs
 

@@ -116,6 +116,8 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
     if isinstance(dtype, str):
         if dtype not in LEGACY:
             raise ValueError(f"invalid type: '{dtype}'")
+        if self.is_meta:
+            raise no_data()
         dtype = LEGACY[dtype]
     elif not isinstance(dtype, dtypes.dtype):
         if dtype is Tensor:
@@ -174,6 +176,8 @@ def get_device(self):
 @composite("Tensor.share_memory_")
 def share_memory_(self):
     """Itself: memory is not shared with other processes here."""
+    if self.is_meta:
+        raise RuntimeError("_share_fd_: only available on CPU")
     return self
 
 

@@ -26,7 +26,8 @@ def placed(t, device, requires_grad):
     """Move a fresh tensor to where it was asked for and mark it."""
     key = device_of(device)
     if key != "cpu":
-        t = t.to(key)
+        layout, t = t._layout_, t.to(key)
+        t._layout_ = layout
     if requires_grad:
         if t.dtype.category < dtypes.FLOAT:
             raise errors.only_float_requires_grad()

@@ -131,6 +131,8 @@ def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each entry several times in a row."""
     if not isinstance(repeats, Tensor):
         return _repeat_each(input, int(repeats), dim)
+    if repeats.is_meta and output_size is None:
+        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
     if dim is None:
         input, dim = viewed(contiguous(input), (-1,)) if input.ndim != 1 else input, 0
     d = wrap_dim(dim, input.ndim)
