@@ -24,7 +24,9 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._ops.opened import OPEN, calling
+from .._ops.spec import aval
 from . import devices
+from .dtypes import int64
 from .nothing import Nothing, no_data
 from .plan import StageForm, number_of
 from .record import LEAF, slot_table
@@ -397,7 +399,9 @@ class Placed:
 def _guard(laid, step):
     """The token of the code of a guarded call."""
     out, ins = object(), [s if type(s) is tuple else laid.name(s) for s in step.ins]
-    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], devices.common(step.form.avals)))
+    where = "meta" if step.form.out_avals[0].device == "meta" else devices.common(step.form.avals)
+    laid.types[out] = aval((), int64, where)
+    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], where))
     return out
 
 
