@@ -1,6 +1,7 @@
 """torch.serialization (layer 8): `save` and `load` in PyTorch's zip format, and in the one before it; files go both ways between PyTorch and us.
 
-What differs from PyTorch: everything lives on the CPU; `mmap=True` reads the file at once; a class is found by the name that PyTorch gives it.
+What differs from PyTorch: everything lives on the CPU (or has no data: "meta"); `mmap=True` reads the file at once; a class is found by the name that
+PyTorch gives it.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ def not_numpy():
     return TypeError("can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
 
 
-_NO_KERNEL = (": attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered. You may have run into this message while "
-              "using an operator with PT2 compilation APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake "
-              "impl. Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html")
+_NO_KERNEL = (": attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered. You may have run into this message "
+              "while using an operator with PT2 compilation APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll need to add "
+              "a fake impl. Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html")
 
 
 def no_kernel(name):
@@ -99,4 +99,4 @@ class Nothing:
         return f"Nothing({self.shape}, {self.dtype})"
 
 
-__all__ = ["KEY", "Nothing", "no_data", "no_kernel", "no_nonzero", "no_item", "not_expected", "not_numpy", "numbers", "wanting"]
+__all__ = ["KEY", "Nothing", "no_data", "no_item", "no_kernel", "no_nonzero", "not_expected", "not_numpy", "numbers", "wanting"]

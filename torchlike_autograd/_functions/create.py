@@ -80,6 +80,15 @@ def _dtype(dtype, default=None):
     return dtype
 
 
+def dtype_for(out, dtype):
+    """The dtype of a factory's result: that of `out` where there is one, which a given one has to be."""
+    if out is None:
+        return dtype
+    if dtype is not None and _dtype(dtype) is not out.dtype:
+        raise RuntimeError(f"dtype {_dtype(dtype).char_name} does not match dtype of out parameter ({out.dtype.char_name})")
+    return out.dtype
+
+
 def filled(size, value, dtype) -> Tensor:
     """A recorded fill."""
     return wrap(record_op(spec_of(OPS["_full"], (("size", size), ("dtype", dtype)), (number_kind(value),)), (value,))[0])
@@ -223,6 +232,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         raise TypeError("arange() takes numbers")
     if any(isinstance(x, complex) for x in (start, end, step)):
         raise cannot_hold(dtypes.float64)
+    dtype = dtype_for(out, dtype)
     if dtype is None:
         dtype = config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
     dtype = _dtype(dtype)
@@ -285,6 +295,9 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         raise TypeError("linspace() takes two numbers and an int")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    dtype = dtype_for(out, dtype)
+    if dtype is dtypes.bool_:
+        raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
     if dtype is None:
         dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
     kinds = tuple(number_kind(x) for x in (start, end))
@@ -296,6 +309,9 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """base to the power of a linspace."""
     _zero_dim("logspace", start, end)
+    dtype = dtype_for(out, dtype)
+    if dtype is dtypes.bool_:
+        raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
     exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
     return _out_or(t, out, device, requires_grad)
@@ -311,7 +327,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype))), ()), ())[0])
+    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype_for(out, dtype)))), ()), ())[0])
     return _out_or(t, out, device, requires_grad)
 
 

@@ -34,7 +34,7 @@ def _joiner(name, *paths):
         if out is None:
             return run(spec, tensors)
         if not all(dtypes.can_cast(t.dtype, out.dtype) for t in tensors):
-            raise TypeError(f"torch.{name}(): input types can't be cast to the desired output type {out.dtype.char_name}")
+            raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.char_name}")
         return into(name, spec, tensors, out)
 
     join.__name__ = join.__qualname__ = name
@@ -283,10 +283,11 @@ def diag(input, diagonal=0, *, out=None):
         made = named("diag_embed")(input, diagonal)
         if out is None:
             return made
-        from .._core.dispatch import write_result
+        from .norm import into as checked_into
 
-        write_result(out, made._v)
-        return out
+        if not dtypes.can_cast(made.dtype, out.dtype):
+            raise RuntimeError(f"diag: result type {made.dtype.char_name} can't be cast to the desired out= type {out.dtype.char_name}")
+        return checked_into("diag", out, made, input)
     return named("diagonal_copy")(input, diagonal, out=out)
 
 

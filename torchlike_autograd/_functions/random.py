@@ -243,9 +243,12 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
 def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones with the given probabilities."""
     a = input._v.aval
-    drawn = numbers(a.device, a.shape, a.dtype, lambda shape: rng_draws.bernoulli(
-        _gen(generator), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, a.dtype.np))
-    t = following(_tensor(drawn, a.dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
+    dtype = a.dtype if out is None else out.dtype
+    if dtype.is_complex:
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
+    drawn = numbers(a.device, a.shape, dtype, lambda shape: rng_draws.bernoulli(
+        _gen(generator), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, dtype.np))
+    t = following(_tensor(drawn, dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return _into(t, out)
 
 
@@ -274,7 +277,8 @@ def _fill(t, array, node):
     check_inplace(t)
     old = t._value()
     key = old.aval.device
-    new = data(array if key == NOWHERE else placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old), old.aval.dtype, device="cpu" if key == "traced" else key)
+    drawn = array if key == NOWHERE else placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old)
+    new = data(drawn, old.aval.dtype, device="cpu" if key == "traced" else key)
     if old.needs and thread.state.grad:
         return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T", "T")), (t, wrap(new)), t)
     write(t, keep_history(new, old, t))

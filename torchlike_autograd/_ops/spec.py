@@ -22,6 +22,7 @@ from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
 from .opened import TANGENTS, calling
 from .registry import NONE, UNIMPLEMENTED, Promote
+from .without_data import place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
 
@@ -188,7 +189,7 @@ class Form:
         if check is not None:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
-        device = spec.statics.get("device") or (devices.common(avals) if all(a.device != "meta" for a in avals) else _without_data(self))
+        device = spec.statics.get("device") or (devices.common(avals) if all(a.device != "meta" for a in avals) else place(self))
         with jax.enable_x64(True):
             closed, out = jax.make_jaxpr(self.apply, return_shape=True)(*[_abstract(a) for a in avals])
         self.call, self.closed = jaxpr_as_fun(closed), closed
@@ -296,25 +297,6 @@ def _unimplemented(op):
 
 
 _NO_FORMULA = "torch::autograd::NotImplemented"
-
-
-_UNASKED = {"mm": (0,), "bmm": (0,), "addmm": (1, 0), "baddbmm": (1, 0), "convolution": (0,)}  # the operands whose device torch looks at
-_BY_INDEX = {"embedding", "_embedding_bag", "_index", "_index_put", "index_select", "gather", "take", "scatter", "scatter_add", "scatter_reduce"}
-_BY_OTHER = {"masked_fill", "nll_loss", "_nll_loss"}  # the second operand is the expected one
-
-
-def _without_data(form):
-    """Where the results are when some operands have no data: what torch lets stand beside them, and its error for everything else."""
-    avals, name = form.avals, form.op.name
-    if name in _UNASKED and avals[0].device == "meta":
-        return devices.common([avals[i] for i in _UNASKED[name]])
-    if name in _UNASKED:
-        avals = [avals[i] for i in _UNASKED[name]] + list(avals)
-    if name in _BY_OTHER:
-        avals = avals[::-1]
-    if name in _BY_INDEX:
-        avals = [a for a, owner in zip(avals, form.owners) if owner not in ("index", "indices", "offsets") or a.device == "meta"]
-    return devices.common(avals)
 
 
 class _PullbackOp:

@@ -2,8 +2,9 @@
 
 A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's
 choice, except for gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from
-torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of; plain tensors may meet spread ones (they count as replicated), the number of elements along a sharded dim
-must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the first device of this process holds.
+torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of; plain tensors may meet spread ones (they
+count as replicated), the number of elements along a sharded dim must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the
+first device of this process holds, and `from_local` of a part needs one device a process.
 """
 
 from __future__ import annotations
@@ -152,8 +153,8 @@ def _of_parts(local, mesh, placements):
     """The whole of which each process has the part of its one device; along dims that are `Partial` the sum of all."""
     devices_here = [d for d in mesh.jax_mesh.devices.flat if d.process_index == jax.process_index()]
     if len(devices_here) != 1:
-        raise NotImplementedError(f"DTensor.from_local: this process sees {len(devices_here)} devices of the mesh, and the tensor would be the part of one; give "
-                                  "the whole tensor to distribute_tensor")
+        raise NotImplementedError(f"DTensor.from_local: this process sees {len(devices_here)} devices of the mesh, and the tensor would be the part of one; "
+                                  "give the whole tensor to distribute_tensor")
     if local.requires_grad and thread.state.grad:
         raise NotImplementedError("DTensor.from_local of a part that requires grad: detach() it")
     if any(p.is_partial() and p.reduce_op not in ("sum", "avg") for p in placements):
