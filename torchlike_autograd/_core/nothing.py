@@ -33,8 +33,8 @@ def not_numpy():
 
 
 _NO_KERNEL = (": attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel registered. You may have run into this message "
-              "while using an operator with PT2 compilation APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll need to add "
-              "a fake impl. Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html")
+              "while using an operator with PT2 compilation APIs (torch.compile/torch.export); in order to use this operator with those APIs you'll need to "
+              "add a fake impl. Please see the following for next steps:  https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html")
 
 
 def no_kernel(name):
