@@ -116,6 +116,15 @@ def _(torch):
     with torch.autograd.forward_ad.dual_level():
         d = torch.autograd.forward_ad.make_dual(x, x).sin()
         yield "tangent", told(torch, torch.autograd.forward_ad.unpack_dual(d).tangent)
+    def into_data(f):
+        x, number = torch.ones(3, requires_grad=True), torch.tensor(2.0, requires_grad=True)
+        error = attempt(lambda: f(x, number).sum().backward())
+        return [error, x.grad is None, number.grad is None, attempt(lambda: (x * 2).sum().item())]
+
+    yield "moved", into_data(lambda x, number: x.to("meta"))
+    yield "moved and more", into_data(lambda x, number: x.to("meta").mul(2).exp())
+    yield "number", into_data(lambda x, number: torch.empty(3, device="meta", requires_grad=True) * number)
+    yield "no gradient", into_data(lambda x, number: torch.empty(3, device="meta", requires_grad=True) * number.detach())
     for name, make in (("sgd", lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9)), ("adam", torch.optim.Adam), ("adamw", torch.optim.AdamW)):
         layer = nn.Sequential(nn.Linear(3, 2, device="meta"), nn.LayerNorm(2, device="meta"))
         opt = make(layer.parameters())

@@ -9,12 +9,14 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors, levels
 from .._core.composite import composite
+from .._core.nothing import KEY as NOWHERE
+from .._core.nothing import Nothing
 from .._core.numeric import cannot_hold, check_number
 from .._core.record import number_kind, record_op
 from .._core.saying import warn
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Size, Tensor, wrap
+from .._tensor import Size, Tensor, from_array, wrap
 
 
 def device_of(device):
@@ -24,7 +26,10 @@ def device_of(device):
 
 def placed(t, device, requires_grad):
     """Move a fresh tensor to where it was asked for and mark it."""
-    key = device_of(device)
+    return _put(t, device_of(device), requires_grad)
+
+
+def _put(t, key, requires_grad):
     if key != "cpu":
         layout, t = t._layout_, t.to(key)
         t._layout_ = layout
@@ -94,6 +99,13 @@ def filled(size, value, dtype) -> Tensor:
     return wrap(record_op(spec_of(OPS["_full"], (("size", size), ("dtype", dtype)), (number_kind(value),)), (value,))[0])
 
 
+def fresh(size, value, dtype, device, requires_grad):
+    """A fill where it was asked for; nothing is filled where nobody asks for the values."""
+    key = device_of(device)
+    t = from_array(Nothing(size, dtype.np), dtype, device=key) if key == NOWHERE else filled(size, value, dtype)
+    return _put(t, key, requires_grad)
+
+
 def _fill_out(out, size, value):
     if out is None:
         return None
@@ -113,7 +125,7 @@ def _filler(name, value):
         _nonnegative(name, shape)
         if out is not None:
             return _fill_out(out, shape, value)
-        return placed(filled(shape, value, _dtype(dtype)), device, requires_grad)
+        return fresh(shape, value, _dtype(dtype), device, requires_grad)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -167,7 +179,7 @@ def _like(name, value):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
         a = input._v.aval
-        return levels.like(a, placed(filled(a.shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
+        return levels.like(a, fresh(a.shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -194,7 +206,7 @@ def _new(name, value):
         a = self._v.aval
         shape = sizes(name, size)
         _nonnegative(name, shape)
-        return levels.like(a, placed(filled(shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
+        return levels.like(a, fresh(shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
 
     method.__name__ = name
     return method

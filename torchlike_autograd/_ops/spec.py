@@ -22,7 +22,7 @@ from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
 from .opened import TANGENTS, calling
 from .registry import NONE, UNIMPLEMENTED, Promote
-from .without_data import place
+from .without_data import check_gradients, place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
 
@@ -258,6 +258,7 @@ class Form:
                 raise _unimplemented(self.op)
             if getattr(self.op, "refuses", None) is not None:
                 self.op.refuses(dict(zip(self.owners, self.avals)), self.out_avals[0], {self.owners[i] for i in wanted}, **self.spec.statics)
+            check_gradients(self, wanted)
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 

@@ -6,6 +6,7 @@ What differs from torch: it gives memory that nobody wrote where the first opera
 from __future__ import annotations
 
 from .._core import devices
+from .._core.nothing import no_data
 
 _UNASKED = {"mm": (0,), "bmm": (0,), "addmm": (1, 0), "baddbmm": (1, 0), "convolution": (0,)}  # the operands whose device torch looks at
 _BY_INDEX = {"embedding", "_embedding_bag", "_index", "_index_put", "index_select", "gather", "take", "scatter", "scatter_add", "scatter_reduce"}
@@ -26,4 +27,10 @@ def place(form):
     return devices.common(avals)
 
 
-__all__ = ["place"]
+def check_gradients(form, wanted):
+    """torch's error for gradients that would have to come from where there is no data, when a backward pass gets there."""
+    if any(a.device == "meta" for a in form.out_avals) and any(form.avals[i].device != "meta" for i in wanted):
+        raise no_data()
+
+
+__all__ = ["check_gradients", "place"]
