@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict
 import numpy as np
 
 from ._core import devices, dtypes, layouts, shapes
+from ._core.nothing import Nothing
 from ._core.record import Counter as Versions
 from ._core.record import mark_seen, thread
 from ._core.saying import warn
@@ -118,6 +119,8 @@ class Writer(pickle._Pickler):
             if not state:
                 return _REBUILD["_rebuild_parameter"], parts
             return _REBUILD["_rebuild_parameter_with_state"], (*parts, state)
+        if t.is_meta:
+            return _REBUILD["_rebuild_meta_tensor_no_storage"], (t.dtype, tuple(t.shape), t.stride(), bool(t.requires_grad))
         storage, offset, strides = self._storage(t)
         plain = (storage, offset, tuple(t.shape), tuple(strides), bool(t.requires_grad), OrderedDict())
         if type(t) is Tensor and not state:
@@ -211,7 +214,8 @@ class Storage:
 def _rebuild_tensor(storage, offset, size, stride, *rest):
     if storage.shown is None:
         whole = offset == 0 and shapes.numel(size) == storage.array.size and tuple(stride) == shapes.contiguous_strides(size)
-        storage.shown = out = from_array(storage.array.reshape(size) if whole else storage.array, storage.dtype)
+        storage.shown = out = from_array(storage.array.reshape(size) if whole else storage.array, storage.dtype,
+                                         device="meta" if type(storage.array) is Nothing else "cpu")
         if whole:
             out._counter = Versions(1)  # torch counts the setting of the storage
             return out
@@ -230,6 +234,13 @@ def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, bac
     out = _rebuild_tensor(storage, storage_offset, size, stride)
     if requires_grad:
         out.requires_grad_()
+    return out
+
+
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    out = from_array(Nothing(size, dtype.np), dtype, requires_grad, "meta")
+    if tuple(stride) != shapes.contiguous_strides(tuple(size)):
+        out._layout_ = tuple(stride), 0
     return out
 
 
@@ -259,7 +270,8 @@ def _get_layout(name):
     return {repr(x): x for x in (layouts.strided, layouts.sparse_coo)}[name]
 
 
-_REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (_rebuild_tensor, _rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state)}
+_REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (
+    _rebuild_tensor, _rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage)}
 _REBUILD["_rebuild_from_type_v2"] = _Named("torch._tensor", "_rebuild_from_type_v2", _rebuild_from_type_v2)
 
 _KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()},

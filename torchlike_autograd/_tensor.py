@@ -132,7 +132,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     is_cpu = property(lambda self: self.device.type == "cpu")
     is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
     name = property(lambda self: None)
-    is_sparse = is_sparse_csr = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = property(
+    is_meta = property(lambda self: self._v.aval.device == "meta")
+    is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = property(
         lambda self: False)
 
     @property
@@ -302,6 +303,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
                 "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
                 "they match.")
+        if value.is_meta != self.is_meta:
+            raise RuntimeError(
+                f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type '{self.device.type}'. Please ensure that "
+                "the gradient and the tensor are on the same device")
         if value.shape != self.shape:
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(value.shape)}' to a tensor of size '{list(self.shape)}'. Please ensure that the gradient and "
@@ -456,9 +461,11 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if not isinstance(new, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
         old = peek(self)
-        lifetimes.unwatch(self)
+        if (old.aval.device == "meta") != (new._v.aval.device == "meta"):
+            raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        lifetimes.unwatch(self)
         cell = cell_of(new)
         v = as_detached(peek(new))
         if self._counter is None:
@@ -480,7 +487,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def __format__(self, spec):
-        if self.ndim == 0 and type(self) is Tensor:
+        if self.ndim == 0 and type(self) is Tensor and not self.is_meta:
             from ._tensor_str import scalar_format
 
             return scalar_format(self.item(), spec)

@@ -7,6 +7,7 @@ import copy
 import numpy as np
 
 from ._core import dtypes, errors, levels
+from ._core.nothing import Nothing, no_data, no_item, not_numpy
 from ._core.numeric import say_once
 from ._core.record import Counter, data, thread
 from ._core.state import copy_state, user_fields
@@ -27,7 +28,10 @@ class Values(Members):
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
         if type(self._v.aval) is LeveledAval and levels.mapped(self._v) is not None:
             raise errors.mapped_item()
-        return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
+        try:
+            return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
+        except NotImplementedError as e:
+            raise no_item() if self.is_meta else e from None
 
     def tolist(self):
         """Nested Python lists (a number for 0 dims)."""
@@ -40,6 +44,8 @@ class Values(Members):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if not force and self._view is not None and self.is_conj():
             raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
+        if self.is_meta:
+            raise no_data() if force else not_numpy()
         if self.dtype is dtypes.bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16")
         return np.array(self._numpy())
@@ -163,7 +169,8 @@ class Values(Members):
         out._v.seen = (cell.counter, cell.counter.n)
 
     def __reduce_ex__(self, protocol):
-        return _rebuild, (type(self), self._numpy(), self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
+        array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._numpy()
+        return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
                           user_fields(self))
 
     def __copy__(self):
@@ -188,7 +195,7 @@ def _same(v):
 
 def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
     out = _new(cls)
-    out._v = data(array, dtypes.DTYPES[dtype])
+    out._v = data(array, dtypes.DTYPES[dtype], device="meta" if type(array) is Nothing else "cpu")
     out._layout_ = geometry
     if requires_grad:
         out.requires_grad_()

@@ -369,7 +369,7 @@ def shard(tensor, mesh, spec=None):
     """
     from jax.sharding import NamedSharding, PartitionSpec
 
-    sharding = _trimmed(mesh if isinstance(mesh, jax.sharding.Sharding)
+    sharding = trimmed(mesh if isinstance(mesh, jax.sharding.Sharding)
                         else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec))))
     v = peek(tensor)
     if v.needs and v.leaf is None:
@@ -392,7 +392,7 @@ def _like(tensor, t):
     return Parameter(t.detach(), tensor.requires_grad) if isinstance(tensor, Parameter) else t
 
 
-def _trimmed(sharding):
+def trimmed(sharding):
     """Without entries at the end of its spec that say nothing, as compiled programs give shardings back."""
     if not isinstance(sharding, jax.sharding.NamedSharding) or not sharding.spec or sharding.spec[-1] is not None:
         return sharding

@@ -1,6 +1,7 @@
 """torch.serialization (layer 8): `save` and `load` in PyTorch's zip format, and in the one before it; files go both ways between PyTorch and us.
 
-What differs from PyTorch: everything lives on the CPU; `mmap=True` reads the file at once; a class is found by the name that PyTorch gives it.
+What differs from PyTorch: everything lives on the CPU (or has no data: "meta"); `mmap=True` reads the file at once; a class is found by the name that
+PyTorch gives it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from . import _pickled
 from . import types as _types
 from ._core import publish as _publish
 from ._core.devices import device as _device
+from ._core.nothing import Nothing
 from ._pickled import Reader, Storage, WeightsReader, Writer, storage_dtype
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "default_restore_location", "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options",
@@ -347,7 +349,8 @@ def default_restore_location(storage, location):
             "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only machine, please use "
             "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.")
     if kind == "meta":
-        raise NotImplementedError("torch.load: map_location='meta'")
+        storage.array = Nothing(storage.array.shape, storage.array.dtype)
+        return storage
     raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})")
 
 

@@ -227,3 +227,20 @@ def _(torch):
                      ("detach", lambda: x.detach())]:
         out = attempt(fn)
         yield name, out.requires_grad, out.is_leaf
+
+
+@case("nodes.not_given")
+def _(torch):
+    F = torch.nn.functional
+    x, image, v = torch.ones(2, 3, 8, requires_grad=True), torch.ones(2, 3, 4, 4, requires_grad=True), torch.ones(8, requires_grad=True)
+    results = {
+        "layer_norm": F.layer_norm(x, (8,)), "its weight": F.layer_norm(x, (8,), v), "its bias": F.layer_norm(x, (8,), None, v), "conv1d": F.conv1d(x, torch.ones(4, 3, 3)),
+        "conv2d": F.conv2d(image, torch.ones(4, 3, 2, 2)), "conv_transpose1d": F.conv_transpose1d(x, torch.ones(3, 2, 2)), "group_norm": F.group_norm(image, 3),
+        "batch_norm": F.batch_norm(x, torch.zeros(3), torch.ones(3)), "instance_norm": F.instance_norm(image), "clamp min": x.clamp(min=v), "clamp max": x.clamp(max=v),
+        "embedding_bag": F.embedding_bag(torch.tensor([[0, 1]]), torch.ones(3, 2, requires_grad=True)), "cross_entropy": F.nll_loss(x[0], torch.tensor([0, 1, 2])),
+        "binary_cross_entropy": F.binary_cross_entropy(x * 0.5, torch.ones(2, 3, 8)), "std": x.std(0)}
+    for name, y in results.items():
+        node, seen = y.grad_fn, []
+        node.register_hook(lambda given, _, seen=seen: seen.append([None if g is None else list(g.shape) for g in given]))
+        y.sum().backward()
+        yield name, [None if n is None else n.name() for n, _ in node.next_functions], seen

@@ -56,7 +56,7 @@ def test_nothing_but_a_hash():
 def test_what_comes_again_is_kept_and_compiled_in_time():
     expected = step(77)
     start = dict(execute.stats)
-    for n in range(2, execute.SIGHTINGS):
+    for _ in range(2, execute.SIGHTINGS):
         assert step(77) == pytest.approx(expected, rel=1e-6)
         execute._credit[0] = 0
         assert execute.stats["compiles"] == start["compiles"]

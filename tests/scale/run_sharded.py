@@ -13,7 +13,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 import torchlike_autograd as torch  # noqa: E402
 from torchlike_autograd import interop, visualize  # noqa: E402
 from torchlike_autograd.distributed.device_mesh import init_device_mesh  # noqa: E402
-from torchlike_autograd.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor  # noqa: E402
+from torchlike_autograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, parallel  # noqa: E402
 
 STEPS = 5
 
@@ -101,6 +101,46 @@ def dtensor():
             "instances": [isinstance(w1, DTensor), isinstance(torch.ones(2), DTensor)], "text": repr(x.detach())}
 
 
+def tensor_parallel():
+    """By torch.distributed.tensor.parallel."""
+    mesh, nn = init_device_mesh("cpu", (8,), mesh_dim_names=("tp",)), torch.nn
+    plan = {"0": parallel.RowwiseParallel(output_layouts=Shard(1)), "1": parallel.SequenceParallel(), "2": parallel.ColwiseParallel(input_layouts=Shard(1)),
+            "4": parallel.RowwiseParallel(), "5": parallel.ColwiseParallel(output_layouts=Replicate())}
+
+    def train(spread):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Embedding(16, 8), nn.LayerNorm(8), nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 8), nn.Linear(8, 16))
+        if spread:
+            parallel.parallelize_module(net, mesh, plan)
+        optimizer, losses, i = torch.optim.Adam(net.parameters(), lr=1e-2), [], torch.arange(32).reshape(2, 16) % 16
+        for _ in range(4):
+            optimizer.zero_grad()
+            with parallel.loss_parallel():
+                loss = nn.functional.cross_entropy(net(i).flatten(0, 1), i.flatten())
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses, net
+
+    (losses, net), (alone, _) = train(True), train(False)
+    x = distribute_tensor(torch.ones(8, 2), mesh, [Replicate()]).requires_grad_()
+    (x.to_local() * 3).sum().backward()
+    return {"losses": [losses, alone], "placements": {k: [repr(p.placements), repr(p.grad.placements)] for k, p in net.named_parameters()},
+            "local": [x.grad.tolist(), repr(x.grad.placements)], "given": repr(DTensor.from_local(torch.ones(2), mesh, [Replicate()]).placements),
+            "errors": [refusal(lambda: DTensor.from_local(torch.ones(2), mesh, [Shard(0)])), refusal(lambda: x.redistribute(placements=[Partial()])),
+                       refusal(lambda: parallel.parallelize_module(nn.ReLU(), mesh, parallel.ColwiseParallel())),
+                       refusal(lambda: parallel.parallelize_module(net, mesh, 3)), refusal(lambda: parallel.PrepareModuleInput(input_layouts=Shard(0)))],
+            "texts": [repr(s) for s in (parallel.ColwiseParallel(), parallel.RowwiseParallel(), parallel.SequenceParallel())]}
+
+
+def refusal(f):
+    """The words of an error."""
+    try:
+        return f()
+    except Exception as e:
+        return str(e)
+
+
 def host_devices():
     """Tensors on another host device, and on two at once."""
     second = jax.devices()[1]
@@ -130,5 +170,5 @@ def functions():
 
 
 if __name__ == "__main__":
-    print(json.dumps({f.__name__: f() for f in (jax_mesh, dtensor, host_devices, functions)}))
+    print(json.dumps({f.__name__: f() for f in (jax_mesh, dtensor, tensor_parallel, host_devices, functions)}))
     sys.exit(0)

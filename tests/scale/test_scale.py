@@ -66,6 +66,25 @@ def test_dtensor(eight):
                              "placements=(Shard(dim=0), Replicate()))")
 
 
+def test_tensor_parallel(eight):
+    found = eight["tensor_parallel"]
+    spread, alone = found["losses"]
+    assert spread == pytest.approx(alone, rel=1e-5)
+    columns, rows, whole = ["(Shard(dim=0),)"] * 2, ["(Shard(dim=1),)"] * 2, ["(Replicate(),)"] * 2
+    assert found["placements"] == {"0.weight": columns, "1.weight": whole, "1.bias": whole, "2.weight": columns, "2.bias": columns, "4.weight": rows,
+                                   "4.bias": whole, "5.weight": columns, "5.bias": columns}
+    assert found["local"] == [[[3.0, 3.0]] * 8, "(Replicate(),)"] and found["given"] == "(Replicate(),)"
+    ours, *theirs = found["errors"]
+    assert ours.startswith("DTensor.from_local: this process sees 8 devices of the mesh")
+    assert theirs == ["Can not redistribute from R to P(sum), redistributing to Partial is for internal use only!",
+                      "ColwiseParallel currently only support nn.Linear and nn.Embedding!",
+                      "Expect Union[ParallelStyle, Dict[str, ParallelStyle]] for parallelize_plan, <class 'int'> found!",
+                      "desired module inputs should not be None!"]
+    assert found["texts"] == ["ColwiseParallel(input_layouts=(Replicate(),), output_layouts=(Shard(dim=-1),), use_local_output=True)",
+                              "RowwiseParallel(input_layouts=(Shard(dim=-1),), output_layouts=(Replicate(),), use_local_output=True)",
+                              "SequenceParallel(sequence_dim=1, use_local_output=False)"]
+
+
 def test_a_second_host_device(eight):
     found = eight["host_devices"]
     assert found["devices"] == ["cpu:1", "cpu:1", "cpu"] and found["grad"] == [2.0, 2.0, 2.0] and found["node"] == "ToCopyBackward0" and found["there"]
@@ -89,6 +108,9 @@ def test_two_processes():
         assert found["losses"][0] == pytest.approx(found["losses"][1], rel=1e-6) and found["difference"] < 2e-6
         assert found["last"] == {"flushes": 1, "compiles": 0, "op_by_op": 0}
         assert found["placements"] == "(Replicate(), Shard(dim=1))" and found["local"] == [16, 16] and found["coordinate"] == [rank, 0]
+        parts = found["parts"]
+        assert parts["sharded"] == [[0.0, 0.0], [1.0, 1.0]] and parts["sum"] == parts["twice"] == [[1.0, 1.0]] and parts["mean"] == [[0.5, 0.5]]
+        assert parts["own"] == [[float(rank)] * 2]
 
 
 @pytest.mark.parametrize("script", ["data_parallel.py", "tensor_parallel.py"])

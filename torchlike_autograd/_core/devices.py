@@ -1,14 +1,15 @@
 """`torch.device` and JAX's devices (layer 1).
 
 A type carries the key of where its values live: "cpu"; "cuda:0", "tpu:3", "cpu:1" for one device; "cpu@0" for values spread over several devices (the
-number stands for their list, see `spread_key`); "traced" for values that JAX is tracing.  "cpu" values and spread or traced ones may meet in one operator,
-others may not.
+number stands for their list, see `spread_key`); "traced" for values that JAX is tracing; "meta" for values that nobody asks for.  "cpu" values and spread or
+traced ones may meet in one operator, others may not.
 """
 
 from __future__ import annotations
 
 import re
 
+from .nothing import not_expected
 from .shown import Shown
 
 _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps",
@@ -124,6 +125,8 @@ def key_of(d) -> str:
     d = device(d)
     if d.type == "cpu":
         return d._key or "cpu"
+    if d.type == "meta":
+        return "meta"
     if d.index is None:
         d = device(d.type, 0 if d.type != "cuda" else current_index[0])
     jax_device(str(d))
@@ -179,8 +182,6 @@ def jax_device(key):
     if not found and kind in _MISSING:
         error, words = _MISSING[kind]
         raise error(words)
-    if kind == "meta":
-        raise NotImplementedError("tensors without data (device='meta')")
     raise RuntimeError(f"no {kind} device is there for JAX: {key}")
 
 
@@ -244,6 +245,9 @@ def common(avals, what="cpu"):
     if len(strict) > 1:
         loose = [k for k in strict if "@" in k]
         strict = set(loose) if loose and strict - set(loose) <= {"cpu"} else strict
+    if len(strict) > 1 and "meta" in strict:
+        expected = next(a.device for a in avals if a.device != "number")
+        raise not_expected(next(a.device for a in avals if a.device not in ("number", expected)), expected)
     if len(strict) > 1:
         first, second = sorted(strict, key=lambda k: k == "cpu")[:2]
         raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!")

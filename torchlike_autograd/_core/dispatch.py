@@ -206,13 +206,24 @@ def into(name, spec, flat, out):
         raise errors.out_requires_grad(name)
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
-    results = record_op(spec, values_of(flat))
+    results = record_op(_cast_first(spec, outs[0].dtype), values_of(flat))
     for o, v in zip(outs, results):
         if o._v.aval.dtype is not v.aval.dtype:
             _check_out(spec, v.aval.dtype, o._v.aval.dtype, flat)
     for o, v in zip(outs, results):
         write_result(o, v)
     return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
+
+
+def _cast_first(spec, dtype):
+    """A sum or product whose input is cast to the dtype of its output, where no other is asked for."""
+    if spec.op.name == "nansum" and not dtype.is_floating_point:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
+    if spec.op.name not in ("sum", "prod", "cumsum", "cumprod") or spec.statics.get("dtype", dtype) is not None:
+        return spec
+    if dtype is dtypes.bool_ and spec.op.name.startswith("cum"):
+        raise NotImplementedError(f"\"{spec.op.name}_out_cpu\" not implemented for 'Bool'")
+    return spec_of(spec.op, tuple({**spec.statics, "dtype": dtype}.items()), spec.pattern)
 
 
 def _check_out(spec, have, got, flat):
@@ -240,6 +251,8 @@ def write_result(out, v, keep=True):
     """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it)."""
     old = peek(out)
     have, get = out._v.aval, v.aval
+    if have.device != get.device and "meta" in (have.device, get.device):
+        raise RuntimeError(f"Attempting to copy from device {get.device} to device {have.device}, but cross-device copies are not allowed!")
     if not dtypes.can_cast(get.dtype, have.dtype):
         raise RuntimeError(f"result type {get.dtype.char_name} can't be cast to the desired output type {have.dtype.char_name}")
     if get.dtype is not have.dtype:

@@ -17,6 +17,7 @@ from . import devices, dtypes, levels
 from .dispatch import check_inplace, inplace, run
 from .hot import PLAIN, twin, view
 from .layouts import check_overlap
+from .nothing import no_nonzero
 from .numeric import check_number, check_stored, warn_imaginary
 from .overriding import ACTIVE, asked
 from .ranges import settle_several
@@ -261,6 +262,8 @@ def places_of(mask, shape, at):
              "/pytorch/aten/src/ATen/native/IndexingUtils.h:31.)")
     check_mask(mask, shape, at)
     levels.refuse_dynamic(mask, "mask")
+    if mask.is_meta:
+        raise no_nonzero()
     return [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._numpy())]
 
 

@@ -136,7 +136,7 @@ class Node:
         step = self._step()
         if step.kind == "op" and getattr(step.form.spec, "arity", 0) == 2:  # CopySlices
             return (_edge(self._tape, step.ins[0]), *_others(self._tape, step.ins[1]))
-        return tuple(_edge(self._tape, step.ins[i]) for i in edge_indices(step))
+        return tuple((None, 0) if i is None else _edge(self._tape, step.ins[i]) for i in edge_indices(step))
 
     @property
     def metadata(self):
@@ -222,15 +222,35 @@ def _node_class(name):
 
 
 def edge_indices(step):
-    """Flat inputs that are edges of the node: one for each argument that torch could differentiate."""
+    """Flat inputs that are edges of the node: one for each argument that torch could differentiate, None where a tensor is not given."""
     if step.kind == "function":
         return range(len(step.ins) - len(step.out_avals))
     form = step.form
     hidden = {*getattr(form.op, "nondiff", ()), *getattr(form.op, "lift", ())}
     if form.node == "torch::autograd::NotImplemented":  # made for the tensors that it was given
         hidden |= {owner for owner, a in zip(form.owners, form.avals) if a.device == "number"}
-    return [i for i, owner in enumerate(form.owners) if owner not in hidden and not (owner[0] == "n" and owner[1:].isdigit())
-            and (i in form.diff_in or owner not in _NEVER_DIFFERENTIABLE)]
+    edges = [i for i, owner in enumerate(form.owners) if owner not in hidden and not (owner[0] == "n" and owner[1:].isdigit())
+             and (i in form.diff_in or owner not in _NEVER_DIFFERENTIABLE)]
+    return edges if "N" not in getattr(form.spec, "pattern", ()) else _with_absent(form, edges, hidden)
+
+
+def _with_absent(form, edges, hidden):
+    """The edges with None for each tensor that is not given and could be differentiated, in the order of the parameters."""
+    out, left = [], list(edges)
+    for param, token, first in getattr(form, "layout", _NO_LAYOUT).slots:
+        if token[0] == "N":
+            if param.kind == "Tensor" and param.name not in hidden and param.name not in _NEVER_DIFFERENTIABLE:
+                out.append(None)
+            continue
+        last = first + (token[1] if isinstance(token, tuple) else 1)
+        while left and left[0] < last:
+            out.append(left.pop(0))
+    return out + left
+
+
+class _NO_LAYOUT:
+    slots = ()
+
 
 
 _NEVER_DIFFERENTIABLE = {"index", "indices", "condition", "mask", "target", "offsets"}

@@ -7,6 +7,7 @@ one piece:
     cuda:0   one compiled program for that device
     cpu@0    one program that XLA partitions, compiled for the shardings of what goes in; new values of leaves and gradients keep the sharding of their leaf
     traced   no program: the operators are applied to JAX's tracers and become part of what JAX traces
+    meta     no program and nothing to run: the results are types alone (nothing.py)
 
 Types name the devices and not how values are spread over them: a piece finds its program by the shardings of its arguments.
 """
@@ -23,8 +24,11 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from .._ops.opened import OPEN, calling
+from .._ops.spec import aval
 from . import devices
+from .dtypes import int64
 from .loops import merged
+from .nothing import Nothing, no_data
 from .plan import StageForm, number_of
 from .record import LEAF, slot_table
 from .results import only
@@ -64,6 +68,8 @@ def adopt(a, key):
     """An array where a key says, itself if it is there."""
     if key == "traced":
         return a
+    if key == "meta" or type(a) is Nothing:
+        return _without_data(a, key)
     if isinstance(a, jax.Array):
         if isinstance(a, jax.core.Tracer):
             return a
@@ -76,11 +82,20 @@ def adopt(a, key):
         return jax.device_put(a, target(key))
 
 
+def _without_data(a, key):
+    """An array on "meta"; torch's error for one that would have to come from there."""
+    if key != "meta":
+        raise no_data()
+    return a if type(a) is Nothing else Nothing(a.shape, a.dtype)
+
+
 def like(array, v):
     """A host array where a Value's contents are, spread as they are."""
     key = v.aval.device
     if key == "cpu" or key == "traced":
         return array
+    if key == "meta":
+        return Nothing(array.shape, array.dtype)
     if v.array is None:
         v.tape.resolve(v)
     with jax.enable_x64(True):
@@ -136,7 +151,9 @@ class _Laid:
     def _add(self, form, ins, outs, like=()):
         for token, a in zip(outs, form.out_avals):
             self.types[token] = a
-        where = form.out_avals[0].device if form.op.name == "_spread" else devices.common(form.avals)
+        where = form.out_avals[0].device
+        if form.op.name != "_spread":
+            where = "meta" if any(a.device == "meta" for a in (*form.avals, *form.out_avals)) else devices.common(form.avals)
         self.ops.append(Op(lambda *x: calling(form)(*x), form, ins, outs, where, like))
         return outs
 
@@ -206,6 +223,9 @@ class Piece:
         self.reads = tuple((t, types(t).device != self.key) for t in reads)
         self.numbers = any(type(t) is tuple for op in self.ops for t in op.ins)
         self.gives = tuple(dict.fromkeys(t for op in self.ops for t in op.outs if t in used and t not in elsewhere))
+        if self.key == "meta":
+            self.reads, self.numbers = (), False
+            self.types = {t: Nothing(types(t).shape, types(t).dtype.np) for t in self.gives}
 
     def apply(self, floats, ints, arrays, known=None):
         """The results, from arrays or tracers; known: {token: sharding} of what has to be spread in a certain way."""
@@ -227,6 +247,9 @@ class Piece:
 
     def run(self, words, n, env, count, program):
         """Compute `gives` into `env`."""
+        if self.key == "meta":
+            env.update(self.types)
+            return
         if self.key == "traced":
             floats, ints = (None, None) if words is None else (np.array(words[:n]).view(np.float64).reshape(-1), np.array(words[n:]).view(np.int64).reshape(-1))
             self.inline(floats, ints, env)
@@ -321,7 +344,7 @@ def _merged(pieces):
 def _finish(pieces, free, wanted):
     """Let one piece give what has no inputs and somebody holds: the only one, or one on the host; returns {token: piece}."""
     owner, made = {}, [t for t in wanted if t in free]
-    if made and (len(pieces) != 1 or pieces[0].key == "traced"):
+    if made and (len(pieces) != 1 or pieces[0].key in ("traced", "meta")):
         pieces.insert(0, Piece("cpu"))
     for t in made:
         owner[t] = pieces[0]
@@ -341,9 +364,10 @@ class Placed:
         wanted = {*(t for t, _ in outs), *self.guards}
         self.pieces, free = _cut(laid)
         owner = _finish(self.pieces, free, wanted)
-        across = [t for p in self.pieces for op in p.ops for t in op.ins if t not in p.made]
+        across = [t for p in self.pieces if p.key != "meta" for op in p.ops for t in op.ins if t not in p.made]
         for p in self.pieces:
             p.close(wanted.union(across), laid.type_of, {t for t in free if owner.get(t) is not p})
+        self.pieces = [p for p in self.pieces if p.gives]
         place = {t: p.key for p in self.pieces for t in p.gives}
         self.outs = [(t, key, place.get(t, key) != key) for t, key in outs]
 
@@ -359,15 +383,15 @@ class Placed:
         out = [adopt(env[t], key) if moves else env[t] for t, key, moves in self.outs]
         if self.program.guarded:
             codes = [env[t] for t in self.guards]
-            out.append(np.array([0 if isinstance(c, jax.core.Tracer) else int(c) for c in codes]))  # what is traced cannot be looked at
+            out.append(np.array([0 if isinstance(c, (jax.core.Tracer, Nothing)) else int(c) for c in codes]))  # what is traced cannot be looked at
         return out
 
     def run_eagerly(self, program, floats, ints, arrays):
         """The same, operator by operator."""
         env = dict(zip(self.program.arguments, arrays))
         for piece in self.pieces:
-            if piece.key == "traced":
-                piece.inline(floats, ints, env)
+            if piece.key == "traced" or piece.key == "meta":
+                piece.inline(floats, ints, env) if piece.key == "traced" else env.update(piece.types)
                 continue
             here = dict(env)
             with _nothing() if "@" in piece.key else jax.default_device(devices.jax_device(piece.key)):
@@ -381,7 +405,9 @@ class Placed:
 def _guard(laid, step):
     """The token of the code of a guarded call."""
     out, ins = object(), [s if type(s) is tuple else laid.name(s) for s in step.ins]
-    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], devices.common(step.form.avals)))
+    where = "meta" if step.form.out_avals[0].device == "meta" else devices.common(step.form.avals)
+    laid.types[out] = aval((), int64, where)
+    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], where))
     return out
 
 

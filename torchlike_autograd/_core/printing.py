@@ -8,6 +8,7 @@ from .. import _tensor_str
 from .._ops.lift import MoveSpec
 from .._ops.spec import LeveledAval
 from . import config, levels
+from .nothing import Nothing
 from .record import record_op
 from .storage import as_detached, peek
 
@@ -36,7 +37,8 @@ def tensor_text(t):
     is_parameter = getattr(t, "_is_param", False)
     name = "tensor" if type(t) is Tensor or is_parameter else type(t).__name__
     return _tensor_str.tensor_repr(
-        np.asarray(t._numpy()), dtype=t.dtype.name, default_dtype=default.name, default_complex=default.complex_here().name,
+        Nothing(t.shape, t.dtype.np) if t.is_meta else np.asarray(t._numpy()),
+        dtype=t.dtype.name, default_dtype=default.name, default_complex=default.complex_here().name,
         requires_grad=v.needs, grad_fn=fn, device=str(t.device), class_name=name, is_parameter=is_parameter,
         tangent=tangent)
 

@@ -26,7 +26,7 @@ def look(tape, pull, gs, ins, create_graph):
 
     Second derivatives go to the operator's input directly, not by way of its results: in later passes the cotangents are only a part of what torch sees.
     """
-    if tape in _differentiated or len(ins) != len(pull.inner.avals):  # without elements nothing is read
+    if tape in _differentiated or len(ins) != len(pull.inner.avals) or pull.inner.out_avals[0].device == "meta":  # without elements nothing is read
         return
     if create_graph:
         _differentiated.add(tape)

@@ -6,6 +6,7 @@ from .._core import config, devices, dtypes, layouts
 from .._core.composite import composite
 from .._core.dispatch import cast_spec
 from .._core.hot import unary
+from .._core.nothing import no_data
 from .._core.numeric import say_once, warn_imaginary
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -64,6 +65,8 @@ def _move(t, key):
     own = t._v.aval.device
     if own == key or own == "traced" or (own == "cpu" and devices.is_loose(key)):
         return t  # a host value goes to where it is used
+    if own == "meta":
+        raise no_data()
     if "@" in own and own.partition("@")[0] == key.partition(":")[0]:
         return t  # spread over such devices
     return unary(spec_of(OPS["_to_device"], (("device", key),), ("T",)), t)
@@ -113,6 +116,8 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
     if isinstance(dtype, str):
         if dtype not in LEGACY:
             raise ValueError(f"invalid type: '{dtype}'")
+        if self.is_meta:
+            raise no_data()
         dtype = LEGACY[dtype]
     elif not isinstance(dtype, dtypes.dtype):
         if dtype is Tensor:
@@ -171,6 +176,8 @@ def get_device(self):
 @composite("Tensor.share_memory_")
 def share_memory_(self):
     """Itself: memory is not shared with other processes here."""
+    if self.is_meta:
+        raise RuntimeError("_share_fd_: only available on CPU")
     return self
 
 

@@ -9,13 +9,15 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors, levels
 from .._core.composite import composite
+from .._core.nothing import KEY as NOWHERE
+from .._core.nothing import Nothing
 from .._core.numeric import cannot_hold, check_number, check_stored
 from .._core.record import number_kind, record_op
 from .._core.saying import warn
 from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import Size, Tensor, wrap
+from .._tensor import Size, Tensor, from_array, wrap
 
 
 def device_of(device):
@@ -25,9 +27,13 @@ def device_of(device):
 
 def placed(t, device, requires_grad):
     """Move a fresh tensor to where it was asked for and mark it."""
-    key = device_of(device)
+    return _put(t, device_of(device), requires_grad)
+
+
+def _put(t, key, requires_grad):
     if key != "cpu":
-        t = t.to(key)
+        layout, t = t._layout_, t.to(key)
+        t._layout_ = layout
     if requires_grad:
         if t.dtype.category < dtypes.FLOAT:
             raise errors.only_float_requires_grad()
@@ -80,9 +86,25 @@ def _dtype(dtype, default=None):
     return dtype
 
 
+def dtype_for(out, dtype):
+    """The dtype of a factory's result: that of `out` where there is one, which a given one has to be."""
+    if out is None:
+        return dtype
+    if dtype is not None and _dtype(dtype) is not out.dtype:
+        raise RuntimeError(f"dtype {_dtype(dtype).char_name} does not match dtype of out parameter ({out.dtype.char_name})")
+    return out.dtype
+
+
 def filled(size, value, dtype) -> Tensor:
     """A recorded fill."""
     return wrap(record_op(spec_of(OPS["_full"], (("size", size), ("dtype", dtype)), (number_kind(value),)), (value,))[0])
+
+
+def fresh(size, value, dtype, device, requires_grad):
+    """A fill where it was asked for; nothing is filled where nobody asks for the values."""
+    key = device_of(device)
+    t = from_array(Nothing(size, dtype.np), dtype, device=key) if key == NOWHERE else filled(size, value, dtype)
+    return _put(t, key, requires_grad)
 
 
 def _fill_out(name, out, size, value):
@@ -103,7 +125,7 @@ def _filler(name, value):
         _nonnegative(name, shape)
         if out is not None:
             return _fill_out(name, out, shape, value)
-        return placed(filled(shape, value, _dtype(dtype)), device, requires_grad)
+        return fresh(shape, value, _dtype(dtype), device, requires_grad)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -157,7 +179,7 @@ def _like(name, value):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._v.aval
-        return levels.like(a, placed(filled(a.shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
+        return levels.like(a, fresh(a.shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -184,7 +206,7 @@ def _new(name, value):
         a = self._v.aval
         shape = sizes(name, size)
         _nonnegative(name, shape)
-        return levels.like(a, placed(filled(shape, value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
+        return levels.like(a, fresh(shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
 
     method.__name__ = name
     return method
@@ -222,6 +244,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         raise TypeError("arange() takes numbers")
     if any(isinstance(x, complex) for x in (start, end, step)):
         raise cannot_hold(dtypes.float64)
+    dtype = dtype_for(out, dtype)
     if dtype is None:
         dtype = config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
     dtype = _dtype(dtype)
@@ -283,6 +306,9 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         raise TypeError("linspace() takes two numbers and an int")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    dtype = dtype_for(out, dtype)
+    if dtype is dtypes.bool_:
+        raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
     if dtype is None:
         dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
     for x in (start, end):
@@ -296,6 +322,9 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """base to the power of a linspace."""
     _zero_dim("logspace", start, end)
+    dtype = dtype_for(out, dtype)
+    if dtype is dtypes.bool_:
+        raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
     exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
     return _out_or("logspace", t, out, device, requires_grad)
@@ -311,7 +340,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype))), ()), ())[0])
+    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype_for(out, dtype)))), ()), ())[0])
     return _out_or("eye", t, out, device, requires_grad)
 
 

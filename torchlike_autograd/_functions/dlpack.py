@@ -106,6 +106,8 @@ def __dlpack_device__(self):
 @composite("torch.to_dlpack", "torch.utils.dlpack.to_dlpack")
 def to_dlpack(tensor):
     """A capsule of a tensor's values."""
+    if tensor.is_meta:
+        raise BufferError("Cannot pack tensors on meta")
     return tensor.__dlpack__()
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from .._core import dtypes, levels, rng, rng_draws
 from .._core.composite import composite, named
 from .._core.layouts import in_memory_order
+from .._core.nothing import Nothing, numbers
 from .._core.saying import warn
 from .._tensor import Tensor, from_array, wrap
 from .arguments import no_tensor
@@ -29,6 +30,8 @@ def _noise(input, keep, features):
     if levels.running():
         array, own = levels.draw(lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), shape)
         return wrap(levels.drawn(array, a.dtype, own))
+    if a.device == "meta":
+        return from_array(Nothing(shape, a.dtype.np), a.dtype, device="meta")
     if features:
         return from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype, like=input)
     return from_array(in_memory_order(input, lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np)), a.dtype, like=input)
@@ -200,8 +203,9 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     if not isinstance(logits, Tensor):
         raise no_tensor("empty_like", input=logits)
     a = logits._v.aval
-    drawn = rng_draws.exponential(rng.default_generator, a.shape, a.dtype.np, 1)
-    gumbels = from_array(np.ascontiguousarray(drawn).reshape(a.shape), a.dtype, like=logits).log().neg()
+    drawn = numbers(a.device, a.shape, a.dtype, lambda shape: np.ascontiguousarray(
+        rng_draws.exponential(rng.default_generator, shape, a.dtype.np, 1)).reshape(shape))
+    gumbels = from_array(drawn, a.dtype, like=logits).log().neg()
     soft = _div(_add(logits, gumbels), tau).softmax(dim)
     if not hard:
         return soft

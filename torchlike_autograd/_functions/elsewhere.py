@@ -322,6 +322,8 @@ def hash_tensor(input, dim=None, *, keepdim=False, mode=0, out=None):
     dims = _hashed_dims(input, dim)
     if input.dtype.is_complex or input.dtype.name in ("uint16", "uint32", "uint64"):
         raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{input.dtype.char_name}'")
+    if input.is_meta:
+        return into("hash_tensor", out, input.detach().sum(dims or None, keepdim=keepdim).to(dtypes.uint64), input.detach())
     wide = np.asarray(input._numpy(), np.float64 if input.dtype.is_floating_point else np.int64)
     found = np.bitwise_xor.reduce(np.ascontiguousarray(wide).view(np.uint64).reshape(wide.shape), axis=dims, keepdims=keepdim)
     result = from_array(np.asarray(found), dtypes.uint64, like=input)

@@ -8,6 +8,7 @@ from .._core import bind, dtypes
 from .._core.composite import COMPOSITES, composite
 from .._core.dispatch import inplace, into, run
 from .._core.indexing import check_number, put_plan
+from .._core.nothing import no_item, wanting
 from .._core.ranges import known, settle, unguarded
 from .._core.words import type_name
 from .._ops import index as _index_ops
@@ -152,6 +153,7 @@ def masked_select(input, mask, *, out=None):
     """The elements where the mask is true; the mask's values are needed at once."""
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
+    wanting("masked_select", input, mask)
     from .._core.shapes import broadcast
 
     shape = broadcast(mask._v.aval.shape, input._v.aval.shape)
@@ -243,6 +245,8 @@ def one_hot(input, num_classes=-1):
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return from_array(np.zeros((*tensor.shape, num_classes), np.int64), dtypes.int64, like=tensor)
+    if num_classes == -1 and tensor.is_meta:
+        raise no_item()
     a = tensor._numpy() if num_classes == -1 else known(tensor)
     spec = spec_of(OPS["_one_hot"], (("num_classes", num_classes),), ("T",))
     if a is not None:

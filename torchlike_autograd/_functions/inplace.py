@@ -291,7 +291,7 @@ def resize_(self, *sizes, memory_format=None):
     if want <= have:
         new = sliced(flat, 0, 0, want)
     else:
-        new = _cat([flat, filled((want - have,), 0, self.dtype)])
+        new = _cat([flat, flat.new_zeros(want - have)])
     if self._cell is not None:
         self._cell, self._view, self._at = None, None, 0
     self._layout_ = None
@@ -313,6 +313,9 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
         source = from_array(np.zeros(0, self.dtype.np), self.dtype)
     if not isinstance(source, Tensor):
         raise NotImplementedError("set_ takes a tensor here; storages are not objects")
+    if source.is_meta != self.is_meta:
+        raise RuntimeError(f"Attempted to set the storage of a tensor on device \"{self.device}\" to a storage on different device \"{source.device}\".  This "
+                           "is no longer allowed; the devices must match.")
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {_word(source.dtype)} to a tensor of type {_word(self.dtype)}")
     if size is not None:

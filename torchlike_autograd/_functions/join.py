@@ -35,7 +35,7 @@ def _joiner(name, *paths):
         if out is None:
             return run(spec, tensors)
         if not all(dtypes.can_cast(t.dtype, out.dtype) for t in tensors):
-            raise TypeError(f"torch.{name}(): input types can't be cast to the desired output type {out.dtype.char_name}")
+            raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.char_name}")
         return into(name, spec, tensors, out)
 
     join.__name__ = join.__qualname__ = name
@@ -132,6 +132,8 @@ def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each entry several times in a row."""
     if not isinstance(repeats, Tensor):
         return _repeat_each(input, int(repeats), dim)
+    if repeats.is_meta and output_size is None:
+        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
     if dim is None:
         input, dim = viewed(contiguous(input), (-1,)) if input.ndim != 1 else input, 0
     d = wrap_dim(dim, input.ndim)
@@ -282,10 +284,11 @@ def diag(input, diagonal=0, *, out=None):
         made = named("diag_embed")(input, diagonal)
         if out is None:
             return made
-        from .._core.dispatch import write_result
+        from .norm import into as checked_into
 
-        write_result(out, made._v)
-        return out
+        if not dtypes.can_cast(made.dtype, out.dtype):
+            raise RuntimeError(f"diag: result type {made.dtype.char_name} can't be cast to the desired out= type {out.dtype.char_name}")
+        return checked_into("diag", out, made, input)
     return named("diagonal_copy")(input, diagonal, out=out)
 
 

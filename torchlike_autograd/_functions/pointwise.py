@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import bind, dtypes
 from .._core.composite import composite, named
+from .._core.nothing import wanting
 from .._core.numeric import check_stored
 from .._core.words import type_name
 from .._ops.registry import BY_NAME
@@ -161,6 +162,7 @@ def equal(input, other):
     """Whether two tensors have the same shape and elements: a Python bool."""
     _check_tensor("equal", 1, "input", input)
     _check_tensor("equal", 2, "other", other)
+    wanting("equal", input, other)
     return input.shape == other.shape and bool(named("_equal")(input, other).item())
 
 

@@ -6,6 +6,7 @@ import math
 
 from .._core import dtypes, rng, rng_draws
 from .._core.composite import composite, named
+from .._core.nothing import numbers
 from .._core.record import thread
 from .._core.words import type_name
 from .._ops import pool as _pool_ops
@@ -267,7 +268,8 @@ def _samples(input, n):
     planes = (1, input.shape[0]) if input.ndim == n + 1 else tuple(input.shape[:2])
     if input.dtype.category < dtypes.FLOAT:
         raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{input.dtype.char_name}'")
-    return from_array(rng_draws.uniform(rng.default_generator, (*planes, n), input.dtype.np, 0.0, 1.0), input.dtype, like=input)
+    drawn = numbers(input._v.aval.device, (*planes, n), input.dtype, lambda shape: rng_draws.uniform(rng.default_generator, shape, input.dtype.np, 0.0, 1.0))
+    return from_array(drawn, input.dtype, like=input)
 
 
 def _fractional(n):

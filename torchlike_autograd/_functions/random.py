@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers
+from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers, shapes
 from .._core.composite import composite
 from .._core.dispatch import check_inplace, inplace, keep_history, run, write_made, write_result
 from .._core.layouts import contiguous_format, in_memory_order
+from .._core.nothing import KEY as NOWHERE
+from .._core.nothing import Nothing, numbers
 from .._core.placed import like as placed_like
 from .._core.record import data, thread
 from .._core.storage import write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
-from .create import _dtype, _nonnegative, placed, sizes
+from .create import _dtype, _nonnegative, device_of, placed, sizes
 
 
 class Generator(rng.Generator):
@@ -73,8 +75,8 @@ def _bytes(state):
 
 def _tensor(array, dtype, requires_grad=False, device=None):
     t = _new(Tensor)
-    t._v = data(array, dtype)
-    return placed(t, device, requires_grad)
+    t._v = data(array, dtype, device=NOWHERE if type(array) is Nothing else "cpu")
+    return placed(t, device if t._v.aval.device == "cpu" else NOWHERE, requires_grad)
 
 
 def _into(t, out, name=None):
@@ -138,6 +140,8 @@ def _drawn(name, draw):
         shape = sizes(name, size)
         _nonnegative(name, shape)
         d = _dtype(dtype) if out is None else out.dtype
+        if device_of(device) == NOWHERE and out is None:
+            return _tensor(Nothing(shape, d.np), d, requires_grad)
         t = _new(Tensor)
         t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
@@ -168,7 +172,8 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     shape = sizes("randint", (size,))
     _nonnegative("randint", shape)
     d = dtype or dtypes.int64
-    t = _tensor(rng_integers.randint(_gen(generator), int(low), int(high), shape, d.np), d, requires_grad, device)
+    drawn = numbers(device_of(device), shape, d, lambda shape: rng_integers.randint(_gen(generator), int(low), int(high), shape, d.np))
+    t = _tensor(drawn, d, requires_grad, device)
     return _into(t, out, "randint")
 
 
@@ -178,7 +183,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
-    t = _tensor(rng_integers.randperm(_gen(generator), int(n), d.np), d, requires_grad, device)
+    t = _tensor(numbers(device_of(device), (int(n),), d, lambda shape: rng_integers.randperm(_gen(generator), *shape, d.np)), d, requires_grad, device)
     return _into(t, out, "randperm")
 
 
@@ -189,7 +194,9 @@ def _like(name, factory, fill):
         if levels.running() or memory_format is contiguous_format or input.is_contiguous():
             return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
         d = dtype or a.dtype
-        return _tensor(in_memory_order(input, lambda shape: fill(_gen(kw.get("generator")), shape, d.np, *args)), d, requires_grad, device)
+        drawn = numbers(device_of(device), a.shape, d,
+                        lambda shape: in_memory_order(input, lambda shape: fill(_gen(kw.get("generator")), shape, d.np, *args)))
+        return _tensor(drawn, d, requires_grad, device)
 
     like.__name__ = name
     return like
@@ -222,12 +229,14 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     gen = _gen(generator)
     if size is not None:
         d = dtype or config.default_dtype()
-        t = _tensor(rng_draws.normal(gen, sizes("normal", (size,)), d.np, float(mean), float(std)), d, requires_grad, device)
+        shape = sizes("normal", (size,))
+        t = _tensor(numbers(device_of(device), shape, d, lambda shape: rng_draws.normal(gen, shape, d.np, float(mean), float(std))), d, requires_grad, device)
     else:
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
-        arrays = [x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)]
-        t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
+        shape = shapes.broadcast(*[tuple(x.shape) for x in given])
+        t = _tensor(numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
+            gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d)
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
     return _into(t, out, "normal")
 
@@ -236,16 +245,21 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
 def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones with the given probabilities."""
     a = input._v.aval
-    probs = input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p
-    t = following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np), a.dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p",
-                  input)
+    dtype = a.dtype if out is None else out.dtype
+    if dtype.is_complex:
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
+    drawn = numbers(a.device, a.shape, dtype, lambda shape: rng_draws.bernoulli(
+        _gen(generator), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, dtype.np))
+    t = following(_tensor(drawn, dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return _into(t, out)
 
 
 @composite("torch.poisson")
 def poisson(input, generator=None):
     """Poisson numbers with the given rates."""
-    return following(_tensor(rng_choices.poisson(_gen(generator), input._numpy()), input.dtype), "_drawn.Poisson0", input)
+    a = input._v.aval
+    drawn = numbers(a.device, a.shape, a.dtype, lambda _: rng_choices.poisson(_gen(generator), input._numpy()))
+    return following(_tensor(drawn, a.dtype), "_drawn.Poisson0", input)
 
 
 @composite("torch.multinomial", "Tensor.multinomial")
@@ -253,7 +267,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """Indices drawn by weight from each row."""
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
-    t = _tensor(rng_choices.multinomial(_gen(generator), input._numpy(), num_samples, replacement), dtypes.int64)
+    t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
+        _gen(generator), input._numpy(), num_samples, replacement)), dtypes.int64)
     return _into(t, out)
 
 
@@ -264,7 +279,8 @@ def _fill(t, array, node):
     check_inplace(t)
     old = t._value()
     key = old.aval.device
-    new = data(placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old), old.aval.dtype, device="cpu" if key == "traced" else key)
+    drawn = array if key == NOWHERE else placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old)
+    new = data(drawn, old.aval.dtype, device="cpu" if key == "traced" else key)
     if old.needs and thread.state.grad:
         return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T", "T")), (t, wrap(new)), t)
     write(t, keep_history(new, old, t))
@@ -276,7 +292,9 @@ def _filler(name, draw, node=None, apart=None):
 
     def method(self, *args, generator=None, **kw):
         dtype, gen = self._v.aval.dtype.np, _gen(generator)
-        if self.is_contiguous() or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
+        if self._v.aval.device == NOWHERE:
+            array = Nothing(self._v.aval.shape, dtype)
+        elif self.is_contiguous() or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
             array = draw(gen, self._v.aval.shape, dtype, *args, **kw)
         else:
             array = in_memory_order(self, lambda shape: (apart or draw)(gen, shape, dtype, *args, **kw))

@@ -7,6 +7,7 @@ import numpy as np
 from .._core import dtypes, levels
 from .._core.composite import composite
 from .._core.dispatch import run
+from .._core.nothing import no_nonzero, wanting
 from .._core.shapes import contiguous_strides, wrap_dim
 from .._core.words import type_name
 from .._ops import search as _search_ops
@@ -27,6 +28,8 @@ def _plain(a):
 
 def _places(t):
     levels.refuse_dynamic(t, "nonzero")
+    if t.is_meta:
+        raise no_nonzero()
     a = t._numpy()
     found = np.nonzero(a.reshape(1) if a.ndim == 0 else a)
     return (np.zeros((len(found[0]), 0), np.int64) if a.ndim == 0 else np.stack(found, -1).astype(np.int64)), found
@@ -97,6 +100,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     """Distinct values (or entries of a dim), sorted; each NaN counts for itself."""
     if not isinstance(input, Tensor):
         raise TypeError(f"_unique2(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    wanting("_unique2", input)
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"unique\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:
@@ -129,6 +133,7 @@ def _unique_entries(input, d, return_inverse, return_counts):
 @composite("torch.unique_consecutive", "Tensor.unique_consecutive")
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Runs of equal values (or entries of a dim) as one each."""
+    wanting("unique_consecutive", input)
     a = _plain(input._numpy())
     d = None if dim is None else wrap_dim(dim, input.ndim)
     rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], -1)
@@ -175,6 +180,7 @@ def dim_order(self, *, ambiguity_check=False):
 @composite("torch.bincount", "Tensor.bincount")
 def bincount(input, weights=None, minlength=0):
     """How often each number occurs, or the sum of its weights."""
+    wanting("bincount", input)
     if input.dtype.category >= dtypes.FLOAT or input.dtype is dtypes.bool_:
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.char_name}'")
     if minlength < 0:

@@ -31,6 +31,8 @@ class UntypedStorage:
 
         What is written to that memory does not reach the tensors.
         """
+        if self.device.type == "meta":
+            return 0
         cell, now = self._cell, self._elements()
         memory = getattr(cell, "memory", None)
         if memory is None or memory.nbytes != now.nbytes:
@@ -103,7 +105,7 @@ class UntypedStorage:
         return id(self._cell)
 
     def __repr__(self):
-        body = "".join(f" {b}\n" for b in self.tolist())
+        body = "...\n" if self.device.type == "meta" else "".join(f" {b}\n" for b in self.tolist())
         return f"{body}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 
 
@@ -205,6 +207,8 @@ def is_set_to(self, tensor):
 @composite("Tensor.pin_memory", "torch._pin_memory")
 def pin_memory(self, device=None):
     """torch's error: memory is pinned for an accelerator, and none is on offer."""
+    if self.is_meta:
+        raise RuntimeError(f"cannot pin 'Meta{self.dtype.char_name}Type' only dense CPU tensors can be pinned")
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

@@ -10,7 +10,7 @@ _EXACT = frozenset([
     "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
     "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
     "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
-    "linalg_solve", "linalg_det", "linalg_cholesky", "cross", "linalg_qr"])  # "Expected out tensor to have dtype ..."
+    "linalg_solve", "linalg_det", "linalg_cholesky", "cross", "linalg_qr", "diag"])  # "Expected out tensor to have dtype ..."
 _FOUND = frozenset([
     "abs", "bitwise_not", "ceil", "clamp", "clamp_max", "clamp_min", "floor", "frac", "gelu", "hardshrink", "lerp.Tensor", "neg", "round", "round.decimals",
     "sgn", "sign", "softplus", "softshrink", "trunc"])  # "Found dtype ..."
@@ -26,7 +26,7 @@ _WORDS = {
                     "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
                     "whether out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 flag is {int32}"),
     **dict.fromkeys(("inner", "tensordot"), "tensordot: Expected the output tensor to have dtype {have}, but got an output tensor with dtype {got}"),
-    "where.self": "Expected out type to be {have} but got {got}", "masked_select": "masked_select(): self and result must have the same scalar type",
+    "where.self": "Expected out type to be {have} but got {got}", "_masked_select": "masked_select(): self and result must have the same scalar type",
     "hash_tensor": "Expected result to be of dtype uint64, but got {got}",
     **dict.fromkeys(("cummax", "cummin"), "expected scalar_type {have} but found {got}"),
     "frexp.Tensor": "torch.frexp() expects mantissa to have dtype {have_cxx} but got {got_cxx}",
@@ -42,7 +42,8 @@ _WORDS = {
 }
 _SAFELY = "{label}: Expected result to be safely castable from {have} dtype, but got result with dtype {got}"
 _NOT_CAST = {  # said only where the result cannot be cast
-    "cat": "torch.cat(): input types can't be cast to the desired output type {got}", "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
+    **dict.fromkeys(("cat", "stack"), "torch.cat(): input types can't be cast to the desired output type {got}"),
+    "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
     "mean": "mean.dtype_out(): input types can't be cast to the desired output type {got}",
     "logsumexp": "logsumexp(): Expected floating point type for result tensor, but got: {got}",
     **{k: _SAFELY.replace("{label}", k) for k in ("cholesky", "cholesky_solve", "cholesky_inverse")},
@@ -67,10 +68,12 @@ def refuse_as(key, name, have, got, castable, statics):
         raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
     if key in _FOUND:
         raise RuntimeError(f"Found dtype {got.char_name} but expected {have.char_name}")
+    if key == "heaviside" and got.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     words = _WORDS.get(key) or (None if castable else _NOT_CAST.get(key))
     if words is not None:
         said = words.format(have=have.char_name, got=got.char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
-        raise (TypeError if key == "cat" else RuntimeError)(said)
+        raise (TypeError if key in ("cat", "stack") else RuntimeError)(said)
 
 
 __all__ = ["refuse", "refuse_as"]

@@ -22,6 +22,7 @@ from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
 from .opened import TANGENTS, calling
 from .registry import NONE, UNIMPLEMENTED, Promote
+from .without_data import check_gradients, place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
 
@@ -188,7 +189,7 @@ class Form:
         if check is not None:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
-        device = spec.statics.get("device") or devices.common(avals)
+        device = spec.statics.get("device") or (devices.common(avals) if all(a.device != "meta" for a in avals) else place(self))
         with jax.enable_x64(True):
             closed, out = jax.make_jaxpr(self.apply, return_shape=True)(*[_abstract(a) for a in avals])
         self.call, self.closed = jaxpr_as_fun(closed), closed
@@ -257,6 +258,7 @@ class Form:
                 raise _unimplemented(self.op)
             if getattr(self.op, "refuses", None) is not None:
                 self.op.refuses(dict(zip(self.owners, self.avals)), self.out_avals[0], {self.owners[i] for i in wanted}, **self.spec.statics)
+            check_gradients(self, wanted)
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 

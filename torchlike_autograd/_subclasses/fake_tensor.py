@@ -9,19 +9,19 @@ __all__ = ["FakeTensor", "FakeTensorMode"]
 
 
 class FakeTensor(Tensor):
-    """A tensor of shape and dtype alone: none is ever made here."""
+    """A tensor without data that says it is elsewhere: none is ever made here."""
 
     __torch_function__ = disabled_impl
 
     def __new__(cls, *args, **kwargs):
-        raise NotImplementedError("torch._subclasses.fake_tensor.FakeTensor: there are no tensors without data here; use jax.eval_shape")
+        raise NotImplementedError('torch._subclasses.fake_tensor.FakeTensor: tensors without data are those of device="meta" here')
 
 
 class FakeTensorMode:
     """A context that would make such tensors."""
 
     def __init__(self, *args, **kwargs):
-        raise NotImplementedError("torch._subclasses.fake_tensor.FakeTensorMode: there are no tensors without data here; use jax.eval_shape")
+        raise NotImplementedError('torch._subclasses.fake_tensor.FakeTensorMode: tensors without data are those of device="meta" here')
 
 
 def is_fake(x):

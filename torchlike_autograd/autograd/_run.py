@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from logging import DEBUG
 
-from .._core import engine, levels, overriding
+from .._core import devices, engine, levels, overriding
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
@@ -193,9 +193,11 @@ def _make_grads(roots, grads, batched):
         shape, dtype, needs = _shape_dtype(root)
         if isinstance(g, Tensor):
             _check_grad(i, shape, dtype, g, batched)
+            if isinstance(root, Tensor) and root.is_meta != g.is_meta:
+                raise RuntimeError(f"invalid gradient at index {i} - expected device {root.device} but got {g.device}")
             out.append(g)
         elif g is None:
-            out.append(_ones(shape, dtype) if needs else None)
+            out.append(_there(root, _ones(shape, dtype)) if needs else None)
         else:
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     return out
@@ -228,6 +230,12 @@ def _ones(shape, dtype):
     if spec is None:
         spec = _ones_specs[shape, dtype] = spec_of(OPS["_ones"], (("size", shape), ("dtype", dtype)), ())
     return wrap(record_op(spec, ())[0])
+
+
+def _there(root, seed):
+    """A seed where its root is; a number goes with any."""
+    key = root._v.aval.device if isinstance(root, Tensor) and root.ndim else "cpu"
+    return seed if key == "cpu" or devices.is_loose(key) else seed.to(key)
 
 
 _ones_specs: dict = {}

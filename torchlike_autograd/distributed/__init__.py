@@ -11,12 +11,12 @@ import enum
 import os
 
 from .._core import publish as _publish
-from . import device_mesh, tensor
+from . import algorithms, device_mesh, tensor
 from .device_mesh import DeviceMesh, init_device_mesh
 
-__all__ = ["Backend", "DeviceMesh", "GroupMember", "ProcessGroup", "ReduceOp", "Work", "destroy_process_group", "device_mesh", "get_backend", "get_rank",
-           "get_world_size", "group", "init_device_mesh", "init_process_group", "is_available", "is_backend_available", "is_gloo_available", "is_initialized",
-           "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "tensor"]
+__all__ = ["Backend", "DeviceMesh", "GroupMember", "ProcessGroup", "ReduceOp", "Work", "algorithms", "destroy_process_group", "device_mesh", "get_backend",
+           "get_rank", "get_world_size", "group", "init_device_mesh", "init_process_group", "is_available", "is_backend_available", "is_gloo_available",
+           "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "tensor"]
 
 
 def is_available() -> bool:

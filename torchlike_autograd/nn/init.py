@@ -48,6 +48,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     """Normal values between a and b, by drawing again what falls outside."""
     if not a - 2 * std <= mean <= b + 2 * std:
         warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.")
+    if tensor.is_meta:
+        return tensor
     low, high = (a - mean) / std, (b - mean) / std
     mass = _below(high) - _below(low)
     with no_grad():
@@ -110,7 +112,7 @@ def eye_(tensor):
 def _eye(tensor):
     from .._functions.create import eye as made
 
-    return made(*tensor.shape, dtype=tensor.dtype)
+    return made(*tensor.shape, dtype=tensor.dtype, device="cpu")
 
 
 def dirac_(tensor, groups=1):
@@ -122,6 +124,8 @@ def dirac_(tensor, groups=1):
     if shape[0] % groups:
         raise ValueError("dim 0 must be divisible by groups")
     each = shape[0] // groups
+    if tensor.is_meta:
+        return tensor
     with no_grad():
         tensor.zero_()
         for g in range(groups):
@@ -185,7 +189,7 @@ def orthogonal_(tensor, gain=1, generator=None):
     """A (semi) orthogonal matrix, in the tensor's shape flattened from dim 1."""
     if tensor.ndimension() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
-    if tensor.numel() == 0:
+    if tensor.numel() == 0 or tensor.is_meta:
         return tensor
     rows = tensor.shape[0]
     cols = tensor.numel() // rows
@@ -204,6 +208,8 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, cols = tensor.shape
     zeros = math.ceil(sparsity * rows)
+    if tensor.is_meta:
+        return tensor
     from .._functions.random import randperm
 
     with no_grad():

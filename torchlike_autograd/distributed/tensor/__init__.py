@@ -2,8 +2,9 @@
 
 A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's
 choice, except for gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from
-torch: no `Partial` (sums over devices are complete), plain tensors may meet spread ones (they count as replicated), the number of elements along a sharded dim
-must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the first device of this process holds.
+torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of; plain tensors may meet spread ones (they
+count as replicated), the number of elements along a sharded dim must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the
+first device of this process holds, and `from_local` of a part needs one device a process.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ... import interop
 from ..._core import devices
 from ..._core import publish as _publish
 from ..._core.printing import on_spread
-from ..._core.record import record_op, thread
+from ..._core.record import data, record_op, thread
 from ..._core.spread import spread_value
 from ..._ops.registry import OPS
 from ..._ops.spec import spec_of
@@ -86,7 +87,7 @@ class Replicate(Placement):
 
 
 class Partial(Placement):
-    """Terms of a sum: results never are, and no tensor can be placed so."""
+    """Terms of a sum.  Here sums are complete at once: what is placed so is on every device, and results never are."""
 
     def __init__(self, reduce_op="sum"):
         self.reduce_op = reduce_op
@@ -103,6 +104,9 @@ class Partial(Placement):
     def __repr__(self):
         return f"Partial({self.reduce_op})"
 
+    def __str__(self):
+        return f"P({self.reduce_op})"
+
 
 class _DTensorMeta(TensorMeta):
     def __instancecheck__(cls, instance):
@@ -117,8 +121,18 @@ class DTensor(Tensor, metaclass=_DTensorMeta):
 
     @staticmethod
     def from_local(local_tensor, device_mesh=None, placements=None, *, run_check=False, shape=None, stride=None, grad_placements=None):
-        """Not there: one process holds the parts of several devices."""
-        raise NotImplementedError("DTensor.from_local: one process sees all devices here; give the whole tensor to distribute_tensor")
+        """The tensor of which this process has a part; differentiable where every device has all of it.
+
+        NotImplementedError where this process has several devices of the mesh and the tensor would be the part of one of them.
+        """
+        if device_mesh is None:
+            raise NotImplementedError("DTensor.from_local without a device_mesh")
+        placements = [Replicate() for _ in range(device_mesh.ndim)] if placements is None else list(placements)
+        if grad_placements is not None or shape is not None or stride is not None:
+            raise NotImplementedError("DTensor.from_local(grad_placements=..., shape=..., stride=...)")
+        if all(p.is_replicate() for p in placements):
+            return placed(local_tensor, device_mesh, placements)
+        return _of_parts(local_tensor, device_mesh, placements)
 
 
 def _spec(mesh, placements, ndim):
@@ -128,13 +142,38 @@ def _spec(mesh, placements, ndim):
                          f"and device_mesh.ndim: {mesh.ndim}.")
     axes = [[] for _ in range(ndim)]
     for name, p in zip(mesh.jax_mesh.axis_names, placements):
-        if p.is_partial():
-            raise NotImplementedError("placements with Partial()")
         if p.is_shard():
             if not -ndim <= p.dim < ndim:
                 raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {p.dim})")
             axes[p.dim].append(name)
     return PartitionSpec(*(tuple(a) or None for a in axes))
+
+
+def _of_parts(local, mesh, placements):
+    """The whole of which each process has the part of its one device; along dims that are `Partial` the sum of all."""
+    devices_here = [d for d in mesh.jax_mesh.devices.flat if d.process_index == jax.process_index()]
+    if len(devices_here) != 1:
+        raise NotImplementedError(f"DTensor.from_local: this process sees {len(devices_here)} devices of the mesh, and the tensor would be the part of one; "
+                                  "give the whole tensor to distribute_tensor")
+    if local.requires_grad and thread.state.grad:
+        raise NotImplementedError("DTensor.from_local of a part that requires grad: detach() it")
+    if any(p.is_partial() and p.reduce_op not in ("sum", "avg") for p in placements):
+        raise NotImplementedError(f"DTensor.from_local with {placements}")
+    partial = [i for i, p in enumerate(placements) if p.is_partial()]
+    own = [Shard(p.dim % local.ndim) if p.is_shard() else p for p in placements]
+    lined = [Shard(i) if (i := partial.index(k) if k in partial else None) is not None else Shard(p.dim + len(partial)) if p.is_shard() else p
+             for k, p in enumerate(own)]
+    part = local.detach().reshape(*[1] * len(partial), *local.shape)
+    spec = _spec(mesh, lined, part.ndim)
+    counts = [math.prod(mesh.jax_mesh.shape[n] for n in _names(entry)) for entry in spec]
+    sharding = interop.trimmed(NamedSharding(mesh.jax_mesh, spec))
+    with jax.enable_x64(True):
+        here = jax.device_put(interop.to_jax(part), devices_here[0])
+        whole = jax.make_array_from_single_device_arrays(tuple(n * k for n, k in zip(part.shape, counts)), sharding, [here])
+    out = wrap(data(whole, local.dtype, device=devices.spread_key(mesh.jax_mesh.devices.flat)))
+    for k in reversed(partial):
+        out = out.sum(0) if placements[k].reduce_op == "sum" else out.mean(0)
+    return out
 
 
 def _names(entry):
@@ -169,7 +208,7 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
     placements = [Replicate() for _ in range(device_mesh.ndim)] if placements is None else list(placements)
     if not tensor.is_leaf:
         raise RuntimeError("`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!")
-    placements = [Shard(p.dim + tensor.ndim) if p.is_shard() and -tensor.ndim <= p.dim < 0 else p for p in placements]
+    placements = [Shard(p.dim + tensor.ndim) if p.is_shard() and -tensor.ndim <= p.dim < 0 else Replicate() if p.is_partial() else p for p in placements]
     spec = _spec(device_mesh, placements, tensor.ndim)
     if isinstance(tensor, DTensor):
         mesh, own = tensor.device_mesh, tensor.placements
@@ -208,10 +247,18 @@ def redistribute(self, device_mesh=None, placements=None, *, async_op=False, for
     if placements is None:
         raise RuntimeError("placements is needed for redistribute!")
     mesh = self.device_mesh if device_mesh is None else device_mesh
-    placements = [Shard(p.dim + self.ndim) if p.is_shard() and p.dim < 0 else p for p in placements]
-    spec = _spec(mesh, placements, self.ndim)
-    _even(self, mesh, spec)
-    return wrap(spread_value(self._value(), NamedSharding(mesh.jax_mesh, spec)))
+    for old, new in zip(self.placements, placements):
+        if new.is_partial():
+            raise RuntimeError(f"Can not redistribute from {old} to {new}, redistributing to Partial is for internal use only!")
+    return placed(self, mesh, placements)
+
+
+def placed(t, mesh, placements):
+    """A tensor's values spread over a mesh; differentiable."""
+    placements = [Shard(p.dim + t.ndim) if p.is_shard() and p.dim < 0 else p for p in placements]
+    spec = _spec(mesh, placements, t.ndim)
+    _even(t, mesh, spec)
+    return wrap(spread_value(t._value(), interop.trimmed(NamedSharding(mesh.jax_mesh, spec))))
 
 
 def full_tensor(self, *, grad_placements=None):
@@ -224,8 +271,10 @@ def full_tensor(self, *, grad_placements=None):
 
 
 def to_local(self, *, grad_placements=None):
-    """What the first device of this process holds; of a tensor without history, or under no_grad (torch differentiates through it)."""
+    """What the first device of this process holds; differentiable where that is everything (torch differentiates through parts too)."""
     if self.requires_grad and thread.state.grad:
+        if all(p.is_replicate() for p in self.placements):
+            return full_tensor(self)
         raise NotImplementedError("to_local() of a tensor that requires grad: detach() it, or ask for full_tensor()")
     return interop.from_jax(interop.to_jax(self).addressable_data(0))
 

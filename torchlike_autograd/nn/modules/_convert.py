@@ -5,9 +5,11 @@ from __future__ import annotations
 import builtins
 
 from ..._core import devices, dtypes, layouts
+from ..._core.nothing import no_data
 from ..._core.saying import warn
 from ..._tensor import Tensor
 from ...autograd.grad_mode import no_grad
+from ..parameter import Parameter
 
 
 def _apply(self, fn, recurse=True):
@@ -15,11 +17,14 @@ def _apply(self, fn, recurse=True):
     if recurse:
         for module in self.children():
             module._apply(fn)
-    for p in self._parameters.values():
+    for name, p in self._parameters.items():
         if p is None:
             continue
         with no_grad():
             new = fn(p)
+        if new.is_meta != p.is_meta:
+            p = self._parameters[name] = _moved(p, new, fn)
+            continue
         if new is not p:
             p.data = new
         g = p.grad
@@ -32,6 +37,15 @@ def _apply(self, fn, recurse=True):
         if b is not None:
             self._buffers[name] = fn(b)
     return self
+
+
+def _moved(p, new, fn):
+    """The parameter in place of one that has data where the other has none: not the same object."""
+    out = Parameter(new, p.requires_grad)
+    if p.grad is not None:
+        with no_grad():
+            out.grad = fn(p.grad).requires_grad_(p.grad.requires_grad)
+    return out
 
 
 def cuda(self, device=None):
@@ -120,6 +134,8 @@ def to(self, *args, **kwargs):
         wanted = dtype if dtype is not None and (t.is_floating_point() or t.is_complex()) else None
         if device is None:
             return t if wanted is None else t.to(wanted)
+        if t.is_meta and device.type != "meta":
+            raise no_data(" Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from meta to a different device.")
         return t.to(device) if wanted is None else t.to(device, wanted)
 
     return self._apply(convert)

@@ -160,6 +160,10 @@ def _load_one(module, name, key, tensor, source, assign):
             if assign:
                 _assign(module, name, tensor, source)
             elif not (lazy and is_lazy(source)):
+                if tensor.is_meta and not source.is_meta:
+                    warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op. (Did "
+                         "you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in the module instead of "
+                         "copying them in place?)")
                 tensor.copy_(source)
     except Exception as e:
         return (f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and whose dimensions in the checkpoint '

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 
-from ..._core import rng
-
 
 def skip_init(module_cls, *args, **kwargs):
     """A module whose parameters have unspecified values; the generator is as before."""
@@ -15,8 +13,5 @@ def skip_init(module_cls, *args, **kwargs):
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    state, pending = rng.get_rng_state(), kwargs
-    try:
-        return module_cls(*args, **pending)
-    finally:
-        rng.set_rng_state(state)
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, **{**kwargs, "device": "meta"}).to_empty(device=device)
