@@ -36,6 +36,11 @@ class DisableTorchFunction(overriding.Off):
         super().__init__(True)
 
 
+def _is_tracing() -> bool:
+    """False: nothing is traced for TorchScript."""
+    return False
+
+
 def _are_functorch_transforms_active() -> bool:
     return levels.transforming()
 
