@@ -281,3 +281,20 @@ def _(torch):
     torch.manual_seed(0)
     yield "filled", fill._no_grad_fill_(t, 2.0).clone(), fill._no_grad_zero_(t).clone()
     yield "drawn", fill._no_grad_normal_(t, 0, 1).clone(), fill._no_grad_uniform_(t, 0, 1).clone()
+
+
+@case("members.weak_dictionaries")
+def _(torch):
+    from importlib import import_module
+
+    weak = import_module(f"{torch.__name__}.utils.weak")
+    x, y = torch.ones(1), torch.ones(1)
+    known = weak.WeakTensorKeyDictionary({x: 1})
+    yield "identity", known[x], x in known, y in known, known.get(y, 5), len(known), 3 in known
+    known[y] = 2
+    yield "pairs", [k is x for k in known], list(known.values()), known.pop(x), known.setdefault(x, 7), known.popitem()[1], len(known | {x: 4})
+    first, same, other = weak.WeakIdRef(x), weak.WeakIdRef(x), weak.WeakIdRef(y)
+    yield "references", first == same, first == other, hash(first) == hash(same), first() is x
+    yield "tensors", weak.TensorWeakRef(x)() is x, attempt(lambda: weak.TensorWeakRef(3))
+    del y
+    yield "gone", len(known), other() is None, list(known.items())

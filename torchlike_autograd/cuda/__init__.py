@@ -21,6 +21,9 @@ __all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext",
            "set_rng_state_all", "synchronize"]
 
 
+_initialized = False  # programs ask this whether streams and random states of devices are to be kept: there are none apart from the generators
+
+
 def is_available() -> bool:
     """Whether tensors can live on a CUDA device."""
     return bool(_devices.devices_of("cuda"))
