@@ -298,3 +298,11 @@ def _(torch):
     yield "tensors", weak.TensorWeakRef(x)() is x, attempt(lambda: weak.TensorWeakRef(3))
     del y
     yield "gone", len(known), other() is None, list(known.items())
+
+
+@case("members.older_casts")
+def _(torch):
+    x = torch.tensor([1.5, -2.5], requires_grad=True)
+    for name in ("Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"):
+        yield name, getattr(torch, f"_cast_{name}")(x.abs())
+    yield "same", torch._cast_Float(x) is x, torch.autograd.grad(torch._cast_Double(x).pow(2).sum(), x)
