@@ -74,8 +74,15 @@ class Scan:
         try:
             names.find(self.torch, PACKAGE + name.removeprefix("torch"))
         except Exception as error:
+            if self.foreign(name):
+                return "not torch's", "no name of this version of PyTorch either: it is reached only with another version"
             return "missing", f"{error}".replace(PACKAGE, "torch")
         return "unproved", "no public name of torch; it is there"
+
+    def foreign(self, name):
+        """Whether PyTorch itself lacks a name: a public one of a module all of whose public names are recorded."""
+        space, _, last = name.rpartition(".")
+        return space in names.SPACES and not last.startswith("_")
 
     def verdict(self):
         """(last line, exit status)."""

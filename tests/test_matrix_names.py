@@ -148,6 +148,7 @@ def test_the_last_line_of_a_scan(tmp_path):
     assert scanned(tmp_path, "import torch\nx.copy_(other=y)", **table).verdict() == ("runs with divergences: torch.Tensor.copy_", 0)
     assert scanned(tmp_path, "from torch import lobpcg\nimport torch\nx.storage()", **table).verdict() == ("needs: torch.Tensor.storage, torch.lobpcg", 1)
     assert scanned(tmp_path, "import torch\n[1].index(1)", **table).verdict() == ("runs", 0)  # lists have it too
+    assert scanned(tmp_path, "import torch\ntorch.rfft(x, 1)", **table).verdict() == ("runs", 0)  # PyTorch has no such name either
     assert scanned(tmp_path, "import torch\ntorch.no_such.name", **table).verdict() == ("needs: torch.no_such.name", 1)
     assert scanned(tmp_path, "import torch\nif hasattr(torch, 'lobpcg'):\n    torch.lobpcg(x)", **table).verdict() == ("runs", 0)
     assert scanned(tmp_path, "x.storage()", **table).verdict() == ("runs", 0)  # no torch in this file

@@ -240,3 +240,69 @@ def _(torch):
     yield "gaps", t, t.stride(), t.is_leaf
     yield "refused", attempt(lambda: make((2,), dtype=torch.float32, device="cpu", low=3, high=1)), attempt(
         lambda: make((2,), dtype=torch.int64, device="cpu", requires_grad=True))
+
+
+@case("members.numpy_names_of_keywords")
+def _(torch):
+    x = torch.arange(12.0).reshape(3, 4).requires_grad_()
+    for name in ("softmax", "log_softmax", "chunk", "tensor_split", "nanmean", "cosine_similarity", "gradient"):
+        more = {"chunk": (2,), "tensor_split": (2,), "cosine_similarity": (x.detach() + 1,)}.get(name, ())
+        yield name, getattr(torch, name)(x, *more, axis=0)
+    yield "methods", x.softmax(axis=1), x.narrow(axis=1, start=1, length=2), x.select(axis=0, index=1), x.chunk(2, axis=1)
+    yield "reduced", x.nanmean(axis=1, keepdims=True)
+    yield "linalg", torch.linalg.norm(x, axis=1, keepdims=True), torch.linalg.matrix_norm(x, keepdims=True), torch.linalg.vecdot(x, x, axis=0)
+    yield "fft", torch.fft.fft(x, axis=0), torch.fft.rfft(x, axis=0), torch.fft.fftshift(x, axis=0)
+    yield "of softmax", torch.autograd.grad(torch.softmax(x, axis=0)[1].sum(), x)
+    taken = []
+    for f in (lambda: torch.nn.functional.softmax(x, axis=0), lambda: torch.nn.functional.normalize(x, axis=0), lambda: torch.norm(x, axis=0),
+              lambda: torch.softmax(x, dim=0, axis=0), lambda: torch.softmax(x, axes=0)):
+        try:
+            taken.append(f())
+        except TypeError:
+            taken.append("refused")
+    yield "refused", taken
+
+
+@case("members.paths_of_libraries")
+def _(torch):
+    from importlib import import_module
+
+    def there(name):
+        return import_module(f"{torch.__name__}.{name}")
+
+    functional = there("functional")
+    yield "functional", functional.__all__, [getattr(functional, n) is getattr(torch, n) for n in functional.__all__]
+    nvtx = there("cuda.nvtx")
+    yield "nvtx", attempt(lambda: nvtx.range_push("a")), attempt(lambda: nvtx.mark("a")), attempt(nvtx.range_pop)
+    yield "script", bool(there("jit._state")._enabled)
+    yield "worker", there("utils.data._utils.worker")._generate_state(123456789012, 3)
+    t = torch.zeros(2, 2)
+    fill = there("nn.init")
+    torch.manual_seed(0)
+    yield "filled", fill._no_grad_fill_(t, 2.0).clone(), fill._no_grad_zero_(t).clone()
+    yield "drawn", fill._no_grad_normal_(t, 0, 1).clone(), fill._no_grad_uniform_(t, 0, 1).clone()
+
+
+@case("members.weak_dictionaries")
+def _(torch):
+    from importlib import import_module
+
+    weak = import_module(f"{torch.__name__}.utils.weak")
+    x, y = torch.ones(1), torch.ones(1)
+    known = weak.WeakTensorKeyDictionary({x: 1})
+    yield "identity", known[x], x in known, y in known, known.get(y, 5), len(known), 3 in known
+    known[y] = 2
+    yield "pairs", [k is x for k in known], list(known.values()), known.pop(x), known.setdefault(x, 7), known.popitem()[1], len(known | {x: 4})
+    first, same, other = weak.WeakIdRef(x), weak.WeakIdRef(x), weak.WeakIdRef(y)
+    yield "references", first == same, first == other, hash(first) == hash(same), first() is x
+    yield "tensors", weak.TensorWeakRef(x)() is x, attempt(lambda: weak.TensorWeakRef(3))
+    del y
+    yield "gone", len(known), other() is None, list(known.items())
+
+
+@case("members.older_casts")
+def _(torch):
+    x = torch.tensor([1.5, -2.5], requires_grad=True)
+    for name in ("Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"):
+        yield name, getattr(torch, f"_cast_{name}")(x.abs())
+    yield "same", torch._cast_Float(x) is x, torch.autograd.grad(torch._cast_Double(x).pow(2).sum(), x)

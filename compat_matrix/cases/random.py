@@ -134,3 +134,37 @@ def _(torch):
     torch.manual_seed(0)
     layer = torch.nn.Linear(3, 2)
     yield "weights", layer.weight.detach(), layer.bias.detach()
+
+
+@case("random.sobol")
+def _(torch):
+    engine = torch.quasirandom.SobolEngine(5)
+    yield "plain", engine.draw(3), engine.draw(1), engine.draw(2, dtype=torch.float64), engine.num_generated, repr(engine)
+    yield "again", engine.reset() is engine, engine.draw(1), engine.fast_forward(4) is engine, engine.draw(2), engine.num_generated
+    out = torch.empty(0)
+    yield "out", torch.quasirandom.SobolEngine(2).draw(4, out=out) is out, out
+    yield "directions", torch.quasirandom.SobolEngine(1000).sobolstate.sum(), torch.quasirandom.SobolEngine(40).sobolstate[37]
+
+
+@case("random.sobol_scrambled")
+def _(torch):
+    engine = torch.quasirandom.SobolEngine(3, scramble=True, seed=5)
+    yield "seeded", engine.draw(4), engine.draw_base2(2), engine.shift, engine.sobolstate[1], engine.quasi, repr(engine)
+    torch.manual_seed(7)
+    yield "default", torch.quasirandom.SobolEngine(2, True).draw(3), torch.rand(2)
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield "float64", torch.quasirandom.SobolEngine(2, True, seed=1).draw(5)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@case("random.sobol_refused")
+def _(torch):
+    engine = torch.quasirandom.SobolEngine
+    yield "dimension", attempt(lambda: engine(0)), attempt(lambda: engine(21202))
+    used = engine(2)
+    used.draw(3)
+    yield "balance", attempt(lambda: used.draw_base2(2)), used.num_generated
+    yield "dtype", attempt(lambda: engine(2).draw(2, dtype=torch.float16)), attempt(lambda: engine(2).draw(2, dtype=torch.int32))
+    yield "number", attempt(lambda: engine(2).draw(0))

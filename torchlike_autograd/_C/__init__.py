@@ -65,6 +65,11 @@ def _get_cudnn_enabled() -> bool:
     return False
 
 
+def _is_tracing() -> bool:
+    """False: nothing is traced for TorchScript."""
+    return False
+
+
 def _are_functorch_transforms_active() -> bool:
     return levels.transforming()
 

@@ -235,6 +235,14 @@ def _marked(x, word, prefix):
     return f"{prefix}{text}" if fits else f"!{prefix}{text}!"
 
 
+def in_torchs_names(path, kwargs):
+    """Keywords with NumPy's names, which torch's parser takes as well (`axis` for `dim`), under torch's; None where there are none or a name is torch's own."""
+    found = known(path)
+    names = {p.name for sig in found[2] for p in sig.params} if found else ()
+    other = {k: n for n in names if n not in kwargs for k in _NUMPY_NAMES.get(n, ()) if k in kwargs and k not in names}
+    return {other.get(k, k): v for k, v in kwargs.items()} if other else None
+
+
 def explaining(path, f):
     """`f` with torch's words for the calls that torch's parser refuses; open to `__torch_function__` from `overriding.activate` on."""
 
@@ -246,6 +254,9 @@ def explaining(path, f):
             if not isinstance(refused, (TypeError, AttributeError)) and not any(isinstance(a, np.ndarray) for a in args):
                 raise
             done, out = overriding.foreign_call(function, body, args, kwargs, path)
+            again = None if done or not kwargs else in_torchs_names(path, kwargs)
+            if again is not None:
+                return function(*args, **again)
             error = None if done else explained(path, args, kwargs)
             if error is None and not done:
                 raise

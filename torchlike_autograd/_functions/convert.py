@@ -185,3 +185,17 @@ def share_memory_(self):
 def is_shared(self):
     """False, also after `share_memory_`: memory is not shared with other processes here."""
     return False
+
+
+def _older_cast(word, dtype):
+    @composite(f"torch._cast_{word}")
+    def convert(input, non_blocking=False):
+        """`input` in the dtype of its name; an older spelling of `to`."""
+        return cast(input, dtype)
+
+    return convert
+
+
+for _word, _dtype in {"Byte": dtypes.uint8, "Char": dtypes.int8, "Double": dtypes.float64, "Float": dtypes.float32, "Half": dtypes.float16, "Int": dtypes.int32,
+                      "Long": dtypes.int64, "Short": dtypes.int16}.items():
+    _older_cast(_word, _dtype)

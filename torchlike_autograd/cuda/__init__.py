@@ -11,7 +11,7 @@ import jax
 
 from .._core import devices as _devices
 from .._core import publish as _publish
-from . import amp
+from . import amp, nvtx
 
 __all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext",
            "amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
@@ -19,6 +19,9 @@ __all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext",
            "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
            "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
            "set_rng_state_all", "synchronize"]
+
+
+_initialized = False  # programs ask this whether streams and random states of devices are to be kept: there are none apart from the generators
 
 
 def is_available() -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ._core import publish as _publish
-from ._core.saying import warn
-from .futures import Future
-from .nn.modules.module import Module
+from .._core import publish as _publish
+from .._core.saying import warn
+from ..futures import Future
+from ..nn.modules.module import Module
+from . import _state  # noqa: F401
 
 __all__ = ["Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "ignore", "interface", "is_scripting", "is_tracing",
            "isinstance", "optimize_for_inference", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait"]
