@@ -111,7 +111,7 @@ def _average(n):
     shape = (2, 2, 5, 4) if n == 2 else (1, 1, 3, 4, 3)
     kind = f"int[{n}]"
 
-    @op(f"{name}(Tensor self, {kind} kernel_size, {kind}? stride=[], {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
+    @op(f"{name}(Tensor self, {kind} kernel_size, {kind}? stride=None, {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
         "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), opmath=True,
         check=_no_halves if n == 3 else None, zero_second=_always, saves={"self": ("self",)},
         samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True),
