@@ -15,7 +15,7 @@ from .._ops.schema import REQUIRED
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import deprecated, devices, dtypes, overriding
-from .dispatch import inplace, into, run
+from .dispatch import by_out, inplace, into, run
 from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
 from .overriding import Overridden
 from .record import number_kind
@@ -420,6 +420,8 @@ def make_function(name, ops, method=False, register=True):
             raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
         if not spec.op.out:
             raise no_match(name, ops, args, {**kwargs, "out": out}, method)
+        if by_out(spec, out):
+            return with_out(args, out, **{**kwargs, "dtype": out.dtype})
         return into(name, spec, flat, out)
 
     function.__name__ = function.__qualname__ = name

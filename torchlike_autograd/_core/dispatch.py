@@ -215,6 +215,13 @@ def into(name, spec, flat, out):
     return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
 
 
+def by_out(spec, out):
+    """Whether a call with this `out` is computed in its dtype, other than the result's own."""
+    from .._ops.out_types import BY_OUT
+
+    return spec.op.key in BY_OUT and isinstance(out, Tensor) and dict(spec.statics).get("dtype") is None
+
+
 def _check_out(spec, have, got, flat):
     from .._ops.out_types import refuse  # only where dtypes differ
 
@@ -259,4 +266,4 @@ def _resize(out, shape, v):
     out._cell, out._view, out._at, out._layout_ = None, None, 0, None
 
 
-__all__ = ["cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]
+__all__ = ["by_out", "cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]

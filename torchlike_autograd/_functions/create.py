@@ -223,7 +223,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
     if any(isinstance(x, complex) for x in (start, end, step)):
         raise cannot_hold(dtypes.float64)
     if dtype is None:
-        dtype = config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
+        dtype = out.dtype if out is not None else config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
     dtype = _dtype(dtype)
     if dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.char_name}'")
@@ -284,6 +284,10 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         raise TypeError("linspace() takes two numbers and an int")
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    if dtype is None and out is not None:
+        dtype = out.dtype
+    if dtype is dtypes.bool_:
+        raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
     if dtype is None:
         dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
     kinds = tuple(number_kind(x) for x in (start, end))
@@ -310,7 +314,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype))), ()), ())[0])
+    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype if dtype is not None or out is None else out.dtype))), ()), ())[0])
     return _out_or(t, out, device, requires_grad)
 
 

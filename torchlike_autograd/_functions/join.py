@@ -34,7 +34,7 @@ def _joiner(name, *paths):
         if out is None:
             return run(spec, tensors)
         if not all(dtypes.can_cast(t.dtype, out.dtype) for t in tensors):
-            raise TypeError(f"torch.{name}(): input types can't be cast to the desired output type {out.dtype.char_name}")
+            raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.char_name}")
         return into(name, spec, tensors, out)
 
     join.__name__ = join.__qualname__ = name
@@ -282,7 +282,10 @@ def diag(input, diagonal=0, *, out=None):
         if out is None:
             return made
         from .._core.dispatch import write_result
+        from .._ops.out_types import refuse_as
 
+        if out.dtype is not made.dtype:
+            refuse_as("diag", "diag", made.dtype, out.dtype, dtypes.can_cast(made.dtype, out.dtype), {})
         write_result(out, made._v)
         return out
     return named("diagonal_copy")(input, diagonal, out=out)

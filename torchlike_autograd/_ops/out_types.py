@@ -10,7 +10,7 @@ _EXACT = frozenset([
     "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
     "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
     "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
-    "linalg_solve", "linalg_det", "linalg_cholesky", "cross", "linalg_qr"])  # "Expected out tensor to have dtype ..."
+    "linalg_solve", "linalg_det", "mv", "diag", "linalg_cholesky", "cross", "linalg_qr"])  # "Expected out tensor to have dtype ..."
 _FOUND = frozenset([
     "abs", "bitwise_not", "ceil", "clamp", "clamp_max", "clamp_min", "floor", "frac", "gelu", "hardshrink", "lerp.Tensor", "neg", "round", "round.decimals",
     "sgn", "sign", "softplus", "softshrink", "trunc"])  # "Found dtype ..."
@@ -26,7 +26,7 @@ _WORDS = {
                     "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
                     "whether out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 flag is {int32}"),
     **dict.fromkeys(("inner", "tensordot"), "tensordot: Expected the output tensor to have dtype {have}, but got an output tensor with dtype {got}"),
-    "where.self": "Expected out type to be {have} but got {got}", "masked_select": "masked_select(): self and result must have the same scalar type",
+    "where.self": "Expected out type to be {have} but got {got}", "_masked_select": "masked_select(): self and result must have the same scalar type",
     "hash_tensor": "Expected result to be of dtype uint64, but got {got}",
     **dict.fromkeys(("cummax", "cummin"), "expected scalar_type {have} but found {got}"),
     "frexp.Tensor": "torch.frexp() expects mantissa to have dtype {have_cxx} but got {got_cxx}",
@@ -36,18 +36,21 @@ _WORDS = {
     "index_select": "index_select(): self and result must have the same scalar type",
     "take": "take(): self and out expected to have the same dtype, but got self.dtype = {have} and out.dtype = {got}",
     "ormqr": "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{have} and result has dtype {got}",
-    "mv": "addmv input tensors must have the same dtype, but got {got}, {have}, and {have}",
+    "ldexp.Tensor": '!needs_dynamic_casting<func_t>::check(iter) INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/Loops.h":311, please report a bug '
+                    "to PyTorch.",  # torch multiplies by a power of another dtype
     "addbmm": "self and mat2 must have the same dtype, but got {got} and {have}",
     "kthvalue": "output values must be of same type as input",
 }
 _SAFELY = "{label}: Expected result to be safely castable from {have} dtype, but got result with dtype {got}"
 _NOT_CAST = {  # said only where the result cannot be cast
-    "cat": "torch.cat(): input types can't be cast to the desired output type {got}", "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
+    **dict.fromkeys(("cat", "stack"), "torch.cat(): input types can't be cast to the desired output type {got}"), "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
     "mean": "mean.dtype_out(): input types can't be cast to the desired output type {got}",
     "logsumexp": "logsumexp(): Expected floating point type for result tensor, but got: {got}",
     **{k: _SAFELY.replace("{label}", k) for k in ("cholesky", "cholesky_solve", "cholesky_inverse")},
     "linalg_householder_product": _SAFELY.replace("{label}", "torch.linalg.householder_product"),
 }
+_FIRST = {"ldexp.Tensor": _NOT_CAST["ldexp.Tensor"], "diag": "diag: result type {have} can't be cast to the desired out= type {got}"}  # before the others
+BY_OUT = frozenset(("sum.dim_IntList", "prod.dim_int", "cumsum", "cumprod", "nansum"))  # computed in the dtype of out=, where `dtype` is not given
 _BYTES = ("all", "any")  # whose result may be bytes too
 
 
@@ -63,6 +66,12 @@ def refuse(op, have, got, castable, statics, from_complex):
 
 def refuse_as(key, name, have, got, castable, statics):
     """The same for a function of several operators, under its name."""
+    if not castable and key in _FIRST:
+        raise RuntimeError(_FIRST[key].format(have=have.char_name, got=got.char_name))
+    if key == "heaviside" and got.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if key == "median.dim":
+        raise RuntimeError(_median_words(have, got))
     if key in _EXACT:
         raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
     if key in _FOUND:
@@ -70,7 +79,16 @@ def refuse_as(key, name, have, got, castable, statics):
     words = _WORDS.get(key) or (None if castable else _NOT_CAST.get(key))
     if words is not None:
         said = words.format(have=have.char_name, got=got.char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
-        raise (TypeError if key == "cat" else RuntimeError)(said)
+        raise (TypeError if key in ("cat", "stack") else RuntimeError)(said)
 
 
-__all__ = ["refuse", "refuse_as"]
+def _median_words(have, got):
+    """torch's words for `values` (float32 say) of dtype `got`, or indices of it."""
+    if got.name == "int64":
+        return (f"Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{got.char_name}Tensor does not equal "
+                f"torch.{have.char_name}Tensor (while checking arguments for median)")
+    kind = f"CPU{got.char_name}Type" if got.is_complex or got.name in ("bool", "bfloat16") else f"torch.{got.char_name}Tensor"
+    return f"Expected tensor for argument #1 'indices' to have scalar type Long; but got {kind} instead (while checking arguments for median)"
+
+
+__all__ = ["BY_OUT", "refuse", "refuse_as"]
