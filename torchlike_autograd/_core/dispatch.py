@@ -138,7 +138,9 @@ def _inplace_value(spec, values, old, target):
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
     if out.shape != old.aval.shape:
-        raise RuntimeError(f"output with shape {list(old.aval.shape)} doesn't match the broadcast shape {list(out.shape)}")
+        from .wrong_shapes import wrong_shape
+
+        raise wrong_shape(spec.op.name, old.aval.shape, out.shape, [_aval_of(v).shape for v in values])
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype
@@ -229,9 +231,11 @@ def _check_out(spec, have, got, flat):
     refuse(spec.op, have, got, dtypes.can_cast(have, got), spec.statics, from_complex)
 
 
-def write_result(out, v, keep=True):
-    """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it)."""
+def write_result(out, v, maker=None):
+    """Make `v` the contents of `out`, resizing it as torch does; maker: the factory function that fills it, after which it has no history of its own."""
     old = peek(out)
+    if maker is not None and thread.state.grad and old.needs:
+        raise RuntimeError("cannot resize variables that require grad") if maker in ("empty", "randn") else errors.out_requires_grad(maker)
     have, get = out._v.aval, v.aval
     if not dtypes.can_cast(get.dtype, have.dtype):
         raise RuntimeError(f"result type {get.dtype.char_name} can't be cast to the desired output type {have.dtype.char_name}")
@@ -246,7 +250,7 @@ def write_result(out, v, keep=True):
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
         if out._cell is not None:
             _resize(out, get.shape, v)
-    if old.needs and keep and (old.leaf is not None or get.shape == have.shape):
+    if old.needs and maker is None and (old.leaf is not None or get.shape == have.shape):
         v = keep_history(v, old, out)
     write(out, v)
 

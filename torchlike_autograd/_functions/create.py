@@ -84,12 +84,12 @@ def filled(size, value, dtype) -> Tensor:
     return wrap(record_op(spec_of(OPS["_full"], (("size", size), ("dtype", dtype)), (number_kind(value),)), (value,))[0])
 
 
-def _fill_out(out, size, value):
+def _fill_out(out, size, value, maker):
     if out is None:
         return None
     from .._core.dispatch import write_result
 
-    write_result(out, filled(size, value, out.dtype)._v, False)
+    write_result(out, filled(size, value, out.dtype)._v, maker)
     return out
 
 
@@ -102,7 +102,7 @@ def _filler(name, value):
         shape = sizes(name, size)
         _nonnegative(name, shape)
         if out is not None:
-            return _fill_out(out, shape, value)
+            return _fill_out(out, shape, value, name if name == "empty" else f"aten::{name}")
         return placed(filled(shape, value, _dtype(dtype)), device, requires_grad)
 
     factory.__name__ = name
@@ -124,7 +124,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     shape = sizes("full", (size,))
     _nonnegative("full", shape)
     if out is not None:
-        return _fill_out(out, shape, fill_value)
+        return _fill_out(out, shape, fill_value, "aten::full")
     return placed(_full(shape, fill_value, _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
 
 
@@ -242,7 +242,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
-    return _out_or(t, out, device, requires_grad)
+    return _out_or(t, out, device, requires_grad, "arange")
 
 
 def _number(x):
@@ -251,11 +251,11 @@ def _number(x):
     return x.item() if isinstance(x, np.generic) else x
 
 
-def _out_or(t, out, device, requires_grad):
+def _out_or(t, out, device, requires_grad, maker):
     if out is not None:
         from .._core.dispatch import write_result
 
-        write_result(out, t._v, False)
+        write_result(out, t._v, f"aten::{maker}")
         return out
     return placed(t, device, requires_grad)
 
@@ -292,7 +292,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
     kinds = tuple(number_kind(x) for x in (start, end))
     t = wrap(record_op(spec_of(OPS["_linspace"], (("steps", int(steps)), ("dtype", dtype)), kinds), (start, end))[0])
-    return _out_or(t, out, device, requires_grad)
+    return _out_or(t, out, device, requires_grad, "linspace")
 
 
 @composite("torch.logspace")
@@ -301,7 +301,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     _zero_dim("logspace", start, end)
     exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
-    return _out_or(t, out, device, requires_grad)
+    return _out_or(t, out, device, requires_grad, "logspace")
 
 
 @composite("torch.eye")
@@ -315,7 +315,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
     t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype if dtype is not None or out is None else out.dtype))), ()), ())[0])
-    return _out_or(t, out, device, requires_grad)
+    return _out_or(t, out, device, requires_grad, "eye")
 
 
 @composite("torch.scalar_tensor")

@@ -70,6 +70,8 @@ def chunk_cat(tensors, dim, num_chunks, *, out=None):
     d = wrap_dim(dim, first.ndim)
     if any(t.dtype != first.dtype for t in tensors):
         raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+    if any(t.numel() == 0 for t in tensors):
+        raise RuntimeError("_chunk_cat expects non-empty tensor")
     if any(t.shape[:d] != first.shape[:d] for t in tensors):
         raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     parts = []

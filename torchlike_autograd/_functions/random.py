@@ -77,11 +77,11 @@ def _tensor(array, dtype, requires_grad=False, device=None):
     return placed(t, device, requires_grad)
 
 
-def _into(t, out):
+def _into(t, out, maker):
     """The numbers, written into `out` if there is one, which takes their shape."""
     if out is None:
         return t
-    write_result(out, t._value(), False)
+    write_result(out, t._value(), maker)
     return out
 
 
@@ -139,7 +139,7 @@ def _drawn(name, draw):
         t = _new(Tensor)
         t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
-        return _into(t, out)
+        return _into(t, out, name if name == "randn" else f"aten::{name}")
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}: the numbers of torch's CPU generator."
@@ -167,7 +167,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     _nonnegative("randint", shape)
     d = dtype or dtypes.int64
     t = _tensor(rng_integers.randint(_gen(generator), int(low), int(high), shape, d.np), d, requires_grad, device)
-    return _into(t, out)
+    return _into(t, out, "aten::randint")
 
 
 @composite("torch.randperm")
@@ -177,7 +177,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
     t = _tensor(rng_integers.randperm(_gen(generator), int(n), d.np), d, requires_grad, device)
-    return _into(t, out)
+    return _into(t, out, "aten::randperm")
 
 
 def _like(name, factory, fill):
@@ -227,7 +227,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         t = _tensor(rng_draws.normal_tensor(gen, *arrays, d.np), d)
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
-    return _into(t, out)
+    return _into(t, out, "normal" if size is None else "aten::normal")
 
 
 @composite("torch.bernoulli", "Tensor.bernoulli")
@@ -240,7 +240,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     d = a.dtype if out is None else out.dtype
     t = following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np).astype(d.np), d), "_drawn.Bernoulli0" if p is None else "bernoulli.p",
                   input)
-    return _into(t, out)
+    return _into(t, out, "bernoulli")
 
 
 @composite("torch.poisson")
@@ -255,7 +255,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     t = _tensor(rng_choices.multinomial(_gen(generator), input._numpy(), num_samples, replacement), dtypes.int64)
-    return _into(t, out)
+    return _into(t, out, "multinomial")
 
 
 # In place

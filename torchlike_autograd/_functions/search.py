@@ -43,6 +43,8 @@ def _listed(t):
 def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not zero: rows, or one vector for each dim."""
     if as_tuple:
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return tuple(_listed(input if input.ndim else input.detach().reshape(1)).unbind(1))
     found = _listed(input)
     if out is None:
