@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import inspect
 import numbers
 import re
 from typing import NamedTuple
@@ -235,6 +236,30 @@ def _marked(x, word, prefix):
     return f"{prefix}{text}" if fits else f"!{prefix}{text}!"
 
 
+def respelled(path, f, kwargs):
+    """The arguments with NumPy's spellings (axis, keepdims, x1, ...) in torch's, where its parser takes them and `f` does not; None where there are none."""
+    found = known(path)
+    if found is None or path.startswith("torch.nn.functional."):
+        return None
+    return respelled_by({p.name for s in found[2] for p in s.params}, f, kwargs)
+
+
+def respelled_by(theirs, f, kwargs):
+    """The same, where the names of torch's parameters are known."""
+    own = _parameters(f)
+    names = {spelled: name for name, others in _NUMPY_NAMES.items() if name in theirs for spelled in others}
+    out = {}
+    for k, x in kwargs.items():
+        name = names.get(k) if k not in own else None
+        out["self" if name == "input" and "input" not in own else name or k] = x
+    return out if len(out) == len(kwargs) and out.keys() != kwargs.keys() else None
+
+
+@functools.cache
+def _parameters(f):
+    return frozenset(inspect.signature(f).parameters)
+
+
 def explaining(path, f):
     """`f` with torch's words for the calls that torch's parser refuses; open to `__torch_function__` from `overriding.activate` on."""
 
@@ -244,11 +269,14 @@ def explaining(path, f):
             return f(*args, **kwargs)
         except (TypeError, AttributeError):
             done, out = overriding.foreign_call(function, body, args, kwargs, path)
-            error = None if done else explained(path, args, kwargs)
-            if error is None and not done:
+            spelled = None if done or not kwargs else respelled(path, body, kwargs)
+            error = None if done or spelled is not None else explained(path, args, kwargs)
+            if error is None and spelled is None and not done:
                 raise
         if done:
             return out
+        if spelled is not None:
+            return function(*args, **spelled)
         raise error
 
     def look():
@@ -304,4 +332,4 @@ def explained(path, args, kwargs):
     return complaint(*found, args, kwargs)
 
 
-__all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "signature", "type_name"]
+__all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by", "signature", "type_name"]

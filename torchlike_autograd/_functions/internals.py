@@ -19,8 +19,10 @@ _where, _sum, _mul, _cat = named("where"), named("sum"), named("mul"), named("ca
 @composite("Tensor.sum_to_size")
 def sum_to_size(self, *size, **kw):
     """The tensor summed over the dims in which it was expanded from `size`."""
-    if kw:
-        size = (kw["size"],)
+    if not size and "size" in kw:
+        size = (kw.pop("size"),)
+    for k in kw:
+        raise TypeError(f"sum_to_size() got an unexpected keyword argument '{k}'")
     if not size:
         raise TypeError('sum_to_size() missing 1 required positional arguments: "size"')
     shape = tuple(size[0]) if isinstance(size[0], (tuple, list)) else tuple(size)

@@ -21,6 +21,7 @@ from .._core.numeric import say_once
 from .._core.overriding import asked
 from .._core.record import record_op
 from .._core.saying import warn
+from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -219,7 +220,7 @@ def product(x, y):
 
 def _check(name, position, label, x):
     if not isinstance(x, Tensor):
-        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(x).__name__}")
+        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type_name(x)}")
 
 
 @composite("torch.matmul", "torch.linalg.matmul", "Tensor.matmul")

@@ -13,6 +13,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import from_array
 from .norm import into
+from .typed import published
 
 _ops = (_search_ops,)
 
@@ -55,7 +56,7 @@ def nonzero(input, *, out=None, as_tuple=False):
     return out
 
 
-@composite("torch.argwhere", "Tensor.argwhere")
+@published("argwhere(Tensor self)")
 def argwhere(input):
     """The indices of elements that are not zero, as rows."""
     return _listed(input)
