@@ -275,8 +275,14 @@ def explaining(path, f):
                 raise
         if done:
             return out
-        if spelled is not None:
-            return function(*args, **spelled)
+        if spelled is None:
+            raise error
+        try:
+            return f(*args, **spelled)
+        except (TypeError, AttributeError):
+            error = explained(path, args, kwargs)
+            if error is None:
+                raise
         raise error
 
     def look():

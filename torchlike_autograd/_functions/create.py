@@ -10,7 +10,7 @@ import numpy as np
 from .._core import config, devices, dtypes, errors, levels
 from .._core.composite import composite
 from .._core.numeric import cannot_hold, check_number
-from .._core.record import number_kind, record_op
+from .._core.record import number_kind, record_op, thread
 from .._core.saying import warn
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -89,6 +89,8 @@ def _fill_out(out, size, value, maker):
         return None
     from .._core.dispatch import write_result
 
+    if maker == "empty" and out._v.aval.shape == tuple(size) and not (out.requires_grad and thread.state.grad):
+        return out  # what stands there stays
     write_result(out, filled(size, value, out.dtype)._v, maker)
     return out
 
