@@ -93,7 +93,9 @@ def _(axes, keepdims, greatest, nan_shares, primals, tangents):
 
 
 def _shared_tangent(out, primals, tangents):
-    """In forward mode the mean over the elements that equal the result: NaN equals nothing."""
+    """In forward mode the mean over the elements that equal the result: NaN equals nothing; 0 of nothing."""
+    if primals[0].size == 0:
+        return jnp.zeros_like(out)
     mask = (primals[0] == out).astype(out.dtype)
     return total(tangents[0] * mask, None) / total(mask, None)
 
