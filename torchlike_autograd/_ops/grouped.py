@@ -41,7 +41,8 @@ def _by_inner(a, b, ends):
 
 @op("_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None) -> Tensor", node="GroupedMmBackward0", names=(), method=False, forward=False, saves=_SAVES,
     out=False, opmath=True, nondiff=("offs",), kinks=SMOOTH, samples=[
-        call(real(3, 4), real(2, 4, 8), _ENDS), call(real(2, 3, 4), real(2, 4, 8)), call(real(2, 4, 4), real(4, 3), _ENDS), call(real(4, 3), real(3, 4), _ENDS)])
+        call(real(3, 4), real(2, 4, 8), _ENDS), call(real(2, 3, 4), real(2, 4, 8)), call(real(2, 4, 4), real(4, 3), _ENDS),
+        call(real(4, 3), real(3, 4), _ENDS)])
 def _grouped_mm(self, mat2, offs):
     """Stacks of matrices, or groups of rows, columns or terms that end at `offs`, each with its own matrix."""
     _fit(self, mat2)

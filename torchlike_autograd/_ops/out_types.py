@@ -36,8 +36,8 @@ _WORDS = {
     "index_select": "index_select(): self and result must have the same scalar type",
     "take": "take(): self and out expected to have the same dtype, but got self.dtype = {have} and out.dtype = {got}",
     "ormqr": "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{have} and result has dtype {got}",
-    "ldexp.Tensor": '!needs_dynamic_casting<func_t>::check(iter) INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/Loops.h":311, please report a bug '
-                    "to PyTorch.",  # torch multiplies by a power of another dtype
+    "ldexp.Tensor": '!needs_dynamic_casting<func_t>::check(iter) INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/Loops.h":311, '
+                    "please report a bug to PyTorch.",  # torch multiplies by a power of another dtype
     "addbmm": "self and mat2 must have the same dtype, but got {got} and {have}",
     "kthvalue": "output values must be of same type as input",
 }
