@@ -238,8 +238,8 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     if out is not None and out.dtype.is_complex:
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{out.dtype.char_name}'")
     d = a.dtype if out is None else out.dtype
-    t = following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np).astype(d.np), d), "_drawn.Bernoulli0" if p is None else "bernoulli.p",
-                  input)
+    t = following(_tensor(rng_draws.bernoulli(_gen(generator), probs, a.shape, a.dtype.np).astype(d.np), d),
+                  "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return _into(t, out, "bernoulli")
 
 

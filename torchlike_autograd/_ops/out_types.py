@@ -43,7 +43,8 @@ _WORDS = {
 }
 _SAFELY = "{label}: Expected result to be safely castable from {have} dtype, but got result with dtype {got}"
 _NOT_CAST = {  # said only where the result cannot be cast
-    **dict.fromkeys(("cat", "stack"), "torch.cat(): input types can't be cast to the desired output type {got}"), "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
+    **dict.fromkeys(("cat", "stack"), "torch.cat(): input types can't be cast to the desired output type {got}"),
+    "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
     "mean": "mean.dtype_out(): input types can't be cast to the desired output type {got}",
     "logsumexp": "logsumexp(): Expected floating point type for result tensor, but got: {got}",
     **{k: _SAFELY.replace("{label}", k) for k in ("cholesky", "cholesky_solve", "cholesky_inverse")},
