@@ -42,7 +42,7 @@ def observe(torch, entry, paths):
             continue
         column = "twin" if path.endswith("_") else "names"
         found = ask(lambda path=path: by_path(torch, path, call))
-        seen.setdefault(column, {})[path] = "same" if found == main else found
+        seen.setdefault(column, {})[path] = "same" if not differences(main, found) else found
     seen["out="] = ask(lambda: into(torch, entry["path"], call))
     seen["views"] = ask(lambda: aliasing(torch, entry["path"], call))
     seen["random stream"] = ask(lambda: stream(torch, entry["path"], call))

@@ -54,6 +54,7 @@ def sealed(torch):
     before = [(read, write, read()) for read, write, _ in switches(torch)]
     for read, write, start in switches(torch):
         put(read, write, start)
+    forget_kind_of_hooks(torch)
     generator = torch.get_rng_state() if hasattr(torch, "get_rng_state") else None
     if hasattr(torch, "manual_seed"):
         torch.manual_seed(0)
@@ -64,6 +65,14 @@ def sealed(torch):
             put(read, write, value)
         if generator is not None and hasattr(torch, "set_rng_state"):
             torch.set_rng_state(generator)
+
+
+def forget_kind_of_hooks(torch):
+    """Modules remember which kind of global backward hook was registered first, and refuse the other for ever after."""
+    module = find(torch, "nn.modules.module.register_module_full_backward_hook")
+    where = getattr(module, "__globals__", {})
+    if "_global_is_full_backward_hook" in where:
+        where["_global_is_full_backward_hook"] = None
 
 
 def put(read, write, value):

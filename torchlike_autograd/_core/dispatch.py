@@ -138,7 +138,9 @@ def _inplace_value(spec, values, old, target):
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
     if out.shape != old.aval.shape:
-        raise RuntimeError(f"output with shape {list(old.aval.shape)} doesn't match the broadcast shape {list(out.shape)}")
+        from .wrong_shapes import wrong_shape
+
+        raise wrong_shape(spec.op.name, old.aval.shape, out.shape, [_aval_of(v).shape for v in values])
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype
@@ -241,6 +243,14 @@ def write_made(name, out, v):
     if old.needs and old.leaf is not None and thread.state.grad:
         raise errors.out_requires_grad(f"aten::{name}")
     write_result(out, v, old.needs and old.leaf is None)
+    return out
+
+
+def write_drawn(name, out, v):
+    """Make `v`, drawn by `name`, the contents of `out`, which may not require grad in grad mode."""
+    if thread.state.grad and peek(out).needs:
+        raise errors.out_requires_grad(name)
+    write_result(out, v)
     return out
 
 

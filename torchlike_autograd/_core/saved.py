@@ -449,6 +449,8 @@ def _strides(node, owner):
 def _argument(tape, step, name):
     """The value of a parameter that is no tensor."""
     form = step.form
+    if name == "stride" and form.spec.statics.get(name) is None:
+        return ()  # of a pool without one, which has its kernel's
     if name in form.spec.statics:
         return form.spec.statics[name]
     if name in form.owners:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
+import inspect
 import numbers
 import re
 from typing import NamedTuple
@@ -235,12 +236,28 @@ def _marked(x, word, prefix):
     return f"{prefix}{text}" if fits else f"!{prefix}{text}!"
 
 
-def in_torchs_names(path, kwargs):
-    """Keywords with NumPy's names, which torch's parser takes as well (`axis` for `dim`), under torch's; None where there are none or a name is torch's own."""
+def respelled(path, f, kwargs):
+    """The arguments with NumPy's spellings (axis, keepdims, x1, ...) in torch's, where its parser takes them and `f` does not; None where there are none."""
     found = known(path)
-    names = {p.name for sig in found[2] for p in sig.params} if found else ()
-    other = {k: n for n in names if n not in kwargs for k in _NUMPY_NAMES.get(n, ()) if k in kwargs and k not in names}
-    return {other.get(k, k): v for k, v in kwargs.items()} if other else None
+    if found is None or path.startswith("torch.nn.functional."):
+        return None
+    return respelled_by({p.name for s in found[2] for p in s.params}, f, kwargs)
+
+
+def respelled_by(theirs, f, kwargs):
+    """The same, where the names of torch's parameters are known."""
+    own = _parameters(f)
+    names = {spelled: name for name, others in _NUMPY_NAMES.items() if name in theirs for spelled in others}
+    out = {}
+    for k, x in kwargs.items():
+        name = names.get(k) if k not in own else None
+        out["self" if name == "input" and "input" not in own else name or k] = x
+    return out if len(out) == len(kwargs) and out.keys() != kwargs.keys() else None
+
+
+@functools.cache
+def _parameters(f):
+    return frozenset(inspect.signature(f).parameters)
 
 
 def explaining(path, f):
@@ -254,14 +271,20 @@ def explaining(path, f):
             if not isinstance(refused, (TypeError, AttributeError)) and not any(isinstance(a, np.ndarray) for a in args):
                 raise
             done, out = overriding.foreign_call(function, body, args, kwargs, path)
-            again = None if done or not kwargs else in_torchs_names(path, kwargs)
-            if again is not None:
-                return function(*args, **again)
-            error = None if done else explained(path, args, kwargs)
-            if error is None and not done:
+            spelled = None if done or not kwargs else respelled(path, body, kwargs)
+            error = None if done or spelled is not None else explained(path, args, kwargs)
+            if error is None and spelled is None and not done:
                 raise
         if done:
             return out
+        if spelled is None:
+            raise error
+        try:
+            return f(*args, **spelled)
+        except (TypeError, AttributeError):
+            error = explained(path, args, kwargs)
+            if error is None:
+                raise
         raise error
 
     def look():
@@ -317,4 +340,4 @@ def explained(path, args, kwargs):
     return complaint(*found, args, kwargs)
 
 
-__all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "signature", "type_name"]
+__all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by", "signature", "type_name"]

@@ -146,6 +146,26 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     return named("_embedding_bag")(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], per_sample_weights, include_last_offset, padding)
 
 
+@composite("torch.embedding_bag")
+def embedding_bag_with_places(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None, include_last_offset=False,
+                              *padding_idx):
+    """(the bags, the bag of each index, the sizes of the bags, the index of each maximum), `mode` 0 for sums, 1 for means, 2 for maxima.
+
+    A `padding_idx` (or None) may follow where all else is given by place.  What the mode does not need is not filled, as in torch.  RuntimeError as in torch.
+    """
+    if mode not in _BAG_MODES.values():
+        raise RuntimeError("`mode` must be sum, mean, or max.")
+    if sparse or indices.ndim != 1:
+        raise NotImplementedError(f"torchlike_autograd: {'sparse gradients' if sparse else 'indices of several dims'} of torch.embedding_bag")
+    padding = _bag_padding(*padding_idx, weight.shape[0]) if padding_idx else -1
+    _check_bag_types(weight, indices, offsets)
+    if per_sample_weights is not None and mode != 0:
+        raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
+    indices, offsets = _same_integers(indices, offsets)
+    bags = named("_embedding_bag")(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding)
+    return (bags, *named("_embedding_bag_places")(weight, indices, offsets, mode, include_last_offset, padding))
+
+
 def _as_bags(input, offsets, per_sample_weights):
     """(flat indices, offsets, flat weights)."""
     if input.dim() == 2:

@@ -112,6 +112,8 @@ def _fill_out(name, out, size, value):
         return None
     from .._core.dispatch import write_made
 
+    if name == "empty" and out._v.aval.shape == tuple(size) and not out.requires_grad:
+        return out  # what stands there stays
     return write_made(name, out, filled(size, value, out.dtype)._v)
 
 
@@ -246,7 +248,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         raise cannot_hold(dtypes.float64)
     dtype = dtype_for(out, dtype)
     if dtype is None:
-        dtype = config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
+        dtype = out.dtype if out is not None else config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
     dtype = _dtype(dtype)
     if dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.char_name}'")

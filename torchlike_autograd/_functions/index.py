@@ -93,9 +93,16 @@ def refuse_complex(name, flat):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
+_STORED = {"float32": "float", "float64": "double", "int32": "int", "float16": "at::Half", "bfloat16": "at::BFloat16",
+           **{n: f"{n}_t" for n in ("uint8", "int8", "int16", "int64")}}
+
+
 def _settle_mask(spec, flat):
-    if not isinstance(flat[-1], Tensor):
-        check_number(flat[-1], flat[0].dtype)
+    own, value = flat[0].dtype, flat[-1]
+    if not isinstance(value, Tensor):
+        check_number(value, own)
+    elif value.dtype.is_complex and not own.is_complex and own is not dtypes.bool_ and not value.ndim and value.item().imag:
+        raise RuntimeError(f"value cannot be converted to type {_STORED.get(own.name, own.name)} without overflow")
     return spec
 
 

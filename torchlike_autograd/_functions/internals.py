@@ -19,8 +19,10 @@ _where, _sum, _mul, _cat = named("where"), named("sum"), named("mul"), named("ca
 @composite("Tensor.sum_to_size")
 def sum_to_size(self, *size, **kw):
     """The tensor summed over the dims in which it was expanded from `size`."""
-    if kw:
-        size = (kw["size"],)
+    if not size and "size" in kw:
+        size = (kw.pop("size"),)
+    for k in kw:
+        raise TypeError(f"sum_to_size() got an unexpected keyword argument '{k}'")
     if not size:
         raise TypeError('sum_to_size() missing 1 required positional arguments: "size"')
     shape = tuple(size[0]) if isinstance(size[0], (tuple, list)) else tuple(size)
@@ -70,6 +72,8 @@ def chunk_cat(tensors, dim, num_chunks, *, out=None):
     d = wrap_dim(dim, first.ndim)
     if any(t.dtype != first.dtype for t in tensors):
         raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")
+    if any(t.numel() == 0 for t in tensors):
+        raise RuntimeError("_chunk_cat expects non-empty tensor")
     if any(t.shape[:d] != first.shape[:d] for t in tensors):
         raise RuntimeError("_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors")
     parts = []

@@ -17,7 +17,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
 from .create import placed
-from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, reshaped, view_of, viewed
+from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, only_known, reshaped, view_of, viewed
 from .typed import published
 
 # Side by side
@@ -103,7 +103,8 @@ def block_diag(*tensors):
 @composite("torch.tile", "Tensor.tile")
 def tile(input, *dims, **kwargs):
     """`repeat` with missing dims taken as 1."""
-    dims = dims or (kwargs["dims"],)
+    dims = dims or (kwargs.pop("dims"),)
+    only_known("tile", kwargs)
     dims = ints(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else ints(dims)
     return input.repeat((1,) * (input.ndim - len(dims)) + dims)
 
@@ -284,11 +285,13 @@ def diag(input, diagonal=0, *, out=None):
         made = named("diag_embed")(input, diagonal)
         if out is None:
             return made
-        from .norm import into as checked_into
+        from .._core.dispatch import write_result
+        from .._ops.out_types import refuse_as
 
-        if not dtypes.can_cast(made.dtype, out.dtype):
-            raise RuntimeError(f"diag: result type {made.dtype.char_name} can't be cast to the desired out= type {out.dtype.char_name}")
-        return checked_into("diag", out, made, input)
+        if out.dtype is not made.dtype:
+            refuse_as("diag", "diag", made.dtype, out.dtype, dtypes.can_cast(made.dtype, out.dtype), {})
+        write_result(out, made._v)
+        return out
     return named("diagonal_copy")(input, diagonal, out=out)
 
 
@@ -366,11 +369,20 @@ def unsafe_chunk(input, chunks, dim=0):
 
 
 @composite("torch.tensor_split", "Tensor.tensor_split")
-def tensor_split(input, *args, dim=0, **kwargs):
-    """Cut into nearly equal sections, or before given indices."""
-    cuts = args[0] if args else next(kwargs.pop(k) for k in ("indices_or_sections", "indices", "sections", "tensor_indices_or_sections") if k in kwargs)
-    dim = args[1] if len(args) > 1 else dim
-    return tuple(_sections(input, cuts, dim))
+def tensor_split(input, *args, **kwargs):
+    """Cut into nearly equal sections, or before given indices: (input, indices or sections, dim=0)."""
+    name = next((k for k in ("indices_or_sections", "indices", "sections", "tensor_indices_or_sections") if k in kwargs), None)
+    if name is not None:
+        args = (kwargs.pop(name), *args)
+    given = dict(zip(("cuts", "dim"), args))
+    for k, x in kwargs.items():
+        k = "dim" if k == "axis" else k
+        if k != "dim" or k in given:
+            raise TypeError(f"tensor_split() got an unexpected keyword argument '{k}'")
+        given[k] = x
+    if "cuts" not in given or len(args) > 2:
+        raise TypeError("tensor_split() takes a tensor, indices or sections, and a dim")
+    return tuple(_sections(input, given["cuts"], given.get("dim", 0)))
 
 
 def _sections(t, cuts, dim):
@@ -403,7 +415,11 @@ def _plain_name(d):
 
 def _splitter(name, axis, least):
     def split_along(input, *args, **kwargs):
-        cuts = args[0] if args else next(kwargs[k] for k in ("indices_or_sections", "sections", "indices") if k in kwargs)
+        name_ = next((k for k in ("indices_or_sections", "sections", "indices") if k in kwargs), None)
+        args = args if name_ is None else (*args, kwargs.pop(name_))
+        if kwargs or len(args) != 1:
+            raise TypeError(f"{name}() takes a tensor and indices or sections")
+        cuts = args[0]
         if input.ndim < least:
             raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {input.ndim} dimensions!")
         d = axis(input.ndim)

@@ -15,6 +15,7 @@ from .._core.words import type_name
 from .._tensor import Tensor, from_array
 from .create import zeros_like
 from .norm import into
+from .typed import published
 
 _cat, _constant = named("cat"), named("constant_pad_nd")
 _mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_number"), named("_true_div_number")
@@ -80,7 +81,7 @@ def _circular(x, pad):
 
 # Neighbours
 
-@composite("torch.diff", "Tensor.diff")
+@published("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None)")
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Differences of neighbours along a dim, n times."""
     if out is not None:
@@ -239,7 +240,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     return input / size if out is None else named("div")(input, size, out=out)
 
 
-@composite("torch.histc", "Tensor.histc")
+@published("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)")
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """Counts in bins of equal width between min and max (of the data where both are 0)."""
     if not input.dtype.is_floating_point:

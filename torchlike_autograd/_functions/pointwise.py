@@ -14,6 +14,7 @@ from .._core.words import type_name
 from .._ops.registry import BY_NAME
 from .._tensor import Tensor
 from .convert import cast
+from .typed import published
 
 _not = named("bitwise_not")
 _mul, _pow, _rsub, _reciprocal = named("mul"), named("pow"), named("rsub"), named("reciprocal")
@@ -181,13 +182,13 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 # Complex numbers
 
-@composite("torch.real")
+@published("real(Tensor self)", paths=("torch.real",))
 def real(input):
     """The real parts, as a view; a real tensor itself."""
     return _select(_view_as_real(input), -1, 0) if input.is_complex() else input
 
 
-@composite("torch.imag")
+@published("imag(Tensor self)", paths=("torch.imag",))
 def imag(input):
     """The imaginary parts, as a view."""
     if not input.is_complex():
@@ -199,7 +200,7 @@ composite("Tensor.real")(property(real, lambda self, value: real(self).copy_(val
 composite("Tensor.imag")(property(imag, lambda self, value: imag(self).copy_(value), doc=imag.__doc__))
 
 
-@composite("torch.conj", "Tensor.conj")
+@published("conj(Tensor self)")
 def conj(input):
     """The complex conjugate, as a view; a real tensor itself."""
     return _conj(input) if input.is_complex() else input

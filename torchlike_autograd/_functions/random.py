@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers, shapes
 from .._core.composite import composite
-from .._core.dispatch import check_inplace, inplace, keep_history, run, write_made, write_result
+from .._core.dispatch import check_inplace, inplace, keep_history, run, write_drawn, write_made, write_result
 from .._core.layouts import contiguous_format, in_memory_order
 from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing, numbers
@@ -238,7 +238,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         t = _tensor(numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
             gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d)
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
-    return _into(t, out, "normal")
+    return write_drawn("normal", out, t._value()) if out is not None and size is None else _into(t, out, "normal")
 
 
 @composite("torch.bernoulli", "Tensor.bernoulli")
@@ -251,7 +251,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     drawn = numbers(a.device, a.shape, dtype, lambda shape: rng_draws.bernoulli(
         _gen(generator), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, dtype.np))
     t = following(_tensor(drawn, dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
-    return _into(t, out)
+    return t if out is None else write_drawn("bernoulli", out, t._value())
 
 
 @composite("torch.poisson")
@@ -269,7 +269,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
         _gen(generator), input._numpy(), num_samples, replacement)), dtypes.int64)
-    return _into(t, out)
+    return t if out is None else write_drawn("multinomial", out, t._value())
 
 
 # In place

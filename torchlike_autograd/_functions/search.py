@@ -15,6 +15,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
 from .norm import into
+from .typed import published
 
 _ops = (_search_ops,)
 
@@ -47,6 +48,8 @@ def _listed(t):
 def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not zero: rows, or one vector for each dim."""
     if as_tuple:
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return tuple(_listed(input if input.ndim else input.detach().reshape(1)).unbind(1))
     found = _listed(input)
     if out is None:
@@ -57,7 +60,7 @@ def nonzero(input, *, out=None, as_tuple=False):
     return out
 
 
-@composite("torch.argwhere", "Tensor.argwhere")
+@published("argwhere(Tensor self)")
 def argwhere(input):
     """The indices of elements that are not zero, as rows."""
     return _listed(input)

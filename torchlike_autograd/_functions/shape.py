@@ -150,11 +150,19 @@ def reshape(input, *shape, **kwargs):
         return follow_view(spec, input)
     if kwargs and not shape and set(kwargs) == {"shape"}:
         shape = (kwargs["shape"],)
+        kwargs = {}
+    only_known("reshape", kwargs)
     dims = sizes_of(shape) if shape else None
     if dims is None:
         raise TypeError("reshape() takes sizes")
     _remember_size(shape, dims)
     return reshaped(input, dims)
+
+
+def only_known(name, kwargs):
+    """Raise for a keyword that is left over."""
+    for k in kwargs:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{k}'")
 
 
 @published("view_as(Tensor self, Tensor other)", paths=("Tensor.view_as",))
@@ -411,7 +419,9 @@ def expand_as(self, other):
 @composite("torch.broadcast_to", "Tensor.broadcast_to")
 def broadcast_to(input, *size, **kwargs):
     """`expand` by another name."""
-    return view_of(input, "expand", size=sizes_of(size or (kwargs["size"],)), implicit=False)
+    size = size or (kwargs.pop("size"),)
+    only_known("broadcast_to", kwargs)
+    return view_of(input, "expand", size=sizes_of(size), implicit=False)
 
 
 def broadcasted(t, shape):

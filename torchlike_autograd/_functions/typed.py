@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from .._core import bind
 from .._core.bind import Mismatch
 from .._core.composite import composite
-from .._core.words import type_name
+from .._core.words import respelled_by, type_name
 from .._ops.schema import REQUIRED, parse
 from .._tensor import Tensor
 
@@ -33,14 +33,19 @@ def published(*schemas, paths=None):
 
 
 def _explaining(f, name, forms, method):
+    names = {"input" if p.name == "self" else p.name for form in forms for p in form.params}
+
     @functools.wraps(f)
     def function(*args, **kwargs):
         try:
             return f(*args, **kwargs)
         except (TypeError, AttributeError):
-            error = complaint(name, forms, args, kwargs, method)
-            if error is None:
+            spelled = respelled_by(names, f, kwargs) if kwargs else None
+            error = complaint(name, forms, args, kwargs, method) if spelled is None else None
+            if error is None and spelled is None:
                 raise
+        if spelled is not None:
+            return function(*args, **spelled)
         raise error
 
     function.__name__ = function.__qualname__ = name

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from .conventions import only, partials
-from .registry import SMOOTH, at, call, op, real, rule
+from .registry import NONE, SMOOTH, at, call, op, real, rule
 
 _HIGHEST = lax.Precision.HIGHEST
 
@@ -93,19 +93,33 @@ def _shared_gradient(x, frequency):
     return x
 
 
+def _first_of_largest(rows, bags, count, taken):
+    """Where each bag's maximum is among the rows, by columns; the number of rows where a bag is empty."""
+    top = jax.ops.segment_max(jnp.where(taken[:, None], rows, -np.inf), bags, count)
+    place = jnp.where(taken[:, None] & (rows == top[bags]), jnp.arange(rows.shape[0])[:, None], rows.shape[0])
+    return jax.ops.segment_min(place, bags, count)
+
+
 def _largest_of_bags(rows, bags, count, taken):
     """The maximum of each bag's rows (the first of equals); 0 of nothing."""
     if not rows.shape[0]:
         return jnp.zeros((count, rows.shape[1]), rows.dtype)
-    low = jnp.where(taken[:, None], rows, -np.inf)
-    top = jax.ops.segment_max(lax.stop_gradient(low), bags, count)
-    place = jnp.where(taken[:, None] & (rows == top[bags]), jnp.arange(rows.shape[0])[:, None], rows.shape[0])
-    first = jax.ops.segment_min(place, bags, count)
+    first = _first_of_largest(lax.stop_gradient(rows), bags, count, taken)
     some = first < rows.shape[0]
     return jnp.where(some, jnp.take_along_axis(rows, jnp.where(some, first, 0), 0, mode="clip"), 0)
 
 
 _INDICES = at(0, 2, 1, dtype="int64", grad=False)
+
+
+def _frequencies(indices, weight):
+    """What torch divides the gradient of each index by: how often the index comes that stands, among all in order, at its place among the different ones.
+
+    That is how often it comes itself only where no smaller index comes twice.
+    """
+    counts = jnp.zeros(weight.shape[0], weight.dtype).at[indices].add(1, mode="drop")
+    place = jnp.cumsum(counts > 0) - 1
+    return counts[jnp.sort(indices)[place[indices]]]
 
 
 @op("_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, bool include_last_offset, "
@@ -119,9 +133,8 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, *, scale_grad_b
     bags, count = _bags(indices, offsets, include_last_offset)
     bags = jnp.clip(bags, 0, max(count - 1, 0))
     rows = jnp.take(weight, indices, axis=0, mode="clip")
-    if scale_grad_by_freq:
-        frequency = jnp.zeros(weight.shape[0], weight.dtype).at[indices].add(1, mode="drop")[indices][:, None]
-        rows = _shared_gradient(rows, jnp.broadcast_to(frequency, rows.shape))
+    if scale_grad_by_freq and mode != 2 and indices.shape[0]:
+        rows = _shared_gradient(rows, jnp.broadcast_to(_frequencies(indices, weight)[:, None], rows.shape))
     taken = indices != padding_idx if padding_idx >= 0 else jnp.ones(indices.shape, bool)
     if mode == 2:
         return _largest_of_bags(rows, bags, count, taken)
@@ -132,6 +145,27 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, *, scale_grad_b
         return sums
     sizes = jax.ops.segment_sum(taken.astype(weight.dtype), bags, count)
     return sums / jnp.maximum(sizes, 1)[:, None]
+
+
+@op("_embedding_bag_places(Tensor weight, Tensor indices, Tensor offsets, int mode, bool include_last_offset, int padding_idx) -> (Tensor, Tensor, Tensor)",
+    node=None, names=(), derivative=NONE, kinks=SMOOTH,
+    samples=[call(real(3, 2, grad=False), _INDICES, at(0, 2, dtype="int64", grad=False), 2, False, -1)])
+def _embedding_bag_places(weight, indices, offsets, *, mode, include_last_offset, padding_idx):
+    """(the bag of each index, the size of each bag, which index gives each maximum); zeros and nothing where the mode does not need them."""
+    bags, count = _bags(indices, offsets, include_last_offset)
+    bags = jnp.clip(bags, 0, max(count - 1, 0)).astype(indices.dtype)
+    taken = indices != padding_idx if padding_idx >= 0 else jnp.ones(indices.shape, bool)
+    if mode == 0:
+        nothing = jnp.zeros(count, offsets.dtype)
+        return (bags if padding_idx >= 0 else bags[:0]), nothing, nothing
+    sizes = jax.ops.segment_sum(taken.astype(offsets.dtype), bags, count)
+    if mode == 1:
+        return bags, sizes, sizes
+    if not indices.shape[0]:
+        return bags, sizes, jnp.zeros((count, weight.shape[1]), indices.dtype)
+    first = _first_of_largest(jnp.take(weight, indices, axis=0, mode="clip"), bags, count, taken)
+    some = first < indices.shape[0]
+    return bags, sizes, jnp.where(some, indices[jnp.where(some, first, 0)], 0)
 
 
 # Alignments

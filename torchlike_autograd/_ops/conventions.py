@@ -16,7 +16,7 @@ from .._core import dtypes, shapes
 from .._core.numeric import cannot_hold
 
 __all__ = ["BOOL_MINUS", "aligned", "char_name", "check_number", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
-           "of_nothing", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
+           "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
 
 
 def partials(*rules):
@@ -171,6 +171,11 @@ def _chosen(primals, tangents, first):
 def of_nothing(x, *_, **__):
     """Whether an operator takes no elements: torch hands on the input itself there as its gradient."""
     return 0 in x.shape
+
+
+def of_one(x, *_, dim=None, **__):
+    """Whether a product is of nothing or of single elements: torch's gradient is still computed from the input."""
+    return 0 in x.shape or (x.ndim > 0 and (x.shape[dim] if dim is not None else max(x.shape)) == 1)
 
 
 def flat(value, x):

@@ -93,7 +93,9 @@ def _(axes, keepdims, greatest, nan_shares, primals, tangents):
 
 
 def _shared_tangent(out, primals, tangents):
-    """In forward mode the mean over the elements that equal the result: NaN equals nothing."""
+    """In forward mode the mean over the elements that equal the result: NaN equals nothing; 0 of nothing."""
+    if primals[0].size == 0:
+        return jnp.zeros_like(out)
     mask = (primals[0] == out).astype(out.dtype)
     return total(tangents[0] * mask, None) / total(mask, None)
 
@@ -363,7 +365,7 @@ def _median_of_all(x, skip_nan):
 
 def _median_along(x, dim, keepdim, skip_nan):
     _check_rows("median()", x, dim)
-    only("median_out_impl", x, "if")
+    only("median_out", x, "if")
     return _by_row(_middle(skip_nan), x, dim, keepdim)
 
 

@@ -10,7 +10,7 @@ _EXACT = frozenset([
     "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
     "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
     "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
-    "linalg_solve", "linalg_det", "linalg_cholesky", "cross", "linalg_qr", "diag"])  # "Expected out tensor to have dtype ..."
+    "linalg_solve", "linalg_det", "mv", "diag", "linalg_cholesky", "cross", "linalg_qr"])  # "Expected out tensor to have dtype ..."
 _FOUND = frozenset([
     "abs", "bitwise_not", "ceil", "clamp", "clamp_max", "clamp_min", "floor", "frac", "gelu", "hardshrink", "lerp.Tensor", "neg", "round", "round.decimals",
     "sgn", "sign", "softplus", "softshrink", "trunc"])  # "Found dtype ..."
@@ -36,7 +36,8 @@ _WORDS = {
     "index_select": "index_select(): self and result must have the same scalar type",
     "take": "take(): self and out expected to have the same dtype, but got self.dtype = {have} and out.dtype = {got}",
     "ormqr": "torch.ormqr: Expected input and result to have the same dtype, but input has dtype{have} and result has dtype {got}",
-    "mv": "addmv input tensors must have the same dtype, but got {got}, {have}, and {have}",
+    "ldexp.Tensor": '!needs_dynamic_casting<func_t>::check(iter) INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/Loops.h":311, '
+                    "please report a bug to PyTorch.",  # torch multiplies by a power of another dtype
     "addbmm": "self and mat2 must have the same dtype, but got {got} and {have}",
     "kthvalue": "output values must be of same type as input",
 }
@@ -49,6 +50,7 @@ _NOT_CAST = {  # said only where the result cannot be cast
     **{k: _SAFELY.replace("{label}", k) for k in ("cholesky", "cholesky_solve", "cholesky_inverse")},
     "linalg_householder_product": _SAFELY.replace("{label}", "torch.linalg.householder_product"),
 }
+_FIRST = {"ldexp.Tensor": _NOT_CAST["ldexp.Tensor"], "diag": "diag: result type {have} can't be cast to the desired out= type {got}"}  # before the others
 _BYTES = ("all", "any")  # whose result may be bytes too
 
 
@@ -64,6 +66,12 @@ def refuse(op, have, got, castable, statics, from_complex):
 
 def refuse_as(key, name, have, got, castable, statics):
     """The same for a function of several operators, under its name."""
+    if not castable and key in _FIRST:
+        raise RuntimeError(_FIRST[key].format(have=have.char_name, got=got.char_name))
+    if key == "heaviside" and got.is_complex:
+        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
+    if key == "median.dim":
+        raise RuntimeError(_median_words(have, got))
     if key in _EXACT:
         raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
     if key in _FOUND:
@@ -74,6 +82,15 @@ def refuse_as(key, name, have, got, castable, statics):
     if words is not None:
         said = words.format(have=have.char_name, got=got.char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
         raise (TypeError if key in ("cat", "stack") else RuntimeError)(said)
+
+
+def _median_words(have, got):
+    """torch's words for `values` (float32 say) of dtype `got`, or indices of it."""
+    if got.name == "int64":
+        return (f"Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{got.char_name}Tensor does not equal "
+                f"torch.{have.char_name}Tensor (while checking arguments for median)")
+    kind = f"CPU{got.char_name}Type" if got.is_complex or got.name in ("bool", "bfloat16") else f"torch.{got.char_name}Tensor"
+    return f"Expected tensor for argument #1 'indices' to have scalar type Long; but got {kind} instead (while checking arguments for median)"
 
 
 __all__ = ["refuse", "refuse_as"]

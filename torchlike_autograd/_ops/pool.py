@@ -45,7 +45,10 @@ def _check_rank(x, n, empty_batch):
         raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
 
 
-def _check_sizes(x, n):
+def _check_sizes(x, n, name):
+    if n == 3 and 0 in x.shape[-4:]:
+        raise RuntimeError(f"{name}(): Expected input's non-batch dimensions to have positive length, but input has a shape of {list(x.shape)} and non-batch "
+                           "dimension 0 has length zero!")
     if any(s == 0 for s in x.shape[-n - 1:]):
         raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
 
@@ -58,7 +61,7 @@ def _check_pads(kernel, padding, dilation):
             raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
 
 
-def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode):
+def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode, name=None):
     """The windows of each of the last n dims, after torch's checks."""
     if any(s == 0 for s in stride):
         raise RuntimeError("stride should not be zero")
@@ -74,7 +77,7 @@ def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode):
         raise RuntimeError(f"dilation should be greater than zero, but got {shown}")
     sizes = x.shape[-n:]
     counts = [_extent(*args, ceil_mode) for args in zip(sizes, kernel, stride, padding, dilation)]
-    _check_sizes(x, n)
+    _check_sizes(x, n, name)
     if any(c < 1 for c in counts):
         planes = x.shape[-n - 1]
         before, after = ("x".join(map(str, (planes, *v))) for v in (sizes, [max(c, 0) for c in counts]))
@@ -97,7 +100,7 @@ def _max_pool(n):
         step = _spread(own, "stride", stride, n, True) if stride else kernel
         padding, dilation = _spread(own, "padding", padding, n), _spread(own, "dilation", dilation, n)
         _check_rank(self, n, False)
-        spatial = _spatial(self, n, kernel, step, padding, dilation, ceil_mode)
+        spatial = _spatial(self, n, kernel, step, padding, dilation, ceil_mode, "max_pool3d_with_indices_out_cpu_template")
         return _windows.max_over(only(own, self, "if"), spatial)
 
 
@@ -111,7 +114,7 @@ def _average(n):
     shape = (2, 2, 5, 4) if n == 2 else (1, 1, 3, 4, 3)
     kind = f"int[{n}]"
 
-    @op(f"{name}(Tensor self, {kind} kernel_size, {kind}? stride=[], {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
+    @op(f"{name}(Tensor self, {kind} kernel_size, {kind}? stride=None, {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
         "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), opmath=True,
         check=_no_halves if n == 3 else None, zero_second=_always, saves={"self": ("self",)},
         samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True),
@@ -133,7 +136,7 @@ def _average(n):
         if n == 3 and any(k > s > 0 for k, s in zip(kernel, self.shape[-3:])):
             sizes, kernels = (" ".join(f"{p}{a}: {v}" for a, v in zip(_AXES, values)) for p, values in (("", self.shape[-3:]), ("k", kernel)))
             raise RuntimeError(f"input image ({sizes}) smaller than kernel size ({kernels})")
-        spatial = _spatial(self, n, kernel, step, padding, (1,) * n, ceil_mode)
+        spatial = _spatial(self, n, kernel, step, padding, (1,) * n, ceil_mode, name)
         if self.dtype != jnp.int64:
             only(name if n == 2 else "avg_pool3d_out_frame", self, "f")
         return _divide(_windows.sum_over(self, spatial), self, spatial, padding, count_include_pad, divisor_override)

@@ -11,7 +11,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.saying import warn
 from .._core.shapes import reduce_dims
-from .conventions import of_nothing, only, partials, wide
+from .conventions import of_one, only, partials, wide
 from .pointwise import convert
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -150,14 +150,14 @@ def _product(x, axes, keepdims=False):
     return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
 
 
-@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", zero_second=of_nothing, promote=Promote.SUM, opmath=True, out=False,
+@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", zero_second=of_one, promote=Promote.SUM, opmath=True, out=False,
     saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=_ZEROS)
 def prod(self, *, dtype=None):
     """The product of all elements; exact derivatives where some are zero."""
     return _product(self, None)
 
 
-@op("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward1", zero_second=of_nothing, promote=Promote.SUM, opmath=True,
+@op("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward1", zero_second=of_one, promote=Promote.SUM, opmath=True,
     saves={"self": ("self", "result")}, samples=[call(real(2, 3), 1), call(real(2, 3), 0, True), call(real(()), 0), call(real(2, 0), 1)],
     kinks=[call(at([[2.0, 0.0, 3.0], [0.0, 1.0, 0.0]]), 1)], errors=[_OUTSIDE])
 def prod_dim(self, *, dim, keepdim=False, dtype=None):

@@ -19,6 +19,7 @@ from .._core.shown import Shown
 from .._core.storage import View, cell_of, peek, view_error, write
 from .._ops.spec import LeveledAval
 from .._tensor import Tensor, _new, wrap
+from ._function_instances import Instance, Nested
 from ._kept import keep, raw_saved_tensors, release, saved_tensors
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
@@ -223,44 +224,12 @@ class FunctionMeta(Shown):
         super().__init__(name, bases, attrs)
 
 
-class Function(metaclass=FunctionMeta):
+class Function(Instance, metaclass=FunctionMeta):
     """Base of operators with a backward of the user's own: static `forward` and `backward`, called through `apply`."""
 
     generate_vmap_rule = False
     clear_saved_tensors_on_access = False
     boxed_grads_call = False
-
-    def __init__(self, *args, **kwargs):
-        warn(
-            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the class itself. "
-            "Instantiating an autograd function will raise an error in a future version of PyTorch.", DeprecationWarning)
-
-    requires_grad = property(lambda self: True)
-    dirty_tensors = needs_input_grad = non_differentiable = saved_for_forward = to_save = property(lambda self: None)
-    next_functions = saved_tensors = property(lambda self: ())
-
-    @property
-    def metadata(self):
-        """The user's notes."""
-        return self.__dict__.setdefault("_notes", {})
-
-    @property
-    def saved_variables(self):
-        """`saved_tensors` by its old name."""
-        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
-        return self.saved_tensors
-
-    def name(self):
-        """The name of the class."""
-        return type(self).__name__
-
-    def maybe_clear_saved_tensors(self):
-        """Nothing: an instance has no saved tensors."""
-
-    def __call__(self, *args, **kwargs):
-        raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static forward method. "
-            "(Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
 
     @staticmethod
     def forward(*args, **kwargs):
@@ -492,21 +461,8 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
-class NestedIOFunction(Function):
-    """Not there: it belongs to Functions with methods that are not static."""
-
-    @classmethod
-    def apply(cls, *args, **kwargs):
-        """NotImplementedError."""
-        raise NotImplementedError("torch.autograd.function.NestedIOFunction: use torch.autograd.Function with static methods")
-
-    def forward_extended(self, *input):
-        """For subclasses."""
-        raise NotImplementedError
-
-    def backward_extended(self, *grad_output):
-        """For subclasses."""
-        raise NotImplementedError
+class NestedIOFunction(Nested, Function):
+    """What is left in torch of Functions with nested inputs, whose methods are not static: nothing calls them any more, there as here."""
 
 
 def once_differentiable(fn):

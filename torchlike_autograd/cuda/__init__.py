@@ -11,7 +11,8 @@ import jax
 
 from .._core import devices as _devices
 from .._core import publish as _publish
-from . import amp, nvtx
+from . import amp
+from . import nvtx as nvtx
 
 __all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext",
            "amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",

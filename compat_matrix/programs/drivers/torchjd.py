@@ -1,7 +1,7 @@
 """Aggregations of several gradients into one direction, and a backward pass of several losses."""
 
 import torch
-from torchjd.aggregation import MGDA, AlignedMTL, IMTLG, Mean, PCGrad, Sum, TrimmedMean
+from torchjd.aggregation import IMTLG, MGDA, AlignedMTL, Mean, PCGrad, Sum, TrimmedMean
 from torchjd.autojac import backward
 
 
