@@ -63,31 +63,43 @@ def sweep(tape, dying=None):
     dying: a Value that has one holder who is about to be gone.
     """
     while tape.open and len(tape.values) == tape.prefix.size and tape.owner.extra.get("pass") is None:
-        alive = _alive(tape, dying)
-        gone = []
-        for step in tape.prefix.steps()[0]:
-            first = step.first
-            if step.out_avals and (first in tape.contexts or first in tape.extra) and not any(first + i in alive for i in range(len(step.out_avals))):
-                gone += tape.contexts.pop(first, None), tape.extra.pop(first, None)
-        if not gone:
+        dead = _dead(tape, dying)
+        if not dead:
             return
+        gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in dead]
         changes[0] += 1
         gone.clear()  # here their last references go, with whatever that calls
 
 
-def _alive(tape, dying):
-    """Slots from which somebody can still walk the graph."""
-    mask = bytearray(execute.live_mask(tape.values))
+def _dead(tape, dying):
+    """First slots of the nodes with something attached from which nobody can walk the graph any more: structure, once it is known what is held."""
+    mask, contexts = bytearray(execute.live_mask(tape.values)), tape.contexts
     if dying is not None:
         mask[dying.slot] = getrefcount(dying) > _IDLE + _HERE
+    held = [first for first in contexts if getrefcount(contexts[first]) > _IDLE]
+    attached = [*contexts]
+    for key, found in tape.extra.items():
+        if type(key) is not tuple:
+            attached.append(key)
+        elif found() is not None:
+            held.append(key[1])
+    if not attached:
+        return ()
+    memo, key = tape.prefix.memo, ("dead", bytes(mask), tuple(held), tuple(attached))
+    out = memo.get(key)
+    if out is None:
+        out = memo[key] = _unreachable(tape, mask, held, attached)
+    return out
+
+
+def _unreachable(tape, mask, held, attached):
     alive = {i for i, v in enumerate(tape.values) if mask[i] and v.needs and v.leaf is None}
-    alive.update(key[1] for key, found in tape.extra.items() if type(key) is tuple and found() is not None)
-    contexts = tape.contexts
-    alive.update(first for first in contexts if getrefcount(contexts[first]) > _IDLE)
-    for step in reversed(tape.prefix.steps()[0]):
+    alive.update(held)
+    steps = tape.prefix.steps()[0]
+    for step in reversed(steps):
         if step.kind in ("op", "function") and any(step.first + i in alive for i in range(len(step.out_avals))):
             alive.update(s for s in step.ins if type(s) is not tuple)
-    return alive
+    return tuple([s.first for s in steps if s.out_avals and s.first in attached and not any(s.first + i in alive for i in range(len(s.out_avals)))])
 
 
 _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
