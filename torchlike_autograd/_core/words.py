@@ -239,7 +239,7 @@ def _marked(x, word, prefix):
 def respelled(path, f, kwargs):
     """The arguments with NumPy's spellings (axis, keepdims, x1, ...) in torch's, where its parser takes them and `f` does not; None where there are none."""
     found = known(path)
-    if found is None or path.startswith("torch.nn.functional."):
+    if found is None or path is None or path.startswith("torch.nn.functional."):
         return None
     return respelled_by({p.name for s in found[2] for p in s.params}, f, kwargs)
 

@@ -35,7 +35,7 @@ def _collect(f, found, seen, depth):
             _collect(x, found, seen, depth - 1)
     elif isinstance(f, MethodType):
         _collect(f.__func__, found, seen, depth - 1)
-    elif isinstance(f, FunctionType) and not f.__module__.startswith(_HOME):
+    elif isinstance(f, FunctionType) and not (f.__module__ or "").startswith(_HOME):
         _of_function(f, found, seen, depth)
 
 
@@ -68,8 +68,13 @@ def check(found):
         now = _state(t)
         if now[:2] != before[:2] and t._view is None:
             name = _writer(now[2])
+            if name == _STATISTICS:
+                continue
             _put_back(t, before)
             raise captured_written(name)
+
+
+_STATISTICS = "_running"  # batch_norm moves them inside of an operator that is not in-place
 
 
 def _writer(v):
@@ -79,6 +84,8 @@ def _writer(v):
     step = step_of(v.tape, v.slot)
     op = getattr(step.form, "op", None)
     name, _, overload = str(getattr(op, "key", "copy")).partition(".")
+    if name == _STATISTICS:
+        return name
     if name.startswith("_") or not name.isidentifier():
         return "copy_"
     return f"{name}_.{overload}" if overload else f"{name}_"

@@ -1,32 +1,33 @@
-"""torch.utils.weak (layer 8): dictionaries that hold their keys weakly and tell them apart by identity, as tensors need it."""
+"""torch.utils.weak (layer 7): references and dictionaries that know objects by identity and do not keep them alive."""
 
 from __future__ import annotations
 
-import collections.abc
 import weakref
-from weakref import ref
+from collections.abc import MutableMapping
 
 from .._core import publish as _publish
+from .._tensor import Tensor
 
-WeakRef = ref
-__all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakRef", "WeakTensorKeyDictionary"]
+__all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
+
+WeakRef = weakref.ref
 
 
 class WeakIdRef(weakref.ref):
-    """A weak reference that compares by identity of its object, and after its end by its own."""
+    """A weak reference that equals another one of the same object, and hashes as the object's identity."""
 
     __slots__ = ("_id",)
 
     def __init__(self, key, callback=None):
-        self._id = id(key)
         super().__init__(key, callback)
+        self._id = id(key)
 
     def __hash__(self):
         return self._id
 
     def __eq__(self, other):
-        a, b = self(), other()
-        return a is b if a is not None and b is not None else self is other
+        mine, theirs = self(), other()
+        return self is other if mine is None or theirs is None else mine is theirs
 
 
 class _WeakHashRef(weakref.ref):
@@ -46,26 +47,27 @@ class _WeakHashRef(weakref.ref):
         return a == b if a is not None and b is not None else self is other
 
 
-class WeakIdKeyDictionary(collections.abc.MutableMapping):
-    """{key, held weakly and by identity: value}."""
+class WeakIdKeyDictionary(MutableMapping):
+    """A dictionary whose keys are compared by identity; an entry goes with its key."""
 
-    def __init__(self, dict=None, ref_type=WeakIdRef):
+    def __init__(self, dict=None, ref_type=WeakIdRef):  # the field's word
         self.data, self.ref_type = {}, ref_type
-        mine = weakref.ref(self)
+        known = weakref.ref(self)
 
-        def gone(key):
-            owner = mine()
-            if owner is not None:
-                owner.data.pop(key, None)
+        def remove(reference):
+            here = known()
+            if here is not None:
+                here.data.pop(reference, None)
 
-        self._gone = gone
-        self.update(dict or {})
+        self._remove = remove
+        if dict is not None:
+            self.update(dict)
 
     def __getitem__(self, key):
         return self.data[self.ref_type(key)]
 
     def __setitem__(self, key, value):
-        self.data[self.ref_type(key, self._gone)] = value
+        self.data[self.ref_type(key, self._remove)] = value
 
     def __delitem__(self, key):
         del self.data[self.ref_type(key)]
@@ -73,71 +75,80 @@ class WeakIdKeyDictionary(collections.abc.MutableMapping):
     def __contains__(self, key):
         try:
             return self.ref_type(key) in self.data
-        except TypeError:
+        except TypeError:  # what cannot be referred to weakly
             return False
 
+    def __len__(self):
+        return len(self.keyrefs())
+
     def __iter__(self):
-        for r in list(self.data):
-            key = r()
+        for reference in list(self.data):
+            key = reference()
             if key is not None:
                 yield key
 
-    def __len__(self):
-        return sum(1 for _ in self)
+    keys = __iter__
 
-    def __repr__(self):
-        return f"<{type(self).__name__} at {id(self):#x}>"
+    def values(self):
+        """The values of the keys that are alive."""
+        return (value for _, value in self.items())
+
+    def items(self):
+        """Pairs of the keys that are alive and their values."""
+        for reference, value in list(self.data.items()):
+            key = reference()
+            if key is not None:
+                yield key, value
+
+    def popitem(self):
+        """Take out the last pair whose key is alive; KeyError where there is none."""
+        while True:
+            reference, value = self.data.popitem()
+            key = reference()
+            if key is not None:
+                return key, value
 
     def keyrefs(self):
-        """The weak references."""
-        return list(self.data)
+        """The references to the keys that are alive."""
+        return [r for r in self.data if r() is not None]
 
     def copy(self):
-        """Another one of the same keys and values."""
-        new = type(self)(ref_type=self.ref_type)
-        new.update(self.items())
-        return new
+        """A dictionary with the same keys and values."""
+        return type(self)(self.items(), self.ref_type)
 
     __copy__ = copy
 
     def __deepcopy__(self, memo):
-        from copy import deepcopy
+        import copy
 
-        new = type(self)(ref_type=self.ref_type)
-        for key, value in self.items():
-            new[key] = deepcopy(value, memo)
-        return new
+        return type(self)([(k, copy.deepcopy(v, memo)) for k, v in self.items()], self.ref_type)
+
+    def __or__(self, other):
+        made = self.copy()
+        made.update(other)
+        return made
 
     def __ior__(self, other):
         self.update(other)
         return self
 
-    def __or__(self, other):
-        new = self.copy()
-        new.update(other)
-        return new
-
-    def __ror__(self, other):
-        new = type(self)(ref_type=self.ref_type)
-        new.update(other)
-        new.update(self.items())
-        return new
-
     def __eq__(self, other):
-        if not isinstance(other, collections.abc.Mapping):
+        if not isinstance(other, type(self)):
             return NotImplemented
         return {id(k): v for k, v in self.items()} == {id(k): v for k, v in other.items()}
 
-    __hash__ = None
+    def __repr__(self):
+        return f"<{type(self).__name__} at {id(self):#x}>"
 
 
 WeakTensorKeyDictionary = WeakIdKeyDictionary
 
 
 class TensorWeakRef:
-    """A weak reference to a tensor, called to get it or None."""
+    """A weak reference to a tensor."""
 
     def __init__(self, tensor):
+        assert isinstance(tensor, Tensor), f"expected torch.Tensor, got {type(tensor)}."
         self.ref = weakref.ref(tensor)
 
     def __call__(self):
