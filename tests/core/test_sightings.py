@@ -88,3 +88,16 @@ def test_a_graph_outlives_its_structure():
     y.backward()
     assert x.grad.tolist() == pytest.approx((2 * x * (x * x).cos()).tolist())
     assert value == pytest.approx((x * x).sin().sum().item())
+
+
+def test_the_bound_on_programs_takes_a_new_one_first(monkeypatch):
+    """Pruning may drop the very program that runs; nothing is left to forget then."""
+    real = execute._remember
+
+    def pruned(program):
+        real(program)
+        program.prefix.programs.pop(program.mask)
+        execute._programs.pop((program.prefix, program.mask))
+
+    monkeypatch.setattr(execute, "_remember", pruned)
+    assert step(3) == step(3)

@@ -33,7 +33,8 @@ def forget(program, key):
         _seen.clear()
     _seen.add(key)
     node = program.prefix
-    node.programs.pop(program.mask, None)  # the bound on all programs may have taken it
+    if node.programs.pop(program.mask, None) is None:
+        return  # the bound on all programs has taken it already
     path, child = set(), None
     while node.parent is not None and not node.programs and all(_on(path, edge) for edge in node.next.values()):
         node.next.clear()  # each node knows its parent: a cycle would be work for the collector
