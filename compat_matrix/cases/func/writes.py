@@ -1,0 +1,99 @@
+"""torch.func and writes: in-place code under transformations, running statistics, tensors from outside."""
+
+from compat_matrix.case import attempt, case, raises
+
+
+def _scaled(x):
+    y = x * 1
+    y.mul_(x)
+    return y.sum()
+
+
+def _shifted(x):
+    y = x * 1
+    y.mul_(x)
+    z = y.view(-1)
+    z[1:].add_(1.0)
+    return y.sin().sum()
+
+
+def _moved(x):
+    y = x * 1
+    y[0] = y[1] * 2
+    y[1:].mul_(x[1:])
+    y.mul_(x)
+    return y.sum()
+
+
+@case("func.nested_over_writes")
+def _(torch):
+    """What an in-place operator saved of itself is a copy, also where a map goes over the gradient that reads it."""
+    func, one = torch.func, torch.tensor([0.5, -0.3, 1.2])
+    two = torch.stack([one, one * 2])
+    for f in (_scaled, _shifted, _moved):
+        first = func.grad(f)
+
+        def second(x, first=first):
+            return func.grad(lambda b: first(b).sum())(x)
+
+        name = f.__name__
+        yield f"{name} reverse", first(one), second(one)
+        yield f"{name} mapped", func.vmap(first)(two), func.vmap(second)(two)
+        yield f"{name} over a map", func.grad(lambda b, first=first: func.vmap(first)(b).pow(2).sum())(two)
+        yield f"{name} three", func.vmap(func.grad(lambda b, second=second: second(b).sum()))(two)
+        yield f"{name} hessian", func.vmap(func.hessian(f))(two), func.jacrev(func.jacrev(f))(one)
+        yield f"{name} pulled", func.vmap(lambda x, first=first: func.vjp(first, x)[1](x)[0])(two)
+
+
+@case("func.running_statistics")
+def _(torch):
+    """Statistics from outside are moved by a batch that is differentiated, and not by one that is mapped over."""
+    func, f = torch.func, torch.nn.functional
+    x, rows = torch.tensor([0.5, -0.3, 1.2]), torch.tensor([[1.0], [2.0], [4.0]])
+    mean, var = torch.zeros(3), torch.ones(3)
+
+    def normed(a):
+        return (f.batch_norm(a * rows, mean, var, training=True) * rows).sum()
+
+    def where(g, *args):
+        try:
+            g(*args)
+            text = "no error"
+        except RuntimeError as e:
+            text = str(e)
+        return text, mean.clone(), var.clone()
+
+    yield "gradient", where(func.grad(normed), x)
+    yield "tangent", where(lambda a: func.jvp(normed, (a,), (a,)), x)
+    yield "twice", where(func.grad(lambda a: func.grad(normed)(a).sum()), x)
+    yield "mapped", where(func.vmap(normed), torch.stack([x, x]))
+    yield "after", mean + 1, normed(x)
+
+
+@case("func.refused_writes")
+def _(torch):
+    """What is mapped over is not written into what is not."""
+    x, d = torch.tensor([[0.5, -0.3], [1.0, 2.0]]), torch.zeros(2)
+    writes = {"fill": lambda a: d.fill_(a[0]), "put": lambda a: d.index_put_((torch.tensor([0]),), a[:1]), "mask": lambda a: d.masked_fill_(a > 0, 1.0),
+              "copy": lambda a: d.copy_(a), "mul": lambda a: d.mul_(a), "item": lambda a: d.__setitem__(0, a[0])}
+    for name, f in writes.items():
+        yield name, raises(lambda f=f: torch.func.vmap(lambda a, f=f: (f(a), a.sum())[1])(x)), d
+
+
+CAPTURED = {
+    "copy_": lambda torch, x, c: c.copy_(x), "mul_": lambda torch, x, c: c.mul_(2), "item": lambda torch, x, c: c.__setitem__(0, 1),
+    "through detach": lambda torch, x, c: c.detach().add_(1), "own": lambda torch, x, c: torch.zeros(3).copy_(x.detach()), "result": lambda torch, x, c: (c * 2).mul_(x)}
+
+
+@case("func.captured.written")
+def _(torch):
+    x = torch.tensor([1.0, 2.0, 3.0])
+    for name, write in CAPTURED.items():
+        for how in ("grad", "vjp", "jvp"):
+            c = torch.ones(3)
+
+            def g(x):
+                write(torch, x, c)
+                return (x * c).sum()
+            ways = {"grad": lambda: torch.func.grad(g)(x), "vjp": lambda: torch.func.vjp(g, x)[0], "jvp": lambda: torch.func.jvp(g, (x,), (x,))}
+            yield f"{how} {name}", attempt(ways[how]), c
