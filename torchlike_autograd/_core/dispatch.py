@@ -201,6 +201,7 @@ def cast_spec(dtype):
 
 def into(name, spec, flat, out):
     """Write the result(s) of a call into `out`."""
+    from .._ops.out_types import cast_first
     from .words import outs_of
 
     outs = outs_of(name, spec.op, out)
@@ -208,24 +209,13 @@ def into(name, spec, flat, out):
         raise errors.out_requires_grad(name)
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
-    results = record_op(_cast_first(spec, outs[0].dtype), values_of(flat))
+    results = record_op(cast_first(spec, outs[0].dtype), values_of(flat))
     for o, v in zip(outs, results):
         if o._v.aval.dtype is not v.aval.dtype:
             _check_out(spec, v.aval.dtype, o._v.aval.dtype, flat)
     for o, v in zip(outs, results):
         write_result(o, v)
     return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
-
-
-def _cast_first(spec, dtype):
-    """A sum or product whose input is cast to the dtype of its output, where no other is asked for."""
-    if spec.op.name == "nansum" and not dtype.is_floating_point:
-        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
-    if spec.op.name not in ("sum", "prod", "cumsum", "cumprod") or spec.statics.get("dtype", dtype) is not None:
-        return spec
-    if dtype is dtypes.bool_ and spec.op.name.startswith("cum"):
-        raise NotImplementedError(f"\"{spec.op.name}_out_cpu\" not implemented for 'Bool'")
-    return spec_of(spec.op, tuple({**spec.statics, "dtype": dtype}.items()), spec.pattern)
 
 
 def _check_out(spec, have, got, flat):

@@ -1,8 +1,10 @@
-"""Dtypes of ``out=`` that torch refuses although the result could be cast (layer 2): operators that write to their output directly."""
+"""Dtypes of ``out=`` (layer 2): which calls are computed in them, and which torch refuses although the result could be cast."""
 
 from __future__ import annotations
 
+from .._core import dtypes
 from .conventions import cxx_of
+from .spec import spec_of
 
 _EXACT = frozenset([
     "addmm", "addmv", "alias_copy", "argmax", "argmin", "argsort.stable", "avg_pool2d", "avg_pool3d", "baddbmm", "bmm", "detach_copy", "diagonal_copy",
@@ -54,6 +56,17 @@ _FIRST = {"ldexp.Tensor": _NOT_CAST["ldexp.Tensor"], "diag": "diag: result type 
 _BYTES = ("all", "any")  # whose result may be bytes too
 
 
+def cast_first(spec, dtype):
+    """The spec of a call whose `out` has this dtype: sums and products cast their input to it, where no other is asked for."""
+    if spec.op.name == "nansum" and not dtype.is_floating_point:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
+    if spec.op.name not in ("sum", "prod", "cumsum", "cumprod") or spec.statics.get("dtype", dtype) is not None:
+        return spec
+    if dtype is dtypes.bool_ and spec.op.name.startswith("cum"):
+        raise NotImplementedError(f"\"{spec.op.name}_out_cpu\" not implemented for 'Bool'")
+    return spec_of(spec.op, tuple({**spec.statics, "dtype": dtype}.items()), spec.pattern)
+
+
 def refuse(op, have, got, castable, statics, from_complex):
     """Raise for an output of dtype `got` where the result has `have`, if torch does not cast it.
 
@@ -76,8 +89,6 @@ def refuse_as(key, name, have, got, castable, statics):
         raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
     if key in _FOUND:
         raise RuntimeError(f"Found dtype {got.char_name} but expected {have.char_name}")
-    if key == "heaviside" and got.is_complex:
-        raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     words = _WORDS.get(key) or (None if castable else _NOT_CAST.get(key))
     if words is not None:
         said = words.format(have=have.char_name, got=got.char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
@@ -93,4 +104,4 @@ def _median_words(have, got):
     return f"Expected tensor for argument #1 'indices' to have scalar type Long; but got {kind} instead (while checking arguments for median)"
 
 
-__all__ = ["refuse", "refuse_as"]
+__all__ = ["cast_first", "refuse", "refuse_as"]
