@@ -103,7 +103,7 @@ def _unreachable(tape, mask, held, attached):
 
 
 _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
-_HERE = 4  # further holders of a Value while `_alive` looks at it: the tensor, and a variable of each of three functions
+_HERE = 4  # further holders of a Value while `_dead` looks at it: the tensor, and a variable of each of three functions
 
 
 def _collecting(phase, info):

@@ -390,8 +390,11 @@ class Placed:
         """The same, operator by operator."""
         env = dict(zip(self.program.arguments, arrays))
         for piece in self.pieces:
-            if piece.key == "traced" or piece.key == "meta":
-                piece.inline(floats, ints, env) if piece.key == "traced" else env.update(piece.types)
+            if piece.key == "traced":
+                piece.inline(floats, ints, env)
+                continue
+            if piece.key == "meta":
+                env.update(piece.types)
                 continue
             here = dict(env)
             with _nothing() if "@" in piece.key else jax.default_device(devices.jax_device(piece.key)):
