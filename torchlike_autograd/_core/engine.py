@@ -161,6 +161,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
     items = list(reversed(plan.items))
     seen, last, done = changes[0], _NEVER, set()
     went = native.walk(p, tape, plan.items, grads, changes) if native is not None and _goes_straight(p, tape) else 0
+    if went == len(items):
+        return list(plan.lost)
     looked = went < 0  # the hooks of the next item have run, and changed what is watched
     went = ~went if looked else went
     del items[len(items) - went:]

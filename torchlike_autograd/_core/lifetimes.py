@@ -14,6 +14,7 @@ from sys import getrefcount
 from . import execute
 from .nodes import changes
 from .record import thread
+from .speed import native
 
 _watched: dict = {}  # id of a tensor -> its weak reference
 _PER_DEATH, _MOST = 64, 4096  # values looked at for each death, on average; what can be saved up
@@ -52,15 +53,18 @@ def _died(found):
     credit = min(state.extra.get("sweep credit", 0) + _PER_DEATH, _MOST)
     if len(tape.values) <= credit:
         credit -= len(tape.values)
-        v = found.value()
-        sweep(tape, None if v is None or v.stale() or v.tape is not tape else v)
+        sweep(tape, _slot_on(tape, found.value()))
     state.extra["sweep credit"] = credit
+
+
+def _slot_on(tape, v):
+    return None if v is None or v.tape is not tape or v.stale() else v.slot
 
 
 def sweep(tape, dying=None):
     """Let go what is attached to nodes of an open tape that nobody can reach; not while a pass runs or a call is being recorded.
 
-    dying: a Value that has one holder who is about to be gone.
+    dying: the slot of a Value that has one holder who is about to be gone.
     """
     while tape.open and len(tape.values) == tape.prefix.size and tape.owner.extra.get("pass") is None:
         dead = _dead(tape, dying)
@@ -73,37 +77,45 @@ def sweep(tape, dying=None):
 
 def _dead(tape, dying):
     """First slots of the nodes with something attached from which nobody can walk the graph any more: structure, once it is known what is held."""
-    mask, contexts = bytearray(execute.live_mask(tape.values)), tape.contexts
-    if dying is not None:
-        mask[dying.slot] = getrefcount(dying) > _IDLE + _HERE
-    held = [first for first in contexts if getrefcount(contexts[first]) > _IDLE]
-    attached = [*contexts]
-    for key, found in tape.extra.items():
-        if type(key) is not tuple:
-            attached.append(key)
-        elif found() is not None:
-            held.append(key[1])
-    if not attached:
+    key = attached(tape, dying)
+    if key is None:
         return ()
-    memo, key = tape.prefix.memo, ("dead", bytes(mask), tuple(held), tuple(attached))
+    memo = tape.prefix.memo
     out = memo.get(key)
     if out is None:
-        out = memo[key] = _unreachable(tape, mask, held, attached)
+        out = memo[key] = _unreachable(tape, *_attached(tape, dying))
     return out
 
 
-def _unreachable(tape, mask, held, attached):
+def _attached(tape, dying):
+    """(one byte a value: whether somebody holds it, nodes that are held, nodes with something attached); None where nothing is attached."""
+    mask, contexts = bytearray(execute.live_mask(tape.values)), tape.contexts
+    if dying is not None:
+        mask[dying] = max(map(getrefcount, tape.values[dying : dying + 1])) > _IDLE + 2  # this slice and the tensor
+    held = [first for first in contexts if getrefcount(contexts[first]) > _IDLE]
+    nodes = [*contexts]
+    for key, found in tape.extra.items():
+        if type(key) is not tuple:
+            nodes.append(key)
+        elif found() is not None:
+            held.append(key[1])
+    return (bytes(mask), tuple(held), tuple(nodes)) if nodes else None
+
+
+attached = _attached if native is None else native.attached
+
+
+def _unreachable(tape, mask, held, nodes):
     alive = {i for i, v in enumerate(tape.values) if mask[i] and v.needs and v.leaf is None}
     alive.update(held)
     steps = tape.prefix.steps()[0]
     for step in reversed(steps):
         if step.kind in ("op", "function") and any(step.first + i in alive for i in range(len(step.out_avals))):
             alive.update(s for s in step.ins if type(s) is not tuple)
-    return tuple([s.first for s in steps if s.out_avals and s.first in attached and not any(s.first + i in alive for i in range(len(s.out_avals)))])
+    return tuple([s.first for s in steps if s.out_avals and s.first in nodes and not any(s.first + i in alive for i in range(len(s.out_avals)))])
 
 
 _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
-_HERE = 4  # further holders of a Value while `_dead` looks at it: the tensor, and a variable of each of three functions
 
 
 def _collecting(phase, info):

@@ -222,12 +222,12 @@ def _check_grad(i, shape, dtype, g, batched):
 
 
 def _ones(shape, dtype):
-    if any(n != 1 for n in shape):
-        raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    if dtype.category != FLOAT:
-        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
     spec = _ones_specs.get((shape, dtype))
     if spec is None:
+        if any(n != 1 for n in shape):
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if dtype.category != FLOAT:
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
         spec = _ones_specs[shape, dtype] = spec_of(OPS["_ones"], (("size", shape), ("dtype", dtype)), ())
     return wrap(record_op(spec, ())[0])
 

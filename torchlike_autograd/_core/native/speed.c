@@ -22,6 +22,7 @@
 #include "run.h"
 #include "backward.h"
 #include "walk.h"
+#include "lifetimes.h"
 
 /* The functions of the module */
 
@@ -181,6 +182,7 @@ static PyMethodDef methods[] = {
     {"finish", speed_finish, METH_O, "engine.finish_leaf for leaves that nobody watches."},
     {"accumulate", (PyCFunction)(void (*)(void))speed_accumulate, METH_FASTCALL, "Add a gradient to a leaf's."},
     {"live_mask", speed_live_mask, METH_O, "execute.live_mask"},
+    {"attached", (PyCFunction)(void (*)(void))speed_attached, METH_FASTCALL, "lifetimes._attached"},
     {NULL},
 };
 
