@@ -15,8 +15,9 @@ from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .saying import warn
 from .shapes import contiguous_strides, numel
+from .speed import native
 from .state import new as _new
-from .storage import PickSpec, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
+from .storage import PickSpec, links, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -27,6 +28,8 @@ def values_of(flat):
 def run(spec, flat):
     """Call an operator: the result Tensor, or a tuple of them."""
     op = spec.op
+    if op.is_view and op.multi and len(flat) == 1:
+        return _views(spec, flat[0])
     values = record_op(spec, values_of(flat))
     if op.guard is not None:
         guards.note(values[0])
@@ -71,12 +74,25 @@ def _wrap_views(spec, flat, values):
     numbers = tuple(x for x in flat if not isinstance(x, Tensor))
     if not spec.op.multi:
         return make_view(base, spec, numbers, values[0], None)
-    creation = "multi" if spec.op.multi_view and thread.state.grad else None
-    out = tuple([make_view(base, PickSpec(spec, i), numbers, v, creation) for i, v in enumerate(values)])
-    if spec.op.untracked:
+    creation = _creation(spec.op)
+    return _tracked(spec.op, tuple([make_view(base, link, numbers, v, creation) for link, v in zip(links(spec, len(values)), values)]))
+
+
+def _creation(op):
+    return "multi" if op.multi_view and thread.state.grad else None
+
+
+def _tracked(op, out):
+    if op.untracked:
         for t in out:
             untrack(t)
     return out
+
+
+def _views(spec, source):
+    """All results of a view operator of one tensor."""
+    out = native.views(spec, source, _creation(spec.op)) if native is not None else None
+    return _wrap_views(spec, (source,), record_op(spec, values_of((source,)))) if out is None else _tracked(spec.op, out)
 
 
 # In place

@@ -495,6 +495,13 @@ class PickSpec:
         return out
 
 
+def links(spec, n):
+    """A link for each of the first n results (or more) of a view operator with several."""
+    if len(spec.links) < n:
+        spec.links = tuple([PickSpec(spec, i) for i in range(n)])
+    return spec.links
+
+
 _REPEATING = ("expand", "unfold", "_as_strided")  # views that may show one element several times
 
 

@@ -30,22 +30,36 @@ def view_of(t, key, *numbers, **statics):
     return follow_view(spec, t) if not numbers and spec.single_view else run(spec, (t, *numbers))
 
 
-_row_major: dict = {}  # sizes as they were given, with their types -> spec of that view of a tensor that lies row by row
+_remembered: dict = {}  # see `_key` -> the specs that were recorded
 
 
-def _known_size(t, size):
+def _key(way, t, size):
+    """What decides what `view` or `reshape` records: the sizes as they were given, with their types, and how the tensor lies, unless it is row by row."""
+    view = t._view
+    if t._layout_ is None and (view is None or not view.chain):
+        return (way, size, *map(type, size))
+    return (way, size, *map(type, size), t._v.aval.shape, t._geometry()[0])
+
+
+def _known(way, t, size):
+    """The specs for sizes that were asked for before."""
     try:
-        spec = _row_major.get((size, *map(type, size)))
+        return _remembered.get(_key(way, t, size))
     except TypeError:  # a list
         return None
-    return spec if spec is not None and plain(t) else None
 
 
-def _remember_size(given, dims):
-    if all(type(n) is int or (type(n) is tuple and all(type(i) is int for i in n)) for n in given):
-        if len(_row_major) > 4096:
-            _row_major.clear()
-        _row_major[(given, *map(type, given))] = spec_of(OPS["view"], (("size", dims),), ("T",))
+def _remember(way, t, size, specs):
+    if all(type(n) is int or (type(n) is tuple and all(type(i) is int for i in n)) for n in size):
+        if len(_remembered) > 4096:
+            _remembered.clear()
+        _remembered[_key(way, t, size)] = specs
+
+
+def _record(specs, t):
+    for spec in specs:
+        t = follow_view(spec, t) if spec.single_view else unary(spec, t)
+    return t
 
 
 _methods: dict = {}
@@ -87,12 +101,20 @@ _NOT_VIEWABLE = ("view size is not compatible with input tensor's size and strid
 
 def viewed(t, size):
     """`t.view(size)` for a tuple of ints."""
+    return _record(_view_specs(t, size), t)
+
+
+def _view_specs(t, size):
     if not plain(t):
         shape = t._v.aval.shape
         new = shapes.infer_size(size, shapes.numel(shape))
         if shapes.view_strides(shape, t._geometry()[0], new) is None:
             raise RuntimeError(_NOT_VIEWABLE)
-    return view_of(t, "view", size=size)
+    return (_sized("view", size=size),)
+
+
+def _sized(key, **statics):
+    return spec_of(OPS[key], tuple(statics.items()), ("T",))
 
 
 _VIEWS = [signature("view(Tensor self, ScalarType dtype)"), signature("view(Tensor self, int[] size)")]
@@ -101,15 +123,17 @@ _VIEWS = [signature("view(Tensor self, ScalarType dtype)"), signature("view(Tens
 @composite("Tensor.view")
 def view(self, *size, **kwargs):
     """A view with other sizes, or of the same bytes as another dtype."""
-    spec = None if kwargs else _known_size(self, size)
-    if spec is not None:
-        return follow_view(spec, self)
+    specs = None if kwargs else _known("view", self, size)
+    if specs is not None:
+        return _record(specs, self)
     if kwargs:
         size = (*size, *kwargs.values()) if set(kwargs) <= {"size", "dtype"} and not size else None
     dims = sizes_of(size) if size else None
     if dims is not None:
-        _remember_size(size, dims)
-        return viewed(self, dims)
+        specs = _view_specs(self, dims)
+        out = _record(specs, self)
+        _remember("view", self, size, specs)
+        return out
     if size is not None and len(size) == 1 and isinstance(size[0], dtypes.dtype):
         return _retyped(self, size[0])
     raise complaint("view", _VIEWS, (self, *(size or ())), kwargs, True)
@@ -132,22 +156,24 @@ def _retyped(t, dtype):
 
 def reshaped(t, size):
     """`t.reshape(size)` for a tuple of ints: a view where strides permit, a copy otherwise."""
+    return _record(_reshape_specs(t, size), t)
+
+
+def _reshape_specs(t, size):
     if plain(t):
-        return view_of(t, "view", size=size)
+        return (_sized("view", size=size),)
     shape = t._v.aval.shape
     new = shapes.infer_size(size, shapes.numel(shape))
     strides = shapes.view_strides(shape, t._geometry()[0], new)
-    if strides is None:
-        return view_of(copied(t), "_unsafe_view", size=new)
-    return view_of(t, "_reshape_alias", size=new, stride=strides)
+    return (_CLONE, _sized("_unsafe_view", size=new)) if strides is None else (_sized("_reshape_alias", size=new, stride=strides),)
 
 
 @published("reshape(Tensor self, int[] shape)")
 def reshape(input, *shape, **kwargs):
     """Other sizes: a view where strides permit, a copy otherwise."""
-    spec = None if kwargs else _known_size(input, shape)
-    if spec is not None:
-        return follow_view(spec, input)
+    specs = None if kwargs else _known("reshape", input, shape)
+    if specs is not None:
+        return _record(specs, input)
     if kwargs and not shape and set(kwargs) == {"shape"}:
         shape = (kwargs["shape"],)
         kwargs = {}
@@ -155,8 +181,10 @@ def reshape(input, *shape, **kwargs):
     dims = sizes_of(shape) if shape else None
     if dims is None:
         raise TypeError("reshape() takes sizes")
-    _remember_size(shape, dims)
-    return reshaped(input, dims)
+    specs = _reshape_specs(input, dims)
+    out = _record(specs, input)
+    _remember("reshape", input, shape, specs)
+    return out
 
 
 def only_known(name, kwargs):

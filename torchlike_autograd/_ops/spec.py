@@ -87,7 +87,7 @@ def _is_number(a):
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("forms", "guarded", "hot", "op", "pattern", "single_view", "statics")
+    __slots__ = ("forms", "guarded", "hot", "links", "op", "pattern", "single_view", "statics")
     weight = 1
 
     def __init__(self, op, statics, pattern):
@@ -96,6 +96,7 @@ class Spec:
         self.hot = plain and not op.guard  # one plain result
         self.guarded = plain and op.guard is not None  # one plain result, checked when it is looked at
         self.single_view = op.is_view and not (op.multi or op.host or op.guard)
+        self.links = ()  # of views with several results, see storage.links
         self.forms = {}
 
     def form(self, avals) -> Form:

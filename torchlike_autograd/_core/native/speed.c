@@ -135,7 +135,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Step", "kind", &step_kind}, {"Step", "form", &step_form}, {"Step", "mode", &step_mode}, {"Step", "packed", &step_packed}, {"Step", "wanted", &step_wanted},
         {"Prefix", "parent", &prefix_parent}, {"Prefix", "size", &prefix_size}, {"Prefix", "inputs", &prefix_inputs}, {"Prefix", "numbers", &prefix_numbers},
         {"Prefix", "weight", &prefix_weight}, {"Prefix", "watched", &prefix_watched}, {"Prefix", "frees", &prefix_frees}, {"Prefix", "setup", &prefix_setup},
-        {"Aval", "shape", &aval_shape}, {"Spec", "guarded", &spec_guarded}, {"Spec", "hot", &spec_hot}, {"Spec", "single_view", &spec_single_view},
+        {"Aval", "shape", &aval_shape}, {"Spec", "guarded", &spec_guarded}, {"Spec", "hot", &spec_hot}, {"Spec", "single_view", &spec_single_view}, {"Spec", "links", &spec_links},
     };
     const struct { const char *name; PyObject **out; } objects[] = {
         {"Tensor", (PyObject **)&Tensor}, {"Value", (PyObject **)&Value}, {"Counter", (PyObject **)&Counter}, {"Cell", (PyObject **)&Cell},
@@ -146,7 +146,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"device_array", &py_device_array}, {"accumulate", &py_accumulate}, {"note", &py_note}, {"await_codes", &py_await_codes}, {"spare", &py_spare}, {"checked", &py_checked}, {"retain", &py_retain}, {"release_kept", &py_release_kept}, {"second_time", &py_second_time}, {"watched", &watched}, {"stats", &stats}, {"credits", &credits}, {"serials", &serials}, {"ADD", &ADD}, {"flush", &py_flush}, {"value_at", &py_value_at}, {"number_at", &py_number_at},
         {"Tape", (PyObject **)&Tape}, {"Stage", (PyObject **)&Stage}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
         {"Spec", (PyObject **)&Spec}, {"Form", (PyObject **)&Form}, {"Step", (PyObject **)&Step}, {"number_avals", &number_avals},
-        {"record_limit", &record_limit}, {"made_nodes", &made_nodes},
+        {"record_limit", &record_limit}, {"made_nodes", &made_nodes}, {"links", &py_links},
         {"LEAF", &LEAF}, {"INPLACE", &INPLACE}, {"NOGRAD", &NOGRAD},
     };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
@@ -168,6 +168,7 @@ static PyMethodDef methods[] = {
     {"binary", (PyCFunction)(void (*)(void))speed_binary, METH_FASTCALL, "hot.binary"},
     {"with_number", (PyCFunction)(void (*)(void))speed_with_number, METH_FASTCALL, "hot.with_number"},
     {"view", (PyCFunction)(void (*)(void))speed_view, METH_FASTCALL, "hot.view"},
+    {"views", (PyCFunction)(void (*)(void))speed_views, METH_FASTCALL, "All results of a view operator of one tensor."},
     {"twin", (PyCFunction)(void (*)(void))speed_twin, METH_FASTCALL, "hot.twin"},
     {"write", (PyCFunction)(void (*)(void))speed_write, METH_FASTCALL, "storage.write"},
     {"run", (PyCFunction)(void (*)(void))speed_run, METH_FASTCALL, "The results of a compiled program on what a tape holds."},

@@ -103,8 +103,8 @@ static PyObject *new_view(PyObject *base, PyObject *chain, PyObject *creation, P
     return view;
 }
 
-/* hot.make_view for a view with one result, made in the thread's own mode; takes the reference to v. */
-static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, PyObject *v)
+/* hot.make_view for a view made in the thread's own mode; takes the reference to v.  as: "multi", or NULL for what the mode says. */
+static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, PyObject *v, PyObject *as)
 {
     State *s = TENSOR(source);
     PyObject *st = state(), *t = NULL, *chain = NULL, *view = NULL;
@@ -112,7 +112,7 @@ static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, 
     if (cell == NULL)
         goto fail;
     int grad = SLOT(st, st_grad) == Py_True;
-    PyObject *creation = grad ? s_default : s_no_grad, *base, *under;
+    PyObject *creation = as != NULL ? as : grad ? s_default : s_no_grad, *base, *under;
     if (IS_NONE(s->view)) {
         chain = extended_chain(NULL, link, numbers);
         base = source, under = Py_None;
@@ -124,7 +124,7 @@ static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, 
             base = source, under = s->view;
         else {
             under = SLOT(s->view, view_under);
-            if (grad)
+            if (grad && as == NULL)
                 creation = SLOT(s->view, view_creation);
         }
     }
@@ -183,10 +183,40 @@ static PyObject *view_by(PyObject *spec, PyObject *source, PyObject *number)
     }
     PyObject *out = NULL;
     if (v != NULL && numbers != NULL)
-        out = make_view(source, spec, numbers, v);
+        out = make_view(source, spec, numbers, v, NULL);
     else
         Py_XDECREF(v);
     Py_XDECREF(numbers);
+    return out;
+}
+
+/* views(spec, source, creation): all results of a view operator of one tensor without numbers (dispatch._views); None where it has to go the general way. */
+static PyObject *speed_views(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *spec = args[0], *source = args[1], *as = args[2] == Py_None ? NULL : args[2], *st = state(), *links = SLOT(spec, spec_links);
+    if (st == NULL)
+        return NULL;
+    if (links == NULL || PySet_GET_SIZE(REPLAY) || !PyBool_Check(SLOT(st, st_grad)) || !counts_plainly(TENSOR(source)))
+        return Py_NewRef(Py_None);
+    PyObject *in = read_value(source), *made = in == NULL ? NULL : record_all(spec, NULL, &in, 1), *out = NULL;
+    Py_XDECREF(in);
+    Py_ssize_t n = made == NULL ? 0 : PyList_GET_SIZE(made);
+    Py_INCREF(links);
+    if (made != NULL && PyTuple_GET_SIZE(links) < n) {
+        Py_DECREF(links);
+        links = PyObject_CallFunction(py_links, "On", spec, n);
+    }
+    if (made != NULL && links != NULL)
+        out = PyTuple_New(n);
+    for (Py_ssize_t i = 0; out != NULL && i < n; i++) {
+        PyObject *t = make_view(source, PyTuple_GET_ITEM(links, i), no_numbers, Py_NewRef(PyList_GET_ITEM(made, i)), as);
+        if (t == NULL)
+            Py_CLEAR(out);
+        else
+            PyTuple_SET_ITEM(out, i, t);
+    }
+    Py_XDECREF(links);
+    Py_XDECREF(made);
     return out;
 }
 
