@@ -20,12 +20,13 @@ class Seen(dict):
 
 
 def words(text):
-    """A message as it is stored: no addresses, no places in C++ sources, no overload listings."""
+    """A message as it is stored: no addresses, no places in C++ sources, no overload listings, no advice that Python gives since 3.13."""
     text = text.replace(PACKAGE, "torch")
     text = re.sub(r"0x[0-9a-fA-F]+", "0x", text)
     text = re.sub(r" ?\(Triggered internally at .*?\)$", "", text, flags=re.S)
     text = re.sub(r"(but expected one of:).*", r"\1", text, flags=re.S)
-    return text.strip()
+    text = re.sub(r"(unexpected keyword argument '\w+')\. Did you mean '\w+'\?$", r"\1", text)
+    return text.removesuffix(" and no __dict__ for setting new attributes").strip()
 
 
 def error(exception):
