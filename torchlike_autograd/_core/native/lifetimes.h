@@ -13,7 +13,7 @@ static inline char *noted(char *at, PyObject *slot, char mark)
    and what of it is held; None where nothing is attached (lifetimes.py).  dying: slot of a Value that has one holder who is about to be gone, or None. */
 static PyObject *speed_attached(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    PyObject *tape = args[0], *values = SLOT(tape, tape_values), *contexts = SLOT(tape, tape_contexts), *extra = SLOT(tape, tape_extra), *key, *found;
+    PyObject *tape = args[0], *values = SLOT(tape, tape_values), *contexts = SLOT(tape, tape_contexts), *extra = SLOT(tape, tape_extra), *key, *found, *target;
     Py_ssize_t n = PyList_GET_SIZE(values), most = n + 5 * (PyDict_GET_SIZE(contexts) + PyDict_GET_SIZE(extra)), at = 0;
     Py_ssize_t dying = args[1] == Py_None ? -1 : PyLong_AsSsize_t(args[1]);
     int nodes = 0;
@@ -33,8 +33,10 @@ static PyObject *speed_attached(PyObject *module, PyObject *const *args, Py_ssiz
             end = noted(end, key, 2);
             nodes = 1;
         }
-        else if (PyWeakref_Check(found) && PyWeakref_GetObject(found) != Py_None)
+        else if ((target = target_of(found)) != NULL) {
+            Py_DECREF(target);
             end = noted(end, PyTuple_GET_ITEM(key, 1), 3);
+        }
     }
     if (PyErr_Occurred() || !nodes) {
         Py_DECREF(out);

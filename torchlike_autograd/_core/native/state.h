@@ -69,6 +69,18 @@ static PyTypeObject StateType = {
 #define TENSOR(t) ((State *)(t))
 #define IS_NONE(p) ((p) == NULL || (p) == Py_None)
 
+/* What a weak reference points to, new; NULL where it is gone. */
+static PyObject *target_of(PyObject *ref)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject *found = NULL;
+    return PyWeakref_GetRef(ref, &found) == 1 ? found : NULL;
+#else
+    PyObject *found = PyWeakref_GetObject(ref);
+    return found == NULL || found == Py_None ? NULL : Py_NewRef(found);
+#endif
+}
+
 /* Python classes, and the offsets of their slots. */
 
 #define SLOT(p, offset) (*(PyObject **)((char *)(p) + (offset)))

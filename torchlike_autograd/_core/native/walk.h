@@ -68,20 +68,21 @@ static PyObject *after_hooks(PyObject *hooks, PyObject *g)
 /* Fill `.grad` of the tensor behind a weak reference (hooks.retain). */
 static int retain(PyObject *ref, PyObject *g, PyObject *pass)
 {
-    PyObject *t = PyWeakref_GetObject(ref), *leaf;
-    if (t == NULL || t == Py_None)
-        return t == NULL ? -1 : 0;
-    leaf = TENSOR(t)->leaf;
+    PyObject *t = target_of(ref), *leaf = t == NULL ? NULL : TENSOR(t)->leaf;
+    int bad = t == NULL && PyErr_Occurred() != NULL;
     if (leaf != NULL && Py_TYPE(leaf) == Leaf && SLOT(leaf, leaf_grad) == Py_None) {
         PyObject *kept = wrap(Py_NewRef(g));
-        if (kept == NULL)
-            return -1;
-        Py_SETREF(SLOT(leaf, leaf_grad), kept);
-        return 0;
+        bad = kept == NULL;
+        if (kept != NULL)
+            Py_SETREF(SLOT(leaf, leaf_grad), kept);
     }
-    PyObject *r = PyObject_CallFunctionObjArgs(py_retain, t, g, pass, NULL);
-    Py_XDECREF(r);
-    return r == NULL ? -1 : 0;
+    else if (t != NULL) {
+        PyObject *r = PyObject_CallFunctionObjArgs(py_retain, t, g, pass, NULL);
+        bad = r == NULL;
+        Py_XDECREF(r);
+    }
+    Py_XDECREF(t);
+    return bad ? -1 : 0;
 }
 
 /* Hooks and retained gradients of the outputs of a step that the next stage runs (the first half of engine.run_watched); 0 where a gradient is undefined. */
