@@ -9,7 +9,7 @@ import pytest
 
 import torchlike_autograd as torch
 from sampling import EVERYTHING
-from torchlike_autograd._core import execute, record
+from torchlike_autograd._core import execute, lifetimes, record
 from torchlike_autograd._core.speed import native, source_hash
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -126,7 +126,7 @@ def test_indices_and_operands_that_the_shortcuts_do_not_take():
 
 EDGES = """
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, record
+from torchlike_autograd._core import execute, lifetimes, record
 
 
 def calls():
@@ -162,3 +162,34 @@ def test_new_edges_are_those_of_python():
     assert ours.returncode == general.returncode == 0, ours.stderr + general.stderr
     assert ours.stdout == general.stdout
     assert ours.stdout.count("Step") > 15
+
+
+@needs_native
+def test_what_is_held_is_told_apart_alike():
+    """Native and Python keys of what is attached differ, and agree, between the same situations."""
+    x = torch.ones(2, requires_grad=True)
+    first = x * 2
+    second = first * 3
+    for t in (first, second):
+        t.register_hook(lambda g: g)
+    third, tape = second.sum(), first._v.tape
+    keys = []
+
+    def note(dying=None):
+        keys.append((native.attached(tape, dying), lifetimes._attached(tape, dying)))
+
+    note()
+    note(first._v.slot)  # its tensor is about to be gone
+    value = first._v
+    note(value.slot)  # but somebody holds its Value
+    del value
+    node = second.grad_fn
+    note()
+    del node
+    note()
+    second = t = None
+    note()
+    for a, b in keys:
+        assert [a == other for other, _ in keys] == [b == other for _, other in keys]
+    assert len({a for a, _ in keys}) == 4
+    assert third._v.tape is tape
