@@ -17,7 +17,7 @@ from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import PickSpec, links, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
+from .storage import links, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):

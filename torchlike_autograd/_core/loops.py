@@ -98,9 +98,8 @@ class _Numbering:
     def turn(self, node):
         """The numbers that a loop's body makes, in a turn where what it carries has the numbers of its places."""
         if node.turn is None:
-            p = node.eqn.params
-            fixed, carried = p["num_consts"], p["num_carry"]
-            body = p["jaxpr"]
+            fixed, carried = _parts(node.eqn)
+            body = _closed(node.eqn.params["jaxpr"])
             at = [self.number(("carried", k, _type(v))) for k, v in enumerate(body.jaxpr.invars[fixed:fixed + carried])]
             own = [self.number(("turn's", n)) for n in node.ins[fixed + carried:]]
             node.turn = self.run(body.jaxpr, map(self.array, body.consts), [*node.ins[:fixed], *at, *own], False)
@@ -118,7 +117,20 @@ def _body(eqn):
     if eqn.primitive.name not in _CALLS or eqn.effects:
         return None
     body = next((eqn.params[k] for k in _BODIES if k in eqn.params), None)
-    return ClosedJaxpr(body, ()) if isinstance(body, Jaxpr) and not body.constvars else body if isinstance(body, ClosedJaxpr) else None
+    return _closed(body) if isinstance(body, ClosedJaxpr) or (isinstance(body, Jaxpr) and not body.constvars) else None
+
+
+def _closed(body):
+    return ClosedJaxpr(body, ()) if isinstance(body, Jaxpr) else body
+
+
+def _parts(eqn):
+    """How many inputs of a loop are the same in every turn, and how many values it carries."""
+    p = eqn.params
+    if "num_carry" in p:
+        return p["num_consts"], p["num_carry"]
+    fixed, carried, _ = p["ft_in"].unpack()  # since JAX 0.12
+    return len(fixed), len(carried)
 
 
 def _loops(jaxpr):
@@ -135,11 +147,10 @@ def _loops(jaxpr):
 def _same(numbering, short, long):
     """Whether a loop does in every turn what another one does too, so that all of its results are carried or stored there."""
     p, q = short.eqn.params, long.eqn.params
-    carried = p["num_carry"]
-    if short is long or (p["length"], p["reverse"]) != (q["length"], q["reverse"]) or carried > q["num_carry"]:
+    if short is long or (p["length"], p["reverse"]) != (q["length"], q["reverse"]):
         return False
-    starts, others = (n.ins[n.eqn.params["num_consts"]:][:carried] for n in (short, long))
-    if starts != others:
+    (fixed, carried), (others, most) = _parts(short.eqn), _parts(long.eqn)
+    if carried > most or short.ins[fixed:fixed + carried] != long.ins[others:others + carried]:
         return False
     made, kept = numbering.turn(short), numbering.turn(long)
     return made[:carried] == kept[:carried] and set(made).issubset(kept)
@@ -151,31 +162,46 @@ def _replacements(numbering):
     out = {}
     for short in loops:
         long = next((n for n in loops if n not in out and _same(numbering, short, n)), None)
-        if long is not None:
-            out[short] = long, _places(numbering, short, long)
+        places = None if long is None else _places(numbering, short, long)
+        if places is not None:
+            out[short] = long, places
     return out
 
 
 def _places(numbering, short, long):
-    """Where a loop's results stand among those of another, which stores from now on what it only carried."""
-    carried, others = (n.eqn.params["num_carry"] for n in (short, long))
+    """Where a loop's results stand among those of another, which stores from now on what it only carried; None where that cannot be written."""
+    (_, carried), (_, others) = _parts(short.eqn), _parts(long.eqn)
     places = [*range(carried)]
-    for n, v in zip(short.turn[carried:], short.eqn.outvars[carried:]):
-        if n not in long.turn[others:]:
-            _store(numbering, long, long.turn.index(n), v.aval)
+    for n in short.turn[carried:]:
+        if n not in long.turn[others:] and not _store(numbering, long, long.turn.index(n)):
+            return None
         places.append(long.turn.index(n, others))
     return places
 
 
-def _store(numbering, node, k, stacked):
-    """Make a loop store a result of each turn, of which it gave the last only."""
-    body = node.eqn.params["jaxpr"]
-    run = jaxpr_as_fun(body)
-    longer = jax.make_jaxpr(lambda *ins: [*(out := run(*ins)), out[k]])(*body.in_avals)
-    node.eqn = node.eqn.replace(params={**node.eqn.params, "jaxpr": longer}, outvars=[*node.eqn.outvars, Var(stacked)])
+def _store(numbering, node, k):
+    """Make a loop store a result of each turn, of which it gave the last only; False where JAX would write it otherwise."""
+    eqn, (fixed, carried) = node.eqn, _parts(node.eqn)
+    p, run = eqn.params, jaxpr_as_fun(_closed(eqn.params["jaxpr"]))
+
+    def loop(*ins):
+        def turn(held, own):
+            out = run(*ins[:fixed], *held, *own)
+            return out[:carried], [*out[carried:], out[k]]
+
+        last, kept = jax.lax.scan(turn, [*ins[fixed:fixed + carried]], [*ins[fixed + carried:]], p["length"], p["reverse"], p["unroll"])
+        return [*last, *kept]
+
+    made = jax.make_jaxpr(loop)(*[jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type) for v in eqn.invars])
+    if made.consts or len(made.eqns) != 1 or made.eqns[0].outvars != made.jaxpr.outvars or not all(v in made.jaxpr.invars for v in made.eqns[0].invars):
+        return False
+    longer, at = made.eqns[0], {v: i for i, v in enumerate(made.jaxpr.invars)}
+    order = [at[v] for v in longer.invars]
+    node.eqn = longer.replace(invars=[eqn.invars[i] for i in order], source_info=eqn.source_info)
     new = next(numbering.count)
-    node.outs, node.turn = [*node.outs, new], [*node.turn, node.turn[k]]
+    node.ins, node.outs, node.turn = [node.ins[i] for i in order], [*node.outs, new], [*node.turn, node.turn[k]]
     numbering.makers[new] = node
+    return True
 
 
 class _Rewriting:
