@@ -174,7 +174,7 @@ class Node:
             return saved_value(self, name[len("_saved_"):])
         if name.startswith("_raw_saved_"):
             return raw_saved(self, name[len("_raw_saved_"):])
-        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+        raise AttributeError(f"'{type(self).__name__.rpartition('::')[2]}' object has no attribute '{name}'")
 
     def __dir__(self):
         return sorted({*object.__dir__(self), *saved_names(self)})

@@ -242,7 +242,7 @@ def _places_called(node, name):
 
 
 def _missing(node, name, kind):
-    return AttributeError(f"'{node.name()}' object has no attribute '{kind}{name}'")
+    return AttributeError(f"'{type(node).__name__.rpartition('::')[2]}' object has no attribute '{kind}{name}'")
 
 
 def raw(node, name):
