@@ -167,7 +167,7 @@ class Node:
 
     @property
     def _input_metadata(self):
-        return [_InputMetadata(a) for a in self._step().out_avals]
+        return tuple([_InputMetadata(a) for a in self._step().out_avals])
 
     def __getattr__(self, name):
         if name.startswith("_saved_"):
@@ -205,6 +205,7 @@ def short_name(node):
 class _InputMetadata:
     """Shape, dtype and device of a gradient that a node takes."""
 
+    __module__ = "torch._C._autograd"
     is_nested_tensor = is_cpp_nested_tensor = False
 
     def __init__(self, a):
@@ -343,7 +344,7 @@ class AccumulateGrad(Node):
 
     @property
     def _input_metadata(self):
-        return [_InputMetadata(self._leaf.tensor()._v.aval)]
+        return (_InputMetadata(self._leaf.tensor()._v.aval),)
 
     @property
     def next_functions(self):
