@@ -21,7 +21,7 @@ class Kept:
     __slots__ = ("counter", "ctx", "freed", "output", "packed", "tensor", "value", "version")
 
     def __init__(self, ctx, t, outputs):
-        self.packed, self.freed, self.ctx = None, False, ref(ctx)
+        self.packed, self.freed, self.ctx = None, False, None if ctx is None else ref(ctx)
         self.output = next((i for i, o in enumerate(outputs) if o is t), None)
         self.value = t._value()
         self.tensor = None if self.output is not None else t
