@@ -133,3 +133,13 @@ def _(torch):
     cell = nn.LSTMCell(2, 3)
     for hx in (torch.ones(1, 3), torch.ones(2, 3), torch.ones(3), 1):
         yield f"cell {tuple(getattr(hx, 'shape', ()))}", raises(lambda hx=hx: cell(torch.ones(1, 2), hx))
+
+
+@case("mistakes.generator")
+def _(torch):
+    for name, args in (("rand", (2,)), ("randn", (2,)), ("randperm", (3,)), ("randint", (3, (2,))), ("bernoulli", (torch.ones(2),)), ("multinomial", (torch.ones(2), 1))):
+        yield name, raises(lambda name=name, args=args: getattr(torch, name)(*args, generator=1))
+    for name in ("normal_", "uniform_"):
+        yield name, raises(lambda name=name: getattr(torch.ones(2), name)(generator="a"))
+    yield "state", raises(lambda: torch.Generator().set_state(1))
+    yield "sizes", raises(lambda: torch.ones(3) in torch.ones(2))

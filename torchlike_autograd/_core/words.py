@@ -17,6 +17,7 @@ import numpy as np
 
 from .._tensor import Tensor, from_array
 from . import devices, dtypes, layouts, overriding
+from .rng_stream import Generator
 
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
@@ -99,7 +100,7 @@ def _is_ints(x, name):
 _FITS = {
     "Tensor": lambda x, n: isinstance(x, Tensor), "int": lambda x, n: _is_int(x), "bool": lambda x, n: isinstance(x, bool),
     "Number": lambda x, n: _is_number(x), "float": lambda x, n: _is_number(x) and not isinstance(x, complex), "tuple of ints": _is_ints,
-    "str": lambda x, n: isinstance(x, str), "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
+    "torch.Generator": lambda x, n: isinstance(x, Generator), "str": lambda x, n: isinstance(x, str), "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
     "torch.device": lambda x, n: isinstance(x, (devices.device, str)) or _is_int(x), "torch.layout": lambda x, n: isinstance(x, layouts.layout),
     "torch.memory_format": lambda x, n: isinstance(x, layouts.memory_format),
     "tuple of Tensors": lambda x, n: isinstance(x, (list, tuple)) and all(isinstance(t, Tensor) for t in x),
