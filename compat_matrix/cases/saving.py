@@ -1,6 +1,7 @@
 """torch.save and torch.load: round trips, what is refused and in which words, where storages go."""
 
 import collections
+import copy
 import io
 import pickle
 
