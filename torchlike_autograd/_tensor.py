@@ -243,6 +243,14 @@ class Tensor(State, Values, metaclass=TensorMeta):
             leaf = self._leaf = Leaf(self)
         return leaf
 
+    def _renew_leaf(self):
+        """Another accumulation point for other contents: graphs made before lead to the old one, whose gradients come here all the same."""
+        old, self._leaf = self._leaf, None
+        old.off = True
+        new = self._leaf_point()
+        new.grad, new.hooks, new.post = old.grad, old.hooks, old.post
+        return new
+
     @property
     def is_leaf(self):
         v = history(self)
@@ -473,10 +481,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
         self._cell, self._at = cell, cell.n
         self._layout_ = new._layout_
         if old.needs:
-            if new._v.aval == old.aval:
+            if old.leaf is not None and old.leaf is self._leaf and new.dtype is not self.dtype:
+                v = as_leaf(v, self._renew_leaf())
+            else:
                 v = with_history(v, old)
-            elif old.leaf is not None:
-                v = as_leaf(v, old.leaf)
         self._v = v
         base = None if self._view is None else self._view.base
         if base is not None or new._view is not None:

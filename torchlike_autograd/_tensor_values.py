@@ -117,7 +117,7 @@ class Values(Members):
 
     def __contains__(self, element):
         if isinstance(element, (Values, int, float, complex, bool)):
-            return bool((self == element).any().item())
+            return bool(((element == self) if isinstance(element, Values) else (self == element)).any().item())
         raise RuntimeError(
             f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
@@ -175,11 +175,9 @@ class Values(Members):
 
     def __copy__(self):
         out = _new(type(self))
-        cell_of(self)
-        copy_state(self, out, but=("_leaf",))
+        copy_state(self.data, out)
         out.__dict__.update(user_fields(self))
-        if self.requires_grad and self.is_leaf:
-            out._v = as_detached(out._v)
+        if self.requires_grad:
             out.requires_grad_()
         return out
 

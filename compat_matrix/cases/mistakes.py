@@ -109,3 +109,37 @@ def _(torch):
         yield f"{dtype} where", wrong(torch.where, x > 5, n, x)
         yield f"{dtype} scalar_tensor", wrong(torch.scalar_tensor, n, dtype=x.dtype), wrong(torch.full, (2,), n, dtype=x.dtype)
         yield f"{dtype} linspace", wrong(torch.linspace, 0, n, 2, dtype=x.dtype)
+
+
+@case("mistakes.numpy_bool")
+def _(torch):
+    o, ones = np.True_, torch.ones(2, dtype=torch.int64)
+    for name in ("add", "mul", "sub", "floor_divide", "remainder", "pow", "eq", "clamp", "fill_", "bitwise_and"):
+        yield name, raises(lambda name=name: getattr(ones.clone(), name)(o))
+    yield "python", ones * o, o + ones, o - ones.float(), torch.where(ones > 0, ones, o)
+    yield "made", torch.full((2,), o), torch.arange(o), torch.tensor([o])
+    yield "in place", raises(lambda: ones.clone().add_(o)), raises(lambda: ones.__setitem__(0, o)), raises(lambda: ones[o])
+    yield "keepdim", raises(lambda: ones.sum(0, o)), raises(lambda: torch.add(ones, torch.Size([2])))
+
+
+@case("mistakes.recurrent")
+def _(torch):
+    nn = torch.nn
+    for size in (2.0, "a", -1, np.int64(2)):
+        yield f"size {size!r}", raises(lambda size=size: nn.LSTM(size, 3))
+    for kind in (nn.LSTM, nn.GRU, nn.RNN):
+        m = kind(2, 3)
+        yield kind.__name__, raises(lambda m=m: m(torch.ones(0, 1, 2))), raises(lambda m=m: m(1, 2, 3)), raises(lambda m=m: m()), raises(lambda m=m: m(1, foo=1))
+    cell = nn.LSTMCell(2, 3)
+    for hx in (torch.ones(1, 3), torch.ones(2, 3), torch.ones(3), 1):
+        yield f"cell {tuple(getattr(hx, 'shape', ()))}", raises(lambda hx=hx: cell(torch.ones(1, 2), hx))
+
+
+@case("mistakes.generator")
+def _(torch):
+    for name, args in (("rand", (2,)), ("randn", (2,)), ("randperm", (3,)), ("randint", (3, (2,))), ("bernoulli", (torch.ones(2),)), ("multinomial", (torch.ones(2), 1))):
+        yield name, raises(lambda name=name, args=args: getattr(torch, name)(*args, generator=1))
+    for name in ("normal_", "uniform_"):
+        yield name, raises(lambda name=name: getattr(torch.ones(2), name)(generator="a"))
+    yield "state", raises(lambda: torch.Generator().set_state(1))
+    yield "sizes", raises(lambda: torch.ones(3) in torch.ones(2))

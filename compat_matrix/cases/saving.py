@@ -1,6 +1,7 @@
 """torch.save and torch.load: round trips, what is refused and in which words, where storages go."""
 
 import collections
+import copy
 import io
 import pickle
 
@@ -140,3 +141,20 @@ def _(torch):
     yield "goes on", q.detach()
     whole = torch.load(saved(torch, o), weights_only=False)
     yield "an optimizer", type(whole).__name__, whole.param_groups[0]["lr"], list(whole.state.values())[0]["momentum_buffer"]
+
+
+@case("saving.shallow_copies")
+def _(torch):
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    c = copy.copy(y)
+    yield "no leaf", c, c.is_leaf, c.requires_grad, c.data_ptr() == y.data_ptr()
+    with torch.no_grad():
+        c.add_(1)
+    yield "shared", y, c
+    part = copy.copy(x.detach()[1:])
+    part.add_(1)
+    yield "part", x, part, part._base is None
+    p = copy.copy(torch.nn.Parameter(torch.ones(2)))
+    (p * 3).sum().backward()
+    yield "parameter", type(p).__name__, p.requires_grad, p.grad

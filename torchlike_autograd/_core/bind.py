@@ -42,8 +42,8 @@ def _int(x):
 
 
 def _bool(x):
-    if isinstance(x, (bool, np.bool_)):
-        return bool(x)
+    if isinstance(x, bool):
+        return x
     raise Mismatch
 
 
@@ -59,11 +59,11 @@ def number(x):
     """A Python number from a number, a NumPy scalar or a 0-dim tensor that needs no grad."""
     if type(x) in NUMBERS:
         return x
-    if isinstance(x, (bool, np.bool_)):
-        return bool(x)
+    if isinstance(x, bool):
+        return x
     if isinstance(x, (int, np.integer)):
         return int(x)
-    if isinstance(x, (float, np.floating)):
+    if isinstance(x, (float, np.floating, np.bool_)):  # a bool of NumPy's is a float to torch
         return float(x)
     if isinstance(x, (complex, np.complexfloating)):
         return complex(x)

@@ -507,7 +507,7 @@ def finish_leaf(p, leaf, g):
     if t is not None and not t.requires_grad:
         return
     if g is not None:
-        accumulate(leaf, g, p)
+        accumulate(leaf if t is None else t._leaf, g, p)
     if leaf.post:
         for f in list(leaf.post.values()):
             result = f(t)

@@ -79,12 +79,13 @@ def checked(result, g, f):
     if v.aval.shape != g.aval.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
     if v.aval.dtype is not g.aval.dtype and not hasattr(f, "any_type"):
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{_legacy(g)} got torch.{_legacy(v)})")
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {_legacy(g)} got {_legacy(v)})")
     return v
 
 
 def _legacy(v):
-    return f"{v.aval.dtype.char_name}Tensor"
+    name = v.aval.dtype.char_name
+    return f"CPU{name}Type" if v.aval.dtype.is_complex or name in ("BFloat16", "Bool") else f"torch.{name}Tensor"
 
 
 def retain(t, g, p):

@@ -175,8 +175,8 @@ def _consumed(items):
 
 def _other(t, dim, item, position, found):
     """One part that is neither int, slice, None nor ...: (view so far, next dim)."""
-    if isinstance(item, (bool, np.bool_)):
-        return _truth(t, dim, bool(item), found)
+    if isinstance(item, bool):
+        return _truth(t, dim, item, found)
     if _is_integer(item):
         return _select(t, dim, int(item), position), dim
     if not isinstance(item, Tensor):
@@ -202,7 +202,7 @@ def _tensor(item):
             return from_array(np.asarray(operator.index(item), np.int64), dtypes.int64)
         except TypeError:
             raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-                             f"(got {type(item).__name__})") from None
+                             f"(got {_type_name(item)})") from None
     if isinstance(item, np.ndarray):
         a = item
     elif type(item) is list and all(type(x) is int for x in item):
@@ -303,8 +303,6 @@ def _assignable(t, value):
     kind = type(value)
     if kind is float or kind is int or kind is bool:
         return value
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)):

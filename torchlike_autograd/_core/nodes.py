@@ -167,14 +167,14 @@ class Node:
 
     @property
     def _input_metadata(self):
-        return [_InputMetadata(a) for a in self._step().out_avals]
+        return tuple([_InputMetadata(a) for a in self._step().out_avals])
 
     def __getattr__(self, name):
         if name.startswith("_saved_"):
             return saved_value(self, name[len("_saved_"):])
         if name.startswith("_raw_saved_"):
             return raw_saved(self, name[len("_raw_saved_"):])
-        raise AttributeError(f"'{self.name()}' object has no attribute '{name}'")
+        raise AttributeError(f"'{type(self).__name__.rpartition('::')[2]}' object has no attribute '{name}'")
 
     def __dir__(self):
         return sorted({*object.__dir__(self), *saved_names(self)})
@@ -205,6 +205,7 @@ def short_name(node):
 class _InputMetadata:
     """Shape, dtype and device of a gradient that a node takes."""
 
+    __module__ = "torch._C._autograd"
     is_nested_tensor = is_cpp_nested_tensor = False
 
     def __init__(self, a):
@@ -343,7 +344,7 @@ class AccumulateGrad(Node):
 
     @property
     def _input_metadata(self):
-        return [_InputMetadata(self._leaf.tensor()._v.aval)]
+        return (_InputMetadata(self._leaf.tensor()._v.aval),)
 
     @property
     def next_functions(self):

@@ -48,7 +48,7 @@ class Generator(metaclass=Shown):
         self._reseed(_DEFAULT_SEED)
 
     def __repr__(self) -> str:
-        return f"<Generator device={self.device!r} initial_seed={self._seed}>"
+        return f"<torch._C.Generator object at {hex(id(self))}>"
 
     def _reseed(self, seed: int) -> None:
         with self.lock:

@@ -188,6 +188,23 @@ class SavedTensor(metaclass=_SavedTensorMeta):
                 "arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: " + ", ".join(map(repr, (self, *hooks))))
         self._owner.register(hooks)
 
+    @property
+    def data(self):
+        """What is held: the tensor, or what a pack hook made of it; None once it was freed."""
+        return self._owner.look()[0]
+
+    @property
+    def unpack_hook(self):
+        """The hook that unpacks it, or None."""
+        return self._owner.look()[1]
+
+    def unpack(self):
+        """The tensor as a backward pass sees it; of a result without hooks torch gives none here, and says that it was detached."""
+        return self._owner.whole()
+
+    def __getattr__(self, name):
+        raise AttributeError(f"'torch._C._autograd.SavedTensor' object has no attribute '{name}'")
+
     def __repr__(self):
         return f"<torch._C._autograd.SavedTensor object at {hex(id(self))}>"
 
@@ -204,6 +221,23 @@ class _Slot:
 
     def __init__(self, node, place):
         self.node, self.place = node, place
+
+    def look(self):
+        """(what is held, the hook that unpacks it)."""
+        if self.place is None or _is_freed(self.node):
+            return None, None
+        seen = observed(self.node._tape, self.node._first)
+        if seen is not None and seen.saved and self.place in seen.saved:
+            packed = seen.saved[self.place]
+            return packed.kept, packed.unpack
+        t = _tensor(self.node, self.place)
+        return t if self.place[0] == "in" else t.detach(), None
+
+    def whole(self):
+        """The tensor; None where none was saved."""
+        if _is_freed(self.node):
+            raise errors.second_time()
+        return None if self.place is None else _tensor(self.node, self.place)
 
     def register(self, hooks):
         """Pack what is in this place."""
@@ -242,7 +276,7 @@ def _places_called(node, name):
 
 
 def _missing(node, name, kind):
-    return AttributeError(f"'{node.name()}' object has no attribute '{kind}{name}'")
+    return AttributeError(f"'{type(node).__name__.rpartition('::')[2]}' object has no attribute '{kind}{name}'")
 
 
 def raw(node, name):

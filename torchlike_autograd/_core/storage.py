@@ -22,8 +22,9 @@ from weakref import ref
 import jax
 import jax.numpy as jnp
 
+from .._ops import graft  # noqa: F401 - its entry is a spec here
 from .._ops.lift import form_at
-from .._ops.registry import OPS, SMOOTH, Promote, call, op, real
+from .._ops.registry import OPS, Promote
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import errors, shapes
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
@@ -575,23 +576,6 @@ def _put_link(spec, x, new, numbers):
     index = jnp.arange(shapes.numel(x.shape)).reshape(x.shape)
     where = _pick(spec, _apply_link(spec, index, numbers))
     return x.reshape(-1).at[where.reshape(-1)].set(new.reshape(-1)).reshape(x.shape)
-
-
-@op("_graft(Tensor self, Tensor history) -> Tensor", node="GraftBackward0", samples=[call(real(2), real(2))], kinks=SMOOTH, nondiff=("self",),
-    names=())
-def _graft(self, history):
-    """The values of `self` with the gradient of `history` (after a write through `.data`)."""
-    return _grafted(self, history)
-
-
-@jax.custom_jvp
-def _grafted(values, history):
-    return values
-
-
-@_grafted.defjvp
-def _(primals, tangents):
-    return _grafted(*primals), tangents[1]
 
 
 _GRAFT = spec_of(OPS["_graft"], (), ("T", "T"))

@@ -17,6 +17,7 @@ import numpy as np
 
 from .._tensor import Tensor, from_array
 from . import devices, dtypes, layouts, overriding
+from .rng_stream import Generator
 
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
@@ -97,9 +98,9 @@ def _is_ints(x, name):
 
 
 _FITS = {
-    "Tensor": lambda x, n: isinstance(x, Tensor), "int": lambda x, n: _is_int(x), "bool": lambda x, n: isinstance(x, (bool, np.bool_)),
+    "Tensor": lambda x, n: isinstance(x, Tensor), "int": lambda x, n: _is_int(x), "bool": lambda x, n: isinstance(x, bool),
     "Number": lambda x, n: _is_number(x), "float": lambda x, n: _is_number(x) and not isinstance(x, complex), "tuple of ints": _is_ints,
-    "str": lambda x, n: isinstance(x, str), "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
+    "torch.Generator": lambda x, n: isinstance(x, Generator), "str": lambda x, n: isinstance(x, str), "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
     "torch.device": lambda x, n: isinstance(x, (devices.device, str)) or _is_int(x), "torch.layout": lambda x, n: isinstance(x, layouts.layout),
     "torch.memory_format": lambda x, n: isinstance(x, layouts.memory_format),
     "tuple of Tensors": lambda x, n: isinstance(x, (list, tuple)) and all(isinstance(t, Tensor) for t in x),
@@ -122,7 +123,8 @@ def type_name(x):
     """The name of an object's type as CPython's C API gives it."""
     t = type(x)
     if t.__module__.partition(".")[0] in (__package__.partition(".")[0], "torch"):
-        return {"dtype": "torch.dtype", "device": "torch.device", "layout": "torch.layout", "memory_format": "torch.memory_format"}.get(t.__name__, t.__name__)
+        return {"dtype": "torch.dtype", "device": "torch.device", "layout": "torch.layout", "memory_format": "torch.memory_format",
+                "Size": "torch.Size"}.get(t.__name__, "type" if isinstance(x, type) else t.__name__)
     return f"{t.__module__}.{t.__name__}" if t.__module__ in ("numpy", "decimal", "collections") else t.__name__
 
 

@@ -154,7 +154,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
 
 def _item(x):
     """The number in a 0-dim tensor without history; anything else as it is."""
-    return x.item() if isinstance(x, Tensor) and not x.ndim and not x.requires_grad else x
+    return x.item() if isinstance(x, Tensor) and not x.ndim and not x.requires_grad else float(x) if isinstance(x, np.bool_) else x
 
 
 def _full(shape, value, dtype, check=check_number):
@@ -166,6 +166,8 @@ def _full(shape, value, dtype, check=check_number):
 
 
 def _python(x):
+    if isinstance(x, np.bool_):  # a float to torch
+        return float(x)
     return x.item() if isinstance(x, (np.generic, np.ndarray)) else x
 
 
@@ -273,7 +275,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
 def _number(x):
     if isinstance(x, Tensor):
         return x.item()
-    return x.item() if isinstance(x, np.generic) else x
+    return _python(x)
 
 
 def _out_or(name, t, out, device, requires_grad):

@@ -321,10 +321,8 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
     self.data = source
-    if self._leaf is not None and self._v.leaf is self._leaf:  # graphs made before lead to the old place
-        old, self._leaf = self._leaf, None
-        self._leaf_point().grad = old.grad
-        self._set_value(as_leaf(as_detached(self._v), self._leaf))
+    if self._leaf is not None and self._v.leaf is self._leaf:
+        self._set_value(as_leaf(as_detached(self._v), self._renew_leaf()))
     return self
 
 

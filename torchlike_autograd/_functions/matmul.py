@@ -196,8 +196,8 @@ def _extend(chain, i, j, needs_a, needs_b):
     return _batch(chain, i, j)
 
 
-def product(x, y):
-    """The matrix product of two Tensors of any rank."""
+def product(x, y, name="matmul"):
+    """The matrix product of two Tensors of any rank; name: what torch's error calls it."""
     a, b = x._v.aval, y._v.aval
     if a.ndim == 2 and b.ndim == 2:
         return binary(_MM, x, y)
@@ -206,7 +206,7 @@ def product(x, y):
     if a.ndim == 1 and b.ndim == 1:
         return _dot(x, y)
     if not a.ndim or not b.ndim:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
+        raise RuntimeError(f"both arguments to {name} need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
     key = (a, b, x.requires_grad, y.requires_grad, _geometry_key(x), _geometry_key(y))
     steps = _plans.get(key)
     if steps is None:
@@ -263,11 +263,11 @@ def linear(input, weight, bias=None, *, out=None):
             _check("linear", 3, "bias", bias)
     a, w = input._v.aval, weight._v.aval
     if bias is None:
-        return product(input, named("t")(weight))
-    if a.ndim == 2:
+        return product(input, named("t")(weight), "linear")
+    if a.ndim == 2 and w.ndim:
         return follow(_LINEAR, values_of((input, weight, bias)))
     if not a.ndim or w.ndim != 2 or not bias._v.aval.ndim or (_geometry_key(input) is not None and not input.is_contiguous()):
-        return named("add")(product(input, named("t")(weight)), bias)
+        return named("add")(product(input, named("t")(weight), "linear"), bias)
     key = ("linear", a, w, bias._v.aval)
     plan = _plans.get(key)
     if plan is None:

@@ -69,7 +69,7 @@ default_generator.__dict__ = rng.default_generator.__dict__
 
 def _bytes(state):
     if not isinstance(state, Tensor):
-        raise TypeError("RNG state must be a torch.ByteTensor")
+        raise TypeError(f"expected a torch.ByteTensor, but got {type(state).__name__}")
     return state._numpy()
 
 

@@ -488,7 +488,8 @@ def strided_plan(input, size, stride, storage_offset):
 def _check_storage(base, size, stride, offset):
     item = base.dtype.itemsize
     need = (sum((n - 1) * s for n, s in zip(size, stride)) + 1 + offset) * item if 0 not in size else 0
-    have = base.numel() * item
+    held = base._v.aval if base._view is None else base._cell.value.aval  # an alias may show a part of its memory
+    have = shapes.numel(held.shape) * held.dtype.itemsize
     if need > have:
         raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of "
                            f"{need} are out of bounds for storage of size {have}")

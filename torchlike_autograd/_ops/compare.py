@@ -120,7 +120,7 @@ def _near(self, other, rtol, atol, equal_nan):
         self, other = (x.astype(config.default_dtype().np) for x in (self, other))
     self, other = wide(self), wide(other)
     gap, size = jnp.abs(self - other), jnp.abs(other)
-    allowed = atol.astype(size.dtype) + rtol.astype(size.dtype) * size
+    allowed = atol.real.astype(size.dtype) + rtol.real.astype(size.dtype) * size  # as complex numbers where the tensors are
     return close | (jnp.isfinite(gap) & (gap <= allowed))
 
 

@@ -90,7 +90,7 @@ def _unbind_layout(shape, strides, offset, *, dim):
     errors=[fails(call(real(())), IndexError, "Dimension specified as 0 but tensor has no dimensions")])
 def unbind(self, *, dim=0):
     """The entries along a dim."""
-    d = wrap_dim(dim, self.ndim, scalar_ok=False)
+    d = wrap_dim(wrap_dim(dim, self.ndim), self.ndim, scalar_ok=False)
     return tuple([jax.lax.index_in_dim(self, i, d, keepdims=False) for i in range(self.shape[d])])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import ref
+
 from .._core.errors import inference_saved, modified_inplace, second_time
 from .._core.nodes import short_name
 from .._core.record import thread
@@ -13,13 +15,13 @@ from .._tensor import Tensor, wrap
 class Kept:
     """A saved tensor: an input as itself, an output by its place in the graph, or what a pack hook made of it.
 
-    As `owner` of a SavedTensor it answers `register`.
+    As `owner` of a SavedTensor it answers `register`, `look` and `whole`.
     """
 
-    __slots__ = ("counter", "freed", "output", "packed", "tensor", "value", "version")
+    __slots__ = ("counter", "ctx", "freed", "output", "packed", "tensor", "value", "version")
 
     def __init__(self, ctx, t, outputs):
-        self.packed, self.freed = None, False
+        self.packed, self.freed, self.ctx = None, False, None if ctx is None else ref(ctx)
         self.output = next((i for i, o in enumerate(outputs) if o is t), None)
         self.value = t._value()
         self.tensor = None if self.output is not None else t
@@ -46,6 +48,18 @@ class Kept:
             raise set_twice()
         self._pack(hooks)
 
+    def look(self):
+        """(what is held, the hook that unpacks it)."""
+        if self.packed is not None:
+            return self.packed.kept, self.packed.unpack
+        return None if self.freed else self.tensor if self.tensor is not None else wrap(self.value).detach(), None
+
+    def whole(self):
+        """The tensor, for who has no ctx at hand."""
+        if self.freed:
+            raise second_time()
+        return self.unpack(self.ctx())
+
     def release(self):
         """Forget it."""
         self.freed, self.tensor, self.value = True, None, None
@@ -71,6 +85,14 @@ class Kept:
 
 class _Nothing:
     """Owner of the slot of a None that was saved."""
+
+    @staticmethod
+    def look():
+        return None, None
+
+    @staticmethod
+    def whole():
+        return None
 
     @staticmethod
     def register(hooks):

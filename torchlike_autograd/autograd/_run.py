@@ -57,6 +57,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 def _backward_inputs(pairs, targets, retain_graph, create_graph):
     where = set()
     for t in targets:
+        _check_target(t)
         if isinstance(t, Tensor):
             t.retain_grad()
         where.add(_place(t))
@@ -95,12 +96,16 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     return dict(zip(inputs, out)) if type(inputs) is dict else out
 
 
+def _check_target(t):
+    if not isinstance(t, (Tensor, GradientEdge)):
+        raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+
+
 def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize):
     pairs = _roots(roots, grads)
     places = []
     for t in targets:
-        if not isinstance(t, (Tensor, GradientEdge)):
-            raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
+        _check_target(t)
         if isinstance(t, Tensor) and not t.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
@@ -138,7 +143,10 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
         if g is not None and not g.ndim:
             raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected "
                              "in_dim to satisfy 0 <= in_dim < 0.")
-    n = next(g.shape[0] for g in grads if g is not None)
+    sizes = [g.shape[0] for g in grads if g is not None]
+    n = sizes[0]
+    if any(size != n for size in sizes):
+        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
     places = [place for place in map(_place, roots) if type(place) is tuple]
     with levels.enter(levels.MAP, n, above=levels.top(places)) as level:
         found = _grad(roots, targets, [None if g is None else enter(level, g) for g in grads], retain_graph, create_graph, allow_unused, False)
@@ -206,6 +214,8 @@ def _make_grads(roots, grads, batched):
 def _check_grad(i, shape, dtype, g, batched):
     from .._tensor import Size
 
+    if batched and 0 in (*g.shape, 0)[:1]:
+        g[0]  # torch looks at the first one, and so its error is that of an index
     have = tuple(g.shape)[1:] if batched else tuple(g.shape)
     if have != shape:
         where = f"grad_output[{i}] has a shape of {Size(have[1:] if batched else have)} and output[{i}] has a shape of {Size(shape)}"

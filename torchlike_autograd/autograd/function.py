@@ -264,17 +264,38 @@ class Function(Instance, metaclass=FunctionMeta):
         """Run the function and record it."""
         split = cls.setup_context is not Function.setup_context
         if split:
-            args = _bind_defaults(cls.forward, args, kwargs)
-        return _apply(cls, args, {} if split else kwargs, split)
+            args, kwargs = _bind_defaults(cls.forward, args, kwargs)
+        if kwargs:
+            args = _in_order(cls.forward, args, kwargs, split)
+        return _apply(cls, args, {}, split)
 
 
 def _bind_defaults(forward, args, kwargs):
     try:
-        bound = inspect.signature(forward).bind(*args, **kwargs)
-    except (TypeError, ValueError):
-        return args
+        signature = inspect.signature(forward)
+    except ValueError:
+        return args, kwargs
+    bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
-    return bound.args
+    return bound.args, bound.kwargs
+
+
+def _in_order(forward, args, kwargs, split):
+    """All arguments by position, as gradients are given; torch's errors for a name that has no position or stands behind one that was left out."""
+    usual = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [p.name for p in inspect.signature(forward).parameters.values() if p.kind in usual][0 if split else 1:]
+    for name in kwargs:
+        if name not in names:
+            raise TypeError(f"forward() got an unexpected keyword argument '{name}'")
+        if names.index(name) < len(args):
+            raise TypeError(f"forward() got multiple values for argument '{name}'")
+    args = list(args)
+    while len(args) < len(names) and any(name in kwargs for name in names[len(args):]):
+        name = names[len(args)]
+        if name not in kwargs:
+            raise TypeError(f"forward() missing required argument: '{name}' (position {len(args)})")
+        args.append(kwargs[name])
+    return tuple(args)
 
 
 def _apply(cls, args, kwargs, split):
@@ -348,13 +369,13 @@ def _check_dirty(ctx, before, outputs):
         v = before.get(id(d), d._v)
         if thread.state.grad and v.needs:
             _check_written(d, v)
-        if id(d) not in before:
-            warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
-                 "ctx.mark_dirty().")
         if not any(d is o for o in outputs):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
                 "of the Function.")
+        if id(d) not in before:
+            warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+                 "ctx.mark_dirty().")
 
 
 def _check_written(d, v):
@@ -381,10 +402,7 @@ def _attach(ctx, args, before, outputs):
         raise RuntimeError(_VIEW_AND_MORE)
     wanted = tuple(i for i, n in enumerate(ctx.needs_input_grad) if n)
     non_diff = [id(t) for t in ctx.non_differentiable]
-    tensors, seen = [], {}
-    for o in outputs:
-        if isinstance(o, Tensor):
-            tensors.append(o)
+    tensors, seen = [o for o in outputs if isinstance(o, Tensor)], {}
     with LOCK:
         ins = [before[id(args[i])] for i in wanted]
         values = [o._value() for o in tensors]
@@ -411,13 +429,18 @@ def _attach(ctx, args, before, outputs):
     ctx._outputs, ctx._differentiable = [v.aval for v in values], needs
     several = sum(id(o) not in non_diff for o in tensors) > 1
     last = {id(o): v for o, v in zip(tensors, made)}  # a tensor returned twice is the last of its outputs
-    for o in tensors:
-        if id(o) not in seen:
-            seen[id(o)] = out = _output(ctx, o, last[id(o)], args, id(o) in non_diff)
+    fresh = {id(a) for a in args} - {id(d) for d in ctx.dirty_tensors}  # an input returned as it is becomes another tensor each time
+    results = []
+    for o, v in zip(tensors, made):
+        out = None if id(o) in fresh else seen.get(id(o))
+        if out is None:
+            seen[id(o)] = out = _output(ctx, o, v if id(o) in fresh else last[id(o)], args, id(o) in non_diff)
             lifetimes.watch(out)
             if several:
                 _inside(out, "multi")
-    return tuple(seen[id(o)] if isinstance(o, Tensor) else o for o in outputs)
+        results.append(out)
+    results = iter(results)
+    return tuple(next(results) if isinstance(o, Tensor) else o for o in outputs)
 
 
 def _output(ctx, o, v, args, non_diff):

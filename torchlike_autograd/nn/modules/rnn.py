@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import types
 
 from ..._core.autocasting import here as _autocast
 from ..._core.composite import COMPOSITES
@@ -32,6 +33,10 @@ def _checked_sizes(input_size, hidden_size, num_layers, dropout, proj_size):
     if dropout > 0 and num_layers == 1:
         warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than 1, but got "
              f"dropout={dropout} and num_layers={num_layers}")
+    if not isinstance(input_size, int):
+        raise TypeError(f"input_size should be of type int, got: {type(input_size).__name__}")
+    if input_size <= 0:
+        raise ValueError("input_size must be greater than zero")
     if not isinstance(hidden_size, int):
         raise TypeError(f"hidden_size should be of type int, got: {type(hidden_size).__name__}")
     if hidden_size <= 0:
@@ -220,6 +225,8 @@ class RNNBase(Module):
             input = input.unsqueeze(0 if self.batch_first else 1)
         state = self._first_state(hx, batched, input, input.size(0) if self.batch_first else input.size(1))
         self.check_forward_args(input, state if self.mode == "LSTM" else state[0], None)
+        if not input.size(1 if self.batch_first else 0):
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         out, *last = self._function(input, state if self.mode == "LSTM" else state[0], *self._settings(), self.batch_first)
         if not batched:
             out, last = out.squeeze(0 if self.batch_first else 1), [s.squeeze(1) for s in last]
@@ -278,6 +285,17 @@ class GRU(RNNBase):
         super().__init__("GRU", *args, **kwargs)
 
 
+def _own(kind):
+    """`forward` under the layer's own name, which Python's errors show."""
+    f = RNNBase.forward
+    kind.forward = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    kind.forward.__qualname__, kind.forward.__doc__ = f"{kind.__name__}.forward", f.__doc__
+
+
+for _kind in (RNN, LSTM, GRU):
+    _own(_kind)
+
+
 # Cells
 
 class RNNCellBase(Module):
@@ -311,9 +329,11 @@ class RNNCellBase(Module):
         kind = type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{kind}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        for name, s in zip(names, hx or ()):
+        for name, s in zip(names, () if hx is None else hx):
             if s.dim() not in (1, 2):
                 raise ValueError(f"{kind}: Expected {name} to be 1D or 2D, got {s.dim()}D instead")
+        if isinstance(hx, Tensor):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         batched = input.dim() == 2
         x = input if batched else input.unsqueeze(0)
         if hx is None:

@@ -1,0 +1,45 @@
+"""New contents under an old history (layer 2): what is left of a tensor's graph when its data are replaced."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from .registry import SMOOTH, call, op, real
+
+
+@op("_graft(Tensor self, Tensor history) -> Tensor", node="GraftBackward0", samples=[call(real(2), real(2))], kinks=SMOOTH, nondiff=("self",),
+    names=())
+def _graft(self, history):
+    """The values of `self` with the gradient of `history` (after a write through `.data`)."""
+    return _grafted(self, history)
+
+
+@jax.custom_jvp
+def _grafted(values, history):
+    return values
+
+
+@_grafted.defjvp
+def _(primals, tangents):
+    values, tangent = primals[0], tangents[1]
+    if values.shape == tangent.shape and values.dtype == tangent.dtype:
+        return _grafted(*primals), tangent
+    return _grafted(*primals), _fitted(tangent, values)
+
+
+def _reaches(small, large):
+    """Whether the first shape can be expanded to the second."""
+    lead = len(large) - len(small)
+    return lead >= 0 and all(a in (1, b) for a, b in zip(small, large[lead:]))
+
+
+def _fitted(tangent, values):
+    """A tangent of the history's type as one of other data: the gradient, transposed, is cast and summed to what the history has."""
+    if not _reaches(tangent.shape, values.shape):
+        raise RuntimeError(f"the data of a tensor that is no leaf were replaced: a gradient of shape {list(values.shape)} came to its history, whose is compatible "
+                           f"with {list(tangent.shape)}")
+    if jnp.iscomplexobj(values) and not jnp.iscomplexobj(tangent):
+        raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error "
+                           "message be improved?  If so, please report an enhancement request to PyTorch.)")
+    return jnp.broadcast_to(tangent, values.shape).astype(values.dtype)
