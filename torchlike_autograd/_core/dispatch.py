@@ -130,11 +130,17 @@ def _known(spec, mode, values, aval):
         return out
 
 
+_CLAMPS = {"clamp", "clamp_min", "clamp_max"}  # torch says the C++ name of the dtype
+_CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
+        "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+
+
 def _inplace_value(spec, values, old, target):
     form = spec.form(tuple(_aval_of(v) for v in values))
     out = form.out_avals[0]
     if out.dtype is not old.aval.dtype and not dtypes.can_cast(out.dtype, old.aval.dtype):
-        raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {old.aval.dtype.char_name}")
+        wanted = _CXX.get(old.aval.dtype.name, old.aval.dtype.name) if spec.op.key in _CLAMPS else old.aval.dtype.char_name
+        raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {wanted}")
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
     if out.shape != old.aval.shape:

@@ -13,9 +13,8 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
-from .._core.numeric import cannot_hold
 
-__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_number", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
+__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
            "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
 
 
@@ -110,12 +109,6 @@ def needs_tensor(name, lists):
             given = "(" + ", ".join(f"!{k}!" for k in kinds) + ")"
             raise TypeError(f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n{lists.format(got=given)}")
     return check
-
-
-def check_number(number, dtype):
-    """Refuse a complex Python number where its real value is wanted (types only)."""
-    if number is not None and number.dtype.is_complex and not dtype.is_complex:
-        raise cannot_hold(dtype, opmath=True)
 
 
 def check_scale(types, result, name):

@@ -160,7 +160,8 @@ def _fake_quantize_learnable_per_tensor_affine(self, scale, zero_point, *, quant
 
 @op("_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max, float grad_factor=1.) "
     "-> Tensor", node="FakeQuantizeLearnablePerChannelAffineBackward0", second="aten::_fake_quantize_learnable_per_channel_affine_backward",
-    refuses=_refuses_wide, samples=[call(real(3, 2, dtype="float32"), at(0.125, 0.3, dtype="float32"), at(1.0, 0.0, dtype="float32"), 1, -8, 7, 0.5)], **_LEARNABLE)
+    refuses=_refuses_wide,
+    samples=[call(real(3, 2, dtype="float32"), at(0.125, 0.3, dtype="float32"), at(1.0, 0.0, dtype="float32"), 1, -8, 7, 0.5)], **_LEARNABLE)
 def _fake_quantize_learnable_per_channel_affine(self, scale, zero_point, *, axis, quant_min, quant_max, grad_factor):
     """`fake_quantize_per_channel_affine` that learns its scales and its zero points."""
     check_channels(self, scale, zero_point, axis)

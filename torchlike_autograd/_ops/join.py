@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype, promote_types
 from .._core.shapes import broadcast, wrap_dim, wrap_dims
+from . import held
 from .pointwise import convert
 from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .views import diagonal_of
@@ -207,7 +208,8 @@ def fill_tensor(self, value):
     return _filled(self, value, "fill")
 
 
-@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lift=("value",), samples=[call(real(2, 3), 1.5)], kinks=SMOOTH, method=False)
+@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lift=("value",),
+    holds={"value": held.own}, samples=[call(real(2, 3), 1.5)], kinks=SMOOTH, method=False)
 def fill_scalar(self, *, value):
     """One number everywhere."""
     return _filled(self, value)
