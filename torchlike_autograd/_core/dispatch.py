@@ -10,13 +10,13 @@ from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, guards, levels, record
 from .hot import make_view
-from .layouts import check_overlap
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .repeats import check_out, check_twin, inplace_repeated
 from .saying import warn
 from .shapes import contiguous_strides, numel
 from .state import new as _new
-from .storage import PickSpec, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
+from .storage import PickSpec, peek, read, repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -86,8 +86,10 @@ def inplace(spec, flat, target):
     grad = thread.state.grad
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
-    if target._cell is not None:
-        _check_memory(target, flat)
+    if target._view is not None and repeats(target) is not None:
+        return inplace_repeated(spec, flat, target, _check_result)
+    if len(flat) > 1:
+        check_twin(spec.op, target, flat)
     old = target._v if target._cell is None else read(target)
     values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
     if grad and old.needs and target._view is not None and flat[0] is target:
@@ -103,15 +105,6 @@ def inplace(spec, flat, target):
             return target
     write(target, _inplace_value(spec, values, old, target))
     return target
-
-
-def _check_memory(target, flat):
-    """torch's errors for writing where elements are shared."""
-    if target._view is not None:
-        refuse_repeats(target)
-    for x in flat:
-        if isinstance(x, Tensor) and x._cell is target._cell and x is not target:
-            check_overlap(target, x)
 
 
 def _known(spec, mode, values, aval):
@@ -135,12 +128,18 @@ _CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "
         "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 
 
+def _check_result(form, old):
+    """torch's error where a result of `form` cannot be written to a tensor that holds `old`."""
+    have, want = form.out_avals[0].dtype, old.aval.dtype
+    if have is not want and not dtypes.can_cast(have, want):
+        shown = _CXX.get(want.name, want.name) if form.op.key in _CLAMPS else want.char_name
+        raise RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {shown}")
+
+
 def _inplace_value(spec, values, old, target):
     form = spec.form(tuple(_aval_of(v) for v in values))
     out = form.out_avals[0]
-    if out.dtype is not old.aval.dtype and not dtypes.can_cast(out.dtype, old.aval.dtype):
-        wanted = _CXX.get(old.aval.dtype.name, old.aval.dtype.name) if spec.op.key in _CLAMPS else old.aval.dtype.char_name
-        raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {wanted}")
+    _check_result(form, old)
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
     if out.shape != old.aval.shape:
@@ -215,6 +214,7 @@ def into(name, spec, flat, out):
         raise errors.out_requires_grad(name)
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
+    check_out(spec.op, outs, flat)
     results = record_op(cast_first(spec, outs[0].dtype), values_of(flat))
     for o, v in zip(outs, results):
         if o._v.aval.dtype is not v.aval.dtype:

@@ -78,8 +78,19 @@ def check_overlap(t, src):
     if a is None or b is None or (a == b and t._geometry() == src._geometry()):
         return
     if a[0] < b[1] and b[0] < a[1]:
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
-                           "clone() the tensor before performing the operation.")
+        raise _overlap()
+
+
+def shares(t, src):
+    """torch's error where two tensors without gaps share any memory."""
+    a, b = _stretch(t), _stretch(src)
+    if a is not None and b is not None and a[0] < b[1] and b[0] < a[1]:
+        raise _overlap()
+
+
+def _overlap():
+    return RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
+                        "clone() the tensor before performing the operation.")
 
 
 def _stretch(t):
@@ -108,4 +119,4 @@ def in_memory_order(t, draw):
     return np.ascontiguousarray(draw(tuple(shape[d] for d in order)).transpose(np.argsort(order)))
 
 
-__all__ = ["chain_geometry", "channels_last", "check_overlap", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "strided"]
+__all__ = ["chain_geometry", "channels_last", "check_overlap", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "shares", "strided"]

@@ -351,9 +351,14 @@ def _rrelu(x, noise, lower, upper, training):
     return jnp.where(x <= 0, x * noise, x) if training else jnp.where(x <= 0, x * ((lower + upper) / 2), x)
 
 
+def _check_rrelu(types, result, statics):
+    if statics.get("training") and types["self"].dtype.name == "float16":
+        raise NotImplementedError("\"rrelu_with_noise_out_cpu\" not implemented for 'Half'")
+
+
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
     zero_second=always, node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
-    public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False,
+    public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False, check=_check_rrelu,
     twin=_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])
 def rrelu_with_noise(self, noise, *, lower=0.125, upper=0.3333333333333333, training=False):

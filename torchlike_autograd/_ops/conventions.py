@@ -15,7 +15,7 @@ from jax.custom_derivatives import SymbolicZero
 from .._core import dtypes, shapes
 
 __all__ = ["BOOL_MINUS", "aligned", "char_name", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
-           "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
+           "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "taking", "unless", "wide"]
 
 
 def partials(*rules):
@@ -93,6 +93,17 @@ def only(kernel, x, kinds):
     if d not in _ALLOWED[kinds]:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.char_name}'")
     return x
+
+
+def taking(kernel, param, kinds):
+    """A `check` of an operator: `only` for the dtype that is given, where the body sees half precision as float32."""
+
+    def check(types, result, statics):
+        d = types[param].dtype
+        if d not in _ALLOWED[kinds]:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.char_name}'")
+
+    return check
 
 
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."

@@ -14,7 +14,7 @@ from jax.lax import Precision
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from . import held
-from .conventions import only
+from .conventions import cxx_name, only
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
@@ -241,6 +241,8 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     """beta * self + alpha * batch1 @ batch2, one for each entry of the first dim."""
     base = expand(self, size=(*batch1.shape[:2], _size(batch2, 2)))
     kinds = [cxx_name(x) for x in (self, batch1, batch2)]
+    if kinds[0] == kinds[1] != kinds[2]:
+        raise RuntimeError(f"expected scalar type {type_of(only('baddbmm', self, 'ifuc')).char_name} but found {type_of(batch2).char_name}")
     if len(set(kinds)) > 1:
         raise RuntimeError(f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}")
     _check_bmm(batch1, batch2)

@@ -7,7 +7,7 @@ from jax import lax
 
 from .._core import config, dtypes
 from . import held
-from .conventions import BOOL_MINUS, aligned, check_scale, cxx_name, fixed_power, only, partials, power, unless
+from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
@@ -309,29 +309,31 @@ def _mixed(a, b, w, near):
     return jnp.where(near, a + w * (b - a), b - (b - a) * (1 - w))
 
 
-def _same_type(self, name, other):
-    if other.dtype != self.dtype:
-        raise RuntimeError(f"expected dtype {cxx_name(self)} for `{name}` but got dtype {cxx_name(other)}")
-    return other
+def _check_same(types, result, statics):
+    own = types["self"].dtype
+    for name in ("end", "weight"):
+        other = types[name]
+        if other.dtype is not own and (name == "end" or (other.ndim and other.device != "number")):
+            raise RuntimeError(f"expected dtype {cxx_of(own)} for `{name}` but got dtype {cxx_of(other.dtype)}")
 
 
-@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", opmath=True, inplace=True,
+@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", opmath=True, inplace=True, check=_check_same,
     saves={"self": ("weight",), "end": ("weight",), "weight": ("self", "end", "weight")}, samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3),
     real(2, 1))],
     kinks=SMOOTH, errors=[fails(call(at(1.0), at(1.0, dtype="float32"), at(1.0)), RuntimeError, "expected dtype double for `end` but got dtype float")])
 def lerp_tensor(self, end, weight):
     """self + weight * (end - self)."""
-    only("lerp_kernel_tensor", _same_type(self, "end", end), "fc")
-    weight = weight.astype(self.dtype) if weight.ndim == 0 else _same_type(self, "weight", weight)
+    only("lerp_kernel_tensor", self, "fc")
+    weight = weight.astype(self.dtype)
     return _mixture(*aligned(self, end, weight))
 
 
-@op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, lift=("weight",),
+@op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, check=_check_same, lift=("weight",),
     holds={"weight": held.wide},
     samples=[call(real(3), real(3), 0.3), call(real(2, 3), real(3), 0.7)], kinks=SMOOTH)
 def lerp(self, end, *, weight):
     """self + weight * (end - self) for a number."""
-    only("lerp_kernel_scalar", _same_type(self, "end", end), "fc")
+    only("lerp_kernel_scalar", self, "fc")
     self, end = aligned(self, end)
     return _mixture(self, end, weight.astype(self.dtype))
 
