@@ -116,6 +116,8 @@ def _known(spec, mode, values, aval):
         if nxt is None or nxt.aval is not aval:
             return None
         if numbers is not None:
+            if any(type(x) is int and x > record.MOST_SIGNED for x in numbers):
+                return None  # what it is depends on what stands beside it
             record.push_numbers(tape, numbers)
         tape.prefix = nxt
         out = Value(aval, nxt.needs, tape, nxt.first)

@@ -13,6 +13,7 @@ from .._core.record import thread
 from .._core.saying import warn
 from .._ops import activation as _activation_ops
 from .._ops import loss as _loss_ops
+from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor

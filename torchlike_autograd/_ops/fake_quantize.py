@@ -97,12 +97,13 @@ def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, *, axis,
 def _learned(low, high, exact):
     """f(self, scale, zero point, factor of the last two's gradients), which broadcast; exact: what int64 cannot hold is its least number.
 
-    For the gradients a number lies where the sum of it and the zero point is rounded to, which is not where the forward pass puts it in a tie.
+    For the gradients a number lies where the sum of it and the zero point is rounded to, which is not where the forward pass puts it in a tie; and the zero
+    point is the integer below it and a half (counted towards 0), where there is one for all.
     """
 
     def parts(x, scale, zero_point):
-        zero = jnp.clip(jnp.round(zero_point), low, high)
-        inverse = 1 / scale
+        nearest = jnp.round(zero_point) if exact else jnp.trunc(zero_point + 0.5)
+        zero, inverse = jnp.clip(nearest, low, high), 1 / scale
         return zero, inverse, jnp.round(x * inverse + zero)
 
     def of_self(t, out, x, scale, zero_point, factor):
@@ -110,15 +111,14 @@ def _learned(low, high, exact):
 
     def of_scale(t, out, x, scale, zero_point, factor):
         zero, inverse, place = parts(x, scale, zero_point)
-        return t * jnp.where(place < low, low - zero, jnp.where(place > high, high - zero, (out - x) * inverse)) * factor
+        return t * jnp.where(place < low, low - zero, jnp.where(place > high, high - zero, ((place - zero) * scale - x) * inverse)) * factor
 
     def of_zero(t, out, x, scale, zero_point, factor):
         return jnp.where(_where_inside(parts(x, scale, zero_point)[2], low, high), 0, -t * scale) * factor
 
     @partials(of_self, of_scale, of_zero, None)
     def learned(x, scale, zero_point, factor):
-        zero, inverse, _ = parts(x, scale, zero_point)
-        q = jnp.round(x * inverse)
+        zero, q = jnp.clip(jnp.round(zero_point), low, high), jnp.round(x * (1 / scale))
         return _rounded(x, (_as_long(q) if exact else q) + zero, zero, scale, low, high, jnp.float32)[0]
 
     return learned
