@@ -17,8 +17,8 @@ from sampling import sample
 CASES = load()
 SWEPT = {  # areas of which every n-th case is enough here
     "autocast": 5, "borders": 2, "complex": 3, "distributions": 16, "everyday": 2, "fft": 12, "foreach": 2, "func": 2, "functional": 8, "gradient_needs": 5,
-    "hooks": 2, "indexing": 4, "kinks": 4, "linalg": 20, "linalg_basic": 4, "losses": 2, "masked": 3, "nn": 14, "nn_ops": 20, "optim": 12, "out_dtypes": 3,
-    "promotion": 8, "saved": 2, "spellings": 3, "tangents": 4, "views": 3}
+    "hooks": 2, "indexing": 4, "kinks": 4, "linalg": 20, "linalg_basic": 4, "losses": 2, "masked": 3, "nn": 14, "nn_ops": 20, "numbers": 6, "optim": 12,
+    "out_dtypes": 3, "promotion": 8, "saved": 2, "spellings": 3, "tangents": 4, "views": 3}
 GAPS = gaps.read()
 answers = cache(store.read)
 

@@ -75,10 +75,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def shape(self):
         return tuple.__new__(Size, self._v.aval.shape)
 
-    def size(self, dim=None):
+    def size(self, dim=None, *, axis=None):
         """The shape, or the size of one dim."""
         if dim is None:
-            return tuple.__new__(Size, self._v.aval.shape)
+            if axis is None:
+                return tuple.__new__(Size, self._v.aval.shape)
+            dim = axis
         if type(dim) is not int:
             dim = _words().int_dim("size", dim)
         shape = self._v.aval.shape
@@ -156,9 +158,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
             return view.geometry
         return shapes.contiguous_strides(self._v.aval.shape), 0
 
-    def stride(self, dim=None):
+    def stride(self, dim=None, *, axis=None):
         """Strides in elements, or one of them."""
-        strides = self._geometry()[0]
+        strides, dim = self._geometry()[0], axis if dim is None else dim
         return strides if dim is None else strides[shapes.wrap_dim(_words().int_dim("stride", dim), self.ndim, scalar_ok=False)]
 
     def storage_offset(self):

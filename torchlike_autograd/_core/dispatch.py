@@ -10,14 +10,14 @@ from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
 from . import dtypes, errors, guards, levels, record
 from .hot import make_view
-from .layouts import check_overlap
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .repeats import check_out, check_twin, inplace_repeated
 from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import links, peek, read, refuse_repeats, unhooked, untrack, view_error, with_history, write
+from .storage import links, peek, read, repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -102,8 +102,10 @@ def inplace(spec, flat, target):
     grad = thread.state.grad
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
-    if target._cell is not None:
-        _check_memory(target, flat)
+    if target._view is not None and repeats(target) is not None:
+        return inplace_repeated(spec, flat, target, _check_result)
+    if len(flat) > 1:
+        check_twin(spec.op, target, flat)
     old = target._v if target._cell is None else read(target)
     values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
     if grad and old.needs and target._view is not None and flat[0] is target:
@@ -121,15 +123,6 @@ def inplace(spec, flat, target):
     return target
 
 
-def _check_memory(target, flat):
-    """torch's errors for writing where elements are shared."""
-    if target._view is not None:
-        refuse_repeats(target)
-    for x in flat:
-        if isinstance(x, Tensor) and x._cell is target._cell and x is not target:
-            check_overlap(target, x)
-
-
 def _known(spec, mode, values, aval):
     """The result of a call that was recorded here before with the target's own type; None otherwise."""
     with LOCK:
@@ -139,6 +132,8 @@ def _known(spec, mode, values, aval):
         if nxt is None or nxt.aval is not aval:
             return None
         if numbers is not None:
+            if any(type(x) is int and x > record.MOST_SIGNED for x in numbers):
+                return None  # what it is depends on what stands beside it
             record.push_numbers(tape, numbers)
         tape.prefix = nxt
         out = Value(aval, nxt.needs, tape, nxt.first)
@@ -146,11 +141,23 @@ def _known(spec, mode, values, aval):
         return out
 
 
+_CLAMPS = {"clamp", "clamp_min", "clamp_max"}  # torch says the C++ name of the dtype
+_CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
+        "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+
+
+def _check_result(form, old):
+    """torch's error where a result of `form` cannot be written to a tensor that holds `old`."""
+    have, want = form.out_avals[0].dtype, old.aval.dtype
+    if have is not want and not dtypes.can_cast(have, want):
+        shown = _CXX.get(want.name, want.name) if form.op.key in _CLAMPS else want.char_name
+        raise RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {shown}")
+
+
 def _inplace_value(spec, values, old, target):
     form = spec.form(tuple(_aval_of(v) for v in values))
     out = form.out_avals[0]
-    if out.dtype is not old.aval.dtype and not dtypes.can_cast(out.dtype, old.aval.dtype):
-        raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {old.aval.dtype.char_name}")
+    _check_result(form, old)
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
     if out.shape != old.aval.shape:
@@ -225,6 +232,7 @@ def into(name, spec, flat, out):
         raise errors.out_requires_grad(name)
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
+    check_out(spec.op, outs, flat)
     results = record_op(cast_first(spec, outs[0].dtype), values_of(flat))
     for o, v in zip(outs, results):
         if o._v.aval.dtype is not v.aval.dtype:

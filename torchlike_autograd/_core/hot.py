@@ -151,6 +151,8 @@ def twin(spec, t, y, general):
             nxt = tape.prefix.next.get((spec, mode, i))
         if nxt is None or nxt.aval is not old.aval or (old.needs and not nxt.needs):
             return general(spec, (t,) if y is None else (t, y), t)
+        if type(y) is int and y > record.MOST_SIGNED:
+            return general(spec, (t, y), t)
         if y is not None and not isinstance(y, Tensor):
             record.push_numbers(tape, (y,))
         tape.prefix = nxt

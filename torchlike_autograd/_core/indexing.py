@@ -23,7 +23,7 @@ from .overriding import ACTIVE, asked
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .saying import warn
-from .storage import as_detached
+from .storage import as_detached, repeats
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
 SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))
@@ -321,17 +321,24 @@ def write_to(target, value):
     """An assignment to a whole tensor: equal shapes copy, one element fills, others are expanded."""
     if not isinstance(value, Tensor):
         check_stored(value, target.dtype)
-        target = _unrepeated(target)
+        _refuse_repeated(target)
         inplace((_ASSIGNS if target._v.aval.shape else _COPIES)[number_kind(value)], (target, value), target)
         return
     want, have = target._v.aval.shape, value._v.aval.shape
     if want == have:
         copy_into(target, value)
     elif not have:
+        _refuse_repeated(target)
         fill(target, value)
     else:
         value = _stripped(value)
         copy_into(target, value if value._v.aval.shape == want else _plain_view(value, "expand", size=want, implicit=False))
+
+
+def _refuse_repeated(t):
+    error = None if t._view is None else repeats(t)
+    if error is not None:
+        raise error
 
 
 def _stripped(value):

@@ -41,6 +41,25 @@ contiguous_format, preserve_format, channels_last, channels_last_3d = _made(
     memory_format, "contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 
+_CHANNELS = {"channels_last": (4, "channels_last format"), "channels_last_3d": (5, "channels_last_3d format")}
+
+
+def channels_strides(shape, form):
+    """The strides of a tensor of this shape with its channels last; torch's error for another rank; None for a format that says nothing of it."""
+    rank, words = _CHANNELS.get(form.name, (None, None))
+    if rank is None:
+        return None
+    if len(shape) != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {words}")
+    moved = shapes.contiguous_strides((shape[0], *shape[2:], shape[1]))
+    return moved[0], moved[-1], *moved[1:-1]
+
+
+def lies_so(shape, strides, wanted):
+    """Whether strides are the wanted ones where it matters."""
+    return 0 in shape or all(n == 1 or s == w for n, s, w in zip(shape, strides, wanted))
+
+
 def chain_geometry(cell, chain):
     """(strides, offset) of what a chain of views shows of a cell."""
     shape = cell.value.aval.shape
@@ -78,8 +97,19 @@ def check_overlap(t, src):
     if a is None or b is None or (a == b and t._geometry() == src._geometry()):
         return
     if a[0] < b[1] and b[0] < a[1]:
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
-                           "clone() the tensor before performing the operation.")
+        raise _overlap()
+
+
+def shares(t, src):
+    """torch's error where two tensors without gaps share any memory."""
+    a, b = _stretch(t), _stretch(src)
+    if a is not None and b is not None and a[0] < b[1] and b[0] < a[1]:
+        raise _overlap()
+
+
+def _overlap():
+    return RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please "
+                        "clone() the tensor before performing the operation.")
 
 
 def _stretch(t):
@@ -108,4 +138,4 @@ def in_memory_order(t, draw):
     return np.ascontiguousarray(draw(tuple(shape[d] for d in order)).transpose(np.argsort(order)))
 
 
-__all__ = ["chain_geometry", "channels_last", "check_overlap", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "strided"]
+__all__ = ["chain_geometry", "channels_strides", "lies_so", "channels_last", "check_overlap", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "shares", "strided"]

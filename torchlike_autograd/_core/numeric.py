@@ -36,7 +36,7 @@ def overflows(x, dtype):
     """Whether torch refuses to convert this Python number."""
     if type(x) is complex:
         if dtype.is_complex:
-            return False
+            return overflows(x.real, dtype) or overflows(x.imag, dtype)
         if dtype.category == dtypes.BOOL:
             return False
         return x.imag != 0 or overflows(x.real, dtype)
@@ -70,6 +70,8 @@ def check_stored(x, dtype):
 def cannot_hold(dtype, opmath=False):
     """The error for a number that a dtype cannot hold; `opmath` where half precision is computed in float32."""
     name = dtype.to_real().name
+    if dtype.is_complex:
+        return RuntimeError(f"value cannot be converted to type c10::complex<{_CXX[name]}> without overflow")
     return RuntimeError(f"value cannot be converted to type {'float' if opmath and name in ('float16', 'bfloat16') else _CXX.get(name, name)} without overflow")
 
 

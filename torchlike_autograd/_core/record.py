@@ -25,7 +25,9 @@ from __future__ import annotations
 
 import threading
 
-from .._ops.spec import NUMBERS, aval, spec_of
+from .._ops.held import check as check_held
+from .._ops.held import reals as with_reals
+from .._ops.spec import NUMBERS, HeldSpec, aval, spec_of
 from . import config, errors
 from .dtypes import FLOAT
 from .speed import native
@@ -382,6 +384,12 @@ def is_full(tape, spec, ins, mode):
 def _record_new(th, spec, ins, mode, label, numbers):
     """A call not seen after this prefix, a full tape, or immediate execution."""
     tape = th.tape
+    held = False
+    if type(spec) is HeldSpec:
+        again = with_reals(spec, _avals(ins), ins)
+        if again is not None:
+            return record_op(*again, mode)
+        held = check_held(spec, _avals(ins), ins)
     if tape.prefix.watched:
         return record_watched(th, spec, ins, mode)
     if IMMEDIATE[0]:
@@ -397,6 +405,9 @@ def _record_new(th, spec, ins, mode, label, numbers):
         nxt = tape.prefix.next.get(label)
         if nxt is not None:
             return _append(tape, nxt, numbers)
+    if held:
+        key = ("held", label)  # where no shortcut finds it
+        return _append(tape, tape.prefix.next.get(key) or extend(tape, label, spec, ins, mode, key), numbers)
     return _append(tape, extend(tape, label, spec, ins, mode), numbers)
 
 
@@ -425,8 +436,11 @@ LEAST, MOST_SIGNED, MOST = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1  # integers 
 
 
 def _as_floats(spec, ins):
-    """A call with an integer above MOST_SIGNED beside tensors that are no integers: the number is a float there."""
-    if any(type(x) is Value and x.aval.dtype.category < FLOAT for x in ins):
+    """A call with an integer above MOST_SIGNED beside tensors of which one is no integer: the number is a float there."""
+    if type(spec) is HeldSpec:
+        check_held(spec, _avals(ins), ins)
+    types = [x.aval.dtype for x in ins if type(x) is Value] or [d for d in (spec.statics.get("dtype"),) if d is not None]
+    if all(d.category < FLOAT for d in types):
         return spec, ins
     big = iter([type(x) is int and MOST_SIGNED < x <= MOST for x in ins if type(x) is not Value])
     pattern = tuple("f" if type(t) is str and t in "fibc" and next(big) else t for t in spec.pattern)
@@ -455,10 +469,13 @@ def number_kind(x):
     return "f" if t is float else "i" if t is int else "b" if t is bool else "c"
 
 
+def _avals(ins):
+    return tuple([x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins])
+
+
 def extend(tape, label, spec, ins, mode, key=None):
     """The slow path: a call not seen after this prefix; types are inferred, errors raised, an edge added."""
-    avals = tuple([x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins])
-    form = spec.form(avals)
+    form = spec.form(_avals(ins))
     wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
     needing = mode == LEAF or (mode & GRAD and wanted)
     having = () if not needing else form.requiring(wanted) if wanted else form.diff_out

@@ -547,10 +547,17 @@ def _same_bytes(spec):
     return spec.op.name == "_view_dtype" and spec.statics["dtype"].itemsize == spec.statics["itemsize"]
 
 
-def refuse_repeats(t):
-    """torch's error for a write to a view that shows one element several times."""
-    if any(link.op.name in _REPEATING for link, _ in t._view.chain) and any(s == 0 and n > 1 for n, s in zip(t._v.aval.shape, t._geometry()[0])):
-        raise _repeats()
+def repeats(t):
+    """torch's error for a write to a view that shows one element several times, or None where it does not."""
+    if any(link.op.name in _REPEATING for link, _ in t._view.chain) and repeated_dims(t):
+        return _repeats()
+    return None
+
+
+def repeated_dims(t):
+    """The dims along which a tensor shows the same elements."""
+    shape = t._v.aval.shape
+    return () if 0 in shape else tuple([d for d, (n, s) in enumerate(zip(shape, t._geometry()[0])) if s == 0 and n > 1])
 
 
 def _repeats():
@@ -564,7 +571,7 @@ def _refuse_repeats(links, shape):
     for spec, _ in links:
         out = spec.op.layout(shape, strides, offset, **spec.statics, **dict.fromkeys(spec.op.lift, 0))
         shape, strides, offset = _pick(spec, out)
-    if any(s == 0 and n > 1 for n, s in zip(shape, strides)):
+    if 0 not in shape and any(s == 0 and n > 1 for n, s in zip(shape, strides)):
         raise _repeats()
 
 

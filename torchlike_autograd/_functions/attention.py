@@ -17,7 +17,8 @@ from .matmul import matmul as _matmul
 
 _ops = _attention_ops
 _mul, _add = named("mul"), named("add")
-_CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool"}
+_TYPES = {"bool": "CPUBoolType", "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType"}
+_CXX = {"complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool"}
 
 
 def _cxx(t):
@@ -98,7 +99,7 @@ def _check_bag_types(weight, indices, offsets):
                                     ("weight", weight, real, "Half, BFloat16, Float, Double")):
         if t.dtype not in allowed:
             raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: {words}; but got "
-                               f"torch.{t.dtype.char_name}Tensor instead (while checking arguments for embedding_bag)")
+                               f"{_TYPES.get(t.dtype.name) or f'torch.{t.dtype.char_name}Tensor'} instead (while checking arguments for embedding_bag)")
 
 
 def _bag_padding(padding_idx, rows):

@@ -52,7 +52,15 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     out = self if dtype is None else cast(self, dtype)
     if device is not None:
         out = _move(out, devices.key_of(device))
+    if memory_format is not None or (args and isinstance(args[-1], layouts.memory_format)):
+        copy = copy or _moves(self, memory_format or args[-1])
     return unary(cast_spec(out.dtype), out) if copy and out is self else out
+
+
+def _moves(t, form):
+    """Whether a memory format asks for a copy of a tensor."""
+    wanted = layouts.channels_strides(tuple(t.shape), form)
+    return wanted is not None and t.stride() != wanted
 
 
 def _refused(t, args, kwargs):
@@ -74,7 +82,8 @@ def _move(t, key):
 
 def _caster(name, dtype):
     def method(self, memory_format=None):
-        return cast(self, dtype() if callable(dtype) and not isinstance(dtype, dtypes.dtype) else dtype)
+        out = cast(self, dtype() if callable(dtype) and not isinstance(dtype, dtypes.dtype) else dtype)
+        return unary(cast_spec(out.dtype), out) if memory_format is not None and out is self and _moves(self, memory_format) else out
 
     method.__name__ = name
     return composite(f"Tensor.{name}")(method)

@@ -195,6 +195,8 @@ def index_put(input, indices, values, accumulate=False):
 def index_put_(input, indices, values, accumulate=False):
     """Values written (or added) at index tensors."""
     _check_indices("index_put_", indices, True)
+    if not isinstance(values, Tensor):
+        raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type_name(values)}")
     return inplace(*put_plan(input, _found(indices), values, accumulate), input)
 
 

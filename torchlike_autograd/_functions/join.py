@@ -443,6 +443,8 @@ dsplit = _splitter("dsplit", lambda ndim: 2, 3)
 @composite("torch.linalg.vander")
 def linalg_vander(x, *, N=None):
     """The powers 0 to N - 1 of each element, along a new last dim."""
+    if x.dtype.name in ("bool", "float16", "bfloat16"):
+        raise RuntimeError(f"linalg.vander supports floating point, complex, and integer tensors, but got {x.dtype.char_name}")
     x = x if x.ndim else x.unsqueeze(0)
     n = x.shape[-1] if N is None else N
     if n <= 1:
@@ -464,6 +466,7 @@ def vander(x, N=None, increasing=False):
     n = x.numel() if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
+    x = x if x.dtype.category >= dtypes.FLOAT else x.to(dtypes.int64)
     out = _ones(x, (x.numel(), n))
     if n > 1:
         out[:, 1:] = view_of(x, "unsqueeze", dim=-1)

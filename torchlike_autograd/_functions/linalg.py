@@ -163,6 +163,8 @@ def logdet(input):
     tensors("logdet", input=input)
     check_square("logdet", input)
     check_float("logdet", input)
+    if input.dtype.name in ("float16", "bfloat16"):
+        raise RuntimeError(f"logdet: Low precision dtypes not supported. Got {input.dtype.char_name}")
     sign, log = call("_linalg_slogdet", [input])[:2]
     if input.dtype.is_complex:
         return named("add")(named("log")(sign), log)

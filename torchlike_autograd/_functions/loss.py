@@ -13,6 +13,7 @@ from .._core.record import thread
 from .._core.saying import warn
 from .._ops import activation as _activation_ops
 from .._ops import loss as _loss_ops
+from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
@@ -353,6 +354,13 @@ def poisson_nll_loss(input, target, log_input=True, full=False, size_average=Non
     return poisson_nll_loss_(input, target, log_input, full, eps, code_of(reduction, size_average, reduce))
 
 
+def _check_variance(own):
+    if own.is_complex:
+        raise NotImplementedError(f"\"lt_cpu\" not implemented for '{own.char_name}'")
+    if not own.is_floating_point:
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {cxx_of(own)}")
+
+
 @composite("torch.nn.functional.gaussian_nll_loss")
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
     """The negative log-likelihood of a Gaussian; var is at least eps, which changes no gradient."""
@@ -368,6 +376,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError("var is of incorrect size")
     if reduction not in CODES:
         raise ValueError(f"{reduction} is not valid")
+    _check_variance(var.dtype)
     bounded = named("_at_least")(var, float(eps))
     loss = _mul(_add(_log(bounded), _div(named("pow")(_sub(input, target), 2), bounded)), 0.5)
     if full:

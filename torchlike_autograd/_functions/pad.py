@@ -240,11 +240,16 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     return input / size if out is None else named("div")(input, size, out=out)
 
 
+def _signed(x):
+    return "-nan" if x != x else f"{x:g}"
+
+
 @published("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)")
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """Counts in bins of equal width between min and max (of the data where both are 0)."""
     if not input.dtype.is_floating_point:
-        raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{input.dtype.char_name}'")
+        kernel = "linspace_cpu" if input.dtype.name == "bool" else "aminmax_cpu" if input.dtype.is_complex and not min and not max else "histogram_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.char_name}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if input.is_meta:
@@ -256,7 +261,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if low == high:
         low, high = low - 1, high + 1
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"range of [{low:g}, {high:g}] is not finite")
+        raise RuntimeError(f"torch.histc: range of [{_signed(low)}, {_signed(high)}] is not finite")
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
     inside = a[(a >= low) & (a <= high)]

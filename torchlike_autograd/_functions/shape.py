@@ -9,6 +9,7 @@ from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.hot import unary
 from .._core.hot import view as follow_view
+from .._core.layouts import channels_strides, lies_so
 from .._core.record import number_kind
 from .._core.saying import warn
 from .._core.shapes import wrap_dim
@@ -299,6 +300,9 @@ def _order_with_repeats(shape, strides):
 @composite("Tensor.contiguous")
 def contiguous(self, memory_format=None):
     """The tensor itself where it lies row by row, otherwise a copy."""
+    wanted = None if memory_format is None else channels_strides(tuple(self.shape), memory_format)
+    if wanted is not None:
+        return self if lies_so(self.shape, self.stride(), wanted) else copied(self)
     return self if plain(self) else copied(self)
 
 

@@ -17,7 +17,7 @@ def _fft(name, x, n, normalized):
 
 
 def _typed(x):
-    return f"CPU{x.dtype.char_name}Type" if x.dtype.is_complex else f"torch.{x.dtype.char_name}Tensor"
+    return f"CPU{x.dtype.char_name}Type" if x.dtype.is_complex or x.dtype is dtypes.bool_ else f"torch.{x.dtype.char_name}Tensor"
 
 
 def _flag(x):
@@ -60,6 +60,8 @@ def _check_stft(x, n_fft, hop, win_length, window, said):
 
 def _padded(x, n_fft, pad_mode):
     shape = tuple(x.shape)
+    if x.dtype is dtypes.bool_ and pad_mode == "reflect":
+        raise NotImplementedError("\"reflection_pad1d\" not implemented for 'Bool'")
     x = x.view((1,) * (3 - len(shape)) + shape)
     x = COMPOSITES["torch.nn.functional.pad"](x, [n_fft // 2, n_fft // 2], pad_mode)
     return x.view(tuple(x.shape)[-len(shape):])
@@ -81,6 +83,8 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     said = (f"stft({_typed(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={win_length}, window={_shown(window)}, "
             f"normalized={_flag(normalized)}, onesided={_flag(onesided)}, return_complex={_flag(return_complex)}, align_to_window={_flag(align_to_window)})")
     _check_stft(input, n_fft, hop, win_length, window, said)
+    if input.dtype.name in ("float16", "bfloat16"):
+        raise RuntimeError(f"MKL FFT doesn't support tensors of type: {input.dtype.char_name}")
     whole = input.is_complex() or (window is not None and window.is_complex())
     if onesided and whole:
         raise RuntimeError("Cannot have onesided output if window or input is complex")

@@ -9,6 +9,7 @@ import numpy as np
 from jax import lax
 
 from .._core.shapes import wrap_dim
+from . import held
 from .conventions import always, only, partials
 from .registry import SMOOTH, at, call, fails, op, real
 
@@ -75,7 +76,7 @@ def relu(self):
 
 
 @_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", zero_second=True, twin_node="ThresholdBackward1",
-             twin_of=("torch.threshold",), lift=("threshold", "value"), method=False, opmath=False,
+             twin_of=("torch.threshold",), lift=("threshold", "value"), holds={"threshold": held.wide, "value": held.own}, method=False, opmath=False,
              samples=[call(real(4), 0.3, 7.0)], kinks=[call(at(0.0, 1.0, 2.0, _NAN), 1.0, 7.0)])
 def threshold(self, *, threshold, value):
     """value where self is not above the threshold."""
@@ -84,7 +85,7 @@ def threshold(self, *, threshold, value):
 
 
 @_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", zero_second=True, twin_node="LeakyReluBackward1",
-             twin={**_from_result(*_LEAKY, _BAKED_SLOPE[1]), **_BAKED_SLOPE[0]}, lift=("negative_slope",), public=(),
+             twin={**_from_result(*_LEAKY, _BAKED_SLOPE[1]), **_BAKED_SLOPE[0]}, lift=("negative_slope",), public=(), holds={"negative_slope": held.wide},
              samples=[call(real(4)), call(real(4), 0.3)])
 def leaky_relu(self, *, negative_slope):
     """Negative values by a slope; 0 belongs to them."""
@@ -106,6 +107,7 @@ def _prelu(x, w):
 
 
 @_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", zero_second=True, lift=("min_val", "max_val"),
+             holds={"min_val": held.whole, "max_val": held.whole},
              public=(), opmath=False,
              samples=[call(real(4)), call(real(4), -0.3, 0.4)], kinks=[call(at(-1.0, 1.0, 0.0, 2.0, _NAN))])
 def hardtanh(self, *, min_val, max_val):
@@ -117,7 +119,8 @@ def hardtanh(self, *, min_val, max_val):
     only("clamp_scalar_cpu", self, "if")
     lo, hi = min_val.astype(self.dtype), max_val.astype(self.dtype)
     edge = jnp.where(self < lo, lo, jnp.where(self > hi, hi, self))
-    return jnp.where((self <= lo) | (self >= hi), lax.stop_gradient(edge), self)
+    edge = jnp.where(jnp.isnan(lo), lo, jnp.where(jnp.isnan(hi), hi, edge))
+    return jnp.where((self > lo) & (self < hi) | jnp.isnan(self), self, lax.stop_gradient(edge))
 
 
 @_activation("hardsigmoid(Tensor self) -> Tensor", node="HardsigmoidBackward0", second="hardsigmoid_backward", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
@@ -150,6 +153,7 @@ _SHRINK_KINKS = [call(at(0.5, -0.5, 0.0, 1.0, _NAN))]
 
 
 @_activation("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="HardshrinkBackward0", zero_second=True, lift=("lambd",), inplace=False, opmath=False,
+             holds={"lambd": held.own},
              public=("torch.hardshrink", "Tensor.hardshrink", "torch.nn.functional.hardshrink"), samples=[call(real(4)), call(real(4), 0.2)],
              kinks=_SHRINK_KINKS)
 def hardshrink(self, *, lambd):
@@ -175,7 +179,8 @@ def softshrink(self, *, lambd):
 # Smooth
 
 @_activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", node="EluBackward0", twin_node="EluBackward1", lift=("alpha",
-             "scale", "input_scale"), public=(), twin={**_from_result("elu", "", _BAKED_ALPHA[1]), **_BAKED_ALPHA[0]},
+             "scale", "input_scale"), public=(),
+             holds=dict.fromkeys(("alpha", "scale", "input_scale"), held.wide), twin={**_from_result("elu", "", _BAKED_ALPHA[1]), **_BAKED_ALPHA[0]},
              samples=[call(real(4)), call(real(4), 0.7, 1.2, 0.9)])
 def elu(self, *, alpha, scale, input_scale):
     """Negative values by an exponential that saturates at -alpha."""
@@ -184,7 +189,7 @@ def elu(self, *, alpha, scale, input_scale):
 
 @partials(lambda t, out, x, low, high, inner: t * _elu_slope(x, low, high, inner), None, None, None)
 def _elu(x, low, high, inner):
-    return jnp.where(x <= 0, jnp.expm1(x * inner) * low, x * high)
+    return jnp.where(x < 0, jnp.expm1(x * inner) * low, x * high)
 
 
 def _elu_slope(x, low, high, inner):
@@ -194,7 +199,7 @@ def _elu_slope(x, low, high, inner):
 
 
 @_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", out=False,
-    node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",),
+    node="CeluBackward0", twin_node="CeluBackward1", twin_of=("torch.celu",), lift=("alpha",), holds={"alpha": held.wide},
              public=("torch.celu",), twin={**_from_result("elu", "", _BAKED_ALPHA[1]), "bake": {"alpha": lambda x, flat: x <= 0}},
              samples=[call(real(4)), call(real(4), 0.7)],
              bake={"alpha": lambda x, flat: x == 0}, errors=[fails(call(at(1.0), 0), RuntimeError, "ZeroDivisionError: alpha cannot be 0 for CELU")])
@@ -225,6 +230,7 @@ def gelu(self, *, approximate):
 
 
 @_activation("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", node="SoftplusBackward0", lift=("beta", "threshold"), inplace=False,
+             holds={"beta": held.wide, "threshold": held.wide},
              public=_functional("softplus"), samples=[call(real(4)), call(real(4), 2.0, 1.0)], kinks=[call(at(20.0, 21.0, 800.0, -800.0, _NAN)), call(at(0.5,
              1.0), 2.0, 1.0)])
 def softplus(self, *, beta, threshold):
@@ -345,9 +351,14 @@ def _rrelu(x, noise, lower, upper, training):
     return jnp.where(x <= 0, x * noise, x) if training else jnp.where(x <= 0, x * ((lower + upper) / 2), x)
 
 
+def _check_rrelu(types, result, statics):
+    if statics.get("training") and types["self"].dtype.name == "float16":
+        raise NotImplementedError("\"rrelu_with_noise_out_cpu\" not implemented for 'Half'")
+
+
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
     zero_second=always, node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
-    public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False,
+    public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False, check=_check_rrelu,
     twin=_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])
 def rrelu_with_noise(self, noise, *, lower=0.125, upper=0.3333333333333333, training=False):

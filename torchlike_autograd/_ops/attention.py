@@ -232,7 +232,7 @@ def _ctc_tangent(out, primals, tangents, *, blank, zero_infinity):
     kinks=SMOOTH)
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank, zero_infinity):
     """Minus the logarithm of the probability of all alignments of the targets: (N,) of (T, N, C)."""
-    only("ctc_loss_cpu", log_probs, "f" if str(log_probs.dtype) in ("float32", "float64") else "i")
+    only("ctc_loss_cpu", log_probs, "d")
     return _negative_log_likelihood(log_probs, _labels(targets, target_lengths, blank), input_lengths, target_lengths, blank)
 
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config, dtypes
+from . import held
 from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, wide
 from .registry import NONE, Promote, at, call, fails, op, real
 
@@ -338,6 +339,7 @@ def _clamp_tangent(out, primals, tangents):
     return jnp.where(lo > hi, high, jnp.where(x < lo, low, jnp.where(x > hi, high, t)))
 
 
+_BOUNDS = {"min": held.own, "max": held.own}
 _EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")]
 
 
@@ -356,7 +358,8 @@ def clamp_tensor(self, min=None, max=None):
     return _clamp_tensors(self, min, max)
 
 
-@op("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", node="ClampBackward1", promote=Promote.RESULT, promote_with=("self", "min", "max"),
+@op("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    holds=_BOUNDS, node="ClampBackward1", promote=Promote.RESULT, promote_with=("self", "min", "max"),
     lift=("min", "max"), saves={"self": ("self",)}, aliases=("clip",), samples=[call(real(4), -0.3, 0.4), call(real(2, 3), None, 0.1)], opmath=False,
     kinks=[call(at(0.0, 0.5, 1.0, 2.0), 0.0, 1.0), call(at(0.0, 2.0, _NAN), 1.0, 0.0)], errors=_EMPTY_CLAMP)
 def clamp(self, *, min=None, max=None):
@@ -378,7 +381,8 @@ def clamp_min_tensor(self, min):
     return _clamp_tensors(only("maximum_cpu", self, "bif"), min, None)
 
 
-@op("clamp_min(Tensor self, Scalar min) -> Tensor", node="ClampMinBackward0", promote=Promote.RESULT, promote_with=("self", "min"), lift=("min",),
+@op("clamp_min(Tensor self, Scalar min) -> Tensor",
+    holds=_BOUNDS, node="ClampMinBackward0", promote=Promote.RESULT, promote_with=("self", "min"), lift=("min",),
     saves={"self": ("self",)}, samples=[call(real(4), -0.3)], kinks=_AT_NUMBER, opmath=False)
 def clamp_min(self, *, min):
     """self, at least a number."""
@@ -393,7 +397,8 @@ def clamp_max_tensor(self, max):
     return _clamp_tensors(only("minimum_cpu", self, "bif"), None, max)
 
 
-@op("clamp_max(Tensor self, Scalar max) -> Tensor", node="ClampMaxBackward0", promote=Promote.RESULT, promote_with=("self", "max"), lift=("max",),
+@op("clamp_max(Tensor self, Scalar max) -> Tensor",
+    holds=_BOUNDS, node="ClampMaxBackward0", promote=Promote.RESULT, promote_with=("self", "max"), lift=("max",),
     saves={"self": ("self",)}, samples=[call(real(4), 0.3)], kinks=_AT_NUMBER, opmath=False)
 def clamp_max(self, *, max):
     """self, at most a number."""

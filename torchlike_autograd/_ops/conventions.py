@@ -13,10 +13,9 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
-from .._core.numeric import cannot_hold
 
-__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_number", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
-           "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "unless", "wide"]
+__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
+           "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "taking", "unless", "wide"]
 
 
 def partials(*rules):
@@ -96,6 +95,17 @@ def only(kernel, x, kinds):
     return x
 
 
+def taking(kernel, param, kinds):
+    """A `check` of an operator: `only` for the dtype that is given, where the body sees half precision as float32."""
+
+    def check(types, result, statics):
+        d = types[param].dtype
+        if d not in _ALLOWED[kinds]:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{d.char_name}'")
+
+    return check
+
+
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
 
 
@@ -110,12 +120,6 @@ def needs_tensor(name, lists):
             given = "(" + ", ".join(f"!{k}!" for k in kinds) + ")"
             raise TypeError(f"{name}() received an invalid combination of arguments - got ({', '.join(kinds)}), but expected one of:\n{lists.format(got=given)}")
     return check
-
-
-def check_number(number, dtype):
-    """Refuse a complex Python number where its real value is wanted (types only)."""
-    if number is not None and number.dtype.is_complex and not dtype.is_complex:
-        raise cannot_hold(dtype, opmath=True)
 
 
 def check_scale(types, result, name):

@@ -6,8 +6,9 @@ import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype, promote_types
 from .._core.shapes import broadcast, wrap_dim, wrap_dims
+from . import held
 from .pointwise import convert
-from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
+from .registry import NONE, SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .views import diagonal_of
 
 
@@ -207,7 +208,8 @@ def fill_tensor(self, value):
     return _filled(self, value, "fill")
 
 
-@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lift=("value",), samples=[call(real(2, 3), 1.5)], kinks=SMOOTH, method=False)
+@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lift=("value",),
+    holds={"value": held.own}, samples=[call(real(2, 3), 1.5)], kinks=SMOOTH, method=False)
 def fill_scalar(self, *, value):
     """One number everywhere."""
     return _filled(self, value)
@@ -223,6 +225,17 @@ def _fill_inplace(self, *, value):
 def _fill_inplace_tensor(self, value):
     """What `fill_` writes for a 0-dim tensor."""
     return _filled(self, value, "fill_")
+
+
+@op("_written(Tensor self, Tensor old, int[] dims) -> Tensor", node=None, names=(), derivative=NONE, out=False, kinks=SMOOTH,
+    samples=[call(real(2, 3, grad=False), real(2, 3, grad=False), (0,))])
+def _written(self, old, *, dims):
+    """Along dims in which all elements are one: what was written to any of them (the dims become 1)."""
+    for d in dims:
+        changed = (self != old) & ((self == self) | (old == old))
+        place = jnp.argmax(changed, axis=d, keepdims=True)
+        self, old = jnp.take_along_axis(self, place, d), old[(slice(None),) * d + (slice(1),)]
+    return self
 
 
 @op("_zero_(Tensor self) -> Tensor", node="ZeroBackward0", names=(), samples=[call(real(2, 3))], kinks=SMOOTH)

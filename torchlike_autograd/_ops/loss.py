@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
-from .conventions import BOOL_MINUS, always, magnitude, only, partials, straight
+from .conventions import BOOL_MINUS, always, magnitude, only, partials, straight, taking
 from .norm import norm_gradient, norm_of
 from .opened import is_int64
 from .reduce import average, total, type_of
@@ -190,7 +190,7 @@ _TARGET = at(1, 0, 3, dtype="int64", grad=False)
 
 
 @op("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    node="NllLossBackward0", names=(), opmath=True, zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
+    node="NllLossBackward0", names=(), opmath=True, check=taking("nll_loss_out_frame", "self", "f"), zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
     saves={"self": ("self", "target", "weight", "result1")},
     samples=[call(real(3, 4), _TARGET, None, 1, -100), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 0, 0)],
     **_TARGETS, kinks=[call(real(2, 4), at(-100, -100, dtype="int64", grad=False), None, 1, -100)])
@@ -204,7 +204,7 @@ def nll_loss_forward(self, target, weight, *, reduction, ignore_index):
 
 
 @op("nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)",
-    node="NllLoss2DBackward0", names=(), opmath=True, zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
+    node="NllLoss2DBackward0", names=(), opmath=True, check=taking("nll_loss2d_forward_out_frame", "self", "f"), zero_second=always, nondiff=("target", "weight"), nondiff_out=(1,),
     saves={"self": ("self", "target", "weight", "result1")},
     samples=[call(real(1, 4, 1, 3), at([[[1, 0, 3]]], dtype="int64", grad=False), None, 1, -100)], **_TARGETS, kinks=SMOOTH)
 def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
@@ -246,7 +246,7 @@ def _reduced_rows(losses, reduction, flat):
 
 
 @op("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor",
-    forward=False, node="MultiMarginLossBackward0", second="multi_margin_loss_backward", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
+    check=taking("multi_margin_loss_cpu_kernel", "self", "d"), forward=False, node="MultiMarginLossBackward0", second="multi_margin_loss_backward", names=(), opmath=True, lift=("margin",), nondiff=("target", "weight"), saves={"self": ("self", "target", "weight")},
     samples=[call(real(3, 4), _TARGET), call(real(3, 4), _TARGET, 2, 0.5, real(4, low=0.0, grad=False))],
     guard=lambda self, target, weight, **_: _first_bad(target, self.shape[-1] if self.ndim else 1, 0),
     guard_error=lambda code, *_, **__: RuntimeError("target out of range"),
@@ -277,7 +277,7 @@ def multi_margin_loss(self, target, weight, *, p=1, margin=1, reduction=1):
 
 
 @op("multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)", forward=False, node="MultilabelMarginLossBackward0",
-    second="multilabel_margin_loss_backward", names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
+    check=taking("multilabel_margin_loss_forward_out_frame", "self", "d"),    second="multilabel_margin_loss_backward", names=(), opmath=True, nondiff=("target",), nondiff_out=(1,), saves={"self": ("self", "target", "result1")},
     samples=[call(real(2, 4), at([[3, 0, -1, 1], [1, -1, 0, 0]], dtype="int64", grad=False), 1)],
     guard=lambda self, target, *, reduction: jnp.any((target < -1) | (target >= (self.shape[-1] if self.ndim else 1))),
     guard_error=lambda code, *_, **__: RuntimeError("argument #2 'target' is out of range"),

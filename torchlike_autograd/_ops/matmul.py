@@ -13,6 +13,7 @@ from jax.lax import Precision
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
+from . import held
 from .conventions import cxx_name, only
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
@@ -131,6 +132,7 @@ def bmm(self, mat2):
 
 # A product added to something: beta * self + alpha * product
 
+_OWN, _WIDE = dict.fromkeys(("beta", "alpha"), held.own), dict.fromkeys(("beta", "alpha"), held.wide)
 _SCALES = {"beta": lambda x, flat: x in (0, 1), "alpha": lambda x, flat: x == 1}
 
 
@@ -138,8 +140,6 @@ def _factor(value, x):
     """alpha or beta in the type of x; 0 and 1 are part of the program."""
     if not hasattr(value, "dtype"):
         return value
-    if jnp.iscomplexobj(value) and not jnp.iscomplexobj(x):
-        raise RuntimeError(f"value cannot be converted to type {cxx_name(x)} without overflow")
     return value.astype(x.dtype)
 
 
@@ -163,7 +163,8 @@ def _check_addmm(self, mat1, mat2):
             raise RuntimeError(f"{word} and mat2 must have the same dtype, but got {type_of(a).char_name} and {type_of(b).char_name}")
 
 
-@op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmmBackward0", lift=("beta", "alpha"), bake=_SCALES,
+@op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmmBackward0", lift=("beta", "alpha"),
+    holds=_WIDE, bake=_SCALES,
     inplace=True, saves={"mat1": ("mat2",), "mat2": ("mat1",)},
     samples=[call(real(2, 4), real(2, 3), real(3, 4)), call(real(4), real(2, 3), real(3, 4), beta=0.5, alpha=2.5),
              call(real(2, 4), real(2, 3), real(3, 4), beta=0)],
@@ -176,7 +177,8 @@ def addmm(self, mat1, mat2, *, beta=1, alpha=1):
     return _added(base, product(only("addmm_impl_cpu_", mat1, "ifuc"), mat2), beta, alpha)
 
 
-@op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmvBackward0", lift=("beta", "alpha"), bake=_SCALES,
+@op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmvBackward0", lift=("beta", "alpha"),
+    holds=_OWN, bake=_SCALES,
     inplace=True, saves={"mat": ("vec",), "vec": ("mat",)},
     samples=[call(real(2), real(2, 3), real(3)), call(real(1), real(2, 3), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2), real(2, 3), real(2)), RuntimeError, "size mismatch, got input (2), mat (2x3), vec (2)")])
@@ -197,7 +199,8 @@ def _promoted(*arrays):
     return [x.astype(out.np) for x in arrays]
 
 
-@op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lift=("beta", "alpha"), bake=_SCALES,
+@op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lift=("beta", "alpha"),
+    holds=_OWN, bake=_SCALES,
     inplace=True, saves={"vec1": ("vec2",), "vec2": ("vec1",)},
     samples=[call(real(2, 3), real(2), real(3)), call(real(3), real(2), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 2), real(2, 1), real(3)), RuntimeError, "addr: Expected 1-D argument vec1, but got 2-D")])
@@ -229,6 +232,7 @@ def _size(x, dim):
 
 
 @op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="BaddbmmBackward0", lift=("beta", "alpha"),
+    holds=_WIDE,
     bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
     samples=[call(real(2, 2, 4), real(2, 2, 3), real(2, 3, 4)), call(real(4), real(2, 2, 3), real(2, 3, 4), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 2, 4), real(2, 2, 3), real(2, 2, 4)), RuntimeError,
@@ -237,6 +241,8 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     """beta * self + alpha * batch1 @ batch2, one for each entry of the first dim."""
     base = expand(self, size=(*batch1.shape[:2], _size(batch2, 2)))
     kinds = [cxx_name(x) for x in (self, batch1, batch2)]
+    if kinds[0] == kinds[1] != kinds[2]:
+        raise RuntimeError(f"expected scalar type {type_of(only('baddbmm', self, 'ifuc')).char_name} but found {type_of(batch2).char_name}")
     if len(set(kinds)) > 1:
         raise RuntimeError(f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}")
     _check_bmm(batch1, batch2)
@@ -244,6 +250,7 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
 
 
 @op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddbmmBackward0", lift=("beta", "alpha"),
+    holds=_WIDE,
     bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
     samples=[call(real(2, 4), real(2, 2, 3), real(2, 3, 4)), call(real(4), real(2, 2, 3), real(2, 3, 4), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 4), real(2, 2, 3), real(2, 2, 4)), RuntimeError, "Incompatible matrix sizes for bmm (2x3 and 2x4)")])

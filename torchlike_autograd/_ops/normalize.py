@@ -17,10 +17,8 @@ _HALVES = ("float16", "bfloat16")
 
 def _check_types(types, result, statics):
     own = types["input"].dtype
-    if not own.is_floating_point:
-        return
     others = [t.dtype for n, t in types.items() if n != "input" and t.device != "number" and t.dtype is not own]
-    if any(d.name != "float32" for d in others):
+    if any(d.name != "float32" for d in others) and own.is_floating_point:
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     if others and own.name not in _HALVES:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from . import held
 from .conventions import always, only
 from .registry import SMOOTH, call, op, real
 
@@ -36,6 +37,7 @@ def _check_constant(shape, pad):
 
 
 @op("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", node="ConstantPadNdBackward0", method=False, lift=("value",), out=False,
+    holds={"value": held.own},
     samples=[call(real(2, 3), (1, 2)), call(real(2, 3), (-1, 1, 0, 2), 1.5), call(real(3), (0, 0))], kinks=SMOOTH)
 def constant_pad_nd(self, *, pad, value=0):
     """Some elements more (or, where negative, fewer) at the ends of each dim."""

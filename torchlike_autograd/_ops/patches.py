@@ -6,6 +6,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .conventions import only
 from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
@@ -79,6 +80,8 @@ def col2im(self, *, output_size, kernel_size, dilation, padding, stride):
     """The image in which every place is the sum of what the columns hold for it."""
     _check_two(kernel_size, dilation, padding, stride, output_size)
     _check_columns(self, output_size, kernel_size, dilation, padding, stride)
+    if self.dtype == bool:
+        return col2im(self.astype(np.float32), output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride) != 0
     x = only("col2im_out_cpu", self, "fc")
     x = x if x.ndim == 3 else x[None]
     image = jax.ShapeDtypeStruct((x.shape[0], x.shape[1] // math.prod(kernel_size), *output_size), x.dtype)

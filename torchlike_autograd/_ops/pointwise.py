@@ -6,7 +6,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import config, dtypes
-from .conventions import BOOL_MINUS, aligned, check_number, check_scale, cxx_name, fixed_power, only, partials, power, unless
+from . import held
+from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
@@ -30,10 +31,9 @@ def _check_difference(types, result, statics):
     check_scale(types, result, "alpha")
 
 
-def _check_value(types, result, statics):
-    check_number(types.get("value"), result)
 _INF, _NAN = float("inf"), float("nan")
 _BOTH = {"self": ("self", "other"), "other": ("self", "other")}
+_TAKEN = {"alpha": held.minus}
 
 
 def _scaled(x, alpha):
@@ -41,6 +41,7 @@ def _scaled(x, alpha):
 
 
 @op("add.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="AddBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_alpha,
+    holds={"alpha": held.own},
     samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def add(self, other, *, alpha=None):
     """self + alpha * other."""
@@ -54,7 +55,7 @@ def _difference(self, other, alpha):
 
 
 @op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor",
-    node="SubBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_difference, aliases=("subtract",),
+    node="SubBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_difference, aliases=("subtract",), holds=_TAKEN,
     samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def sub(self, other, *, alpha=None):
     """self - alpha * other."""
@@ -62,6 +63,7 @@ def sub(self, other, *, alpha=None):
 
 
 @op("sub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, node="SubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
+    holds=_TAKEN,
     promote_with=("self", "other"), names=("torch.subtract", "Tensor.subtract"), samples=[call(real(3), 1.5, 2), call(real(2, 3), 1, 0.5)], kinks=SMOOTH, check=_check_difference)
 def sub_scalar(self, *, other, alpha=None):
     """self - alpha * other for a number, alpha by its place."""
@@ -69,7 +71,7 @@ def sub_scalar(self, *, other, alpha=None):
 
 
 @op("rsub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor",
-    out=False, node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False,
+    out=False, node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False, holds=_TAKEN,
     samples=[*_TWO, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, method=False, check=_check_difference)
 def rsub(self, other, *, alpha=None):
     """other - alpha * self."""
@@ -77,6 +79,7 @@ def rsub(self, other, *, alpha=None):
 
 
 @op("rsub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, node="RsubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
+    holds=_TAKEN,
     promote_with=("self", "other"), inplace=False, samples=[call(real(3), 1.5), call(real(3), 1, 2)], kinks=SMOOTH, method=False,
     check=_check_difference)
 def rsub_scalar(self, *, other, alpha=None):
@@ -240,7 +243,7 @@ def pow_tensor(self, exponent):
 
 
 @op("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", node="PowBackward0", promote=Promote.RESULT, promote_with=("self", "exponent"),
-    lift=("exponent",), bake={"exponent": _direct_exponent}, saves={"self": ("self",)},
+    lift=("exponent",), holds={"exponent": held.exponent}, bake={"exponent": _direct_exponent}, saves={"self": ("self",)},
     samples=[call(real(3), e) for e in (2, 3, 2.0, 1, 0)] + [call(real(3, low=0.1), e) for e in (0.5, -0.5, -1, -2, 1.7)],
     kinks=[call(at(0.0, -1.0, _INF, _NAN), e) for e in (0, 0.0, 1, 2, 0.5, -1, 2.5)],
     errors=[fails(call(at(1, 2, dtype="int64", grad=False), -1), RuntimeError, "Integers to negative integer powers are not allowed.")])
@@ -250,7 +253,7 @@ def pow_number(self, *, exponent):
         return _power(self, exponent)
     if type(exponent) is bool:
         return jnp.ones_like(self) if not exponent else fixed_power(self, 1)
-    if exponent < 0 and not jnp.issubdtype(self.dtype, jnp.inexact):
+    if type(exponent) is int and exponent < 0 and not jnp.issubdtype(self.dtype, jnp.inexact):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if not jnp.issubdtype(self.dtype, jnp.inexact) and type(exponent) is float:
         self = self.astype(config.default_dtype().np)
@@ -271,13 +274,24 @@ def _counted(x):
     return x.astype(jnp.int64) if x.dtype == bool else x
 
 
+def _whole_power(x, y):
+    """x to the power y of integers, which wrap around; negative powers count as 0.  (jnp.power looks at six bits of y only.)"""
+    x, y = jnp.broadcast_arrays(x, jnp.maximum(y, 0))
+
+    def squared(state):
+        out, base, left = state
+        return jnp.where(left & 1, out * base, out), base * base, left >> 1
+
+    return lax.while_loop(lambda state: jnp.any(state[2] > 0), squared, (jnp.ones_like(x), x, y))[0]
+
+
 def _power(x, y):
     if x.dtype == bool:
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if jnp.issubdtype(x.dtype, jnp.inexact):
         return power(x, y)
     only("pow", x, "i")
-    out = jnp.power(x, jnp.maximum(y, 0))
+    out = _whole_power(x, y)
     odd = (y & 1) != 0
     return jnp.where(y >= 0, out, jnp.where(x == 1, 1, jnp.where(x == -1, jnp.where(odd, -1, 1), 0)).astype(x.dtype))
 
@@ -295,35 +309,37 @@ def _mixed(a, b, w, near):
     return jnp.where(near, a + w * (b - a), b - (b - a) * (1 - w))
 
 
-def _same_type(self, name, other):
-    if other.dtype != self.dtype:
-        raise RuntimeError(f"expected dtype {cxx_name(self)} for `{name}` but got dtype {cxx_name(other)}")
-    return other
+def _check_same(types, result, statics):
+    own = types["self"].dtype
+    for name in ("end", "weight"):
+        other = types[name]
+        if other.dtype is not own and (name == "end" or (other.ndim and other.device != "number")):
+            raise RuntimeError(f"expected dtype {cxx_of(own)} for `{name}` but got dtype {cxx_of(other.dtype)}")
 
 
-@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", opmath=True, inplace=True,
+@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", opmath=True, inplace=True, check=_check_same,
     saves={"self": ("weight",), "end": ("weight",), "weight": ("self", "end", "weight")}, samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3),
     real(2, 1))],
     kinks=SMOOTH, errors=[fails(call(at(1.0), at(1.0, dtype="float32"), at(1.0)), RuntimeError, "expected dtype double for `end` but got dtype float")])
 def lerp_tensor(self, end, weight):
     """self + weight * (end - self)."""
-    only("lerp_kernel_tensor", _same_type(self, "end", end), "fc")
-    weight = weight.astype(self.dtype) if weight.ndim == 0 else _same_type(self, "weight", weight)
+    only("lerp_kernel_tensor", self, "fc")
+    weight = weight.astype(self.dtype)
     return _mixture(*aligned(self, end, weight))
 
 
-@op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, lift=("weight",),
-    check=lambda types, result, statics: check_number(types["weight"], types["self"].dtype),
+@op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, check=_check_same, lift=("weight",),
+    holds={"weight": held.wide},
     samples=[call(real(3), real(3), 0.3), call(real(2, 3), real(3), 0.7)], kinks=SMOOTH)
 def lerp(self, end, *, weight):
     """self + weight * (end - self) for a number."""
-    only("lerp_kernel_scalar", _same_type(self, "end", end), "fc")
+    only("lerp_kernel_scalar", self, "fc")
     self, end = aligned(self, end)
     return _mixture(self, end, weight.astype(self.dtype))
 
 
 @op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor",
-    node="AddcmulBackward0", promote=Promote.RESULT, check=_check_value,
+    node="AddcmulBackward0", promote=Promote.RESULT, holds={"value": held.wide},
     lift=("value",), saves={"tensor1": ("tensor2",), "tensor2": ("tensor1",)}, kinks=SMOOTH,
     samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3), real(2, 1), value=0.5)])
 def addcmul(self, tensor1, tensor2, *, value=None):
@@ -333,7 +349,7 @@ def addcmul(self, tensor1, tensor2, *, value=None):
 
 
 @op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor",
-    node="AddcdivBackward0", promote=Promote.RESULT, check=_check_value,
+    node="AddcdivBackward0", promote=Promote.RESULT, holds={"value": held.wide},
     lift=("value",), saves={"self": ("tensor2",), "tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
     samples=[call(real(3), real(3), real(3, low=0.5)), call(real(2, 3), real(3), real(2, 1, low=0.5), value=0.5)],
     kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))])

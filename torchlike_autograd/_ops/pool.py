@@ -202,7 +202,7 @@ def _adaptive(n):
         if len(output_size) == n and any(s < 0 for s in output_size):
             raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {{{_pooled_words(output_size)}}}")
         _check_adaptive(name, self, n, output_size, f"{name}: output_size must be {n}")
-        spatial = _parts(only(name, self, "f"), output_size)
+        spatial = _parts(only(name if n == 2 else f"{name}_cpu", self, "f"), output_size)
         return _windows.sum_over(self, spatial) / _windows.counts(spatial, self.ndim).astype(self.dtype)
 
     @op(f"adaptive_max_pool{n}d(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)", node=f"AdaptiveMaxPool{n}DBackward0", names=(), nondiff_out=(1,),
@@ -274,7 +274,7 @@ def _unpool(n):
         if any(s <= 0 for s in stride):
             raise RuntimeError(f"strides should be greater than zero, but got stride: {list(stride)}")
         _check_unpool(self, indices, n, output_size)
-        return _put(only(f"max_unpool{n}d", self, "if"), indices, output_size, False)
+        return _put(only(f"max_unpool{n}d", self, "f"), indices, output_size, False)
 
     def plain(self, indices, *, output_size):
         """Every element at its place, zeros elsewhere."""
@@ -333,7 +333,7 @@ def _fractional(n):
             raise RuntimeError(f"Expect _random_samples.size(2) equals to {n}; got {random_samples.shape[2]}.")
         samples = random_samples[: x.shape[0]]
         starts = [_starts(samples[..., (n - 1 - i) if n == 2 else i], x.shape[2 + i], output_size[i], kernel_size[i]) for i in range(n)]
-        best, index = _random_largest(only(name, x, "f"), starts, kernel_size)
+        best, index = _random_largest(only(f"{name}_out_frame", x, "f"), starts, kernel_size)
         return (best[0], index[0]) if self.ndim == n + 1 else (best, index)
 
 

@@ -115,6 +115,32 @@ def _resample(x, axis, taps):
     return out
 
 
+def _gathered(taps):
+    """Taps without places that come twice for one output: the first has the weights of all."""
+    places, weights = np.stack([p for p, _ in taps]), np.stack([w for _, w in taps])
+    for i in range(1, len(taps)):
+        for j in range(i):
+            same = places[i] == places[j]
+            weights[j] += np.where(same, weights[i], 0)
+            weights[i] = np.where(same, 0, weights[i])
+    return list(zip(places, weights))
+
+
+def _in_fixed_point(x, axis, taps):
+    """The sums of uint8 by weights of 16 bits, rounded to uint8 after each dim."""
+    if len(taps) == 1 and taps[0][1] is None:
+        return x
+    taps = _gathered(taps)
+    largest, precision = max(w.max(initial=0) for _, w in taps), 0
+    while precision < 22 and int(0.5 + largest * (1 << (precision + 1))) < 1 << 15:
+        precision += 1
+    out = jnp.int32(1 << (precision - 1))
+    for places, weights in taps:
+        whole = np.trunc(weights * (1 << precision) + np.copysign(0.5, weights)).astype(np.int32)
+        out = out + jnp.take(x, jnp.asarray(places), axis=axis, mode="clip").astype(np.int32) * along(whole, x.ndim, axis)
+    return jnp.clip(out >> precision, 0, 255).astype(np.uint8)
+
+
 def _sizes(values, names):
     return "(" + ", ".join(f"{a}: {v}" for a, v in zip(names, values)) + ")"
 
@@ -131,8 +157,8 @@ def _check(x, n, output_size, kernel, kinds):
         raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(x.shape)}")
     if str(x.dtype) != "uint8":
         only(kernel, x, "f")
-    elif kinds == "f":
-        raise NotImplementedError("torchlike_autograd: interpolation of uint8 by weights (torch rounds in fixed point)")
+    elif kinds == "f" and n != 2:
+        only(kernel, x, "f")
 
 
 def _kind(x):
@@ -157,21 +183,28 @@ def _declare_nearest(n, exact):
         return self
 
 
+def _check_half(types, result, statics):
+    d = types["self"].dtype
+    if d.name in ("float16", "bfloat16"):
+        raise NotImplementedError(f"\"compute_index_ranges_weights\" not implemented for '{d.char_name}'")
+
+
 def _declare_weighted(mode, n, node, aa):
     name = f"_upsample_{mode}{n}d_aa" if aa else f"upsample_{mode}{n}d"
     kernel = "compute_index_ranges_weights" if aa else "upsample_bilinear2d_channels_last" if mode == "bilinear" else \
         "compute_indices_weights_cubic" if mode == "bicubic" else "compute_indices_weights_linear"
 
     @op(f"{name}(Tensor self, int[{n}] output_size, bool align_corners, float[]? scales) -> Tensor", node=node,
-        samples=[call(real(*_SHAPES[n]), (4,) * n, False, None)], **_FIELDS)
+        samples=[call(real(*_SHAPES[n]), (4,) * n, False, None)], check=_check_half if aa else None, **_FIELDS)
     def weighted(self, *, output_size, align_corners, scales):
         """For each output the weighted mean of inputs around it."""
         _check(self, n, output_size, kernel, "f")
-        kind = _kind(self)
+        whole = self.dtype == np.uint8
+        kind = np.float64 if whole else _kind(self)
         for i in reversed(range(n)):
             given = self.shape[2 + i], output_size[i], align_corners, None if scales is None else scales[i], kind
             taps = _smooth(mode, *given) if aa else _cubic(*given) if mode == "bicubic" else _linear(*given)
-            self = _resample(self, 2 + i, taps)
+            self = (_in_fixed_point if whole else _resample)(self, 2 + i, taps)
         return self
 
 

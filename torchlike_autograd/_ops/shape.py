@@ -277,7 +277,8 @@ def squeeze_dim(self, *, dim):
     return _without(self, (wrap_dim(dim, self.ndim),))
 
 
-@op("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", node="SqueezeBackward2", **_squeezed(lambda shape, dim: wrap_dims(dim, len(shape))),
+@op("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", node="SqueezeBackward2", varargs="dim",
+    **_squeezed(lambda shape, dim: wrap_dims(dim, len(shape))),
     samples=[call(real(2, 1, 3, 1), (1, -1)), call(real(2, 1), ())], kinks=SMOOTH,
     errors=[fails(call(real(2, 1), (1, -1)), RuntimeError, "dim 1 appears multiple times in the list of dims")])
 def squeeze_dims(self, *, dim):

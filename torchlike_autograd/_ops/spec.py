@@ -110,12 +110,18 @@ class Spec:
         return f"{self.op.key}{dict(self.statics) or ''}"
 
 
+class HeldSpec(Spec):
+    """A Spec with numbers that have to fit a dtype (held.py)."""
+    __slots__ = ()
+
+
 def spec_of(op, statics: tuple, pattern: tuple) -> Spec:
     """The interned Spec; `statics` is a tuple of (name, value)."""
     key = (pattern, statics, *[type(v) for _, v in statics])  # 1, 1.0 and True are equal
     out = op.specs.get(key)
     if out is None:
-        out = op.specs[key] = Spec(op, dict(statics), pattern)
+        held = getattr(op, "holds", None) is not None and not NUMBER_DTYPES.keys().isdisjoint(pattern)
+        out = op.specs[key] = (HeldSpec if held else Spec)(op, dict(statics), pattern)
     return out
 
 

@@ -1,0 +1,105 @@
+"""Writes where memory is shared (layer 6): to tensors that show an element several times, and to `out=` tensors that share memory with what is read.
+
+torch's kernels differ.  Most refuse; those that store one value wherever they write take a tensor that repeats elements: an element is written if any of
+its places is.  Most operators may write to the very memory that they read, those that move elements about may not.
+"""
+
+from __future__ import annotations
+
+from .._ops.registry import OPS, Promote
+from .._ops.spec import spec_of
+from .._tensor import Tensor
+from . import record
+from .hot import view
+from .layouts import check_overlap, shares
+from .record import NOGRAD, Value, record_op
+from .saying import warn
+from .storage import peek, repeated_dims, repeats, write
+
+_DEPRECATED = {"masked_fill": ("masked_fill_", "mask] = scalar", 2450), "index_fill": ("index_fill_", "mask] = scalar", 1913),
+               "_index_put": ("index_put_", "indices] = tensor", 976), "_mask_put": ("index_put_", "indices] = tensor", 976)}
+_TAKEN = {"tril", "triu", "threshold", "conj_physical", "_fill_", "_zero_", *_DEPRECATED}
+
+
+_KERNELS_FIRST = {"addmm", "addbmm", "baddbmm", "cumsum", "cumprod"}
+_CASTS_FIRST = {"clamp", "clamp_min", "clamp_max"}
+
+
+def _say(name):
+    twin, shown, line = _DEPRECATED[name]
+    warn(f"Use of {twin} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. This also applies to advanced indexing "
+         f"e.g. tensor[{shown} (Triggered internally at /pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:{line}.)")
+
+
+def _takes(spec, flat):
+    name = spec.op.name
+    if name == "_index_put":
+        return not spec.statics["accumulate"] and flat[-1].numel() == 1
+    return name in _TAKEN
+
+
+def inplace_repeated(spec, flat, target, check_result):
+    """The twin of `dispatch.inplace` for a tensor that shows elements several times: torch's error (after the operator's own), or the write.
+
+    check_result(form, old): raises where the result cannot be written to the tensor.  No gradient goes through such a write.
+    """
+    values = [peek(x) if isinstance(x, Tensor) else x for x in flat]
+    takes, avals = _takes(spec, flat), tuple([v.aval if type(v) is Value else record.NUMBERS[record.number_kind(v)] for v in values])
+    try:
+        form = spec.form(avals)
+    except NotImplementedError:  # the kernel's own refusal, which most operators come to later
+        if takes or spec.op.name in _KERNELS_FIRST:
+            raise
+        raise repeats(target) from None
+    if takes or spec.op.name in _CASTS_FIRST:
+        check_result(form, peek(target))
+    if not takes:
+        raise repeats(target)
+    if record.thread.state.grad and any(type(v) is Value and v.needs for v in values):
+        raise NotImplementedError(f"torchlike_autograd: a gradient through {spec.op.name.strip('_')}_ on a tensor that shows elements several times")
+    for name in (spec.op.name, "masked_fill") if spec.op.name == "_mask_put" else (spec.op.name,):
+        if name in _DEPRECATED:
+            _say(name)
+    new = record_op(spec, values, NOGRAD)[0]
+    dims, once = repeated_dims(target), target
+    new = record_op(spec_of(OPS["_written"], (("dims", dims),), ("T", "T")), (new, peek(target)), NOGRAD)[0]
+    for d in dims:
+        once = view(spec_of(OPS["_slice"], (("dim", d), ("length", 1), ("step", 1)), ("T", "i")), once, 0)
+    write(once, new)
+    return target
+
+
+# What is read and written at once
+
+_MOVING = {"cat", "stack", "gather", "index_select", "take", "max.dim", "min.dim", "_masked_select", "masked_select", "outer", "nonzero"}
+_MOVING_TWINS = {"scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "_index_put", "put", "index_reduce"}
+_ELEMENTWISE = {Promote.RESULT, Promote.FLOAT, Promote.BOOL}
+_ALSO = {"cumsum", "cumprod", "where"}
+
+
+def check_out(op, outs, flat):
+    """torch's error where a tensor given as ``out=`` shares memory with an input."""
+    moving = op.key in _MOVING or op.name in _MOVING
+    if not moving and op.promote not in _ELEMENTWISE and op.name not in _ALSO:
+        return
+    for o in outs:
+        for x in flat:
+            if isinstance(x, Tensor) and (x is o or (x._cell is not None and x._cell is o._cell)):
+                if moving:
+                    shares(o, x)
+                elif x is not o:
+                    check_overlap(o, x)
+
+
+def check_twin(op, target, flat):
+    """The same for a write in place to `target`; one element that is read everywhere may lie in it."""
+    moving = op.name in _MOVING_TWINS
+    for x in flat[1:]:
+        if isinstance(x, Tensor) and (x is target or (x._cell is not None and x._cell is target._cell)):
+            if moving:
+                shares(target, x)
+            elif x is not target and not (op.name in ("masked_fill", "_fill_") and not x._v.aval.shape):
+                check_overlap(target, x)
+
+
+__all__ = ["check_out", "check_twin", "inplace_repeated"]
