@@ -256,3 +256,16 @@ def _(torch):
     yield "device", told(torch, through({"a": torch.ones(3)}, map_location=torch.device("meta")))
     yield "pickled", told(torch, pickle.loads(pickle.dumps(torch.empty(2, 3, device="meta"))))
     yield "copied", told(torch, copy.deepcopy(torch.empty(2, 3, device="meta", requires_grad=True)))
+
+
+@case("meta.optimizer_steps")
+def _(torch):
+    for name, options in (("SGD", {"momentum": 0.9}), ("Adam", {}), ("AdamW", {"amsgrad": True}), ("RMSprop", {"centered": True}), ("Adagrad", {}), ("Rprop", {}),
+                          ("Adadelta", {}), ("Adamax", {}), ("RAdam", {}), ("NAdam", {})):
+        p, q = torch.nn.Parameter(torch.ones(2, 3, device="meta")), torch.nn.Parameter(torch.ones(2, 3))
+        p.grad, q.grad = torch.ones_like(p), torch.ones_like(q)
+        optimizer = getattr(torch.optim, name)([p, q], **options)
+        for _ in range(2):
+            optimizer.step()
+        states = [{n: (str(t.device), tuple(t.shape)) for n, t in optimizer.state[t].items() if isinstance(t, torch.Tensor)} for t in (p, q)]
+        yield name, states, q.detach(), [t.item() for n, t in optimizer.state[p].items() if n in ("step", "mu_product")], str(p.device), p._version > 0

@@ -1,4 +1,4 @@
-"""torch.cuda.profiler (layer 8): NVIDIA's profiler is not driven from here; see `torchlike_autograd.visualize.trace` and `jax.profiler`."""
+"""torch.cuda.profiler (layer 8): NVIDIA's profiler is not driven from here; see `torchlike_autograd.visualize.timeline` and `jax.profiler`."""
 
 from __future__ import annotations
 
