@@ -94,6 +94,7 @@ from . import (  # noqa: E402
 )
 from ._C import DisableTorchFunction, DisableTorchFunctionSubclass, PyTorchFileReader  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
+from ._functions.storages import LEGACY as _storage_types  # noqa: E402
 from ._control import cond, while_loop  # noqa: E402
 from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
@@ -124,6 +125,8 @@ from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
 
 globals().update(_older_autocast)
+globals().update(_storage_types)
+Storage = _storage_types["FloatStorage"]
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 __version__ = torch_version.TorchVersion("2.13.0")
 legacy_contiguous_format = contiguous_format

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from .._core import devices as _devices
 from .._core import publish as _publish
 from .._functions.legacy import CUDA_TYPES as _types
+from .._functions.storages import CUDA_STORAGES as _storages
 from . import amp, graphs, memory, nccl, profiler, random, streams
 from . import nvtx as nvtx
 from ._need import is_available, jax_device, with_device
@@ -28,9 +29,11 @@ __all__ = ["CUDAGraph", "CudaError", "DeferredCudaCallError", "Event", "External
            "get_device_name", "get_device_properties", "get_gencode_flags", "get_stream_from_external", "get_sync_debug_mode", "graph", "graph_pool_handle",
            "graphs", "has_half", "has_magma", "init", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
            "is_tf32_supported", "make_graphed_callables", "memory", "memory_usage", "nccl", "nvtx", "power_draw", "profiler", "random", "set_device",
-           "set_stream", "set_sync_debug_mode", "stream", "streams", "synchronize", "temperature", "utilization", *_of_memory, *_of_random, *_types]
+           "set_stream", "set_sync_debug_mode", "stream", "streams", "synchronize", "temperature", "utilization", *_of_memory, *_of_random, *_storages,
+           *_types]
 
 globals().update(_types)
+globals().update(_storages)
 _initialized = False  # programs ask this whether streams and random states of devices are to be kept: there are none apart from the generators
 default_generators = ()
 has_half, has_magma = True, False
