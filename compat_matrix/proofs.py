@@ -35,6 +35,7 @@ def in_case(case, known):
     given = {n for f in functions(case.params) for n in code_names(f.__code__)}
     attributes = {a for u in (*seen, *inner) for a in u.attributes} | given
     paths = {t for u in inner for t in u.texts if t.startswith("torch.")}  # a program that looks a path up
+    texts |= {t for u in inner for t in u.texts if t.isidentifier()}  # a program in a string, which looks names up
     found = resolve([*seen, *inner], texts | paths, attributes, known)
     called = {n for u in inner for n in u.called}  # `Linear(2, 3)` as text, evaluated in torch.nn
     called |= {a for a in attributes if f"torch.Tensor.{a}" not in known}  # `S(torch).StepLR`, where S gives torch.optim.lr_scheduler

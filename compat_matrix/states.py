@@ -17,6 +17,7 @@ from compat_matrix import gaps as gap_list
 from compat_matrix import names, proofs, signatures
 from compat_matrix.observe import PACKAGE
 
+STALE = "listed in gaps_names.toml"
 STATES = ("equal", "divergence", "unproved", "different", "refused", "missing")
 GAPS = gap_list.FILE.with_name("gaps_names.toml")
 SECTIONS = [
@@ -157,11 +158,15 @@ def prove(state, case_gaps, op_gaps):
 
 def listed_as(state, gap):
     """A table of gaps_names.toml speaks: where it and what was found cannot both be true, the name is `different`."""
-    wanted = {"divergence": ("equal", "unproved", "divergence", "different"), "unsupported": ("refused", "missing", "different", "unproved",
-        "equal")}[gap["kind"]]
+    wanted = {"divergence": ("equal", "unproved", "divergence", "different"), "unsupported": ("refused", "missing", "different", "unproved")}[gap["kind"]]
     state.why, state.workaround = gap["reason"], gap.get("workaround", "")
-    state.state = ("divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused"
-                   ) if state.state in wanted else "different"
+    state.workaround = gap.get("workaround", "")
+    if state.state not in wanted:
+        state.why = f"{STALE}: {gap['kind']}, and it is {state.state}"
+        state.state = "different"
+        return
+    state.why = gap["reason"]
+    state.state = "divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused"
 
 
 def totals(found):

@@ -1,8 +1,10 @@
 """What other versions of PyTorch answer: `python -m compat_matrix versions record` under one of them writes `oracle_versions/VERSION.json`.
 
-Only differences from the recorded answers are kept: cases, public names, entries of the op table.
+Only differences from the recorded answers are kept: cases, public names, entries of the op table.  Areas whose cases are as they were are not asked again;
+the table names those that were not asked since their cases changed.
 """
 
+import hashlib
 import importlib
 import json
 from pathlib import Path
@@ -17,28 +19,45 @@ SHOWN = 3  # lines kept of each case
 
 
 def record(only=None, folder=FOLDER):
-    """Ask the installed torch everything."""
+    """Ask the installed torch what has changed since it was asked last; only: an area."""
     torch = importlib.import_module("torch")
     version = torch.__version__.partition("+")[0]
-    changed, asked = cases(torch, only)
-    found = {"torch": version, "asked": asked, "cases": changed, "ops": entries(torch), "names": public(torch)}
+    file = folder / f"{version}.json"
+    found = json.loads(file.read_text()) if file.exists() else {"torch": version, "cases": {}}
+    now = stamps()
+    old = found.get("areas", {})
+    ask = [area for area in now if (only is None or area == only) and old.get(area) != now[area]]
+    kept = {id: lines for id, lines in found["cases"].items() if id.partition(".")[0] in now and id.partition(".")[0] not in ask}
+    found["cases"] = changed = dict(sorted((kept | {id: lines for area in ask for id, lines in cases(torch, area).items()}).items()))
+    found["areas"] = {area: now[area] if area in ask else old[area] for area in now if area in ask or area in old}
+    found["asked"] = asked = sum(count for _, count in found["areas"].values())
+    if only is None or "ops" not in found:
+        found |= {"ops": entries(torch), "names": public(torch)}
     folder.mkdir(exist_ok=True)
-    (folder / f"{version}.json").write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
+    file.write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
     print(f"PyTorch {version}: {len(changed)} of {asked} cases, {len(found['ops'])} entries of the op table answer otherwise; "
           f"{len(found['names']['new'])} names are new, {len(found['names']['gone'])} gone, {len(found['names']['signature'])} have another signature")
     return 0
 
 
-def cases(torch, only=None):
-    """({id: [lines]} of the cases that answer otherwise, number asked)."""
-    found, every = {}, load(only)
+def stamps():
+    """{area: [a hash of all its cases, their number]}."""
+    by_area = {}
+    for case in load().values():
+        by_area.setdefault(case.area, []).append(f"{case.id} {case.fingerprint()}")
+    return {area: [hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()[:16], len(lines)] for area, lines in sorted(by_area.items())}
+
+
+def cases(torch, area):
+    """{id: [lines]} of the cases of an area that answer otherwise."""
+    found, every = {}, {id: case for id, case in load(area).items() if case.area == area}
     answers = {area: store.read(area)["cases"] for area in {c.area for c in every.values()}}
     for name, case in every.items():
         answer = answers[case.area].get(name)
         lines = check(case, torch, answer) if answer else []
         if lines:
             found[name] = lines[:SHOWN]
-    return found, len(every)
+    return found
 
 
 def entries(torch):
@@ -78,6 +97,11 @@ def table(folder=FOLDER):
     for v in found:
         n = v["names"]
         lines.append(f"| {v['torch']} | {len(v['cases'])} | {v['asked']} | {len(v['ops'])} | {len(n['new'])} | {len(n['gone'])} | {len(n['signature'])} |")
+    now = stamps()
+    for v in found:
+        old = [area for area in now if v.get("areas", {}).get(area) != now[area]]
+        if old:
+            lines += ["", f"{v['torch']} was not asked since the cases of these areas changed: {', '.join(old)}."]
     lines += ["", "| version | what differs | seen there |", "|---|---|---|"]
     for v in found:
         for name, seen in sorted([*v["cases"].items(), *((f"ops.{k}", w) for k, w in v["ops"].items())]):

@@ -131,7 +131,42 @@ def test_other_versions_become_a_table(tmp_path):
     (tmp_path / "2.14.1.json").write_text(json.dumps(seen))
     lines = versions.table(tmp_path)
     assert "| 2.14.1 | 1 | 5 | 1 | 1 | 0 | 0 |" in lines and "| 2.14.1 | `a.1` | x: recorded 1, seen 2\\|3 |" in lines
+    assert any(line.startswith("2.14.1 was not asked since the cases of these areas changed: ") for line in lines)
     assert versions.table(tmp_path / "none") == []
+
+
+class _Told:
+    """Stands for another version of torch."""
+
+    __version__ = "2.99.0+cpu"
+
+
+def test_another_version_is_asked_only_what_changed(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setitem(sys.modules, "torch", _Told)
+    monkeypatch.setattr(versions, "cases", lambda torch, area: asked.append(area) or {f"{area}.x": ["seen 1"]})
+    monkeypatch.setattr(versions, "entries", lambda torch: {})
+    monkeypatch.setattr(versions, "public", lambda torch: {"new": [], "gone": [], "signature": {}})
+    now = {"a": ["1", 2], "b": ["2", 3]}
+    monkeypatch.setattr(versions, "stamps", lambda: now)
+    versions.record(folder=tmp_path)
+    now["b"] = ["3", 4]
+    versions.record(folder=tmp_path)
+    found = json.loads((tmp_path / "2.99.0.json").read_text())
+    assert asked == ["a", "b", "b"] and found["asked"] == 6 and sorted(found["cases"]) == ["a.x", "b.x"] and found["areas"] == now
+    assert not any("was not asked" in line for line in versions.table(tmp_path))
+
+
+def test_whole_training_steps_are_lowered():
+    """Of the benchmark's models, the program of a step that repeats, for CUDA and for TPU."""
+    code = ("import importlib\nfrom compat_matrix import lowering, work\nfrom benchmarks import steps\ntorch = importlib.import_module(work.PACKAGE)\n"
+            "for name in ('pinn', 'cnn_adamw', 'gpt_adamw'):\n    step, found = steps.load(name), []\n    train = step.torch_step(torch, step.QUICK)\n"
+            "    with lowering.catching(found, ['step']):\n        for _ in range(3):\n            loss = train()\n        float(loss)\n"
+            "    print(name, len(found[-1].program.steps) > 15, lowering.lowers(found[-1]))")
+    import os
+    env = {**os.environ, "TLA_NATIVE": "0", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=300)
+    assert done.stdout.split("\n")[:3] == [f"{name} True {{'cuda': None, 'tpu': None}}" for name in ("pinn", "cnn_adamw", "gpt_adamw")], done.stderr[-2000:]
 
 
 RESULTS = [run.Result("a.one", "pass"), run.Result("a.two", "gap", ["x"]), run.Result("ops.abs", "pass", [], 0.1, {"value": "equal", "first": "equal"}),

@@ -70,6 +70,7 @@ from . import (  # noqa: E402
     linalg,
     masked,
     mps,
+    mtia,
     multiprocessing,
     nn,
     onnx,
@@ -85,12 +86,16 @@ from . import (  # noqa: E402
     special,
     storage,
     testing,
+    torch_version,
     types,
     utils,
     version,
+    xpu,
 )
-from ._C import PyTorchFileReader  # noqa: E402
+from ._C import DisableTorchFunction, DisableTorchFunctionSubclass, PyTorchFileReader  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
+from ._functions.storages import LEGACY as _storage_types  # noqa: E402
+from ._control import cond, while_loop  # noqa: E402
 from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
@@ -115,12 +120,16 @@ from .compiler import compile  # noqa: E402
 from .dropin import install_as_torch, uninstall_as_torch  # noqa: E402
 from .futures import Future  # noqa: E402
 from .jit import ScriptFunction, ScriptModule  # noqa: E402
+from .random import thread_safe_generator  # noqa: E402
 from .serialization import load, save  # noqa: E402
 from .storage import TypedStorage, UntypedStorage  # noqa: E402
 
 globals().update(_older_autocast)
+globals().update(_storage_types)
+Storage = _storage_types["FloatStorage"]
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
-__version__ = "2.13.0"
+__version__ = torch_version.TorchVersion("2.13.0")
+legacy_contiguous_format = contiguous_format
 
 
 def stats():
@@ -142,6 +151,9 @@ def _assert(condition, message):
 
 class SymInt:
     """A size that a tracer does not know: none is ever made here."""
+
+    def __init__(self, node):
+        raise NotImplementedError(f"torch.{type(self).__name__}: sizes are plain numbers here, there is no tracer that would make symbols")
 
 
 class SymFloat(SymInt):

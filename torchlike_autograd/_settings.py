@@ -7,6 +7,7 @@ import math
 import sys
 
 from ._core import devices as _devices
+from ._core.enums import enumeration
 from ._core.words import type_name
 from ._tensor import Tensor
 
@@ -27,6 +28,12 @@ class FatalError(Exception):
 
 class JITException(Exception):
     """An error of TorchScript, which is not here."""
+
+
+Tag = enumeration("Tag", "torch", {n: i for i, n in enumerate((
+    "core", "cudagraph_unsafe", "data_dependent_output", "dynamic_output_shape", "flexible_layout", "generated", "inplace", "inplace_view",
+    "maybe_aliasing_or_mutating", "needs_contiguous_strides", "needs_exact_strides", "needs_fixed_stride_order", "nondeterministic_bitwise",
+    "nondeterministic_seeded", "out", "out_variant", "pointwise", "pt2_compliant_tag", "reduction", "view_copy"))}, "What can be said of an operator.")
 
 
 # Deterministic algorithms
@@ -62,10 +69,70 @@ def get_deterministic_debug_mode():
 # Threads and numbers
 
 def get_num_interop_threads():
-    """The number of threads that run independent operators: XLA's own choice, the cores."""
+    """What `set_num_interop_threads` was told, otherwise the number of cores that XLA may use."""
+    if _interop:
+        return _interop[0]
     import os
 
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def set_num_interop_threads(*args, **kwargs):
+    """set_num_interop_threads(int): looked at; XLA chooses its threads at start.  RuntimeError the second time, as in torch."""
+    if kwargs:
+        raise TypeError("torch.set_num_interop_threads() takes no keyword arguments")
+    if len(args) != 1:
+        raise TypeError(f"torch.set_num_interop_threads() takes exactly one argument ({len(args)} given)")
+    if type(args[0]).__name__ != "int":
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(args[0]).__name__}")
+    if args[0] <= 0:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if _interop:
+        raise RuntimeError("Error: cannot set number of interop threads after parallel work has started or set_num_interop_threads called")
+    _interop[:] = args
+
+
+_interop = []
+
+
+def set_flush_denormal(*args, **kwargs):
+    """set_flush_denormal(mode) -> bool, whether it is so: XLA's CPU programs flush numbers next to 0, always (PyTorch can switch that and says True to both)."""
+    if kwargs:
+        raise TypeError("torch.set_flush_denormal() takes no keyword arguments")
+    if len(args) != 1:
+        raise TypeError(f"torch.set_flush_denormal() takes exactly one argument ({len(args)} given)")
+    if type(args[0]) is not bool:
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(args[0]).__name__}")
+    return args[0]
+
+
+def get_file_path(*path_components):
+    """A path below the folder that the package lies in; its first part "torch" means the package."""
+    import os
+
+    package = os.path.dirname(os.path.abspath(__file__))
+    parts = list(path_components)
+    if parts[:1] == ["torch"]:
+        return os.path.join(package, *parts[1:])
+    return os.path.join(os.path.dirname(package), *parts)
+
+
+def prepare_multiprocessing_environment(path):
+    """Nothing to prepare."""
+
+
+def sym_constrain_range(size, *, min=None, max=None):
+    """RuntimeError where a number is not in a range."""
+    if (min is not None and size < min) or (max is not None and size > max):
+        low, high = -(2 ** 63) if min is None else min, 2 ** 63 - 1 if max is None else max
+        raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
+
+
+def sym_constrain_range_for_size(size, *, min=None, max=None):
+    """`sym_constrain_range` of a length."""
+    if max is not None and max <= 2:
+        raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
+    sym_constrain_range(size, min=0 if min is None else min, max=max)
 
 
 def init_num_threads():
@@ -180,4 +247,4 @@ def _copied(name, input):
 
 
 __all__ = [n for n in globals() if not n.startswith("_") and n not in (
-    "annotations", "importlib", "math", "sys", "Tensor", "Deterministic")]
+    "annotations", "importlib", "math", "sys", "Tensor", "Deterministic", "enumeration")]

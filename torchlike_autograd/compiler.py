@@ -6,7 +6,10 @@ import functools
 
 from ._core import publish as _publish
 
-__all__ = ["allow_in_graph", "assume_constant_result", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
+__all__ = ["allow_in_graph", "assume_constant_result", "cudagraph_mark_step_begin", "disable", "get_default_backend", "is_compiling", "is_dynamo_compiling",
+           "is_exporting", "list_backends", "load_cache_artifacts", "nested_compile_region", "reset",
+           "save_cache_artifacts", "set_default_backend", "set_enable_guard_collectives", "set_stance", "skip_all_guards_unsafe",
+           "skip_guard_on_globals_unsafe", "substitute_in_graph"]
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False, recompile_limit=None,
@@ -65,6 +68,73 @@ is_dynamo_compiling = is_compiling
 
 def reset() -> None:
     """Nothing is kept that would have to go."""
+
+
+_backend, _collectives = ["inductor"], [False]
+
+
+def list_backends(exclude_tags=("debug", "experimental")) -> list:
+    """The backends that a program may name; none is used, XLA compiles what is recorded."""
+    return ["cudagraphs", "inductor", "openxla", "tvm"] if exclude_tags else [*_INNER]
+
+
+_INNER = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "tvm")
+
+
+def get_default_backend():
+    """What `set_default_backend` was told, "inductor" at first."""
+    return _backend[0]
+
+
+def set_default_backend(backend) -> None:
+    """Remembered; XLA compiles what is recorded."""
+    _backend[0] = "inductor" if backend is None else backend
+
+
+class set_stance:
+    """A context or a decorator that says how a tracer goes about its work: there is none, nothing changes."""
+
+    def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
+        if force_backend is not None and stance != "default":
+            raise RuntimeError("non-default stance cannot have force_backend set")
+
+    def __call__(self, fn):
+        return fn
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exc):
+        return None
+
+
+def set_enable_guard_collectives(enabled):
+    """Remembered; what it was before."""
+    before, _collectives[0] = _collectives[0], enabled
+    return before
+
+
+def nested_compile_region(fn=None, *, options=None, max_reuse_entries=8, reuse_hash_fn=None):
+    """`fn` as it is: a mark for a tracer."""
+    return (lambda f: f) if fn is None else fn
+
+
+def skip_all_guards_unsafe(guard_entries):
+    """False for every entry: no check is kept."""
+    return [False for _ in guard_entries]
+
+
+def skip_guard_on_globals_unsafe(guard_entries):
+    """False for every entry that is about a global name."""
+    return [not entry.is_global for entry in guard_entries]
+
+
+def save_cache_artifacts():
+    """None: nothing is kept that could be saved (see JAX's own compilation cache)."""
+
+
+def load_cache_artifacts(serialized_artifacts):
+    """None: see `save_cache_artifacts`."""
 
 
 __getattr__ = _publish.missing("torch.compiler")

@@ -256,3 +256,28 @@ def _(torch):
     yield "device", told(torch, through({"a": torch.ones(3)}, map_location=torch.device("meta")))
     yield "pickled", told(torch, pickle.loads(pickle.dumps(torch.empty(2, 3, device="meta"))))
     yield "copied", told(torch, copy.deepcopy(torch.empty(2, 3, device="meta", requires_grad=True)))
+
+
+@case("meta.optimizer_steps")
+def _(torch):
+    for name, options in (("SGD", {"momentum": 0.9}), ("Adam", {}), ("AdamW", {"amsgrad": True}), ("RMSprop", {"centered": True}), ("Adagrad", {}), ("Rprop", {}),
+                          ("Adadelta", {}), ("Adamax", {}), ("RAdam", {}), ("NAdam", {})):
+        p, q = torch.nn.Parameter(torch.ones(2, 3, device="meta")), torch.nn.Parameter(torch.ones(2, 3))
+        p.grad, q.grad = torch.ones_like(p), torch.ones_like(q)
+        optimizer = getattr(torch.optim, name)([p, q], **options)
+        for _ in range(2):
+            optimizer.step()
+        states = [{n: (str(t.device), tuple(t.shape)) for n, t in optimizer.state[t].items() if isinstance(t, torch.Tensor)} for t in (p, q)]
+        yield name, states, q.detach(), [t.item() for n, t in optimizer.state[p].items() if n in ("step", "mu_product")], str(p.device), p._version > 0
+
+
+@case("meta.shapes_refused")
+def _(torch):
+    yield from tried(torch, (
+        "torch.addmm(m(5), m(2, 3), m(3, 4))", "torch.addmm(m(4), m(2, 3), m(4, 4))", "torch.mm(m(2), m(2, 3))", "torch.mm(m(2, 3), m(4, 5))", "m(2, 3) @ m(2, 3)",
+        "torch.mv(m(2, 3), m(4))", "torch.mv(m(2), m(4))", "torch.dot(m(2), m(3))", "torch.addmv(m(3), m(2, 3), m(3))", "torch.addcmul(m(2), m(3), m(2))",
+        "torch.lerp(m(2), m(3), 0.5)", "torch.clamp(m(2), m(3))", "m(2, 3) * m(4, 1)", "m(2, 1, 3) * m(2, 3, 4)", "torch.stack([m(2, 3), m(2, 4)])",
+        "torch.cat([m(2, 3), m(2)])", "torch.cat([m(2, 3), m(4, 3)], 1)", "torch.cat([m(2, 3), m(2, 4), m(2, 3)], 1)", "m(2).add_(m(3))", "m(2, 3).mul_(m(4, 2, 3))",
+        "F.conv1d(m(1, 3, 4), m(2, 4, 3))", "F.conv2d(m(1, 4, 4, 4), m(2, 2, 3, 3), groups=3)", "F.layer_norm(m(3), (3, 4))", "F.layer_norm(m(2, 3), (3,), m(4))",
+        "m(2, 3).pow(m(4))", "m(2) < m(3)", "torch.where(m(2) > 0, m(3), 1.0)", "m(2, 3).masked_fill(m(4) > 0, 0)", "F.linear(m(2, 3), m(4, 5))",
+        "F.linear(m(2, 3), m(4, 3), m(5))", "torch.bmm(m(2, 3, 4), m(3, 4, 5))", "torch.matmul(m(2, 3, 4), m(3, 5))", "m(3) @ m(4)", "m(2, 3) @ m(4)"))

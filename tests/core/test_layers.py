@@ -5,7 +5,7 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "torchlike_autograd"
 LAYERS = [
-    ("_core/errors", "_core/config", "_core/lines", "_core/shown", "_core/pytree"),
+    ("_core/errors", "_core/config", "_core/lines", "_core/shown", "_core/pytree", "_core/enums"),
     ("_core/dtypes", "_core/shapes", "_core/devices", "_core/nothing", "_tensor_str"),
     ("_ops/",),
     ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/placed"),
@@ -15,10 +15,10 @@ LAYERS = [
      "_core/hooks", "_core/saved", "_core/spread", "_core/through", "_core/timeline", "_core/watch",
      "_core/overloads"),
     ("_functions/", "_logging/", "autograd/", "random", "utils/"),
-    ("_C/", "__config__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_pickled", "_subclasses/", "_vmap_internals",
+    ("_C/", "__config__", "__future__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_control", "_pickled", "_subclasses/", "_vmap_internals",
      "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func", "functional", "functorch/", "futures", "fx/", "hub",
-     "jit/", "library", "linalg", "masked", "mps", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types",
-     "serialization", "signal/", "special", "storage", "testing/", "types", "utils/data/", "utils/model_zoo", "version"),
+     "jit/", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn/", "onnx/", "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types",
+     "serialization", "signal/", "special", "storage", "testing/", "torch_version", "types", "utils/data/", "utils/model_zoo", "version", "xpu"),
     ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("dialects/",),
     ("_api", "__init__", "__main__"),

@@ -85,6 +85,37 @@ def jax_mesh():
     return out
 
 
+def memory():
+    """Weights and states large enough to give their memory away: sharded, on one other device; with somebody who holds copies."""
+    from torchlike_autograd._core import execute
+
+    mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("data", "model"))
+
+    def train(put, look=lambda w: None):
+        rng = np.random.default_rng(0)
+        w = put(torch.tensor(rng.normal(size=(256, 512)).astype(np.float32)), None, "model").requires_grad_()
+        x = put(torch.tensor(rng.normal(size=(16, 256)).astype(np.float32)), "data", None)
+        optimizer, losses, seen = torch.optim.Adam([w], lr=1e-2), [], []
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            loss = (torch.tanh(x @ w) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+            seen.append(look(w))
+            losses.append(loss.item())
+        return losses, w, [t if t is None else float(t.sum()) for t in seen]
+
+    alone, out = train(lambda t, *spec: t, lambda w: w.detach().clone()), {}
+    for name, put in (("sharded", lambda t, *spec: interop.shard(t, mesh, spec)), ("one", lambda t, *spec: interop.place(t, jax.devices()[3]))):
+        execute.clear_caches()
+        found = train(put)
+        steps = [p for p in execute._programs.values() if p.placed and p.donates]
+        lent = max((c.memory_analysis().alias_size_in_bytes for p in steps for piece in p.placed.pieces for _, c in piece.variants.values()), default=0)
+        out[name] = {"losses": [found[0], alone[0]], "difference": largest(found[1], alone[1]), "lent": lent}
+    held, shared = train(put, lambda w: w.detach().clone()), train(put, lambda w: w.detach())
+    return out | {"held": [held[2], alone[2]], "shared": shared[2], "same": held[0] == found[0] == shared[0]}
+
+
 def dtensor():
     """By torch.distributed.tensor."""
     mesh = init_device_mesh("cpu", (4, 2), mesh_dim_names=("data", "model"))
@@ -170,5 +201,5 @@ def functions():
 
 
 if __name__ == "__main__":
-    print(json.dumps({f.__name__: f() for f in (jax_mesh, dtensor, tensor_parallel, host_devices, functions)}))
+    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, host_devices, functions)}))
     sys.exit(0)

@@ -49,6 +49,18 @@ def test_no_parameter_is_gathered(eight):
     assert eight["jax_mesh"]["collectives"] == ["all-reduce"]
 
 
+@pytest.mark.parametrize("name, parts", [("sharded", 2), ("one", 1)])
+def test_weights_and_states_give_their_memory_to_what_replaces_them(eight, name, parts):
+    found = eight["memory"][name]
+    assert found["losses"][0] == pytest.approx(found["losses"][1], rel=1e-5) and found["difference"] < 1e-5
+    assert found["lent"] == 3 * 256 * 512 * 4 // parts, "the weight and Adam's two states, of which every device holds its part"
+
+
+def test_what_somebody_holds_stays_as_it_was(eight):
+    found = eight["memory"]
+    assert found["same"] and found["held"][0] == pytest.approx(found["held"][1], abs=0.05) and len(set(found["shared"])) == 1
+
+
 def test_spread_tensors_are_looked_at_and_made(eight):
     found = eight["jax_mesh"]
     assert found["looks"] == [120.0, 7.0, [14.0, 15.0], "cpu", True]

@@ -163,7 +163,7 @@ def _inplace_value(spec, values, old, target):
     if out.shape != old.aval.shape:
         from .wrong_shapes import wrong_shape
 
-        raise wrong_shape(spec.op.name, old.aval.shape, out.shape, [_aval_of(v).shape for v in values])
+        raise wrong_shape(spec.op.name, old.aval.shape, out.shape, [_aval_of(v).shape for v in values], old.aval.device)
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype

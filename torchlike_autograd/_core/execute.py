@@ -199,6 +199,7 @@ def _execute(program, tape):
             return run(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(tape.inputs[i]) for i in program.argument_indices])
         if program.placed:
             program.compiled = placed.of(program, len(floats), _count)
+            program.donates = program.compiled.lend(donation.heirs(program, tape))
             return _call(program, tape)
         heirs = donation.heirs(program, tape)
         return _compile(program, floats, ints, [_device_array(tape.inputs[i]) for i in program.argument_indices], heirs)

@@ -196,11 +196,13 @@ def _likes(step, ins, outs):
 class Piece:
     """Operators for one place.
 
-    reads: (token, whether it comes from elsewhere); gives: tokens; variants: shardings of the arguments -> (callable, compiled program).
+    reads: (token, whether it comes from elsewhere); gives: tokens; lends: those read whose memory may be used again; variants: shardings of the
+    arguments -> (callable, compiled program).
     """
 
     def __init__(self, key):
         self.key, self.ops, self.reads, self.gives, self.numbers, self.variants, self.made = key, [], (), (), False, {}, set()
+        self.lends = ()
 
     @property
     def tokens(self):
@@ -288,10 +290,11 @@ class Piece:
             return self.apply(floats, ints, arrays, known)
 
         whole = [target(self.key)] * len(self.gives) if shardings == () else [known.get(t) for t in self.gives]  # nothing comes in: all of it everywhere
-        traced = jax.jit(f, out_shardings=whole).trace(words, *args)
+        lent = tuple(i + 1 for i, t in enumerate(self.tokens) if t in self.lends)
+        traced = jax.jit(f, out_shardings=whole, donate_argnums=lent).trace(words, *args)
         closed = merged(traced.jaxpr)
         if closed is not traced.jaxpr:
-            traced = jax.jit(only(closed, range(len(whole))), out_shardings=whole).trace(words, *args)
+            traced = jax.jit(only(closed, range(len(whole))), out_shardings=whole, donate_argnums=lent).trace(words, *args)
         compiled = traced.lower().compile()
         return getattr(compiled, "_call", None) or compiled, compiled
 
@@ -370,6 +373,23 @@ class Placed:
         self.pieces = [p for p in self.pieces if p.gives]
         place = {t: p.key for p in self.pieces for t in p.gives}
         self.outs = [(t, key, place.get(t, key) != key) for t, key in outs]
+
+    def lend(self, heirs):
+        """Let arguments that are replaced give their memory to what replaces them; the places of those that do.
+
+        heirs: as `donation.heirs` finds them.  One gives where one piece alone reads it, where it is, and gives its heir.
+        """
+        passed, given = {*(t for t, _, _ in self.outs), *self.guards}, []
+        for place, result in sorted(heirs.items()):
+            token = self.program.arguments[place]
+            readers = [p for p in self.pieces if token in p.tokens]
+            if token in passed or len(readers) != 1 or readers[0].key == "traced":
+                continue
+            piece = readers[0]
+            if (token, False) in piece.reads and self.outs[result][0] in piece.gives:
+                piece.lends += (token,)
+                given.append(place)
+        return tuple(given)
 
     def __call__(self, words, *arrays):
         if words is not None and not isinstance(words, np.ndarray):

@@ -5,8 +5,10 @@ from __future__ import annotations
 _BAD_CALL = frozenset(("addmm", "addmv", "baddbmm"))
 
 
-def wrong_shape(name, own, found, operands):
+def wrong_shape(name, own, found, operands, device="cpu"):
     """The error of an in-place call; operands: the shapes of all that takes part."""
+    if device == "meta":
+        return RuntimeError(f"output with shape torch.Size({list(own)}) doesn't match the broadcast shape ({', '.join(map(str, found))})")
     own, found = list(own), list(found)
     if name in _BAD_CALL:
         return RuntimeError(f"Bad in-place call: input tensor size {own} and output tensor size {found} should match")

@@ -122,6 +122,8 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
     if dtype is None:
         prefix = "" if self.device.type == "cpu" else f"{self.device.type}."
         return f"torch.{prefix}{self.dtype.char_name}Tensor"
+    if getattr(dtype, "is_cuda", False) or (isinstance(dtype, str) and dtype.startswith("torch.cuda.")):
+        return _on_cuda(self, dtype)
     if isinstance(dtype, str):
         if dtype not in LEGACY:
             raise ValueError(f"invalid type: '{dtype}'")
@@ -135,6 +137,28 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
         if dtype is None:
             raise RuntimeError("invalid type object")
     return cast(self, dtype)
+
+
+def _on_cuda(self, kind):
+    """This tensor as one of `torch.cuda.FloatTensor`, ...; torch's error where there is no device."""
+    dtype = _of_cuda(kind)
+    if dtype is None:
+        raise ValueError(f"invalid type: '{kind}'")
+    if not devices.devices_of("cuda"):
+        raise RuntimeError(_NO_CUDA)
+    return cast(_move(self, devices.key_of("cuda")), dtype)
+
+
+def _of_cuda(kind):
+    """The dtype of `torch.cuda.FloatTensor` or its name; None for what is neither."""
+    return LEGACY.get(kind.replace("torch.cuda.", "torch.")) if isinstance(kind, str) else kind.dtype
+
+
+_NO_CUDA = ("Cannot initialize CUDA without ATen_cuda library. PyTorch splits its backend into two shared libraries: a CPU library and a CUDA library; this error "
+            "has occurred because you are trying to use some CUDA functionality, but the CUDA library has not been loaded by the dynamic linker for some reason."
+            "  The CUDA library MUST be loaded, EVEN IF you don't directly use any symbols from the CUDA library! One common culprit is a lack of "
+            "-Wl,--no-as-needed in your link arguments; many dynamic linkers will delete dynamic library dependencies if you don't depend on any of their "
+            "symbols.  You can check if this has occurred by using ldd on your binary to see if there is a dependency on *_cuda.so library.")
 
 
 @composite("torch.get_default_dtype")
@@ -158,6 +182,11 @@ def set_default_tensor_type(t, /):
     """Legacy spelling of set_default_dtype."""
     say_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and torch.set_default_device() as "
              "alternatives. (Triggered internally at /pytorch/torch/csrc/tensor/python_tensor.cpp:434.)")
+    if getattr(t, "is_cuda", False) or (isinstance(t, str) and t.startswith("torch.cuda.")):
+        if not devices.devices_of("cuda"):
+            raise TypeError(f"type {t if isinstance(t, str) else f'torch.cuda.{t.__name__}'} not available. Torch not compiled with CUDA enabled.")
+        set_default_dtype(_of_cuda(t))
+        return set_default_device("cuda")
     set_default_dtype(LEGACY[t] if isinstance(t, str) else t.dtype)
 
 

@@ -312,7 +312,8 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     if source is None:
         source = from_array(np.zeros(0, self.dtype.np), self.dtype)
     if not isinstance(source, Tensor):
-        raise NotImplementedError("set_ takes a tensor here; storages are not objects")
+        source = _elements(self, source)
+        size = source.shape if size is None else size
     if source.is_meta != self.is_meta:
         raise RuntimeError(f"Attempted to set the storage of a tensor on device \"{self.device}\" to a storage on different device \"{source.device}\".  This "
                            "is no longer allowed; the devices must match.")
@@ -324,6 +325,20 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     if self._leaf is not None and self._v.leaf is self._leaf:
         self._set_value(as_leaf(as_detached(self._v), self._renew_leaf()))
     return self
+
+
+def _elements(self, storage):
+    """The elements of a storage as a tensor of this one's dtype that shares its memory."""
+    from .storages import TypedStorage, UntypedStorage  # cycle: storages are made from tensors
+
+    if not isinstance(storage, (TypedStorage, UntypedStorage)):
+        raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type(storage).__name__}")
+    if isinstance(storage, TypedStorage) and storage.dtype is not self.dtype:
+        raise RuntimeError(f"Expected a Storage of type {_word(self.dtype)} or an UntypedStorage, but got type {storage.dtype.char_name} for argument 1 'storage'")
+    found = storage.tensor()
+    if found.dtype is not self.dtype:
+        raise NotImplementedError("set_: the memory of a tensor as another dtype")
+    return found
 
 
 def _word(d):

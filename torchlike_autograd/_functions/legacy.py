@@ -6,8 +6,9 @@ import operator
 
 import numpy as np
 
-from .._core import config, dtypes
+from .._core import config, devices, dtypes
 from .._core.composite import COMPOSITES, composite, named
+from .._core.layouts import strided
 from .._core.errors import expected_options, only_float_requires_grad
 from .._core.state import copy_state
 from .._core.state import new as blank
@@ -145,7 +146,24 @@ class tensortype(type):
 for _name, _kind in LEGACY.items():
     if _kind not in (dtypes.uint16, dtypes.uint32, dtypes.uint64):
         _short = _name.removeprefix("torch.")
-        COMPOSITES[_name] = tensortype(_short, (), {"dtype": _kind, "is_cuda": False, "is_sparse": False, "__module__": "torch"})
+        COMPOSITES[_name] = tensortype(_short, (), {"dtype": _kind, "is_cuda": False, "is_sparse": False, "layout": strided, "__module__": "torch"})
+
+
+class cudatype(tensortype):
+    """The type of `torch.cuda.FloatTensor`, ...: its tensors live on the current CUDA device; without one it makes none."""
+
+    def __call__(cls, *args, **kwargs):
+        if not devices.devices_of("cuda"):
+            raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
+        return _new(cls.dtype, args, kwargs).to("cuda", cls.dtype)
+
+    def __instancecheck__(cls, x):
+        return isinstance(x, Tensor) and x.dtype is cls.dtype and x.is_cuda
+
+
+CUDA_TYPES = {_n: cudatype(_n, (), {"dtype": LEGACY[f"torch.{_n}"], "is_cuda": True, "is_sparse": False, "layout": strided, "__module__": "torch.cuda"})
+              for _n in ("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
+                         "ShortTensor")}
 
 
 @composite("Tensor.new")

@@ -243,11 +243,11 @@ _LDL_FACTOR = Several("linalg_ldl_factor", "LD", "pivots")
 
 
 @composite("torch.linalg.ldl_factor")
-def ldl_factor(A, *, hermitian=False, out=None):
+def ldl_factor(input, *, hermitian=False, out=None):
     """The packed factors of a symmetric matrix and their pivots; an error where a pivot is 0."""
-    tensors("linalg_ldl_factor", A=A)
-    found = call("linalg_ldl_factor_ex", [A], hermitian=bool(hermitian), check_errors="torch.linalg.ldl_factor")[:2]
-    return several_into("linalg_ldl_factor", _LDL_FACTOR, out, found, A)
+    tensors("linalg_ldl_factor", input=input)
+    found = call("linalg_ldl_factor_ex", [input], hermitian=bool(hermitian), check_errors="torch.linalg.ldl_factor")[:2]
+    return several_into("linalg_ldl_factor", _LDL_FACTOR, out, found, input)
 
 
 _LU_WORDS = ("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be removed in a future PyTorch release.\n"

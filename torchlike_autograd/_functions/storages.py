@@ -1,18 +1,22 @@
 """The memory behind tensors (layer 7): what programs ask of `untyped_storage()` and `storage()`.
 
-What differs from torch: contents are read, not written; two objects for one memory are equal, not the same.
+What differs from torch: what is written to a storage counts as written to its tensors; bytes of larger elements are read, not written; two objects for one
+memory are equal, not the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from .._core import config, devices, dtypes
 from .._core.composite import composite
 from .._core.numeric import say_once
 from .._core.shapes import numel
 from .._core.storage import cell_of
-from .._tensor import wrap
-from .data import from_numpy
+from .._tensor import Tensor, from_array, wrap
+from .data import from_data, from_numpy
 
 _DEPRECATED = ("TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This should only matter to you "
                "if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()")
@@ -21,7 +25,8 @@ _DEPRECATED = ("TypedStorage is deprecated. It will be removed in the future and
 class UntypedStorage:
     """Which tensors share memory, how much there is, and its bytes."""
 
-    def __init__(self, t):
+    def __init__(self, t=0, *, device=None):
+        t = t if isinstance(t, Tensor) else _bytes_of(t, device)
         self._cell, self._owner = cell_of(t), t
         a = self._cell.value.aval
         self._count, self._itemsize = numel(a.shape), a.dtype.itemsize
@@ -91,6 +96,31 @@ class UntypedStorage:
             return UntypedStorage(from_numpy(self.bytes()[i]))
         return self.tolist()[i]
 
+    def tensor(self):
+        """All elements as a tensor of one dim that shares the memory."""
+        base = self._owner._base
+        t = (self._owner if base is None else base).detach()
+        return t.as_strided((self._count,), (1,), 0)
+
+    def __setitem__(self, i, value):
+        if self._itemsize != 1:
+            raise NotImplementedError("writing single bytes to the memory of larger elements")
+        self.tensor()[i] = value
+
+    def clone(self):
+        """The bytes in memory of its own."""
+        return UntypedStorage(from_numpy(self.bytes().copy()))
+
+    def cpu(self):
+        """The bytes on the host."""
+        return self if self.device.type == "cpu" else UntypedStorage(self.tensor().cpu())
+
+    def is_shared(self):
+        """False: memory is not shared between processes here."""
+        return False
+
+    filename = None
+
     def bytes(self):
         """The bytes as a NumPy array."""
         return np.ascontiguousarray(self._elements()).view(np.uint8)
@@ -109,11 +139,33 @@ class UntypedStorage:
         return f"{body}[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 
 
-class TypedStorage:
-    """The memory of a tensor as elements of its dtype."""
+def _bytes_of(data, device):
+    """A tensor of so many bytes, or of these."""
+    if not isinstance(data, int):
+        wrong = next((x for x in data if not isinstance(x, int)), None)
+        if wrong is not None:
+            raise RuntimeError(f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(data).__name__}), but one of the items was of "
+                               f"type {type(wrong).__name__} instead of int")
+    return _made("torch.UntypedStorage", "", data if isinstance(data, int) else [x & 255 for x in data], dtypes.uint8, device)
 
-    def __init__(self, t):
-        self._untyped_storage, self.dtype = UntypedStorage(t), t.dtype
+
+class TypedStorage:
+    """The memory of a tensor as elements of a dtype: of its own, from a size or a sequence, or `wrap_storage`'s."""
+
+    is_sparse = False
+
+    def __init__(self, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
+        if wrap_storage is not None:
+            if args or dtype is None or device is not None:
+                raise RuntimeError(_wrong("TypedStorage.__init__", _FORMS, "a storage is wrapped with a dtype alone"))
+            if not isinstance(wrap_storage, UntypedStorage):
+                raise TypeError(_wrong("TypedStorage.__init__", _FORMS, f"Argument 'wrap_storage' must be UntypedStorage, but got {type(wrap_storage)}"))
+            self._untyped_storage, self.dtype = wrap_storage, dtype
+            return
+        if len(args) > 1:
+            raise RuntimeError(_wrong("TypedStorage.__init__", _FORMS, "Too many positional arguments"))
+        self.dtype = config.default_dtype() if dtype is None else dtype
+        self._untyped_storage = UntypedStorage(_made("TypedStorage.__init__", _FORMS, args[0] if args else 0, self.dtype, device))
 
     def untyped(self):
         """The same memory as bytes."""
@@ -126,6 +178,11 @@ class TypedStorage:
     def device(self):
         """Where the memory is."""
         return self._untyped_storage.device
+
+    @property
+    def is_cuda(self):
+        """Whether it is on a CUDA device."""
+        return self._untyped_storage.is_cuda
 
     def data_ptr(self):
         """As that of the bytes."""
@@ -141,16 +198,89 @@ class TypedStorage:
 
     def size(self):
         """Elements held."""
-        return self._untyped_storage._count
+        return self.nbytes() // self.dtype.itemsize
 
     __len__ = size
 
+    def tensor(self):
+        """All elements as a tensor of one dim that shares the memory, where it holds this dtype, otherwise of a copy."""
+        own = self._untyped_storage._cell.value.aval.dtype
+        return self._untyped_storage.tensor() if own is self.dtype else from_numpy(self._untyped_storage.bytes().view(self.dtype.np))
+
     def tolist(self):
         """The elements."""
-        return self._untyped_storage._elements().tolist()
+        return self.tensor().tolist()
 
     def __getitem__(self, i):
-        return self.tolist()[i]
+        if isinstance(i, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return self.tolist()[self._place(i)]
+
+    def _place(self, i):
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"index {i} out of range for storage of size {len(self)}")
+        return i
+
+    def __setitem__(self, i, value):
+        self._to_write()[i if isinstance(i, slice) else self._place(i)] = value
+
+    def _to_write(self):
+        if self._untyped_storage._cell.value.aval.dtype is not self.dtype:
+            raise NotImplementedError("writing to the memory of a tensor as another dtype")
+        return self.tensor()
+
+    def fill_(self, value):
+        """Write one number to all elements."""
+        self._to_write().fill_(value)
+        return self
+
+    def copy_(self, source, non_blocking=None):
+        """Write the elements of another storage."""
+        self._to_write().copy_(source.tensor())
+        return self
+
+    def clone(self):
+        """The elements in memory of its own."""
+        return self._as(self.dtype)
+
+    def cpu(self):
+        """The elements on the host."""
+        return self if self.device.type == "cpu" else type(self)._of(self.tensor().cpu())
+
+    def cuda(self, device=None, non_blocking=False):
+        """The elements on a GPU; torch's error where there is none."""
+        return TypedStorage._of(self.tensor().cuda(device))
+
+    def is_shared(self):
+        """False: memory is not shared between processes here."""
+        return False
+
+    def is_pinned(self, device="cuda"):
+        """False."""
+        return False
+
+    def share_memory_(self):
+        """Itself: memory is not shared between processes here."""
+        return self
+
+    def type(self, dtype=None, non_blocking=False):
+        """The name of its class."""
+        if dtype is not None:
+            raise NotImplementedError("TypedStorage.type: convert by the methods that are named for dtypes")
+        kind = self.pickle_storage_type()
+        return f"torch.{kind}" if self.device.type == "cpu" else f"torch.{self.device.type}.{kind}"
+
+    def pickle_storage_type(self):
+        """The name of its class without a module."""
+        return f"{self.dtype.char_name}Storage"
+
+    def _as(self, dtype):
+        return TypedStorage._of(self.tensor().to(dtype, copy=True))
+
+    @classmethod
+    def _of(cls, t):
+        """The storage of a tensor, as its dtype."""
+        return TypedStorage(wrap_storage=UntypedStorage(t), dtype=t.dtype)
 
     def __iter__(self):
         return iter(self.tolist())
@@ -160,6 +290,38 @@ class TypedStorage:
 
     def __hash__(self):
         return hash(self._untyped_storage)
+
+    def __repr__(self):
+        body = "...\n" if self.device.type == "meta" else "".join(f" {x}\n" for x in self.tolist()) or "\n"
+        return f"{body}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+
+
+_FORMS = (" * (*, torch.device device, torch.dtype dtype)\n * (int size, *, torch.device device, torch.dtype dtype)\n"
+          " * (Sequence data, *, torch.device device, torch.dtype dtype)\n * (*, UntypedStorage wrap_storage, torch.dtype dtype)")
+
+
+def _wrong(name, forms, why):
+    return f"{name} received an invalid combination of arguments. Expected one of:\n{forms}\n{why}"
+
+
+def _made(name, forms, data, dtype, device=None):
+    """A tensor of one dim from a size or a sequence; TypeError for other data."""
+    if isinstance(data, int):
+        t = from_array(np.zeros(data, dtype.np), dtype)
+    elif isinstance(data, Sequence):
+        if isinstance(data, str):
+            raise TypeError("new(): invalid data type 'str'")
+        t = from_data(list(data), dtype, copy=True)
+    else:
+        raise TypeError(_wrong(name, forms, f"Argument type not recognized: {type(data)}"))
+    return t if device is None else t.to(device)
+
+
+for _word, _dtype in {"float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16, "long": dtypes.int64,
+                      "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
+                      "complex_double": dtypes.complex128, "complex_float": dtypes.complex64}.items():
+    setattr(TypedStorage, _word, (lambda d: lambda self: self._as(d))(_dtype))
+    getattr(TypedStorage, _word).__name__, getattr(TypedStorage, _word).__doc__ = _word, f"The elements as {_dtype}."
 
 
 for _c in (UntypedStorage, TypedStorage):
@@ -176,13 +338,46 @@ def untyped_storage(self):
 def storage(self):
     """The same as elements of the tensor's dtype; deprecated by torch."""
     say_once(_DEPRECATED)
-    return TypedStorage(self)
+    return TypedStorage._of(self)
 
 
 @composite("Tensor._typed_storage")
 def _typed_storage(self):
     """`storage` without a warning."""
-    return TypedStorage(self)
+    return TypedStorage._of(self)
+
+
+class storagetype(type):
+    """The type of `torch.FloatStorage`, ...: whatever holds the dtype there is an instance."""
+
+    __module__ = "torch"
+
+    def __call__(cls, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
+        if dtype is not None or device is not None:
+            raise RuntimeError(_wrong(f"{cls}.__new__", _LEGACY_FORMS, f"Keyword argument '{'device' if dtype is None else 'dtype'}' cannot be specified"))
+        if len(args) > 1:
+            raise RuntimeError(_wrong(f"{cls}.__new__", _LEGACY_FORMS, f"Too many positional arguments given, {len(args)}"))
+        if cls.where == "cuda" and not devices.devices_of("cuda"):
+            raise AssertionError("Torch not compiled with CUDA enabled")
+        if wrap_storage is not None:
+            return TypedStorage(wrap_storage=wrap_storage, dtype=cls.dtype)
+        t = _made(f"{cls}.__new__", _LEGACY_FORMS, args[0] if args else 0, cls.dtype)
+        return TypedStorage._of(t.to("cuda") if cls.where == "cuda" else t)
+
+    def __instancecheck__(cls, x):
+        return isinstance(x, TypedStorage) and x.dtype is cls.dtype and x.device.type == cls.where
+
+
+_LEGACY_FORMS = " * no arguments\n * (int size)\n * (Sequence data)\n * (*, UntypedStorage wrap_storage)"
+_KINDS = {f"{_d.char_name}Storage": _d for _d in dtypes.DTYPES.values() if _d not in (dtypes.uint16, dtypes.uint32, dtypes.uint64)}
+LEGACY, CUDA_STORAGES = ({_n: storagetype(_n, (TypedStorage,), {"dtype": _d, "where": _where, "__module__": _m}) for _n, _d in _KINDS.items()}
+                         for _where, _m in (("cpu", "torch"), ("cuda", "torch.cuda")))
+
+
+@composite("Tensor.storage_type")
+def storage_type(self):
+    """The class of its storage."""
+    return (LEGACY if self.device.type != "cuda" else CUDA_STORAGES)[f"{self.dtype.char_name}Storage"]
 
 
 @composite("torch.is_storage")

@@ -21,6 +21,7 @@ from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
 from .opened import TANGENTS, calling
+from .said_without_data import formed
 from .registry import NONE, UNIMPLEMENTED, Promote
 from .without_data import check_gradients, place
 
@@ -103,7 +104,7 @@ class Spec:
         """The Form for these input types; raises torch's errors for wrong shapes or dtypes."""
         out = self.forms.get(avals)
         if out is None:
-            out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else Form(self, avals)
+            out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else formed(self, avals, Form)
         return out
 
     def __repr__(self):

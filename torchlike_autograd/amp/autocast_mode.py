@@ -52,10 +52,17 @@ def is_autocast_enabled(device_type="cuda"):
     return _casting.enabled(_kind("is_autocast_enabled", device_type))
 
 
-def set_autocast_enabled(device_type, enabled=None):
-    """Switch it, for this thread; with one argument for "cuda"."""
-    if enabled is None:
-        device_type, enabled = "cuda", device_type
+def set_autocast_enabled(*args, **kwargs):
+    """set_autocast_enabled(device_type, enabled) or set_autocast_enabled(enabled): switch it, for this thread; with one argument for "cuda"."""
+    if len(args) + len(kwargs) == 1:
+        kwargs = {"device_type": "cuda", **dict(zip(("enabled",), args)), **kwargs}
+        args = ()
+    given = dict(zip(("device_type", "enabled"), args)) | kwargs
+    if len(given) < len(args) + len(kwargs) or set(given) != {"device_type", "enabled"}:
+        raise TypeError("set_autocast_enabled() takes (str device_type, bool enabled) or (bool enabled)")
+    device_type, enabled = given["device_type"], given["enabled"]
+    if not isinstance(enabled, bool):
+        raise TypeError(f"set_autocast_enabled(): argument 'enabled' (position {2 if len(args) == 2 else 1}) must be bool, not {_type_name(enabled)}")
     _casting.enable(_kind("set_autocast_enabled", device_type), enabled)
 
 
@@ -90,7 +97,11 @@ def _older():
             (1025, "get_autocast_ipu_dtype()", "get_autocast_dtype('ipu')", lambda: get_autocast_dtype("ipu")),
             (1034, "get_autocast_xla_dtype()", "get_autocast_dtype('xla')", lambda: get_autocast_dtype("xla")),
             (967, "set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)", lambda dtype: set_autocast_dtype("cpu", dtype)),
-            (952, "set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)", lambda dtype: set_autocast_dtype("cuda", dtype))):
+            (952, "set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)", lambda dtype: set_autocast_dtype("cuda", dtype)),
+            (982, "set_autocast_ipu_dtype(dtype)", "set_autocast_dtype('ipu', dtype)", lambda dtype: set_autocast_dtype("ipu", dtype)),
+            (997, "set_autocast_xla_dtype(dtype)", "set_autocast_dtype('xla', dtype)", lambda dtype: set_autocast_dtype("xla", dtype)),
+            (900, "set_autocast_ipu_enabled(enabled)", "set_autocast_enabled('ipu', enabled)", lambda enabled: set_autocast_enabled("ipu", enabled)),
+            (926, "set_autocast_xla_enabled(enabled)", "set_autocast_enabled('xla', enabled)", lambda enabled: set_autocast_enabled("xla", enabled))):
         out[name.partition("(")[0]] = _deprecated(name, new, line, call)
     return out
 

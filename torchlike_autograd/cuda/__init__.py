@@ -1,33 +1,59 @@
 """torch.cuda (layer 8): the GPUs that JAX has; where it has none, everything is as in PyTorch's CPU build.
 
-What asks, answers; what only tidies up or seeds does nothing; what needs a device raises PyTorch's error where there is none.  There are no streams or events.
+What asks, answers; what only tidies up or seeds does nothing; what needs a device raises PyTorch's error where there is none.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
-import jax
+from types import SimpleNamespace
 
 from .._core import devices as _devices
 from .._core import publish as _publish
-from . import amp
+from .._functions.legacy import CUDA_TYPES as _types
+from .._functions.storages import CUDA_STORAGES as _storages
+from . import amp, graphs, memory, nccl, profiler, random, streams
 from . import nvtx as nvtx
+from ._need import is_available, jax_device, with_device
+from ._need import number as _number
+from .graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing, make_graphed_callables
+from .memory import *  # noqa: F403
+from .memory import __all__ as _of_memory
+from .random import *  # noqa: F403
+from .random import __all__ as _of_random
+from .streams import Event, ExternalStream, Stream, StreamContext, current_stream, default_stream, get_stream_from_external, set_stream, stream
+from .streams import wait as _wait
 
-__all__ = ["CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext",
-           "amp", "current_device", "current_stream", "default_stream", "device", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
-           "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
-           "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_cached", "max_memory_reserved",
-           "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
-           "set_rng_state_all", "synchronize"]
+__all__ = ["CUDAGraph", "CudaError", "DeferredCudaCallError", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "can_device_access_peer",
+           "check_error", "clock_rate", "cudaStatus", "cudart", "current_blas_handle", "current_device", "current_solver_handle", "current_stream",
+           "default_generators", "default_stream", "device", "device_count", "device_memory_used", "device_of", "get_arch_list", "get_device_capability",
+           "get_device_name", "get_device_properties", "get_gencode_flags", "get_stream_from_external", "get_sync_debug_mode", "graph", "graph_pool_handle",
+           "graphs", "has_half", "has_magma", "init", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
+           "is_tf32_supported", "make_graphed_callables", "memory", "memory_usage", "nccl", "nvtx", "power_draw", "profiler", "random", "set_device",
+           "set_stream", "set_sync_debug_mode", "stream", "streams", "synchronize", "temperature", "utilization", *_of_memory, *_of_random, *_storages,
+           *_types]
 
-
+globals().update(_types)
+globals().update(_storages)
 _initialized = False  # programs ask this whether streams and random states of devices are to be kept: there are none apart from the generators
+default_generators = ()
+has_half, has_magma = True, False
 
 
-def is_available() -> bool:
-    """Whether tensors can live on a CUDA device."""
-    return bool(_devices.devices_of("cuda"))
+class DeferredCudaCallError(Exception):
+    """For programs that name it: nothing is put off here."""
+
+
+class CudaError(RuntimeError):
+    """For programs that name it; there is no CUDA runtime to word it."""
+
+    def __init__(self, code):
+        raise AttributeError("'NoneType' object has no attribute 'cudaGetErrorString'")
+
+
+class cudaStatus:
+    """Codes of the CUDA runtime."""
+
+    SUCCESS, ERROR_NOT_READY = 0, 34
 
 
 def device_count() -> int:
@@ -45,47 +71,9 @@ def is_bf16_supported(including_emulation=True) -> bool:
     return is_available()
 
 
-def _number(name, key):
-    def f(device=None):
-        found = _devices.devices_of("cuda")
-        return int((found[_index(device)].memory_stats() or {}).get(key, 0)) if found else 0
-
-    f.__name__, f.__doc__ = name, "Bytes in use on a device."
-    return f
-
-
-def _index(device):
-    """The number of a device argument."""
-    if device is None:
-        return _devices.current_index[0]
-    if isinstance(device, int):
-        return device
-    return _devices.device(device).index or 0
-
-
-memory_allocated = _number("memory_allocated", "bytes_in_use")
-max_memory_allocated = _number("max_memory_allocated", "peak_bytes_in_use")
-memory_reserved = memory_cached = _number("memory_reserved", "pool_bytes")
-max_memory_reserved = max_memory_cached = _number("max_memory_reserved", "peak_pool_bytes")
-
-
-def empty_cache() -> None:
-    """Nothing to give back."""
-
-
-def manual_seed(seed) -> None:
-    """Seeds are kept for a device; there is none."""
-    int(seed)
-
-
-manual_seed_all = manual_seed
-
-
-def seed() -> None:
-    """As `manual_seed`."""
-
-
-seed_all = seed
+def is_tf32_supported() -> bool:
+    """Whether a device computes in TF32."""
+    return is_available() and get_device_capability()[0] >= 8
 
 
 def get_arch_list() -> list:
@@ -93,141 +81,146 @@ def get_arch_list() -> list:
     return []
 
 
-def get_rng_state_all() -> list:
-    """The states of all devices: none."""
-    return []
-
-
-def set_rng_state_all(new_states) -> None:
-    """The states of all devices: none."""
-    if list(new_states):
-        _needs_device()
-
-
-def memory_stats(device=None):
-    """Statistics of a device: none."""
-    return OrderedDict()
+def get_gencode_flags() -> str:
+    """The flags that were compiled with: none."""
+    return ""
 
 
 class device:
-    """A context in which a device is current; without devices it changes nothing."""
+    """A context in which a device is current."""
 
     def __init__(self, device):
-        self.idx = _index(device)
+        self.idx = _number(device, optional=True) if device is not None else None
+        self.prev_idx = -1
 
     def __enter__(self):
-        self._before = _devices.current_index[0]
-        if is_available():
-            _devices.current_index[0] = self.idx
+        if self.idx is None:
+            raise TypeError("'<' not supported between instances of 'NoneType' and 'int'")
+        if self.idx < 0:
+            return
+        if not is_available():
+            raise RuntimeError("PyTorch was compiled without CUDA support")
+        self.prev_idx = _devices.current_index[0]
+        _devices.current_index[0] = self.idx
 
-    def __exit__(self, *exc):
-        _devices.current_index[0] = self._before
+    def __exit__(self, type, value, traceback):
+        if self.idx is not None and self.idx >= 0 and is_available():
+            _devices.current_index[0] = self.prev_idx
         return False
 
 
-def _needs_device(*args, **kwargs):
-    raise AssertionError("Torch not compiled with CUDA enabled")
+class device_of(device):
+    """A context in which the device of a tensor is current; for tensors of the host it changes nothing."""
+
+    def __init__(self, obj):
+        super().__init__(obj.get_device() if obj.is_cuda else -1)
 
 
-def _with_device(f):
-    def asked(*args, **kwargs):
-        return f(*args, **kwargs) if is_available() else _needs_device()
-
-    asked.__name__, asked.__doc__ = f.__name__, f.__doc__
-    return asked
-
-
-@_with_device
+@with_device
 def current_device() -> int:
     """The number of the current device."""
     return _devices.current_index[0]
 
 
-@_with_device
 def set_device(device) -> None:
     """Make a device the one that "cuda" means."""
-    _devices.jax_device(f"cuda:{_index(device)}")
-    _devices.current_index[0] = _index(device)
+    i = _number(device)
+    if i < 0:
+        return
+    if not is_available():
+        raise AttributeError("module 'torch._C' has no attribute '_cuda_setDevice'")
+    _devices.jax_device(f"cuda:{i}")
+    _devices.current_index[0] = i
 
 
-@_with_device
+@with_device
 def get_device_name(device=None) -> str:
     """What the device calls itself."""
-    return _devices.devices_of("cuda")[_index(device)].device_kind
+    return jax_device(device).device_kind
 
 
-@_with_device
+@with_device
 def get_device_capability(device=None) -> tuple:
     """(major, minor) of its architecture."""
-    major, _, minor = str(getattr(_devices.devices_of("cuda")[_index(device)], "compute_capability", "0.0")).partition(".")
+    major, _, minor = str(getattr(jax_device(device), "compute_capability", "0.0")).partition(".")
     return int(major), int(minor or 0)
 
 
-@_with_device
-def mem_get_info(device=None) -> tuple:
-    """(free, total) bytes, of what JAX may use."""
-    stats = _devices.devices_of("cuda")[_index(device)].memory_stats() or {}
-    total = int(stats.get("bytes_limit", 0))
-    return total - int(stats.get("bytes_in_use", 0)), total
+@with_device
+def get_device_properties(device=None):
+    """What JAX knows of a device: name, major, minor, total_memory, multi_processor_count; other attributes are not there."""
+    found, (major, minor) = jax_device(device), get_device_capability(device)
+    return SimpleNamespace(name=found.device_kind, major=major, minor=minor, total_memory=mem_get_info(device)[1],  # noqa: F405
+                           multi_processor_count=getattr(found, "core_count", None))
 
 
-@_with_device
+@with_device
+def can_device_access_peer(device, peer_device) -> bool:
+    """XLA moves the data: refused."""
+    raise NotImplementedError("torch.cuda.can_device_access_peer")
+
+
+@with_device
 def synchronize(device=None) -> None:
     """Run what is pending and wait until the device has done it."""
-    from .._core import execute
-
-    execute.flush()
-    d = _devices.devices_of("cuda")[_index(device)]
-    jax.device_put(0, d).block_until_ready()
+    _wait(device)
 
 
-@_with_device
+@with_device
 def init() -> None:
     """Nothing to prepare."""
 
 
-@_with_device
+@with_device
 def ipc_collect() -> None:
     """Nothing to collect."""
 
 
-def _not_there(name):
-    def f(*args, **kwargs):
-        if not is_available():
-            _needs_device()
-        raise NotImplementedError(f"torch.cuda.{name}")
+def check_error(res):
+    """There is no CUDA runtime to ask: refused."""
+    raise AttributeError("'NoneType' object has no attribute 'cudaError'")
 
-    f.__name__ = name
+
+@with_device
+def cudart():
+    """There is no CUDA runtime to hand out: refused."""
+    raise NotImplementedError("torch.cuda.cudart")
+
+
+@with_device
+def current_blas_handle():
+    """Handles are XLA's: refused."""
+    raise NotImplementedError("torch.cuda.current_blas_handle")
+
+
+@with_device
+def current_solver_handle():
+    """Handles are XLA's: refused."""
+    raise NotImplementedError("torch.cuda.current_solver_handle")
+
+
+@with_device
+def get_sync_debug_mode() -> int:
+    """0: nothing is reported."""
+    return 0
+
+
+@with_device
+def set_sync_debug_mode(debug_mode) -> None:
+    """Only "default" (0): what waits for a device is not reported."""
+    if debug_mode not in (0, "default"):
+        raise NotImplementedError("torch.cuda.set_sync_debug_mode: see torchlike_autograd.stats()")
+
+
+def _asks_nvidia(name):
+    def f(device=None):
+        raise ModuleNotFoundError("nvidia-ml-py does not seem to be installed or it can't be imported.")
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "Asks a package of NVIDIA's in torch: refused."
     return f
 
 
-current_stream, default_stream, get_device_properties = map(_not_there, ("current_stream", "default_stream", "get_device_properties"))
-get_rng_state, set_rng_state, initial_seed = map(_not_there, ("get_rng_state", "set_rng_state", "initial_seed"))
-
-
-class Stream:
-    """A queue of a device: there is none."""
-
-    def __init__(self, *args, **kwargs):
-        _needs_device()
-
-
-class Event(Stream):
-    """A point in such a queue."""
-
-
-class ExternalStream(Stream):
-    """Such a queue made elsewhere."""
-
-
-class StreamContext(Stream):
-    """A context in which such a queue is current."""
-
-
-class CUDAGraph(Stream):
-    """A recorded sequence of a device's work."""
-
-
-class graph(Stream):
-    """A context that records such a sequence."""
+clock_rate, device_memory_used, memory_usage, power_draw, temperature, utilization = map(
+    _asks_nvidia, ("clock_rate", "device_memory_used", "memory_usage", "power_draw", "temperature", "utilization"))
 __getattr__ = _publish.missing("torch.cuda")

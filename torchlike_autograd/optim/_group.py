@@ -9,6 +9,7 @@ from .._core.record import INPLACE, LEAF, NOGRAD, data
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
 from ._record import update
+from ._without_data import stand_ins
 from .optimizer import Optimizer, _get_scalar_dtype, loss_of
 
 __all__ = ["Recorded", "check_lr", "check_not_negative", "zeros_like"]
@@ -51,17 +52,20 @@ class Recorded(Optimizer):
                 names = self.states(group, state)
             v = p._v if p._cell is None else read(p)
             mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._view is None else NOGRAD
-            items = calls.get((mode, kind))
+            key = mode, kind, v.aval.device
+            items = calls.get(key)
             if items is None:
-                items = calls[mode, kind] = []
+                items = calls[key] = []
             items.append((p, v, g, state, names))
         if calls:
             self._check(group)
-        for (mode, kind), items in calls.items():
+        for (mode, kind, device), items in calls.items():
             options = (("maximize", bool(group.get("maximize"))), *self.flags(group))
             if mode == INPLACE:
                 options += (("differentiable", True), ("first", kind is not None))
             numbers = self.numbers(group, kind)
+            if device == "meta":
+                items, mode = stand_ins(items), NOGRAD
             if len({id(item[0]) for item in items}) == len(items):
                 update(self.rule, options, numbers, items, mode)
             else:  # a parameter stands there twice: one after the other

@@ -6,6 +6,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from .._core.saying import warn
+
 __all__ = ["PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
            "tree_map_only", "tree_structure", "tree_unflatten"]
 
@@ -88,6 +90,24 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    if serialized_type_name is not None:
+        from ._pytree_text import GIVEN  # cycle: it makes forms
+
+        GIVEN[cls] = serialized_type_name, to_dumpable_context, from_dumpable_context
+
+
+def treespec_dumps(treespec, protocol=None):
+    """A form as text (JSON)."""
+    from ._pytree_text import treespec_dumps as dumps  # cycle: it makes forms
+
+    return dumps(treespec, protocol)
+
+
+def treespec_loads(serialized):
+    """The form that such a text describes."""
+    from ._pytree_text import treespec_loads as loads  # cycle: it makes forms
+
+    return loads(serialized)
 
 
 _register_pytree_node = register_pytree_node
@@ -164,11 +184,12 @@ PyTreeSpec = TreeSpec
 
 
 class LeafSpec(TreeSpec):
-    """The form of a leaf."""
+    """The form of a leaf, by its older name, which warns."""
 
     __slots__ = ()
 
     def __init__(self):
+        warn("`isinstance(treespec, LeafSpec)` is deprecated, use `isinstance(treespec, TreeSpec) and treespec.is_leaf()` instead.", FutureWarning)
         super().__init__(None, None, [])
 
 

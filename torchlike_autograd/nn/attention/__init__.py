@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import contextlib
-import enum
 
 from ..._core import publish as _publish
+from ..._core.enums import enumeration
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
-class SDPBackend(enum.IntEnum):
-    """PyTorch's kernels."""
-
-    ERROR, MATH, FLASH_ATTENTION, EFFICIENT_ATTENTION, CUDNN_ATTENTION, OVERRIDEABLE = range(-1, 5)
+SDPBackend = enumeration("SDPBackend", __name__, dict(zip(
+    ("ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"), range(-1, 5))), "PyTorch's kernels.")
 
 
 @contextlib.contextmanager
 def sdpa_kernel(backends, set_priority=False):
     """A context in which only some kernels may be used: there is one here."""
     if not isinstance(backends, (list, SDPBackend)):
-        raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend instances")
+        raise AssertionError(f"Backend must be an instance of SDPBackend or a list of SDPBackend instances, got {type(backends).__name__}")
     yield {}
+
+
+WARN_FOR_UNFUSED_KERNELS = False
+
+
+def list_flash_attention_impls() -> list:
+    """The implementations that PyTorch knows the names of; none of them is here."""
+    return ["FA3", "FA4"]
+
+
+def current_flash_attention_impl():
+    """None: XLA chooses."""
+
+
+def activate_flash_attention_impl(impl) -> None:
+    """ModuleNotFoundError: the packages that hold them are made for PyTorch."""
+    if impl not in list_flash_attention_impls():
+        raise ValueError(f"Unknown flash attention impl '{impl}'. Available implementations: {list_flash_attention_impls()}")
+    raise ModuleNotFoundError("No module named 'flash_attn'")
+
+
+def restore_flash_attention_impl(_raise_warn=True) -> None:
+    """Nothing to restore."""
 
 
 __getattr__ = _publish.missing("torch.nn.attention")

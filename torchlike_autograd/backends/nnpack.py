@@ -1,0 +1,30 @@
+"""torch.backends.nnpack: not used here; its switch keeps what is written to it."""
+
+from __future__ import annotations
+
+import contextlib
+
+__all__ = ["flags", "is_available", "set_flags"]
+
+_enabled = [True]
+
+
+def is_available():
+    """Whether the library is there."""
+    return False
+
+
+def set_flags(_enabled_now):
+    """Set whether it may be used; what was set before, as a tuple."""
+    before, _enabled[0] = _enabled[0], _enabled_now
+    return (before,)
+
+
+@contextlib.contextmanager
+def flags(enabled=False):
+    """A context in which it may or may not be used."""
+    before = set_flags(enabled)
+    try:
+        yield
+    finally:
+        set_flags(before[0])

@@ -1,0 +1,46 @@
+"""torch.utils.swap_tensors and set_module (layer 8)."""
+
+from __future__ import annotations
+
+import weakref
+
+from .._core.state import FIELDS, user_fields
+from .._tensor import Tensor
+
+
+def set_module(obj, mod):
+    """Say that `obj` is of another module."""
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod
+
+
+def swap_tensors(t1, t2):
+    """What two tensors are changes places: class, values, history, hooks, `grad` and what a user has attached.
+
+    What differs: PyTorch refuses where somebody holds a weak reference to one of them; a result that retains its gradient is refused here.
+    """
+    for name, t in (("t1", t1), ("t2", t2)):
+        if not isinstance(t, Tensor):
+            raise AttributeError(f"'{type(t).__name__}' object has no attribute '_use_count'")
+        if t.retains_grad:
+            raise NotImplementedError(f"swap_tensors: {name} retains its gradient")
+    first, second = _taken(t1), _taken(t2)
+    t1.__class__, t2.__class__ = t2.__class__, t1.__class__
+    _given(t1, second)
+    _given(t2, first)
+
+
+def _taken(t):
+    return {name: getattr(t, name) for name in FIELDS}, user_fields(t)
+
+
+def _given(t, found):
+    fields, more = found
+    for name in user_fields(t):
+        del t.__dict__[name]
+    for name, value in fields.items():
+        setattr(t, name, value)
+    t.__dict__.update(more)
+    if t._leaf is not None:
+        t._leaf.tensor = weakref.ref(t)
