@@ -222,6 +222,28 @@ def tree_structure(tree, is_leaf=None):
     return tree_flatten(tree, is_leaf)[1]
 
 
+def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
+    """The leaves of a prefix of a form, each repeated for the leaves of the form that stand under it; None where the two do not fit."""
+    if is_leaf is not None and is_leaf(tree):
+        return [tree]
+    kind = _kind(tree)
+    if kind is None:
+        return [tree] * treespec.num_leaves
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    specs = treespec.children_specs
+    if kind in _DICTS and treespec.type in _DICTS:
+        if set(context) != set(treespec.context):
+            return None
+        specs = [specs[treespec.context.index(key)] for key in context]  # in the order of the prefix, as torch has it
+    elif kind is not treespec.type or len(children) != len(specs) or context != treespec.context:
+        return None
+    found = [_broadcast_to_and_flatten(c, spec, is_leaf) for c, spec in zip(children, specs)]
+    return None if any(part is None for part in found) else [x for part in found for x in part]
+
+
+_DICTS = (dict, OrderedDict)
+
+
 def _leaves_like(tree, spec):
     """The parts of a tree that stand where a form has leaves."""
     if spec.type is None:
