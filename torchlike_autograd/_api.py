@@ -93,6 +93,7 @@ from ._C import PyTorchFileReader  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
+from ._streams import Event, Stream  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .amp.autocast_mode import OLDER as _older_autocast  # noqa: E402
 from .amp.autocast_mode import (  # noqa: E402

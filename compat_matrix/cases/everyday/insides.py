@@ -182,3 +182,34 @@ look('members', lambda: [n for n,_ in a.named_tensors()])
 look('members', lambda: [n for n,_ in a.named_tensors(remove_duplicate=False)])
 look('members', lambda: [n for n,_ in a.named_modules()])
 """)
+
+script("everyday.insides.streams", """
+s = torch.Stream('cpu')
+e = torch.Event('cpu')
+def w():
+    with s as q:
+        return q is s
+for n in ('device','device_index','device_type','stream_id','is_capturing','native_handle'):
+    look(n, lambda: (n,getattr(s,n) if n not in ('is_capturing',) else s.is_capturing()))
+for n in ('query','record_event','synchronize'):
+    look(n, lambda: (n,getattr(s,n)()))
+look('value', lambda: s.wait_event(e))
+look('value', lambda: s.wait_stream(torch.Stream('cpu')))
+look('value', lambda: s==torch.Stream('cpu'))
+look('value', lambda: hash(s)==hash(torch.Stream('cpu')))
+look('with', w)
+for n in ('device','event_id'):
+    look(n, lambda: (n,getattr(e,n)))
+for n in ('query','record','wait','synchronize'):
+    look(n, lambda: (n,getattr(e,n)()))
+look('value', lambda: e.elapsed_time(torch.Event('cpu')))
+look('value', lambda: e.record(s))
+look('value', lambda: repr(torch.Event('cpu',enable_timing=True)))
+look('value', lambda: repr(torch.Event(device='cpu',blocking=True,interprocess=False)))
+look('value', lambda: e.query())
+look('value', lambda: repr(torch.Stream('cpu',priority=1)))
+look('value', lambda: repr(torch.Stream(device='cpu:0')))
+look('value', lambda: repr(torch.Stream('zz')))
+look('value', lambda: torch.Stream()==3)
+look('value', lambda: torch.Stream()!=torch.Stream("meta"))
+""")
