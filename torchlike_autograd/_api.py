@@ -98,6 +98,7 @@ from ._functions.storages import LEGACY as _storage_types  # noqa: E402
 from ._control import cond, while_loop  # noqa: E402
 from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
+from ._streams import Event, Stream  # noqa: E402
 from ._tensor_str import get_printoptions, set_printoptions  # noqa: E402
 from .amp.autocast_mode import OLDER as _older_autocast  # noqa: E402
 from .amp.autocast_mode import (  # noqa: E402

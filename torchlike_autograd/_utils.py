@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import traceback
 from collections import defaultdict
@@ -95,6 +96,14 @@ def render_call(fn, args, kwargs):
 
 def _get_available_device_type():
     return None
+
+
+def _get_device_module(device_type):
+    """The module of torch for a kind of device.  RuntimeError where there is none."""
+    found = getattr(importlib.import_module(__name__.rpartition(".")[0]), device_type, None)
+    if found is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+    return found
 
 
 def _get_all_device_indices():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import levels
 from .._core import publish as _publish
+from ..autograd._vmap import RANDOMNESS, enter, leave
 
 
 def _maps(tensor):
@@ -72,6 +73,50 @@ def is_functionaltensor(tensor) -> bool:
 def maybe_get_bdim(tensor) -> int:
     """The dim that is mapped over: hidden, hence the first; -1 without one."""
     return 0 if _maps(tensor) else -1
+
+
+def _level(number):
+    """The running map of that number."""
+    found = levels.running()
+    if not 0 < number <= len(found) or found[number - 1].kind != levels.MAP:
+        raise NotImplementedError(f"a tensor of level {number} while no map runs there")
+    return found[number - 1]
+
+
+def _vmap_increment_nesting(batch_size, randomness) -> int:
+    """Begin a map over `batch_size` examples; its number.  RuntimeError for an unknown `randomness`."""
+    if randomness not in RANDOMNESS:
+        raise RuntimeError("randomness argument must be error, same, or different.")
+    levels.enter(levels.MAP, batch_size, randomness).__enter__()
+    return len(levels.running())
+
+
+def _vmap_decrement_nesting() -> int:
+    """End the innermost map; the number that it had.  RuntimeError where none runs."""
+    found = levels.running()
+    if not found or found[-1].kind != levels.MAP:
+        raise RuntimeError("no map is the innermost transformation that runs")
+    found.pop()
+    return len(found) + 1
+
+
+def _add_batch_dim(self, batch_dim, level):
+    """A tensor inside the map of number `level`, mapped over `batch_dim`."""
+    return enter(_level(level), self, batch_dim)
+
+
+def _remove_batch_dim(self, level, batch_size, out_dim):
+    """A tensor outside of the map of number `level`, its dim at `out_dim`; one that is not mapped is expanded."""
+    return leave(_level(level), self, out_dim)
+
+
+def get_unwrapped(tensor):
+    """A tensor without the innermost level that it belongs to, the dim that was hidden first.  RuntimeError without one."""
+    found = _maps(tensor)
+    if not found:
+        raise RuntimeError("No wrappers present!")
+    level = next(lv for lv in levels.running() if lv.kind == levels.MAP and lv.key == found[-1])
+    return leave(level, tensor)
 
 
 def reshape_dim_into(src, dst, x):

@@ -85,6 +85,25 @@ class Small(dtype):
         raise NotImplementedError(f"torch.{self.name}: there are no tensors of this dtype here")
 
 
+class Quantized(Small):
+    """A dtype of quantized tensors, which there are none of here; it has no sign to ask for."""
+
+    __slots__ = ()
+
+    def __init__(self, name, char_name, itemsize):
+        self.name, self.char_name, self.category, self.itemsize = name, char_name, INT, itemsize
+        self.is_floating_point = self.is_complex = False
+
+    @property
+    def is_signed(self):
+        raise RuntimeError("isSignedType not supported for quantized types")
+
+    @property
+    def abbr(self):
+        """Its name."""
+        return self.name
+
+
 def _by_name(name):
     return DTYPES.get(name) or SMALL[name]
 
@@ -110,6 +129,8 @@ DTYPES = {d.name: d for d in (
     uint8, int8, int16, int32, int64, uint16, uint32, uint64, bool_)}
 SMALL = {n: Small(n, n[0].upper() + n[1:]) for n in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")}
 SMALL["complex32"] = SMALL["chalf"] = Small("complex32", "ComplexHalf")
+for _name, _char, _size in (("qint8", "QInt8", 1), ("quint8", "QUInt8", 1), ("qint32", "QInt32", 4), ("quint4x2", "QUInt4x2", 1), ("quint2x4", "QUInt2x4", 1)):
+    SMALL[_name] = Quantized(_name, _char, _size)
 ALIASES = {"float": float32, "double": float64, "half": float16, "cfloat": complex64, "cdouble": complex128,
            "short": int16, "int": int32, "long": int64}
 _COMPLEX_OF = {float32: complex64, float64: complex128, bfloat16: complex64, float16: complex64}
@@ -167,6 +188,9 @@ def _promote(a, b):
     _need_dtypes("promote_types", type1=a, type2=b)
     if a is b:
         return a
+    if isinstance(a, Quantized) or isinstance(b, Quantized):
+        raise RuntimeError("promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, offending types: "
+                           f"{a.char_name} {b.char_name}")
     if a.category > b.category:
         a, b = b, a
     if b.category == COMPLEX:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
+from .._C._functorch import _add_batch_dim, _remove_batch_dim, _vmap_decrement_nesting, _vmap_increment_nesting, is_batchedtensor
 from .._core import levels
 from .._core import publish as _publish
 from .._core.pytree import broadcast, flatten, unflatten
 from .._tensor import Tensor
 from ..autograd._vmap import enter, leave, vmap
+from ..autograd._vmap import name_of as _get_name
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 vmap_impl = vmap
 in_dims_t = int | tuple
@@ -26,6 +31,26 @@ def get_chunk_sizes(total_elems, chunk_size):
     """The sizes of chunks, the last one what is left."""
     whole, rest = divmod(total_elems, chunk_size)
     return [chunk_size] * whole + [rest] * bool(rest)
+
+
+@contextlib.contextmanager
+def vmap_increment_nesting(batch_size, randomness):
+    """Run inside a map over `batch_size` examples; gives its number."""
+    try:
+        yield _vmap_increment_nesting(batch_size, randomness)
+    finally:
+        _vmap_decrement_nesting()
+
+
+def _maybe_remove_batch_dim(name, batched_output, vmap_level, batch_size, out_dim):
+    """A result of the function `name` outside of its map; anything where `out_dim` is None.  ValueError for what cannot leave."""
+    if out_dim is None:
+        if isinstance(batched_output, Tensor) and is_batchedtensor(batched_output):
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return batched_output
+    if not isinstance(batched_output, Tensor):
+        raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(batched_output)}. Did you mean to set out_dims= to None for output?")
+    return _remove_batch_dim(batched_output, vmap_level, batch_size, out_dim)
 
 
 def restore_vmap(func, in_dims, batch_size, randomness):

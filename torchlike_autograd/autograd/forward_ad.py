@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .._core import levels
 from .._core.record import thread
 from .._tensor import Tensor, wrap
-from .grad_mode import _Mode
+from .grad_mode import _DecoratorContextManager
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -66,7 +66,7 @@ def _is_fwd_grad_enabled():
     return thread.state.extra.get("tangents", True)
 
 
-class _set_fwd_grad_enabled(_Mode):
+class _set_fwd_grad_enabled(_DecoratorContextManager):
     """Inside, `make_dual` gives tensors without a tangent and `unpack_dual` shows none."""
 
     def __init__(self, mode):
@@ -134,7 +134,7 @@ def unpack_dual(tensor, *, level=None):
     return UnpackedDualTensor(primal, _tangent_of(v, found[1]) if _is_fwd_grad_enabled() else None)
 
 
-class dual_level(_Mode):
+class dual_level(_DecoratorContextManager):
     """`enter_dual_level` and `exit_dual_level` as a context manager and decorator."""
 
     def __enter__(self):

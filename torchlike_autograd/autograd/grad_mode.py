@@ -29,50 +29,66 @@ def set_mode(enabled):
         state.grad = enabled
 
 
-class _Mode(metaclass=Shown):
+class _DecoratorContextManager(metaclass=Shown):
     """A context manager that is a decorator too; generators and coroutines run in the mode and leave the caller's alone."""
+
+    def __enter__(self):
+        raise NotImplementedError
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        raise NotImplementedError
 
     def clone(self):
         """A fresh one for each use as a decorator."""
         return type(self)()
 
     def __call__(self, f):
-        if inspect.isclass(f):
-            warn(
-                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the "
-                "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
-            f.__init__ = self(f.__init__)
-            return f
-        if inspect.isgeneratorfunction(f):
-            return _wrap_generator(self, f)
-
-        @functools.wraps(f)
-        def wrapper(*args, **kwargs):
-            with self.clone():
-                return f(*args, **kwargs)
-
-        return wrapper
+        return context_decorator(self.clone, f)
 
 
-def _wrap_generator(mode, f):
+def context_decorator(ctx, func):
+    """A function that runs `func` inside a context: `ctx()` gives a fresh one for each call.  A class gets an `__init__` that does."""
+    if callable(ctx) and hasattr(ctx, "__enter__"):
+        raise AssertionError(f"Passed in {ctx} is both callable and also a valid context manager (has __enter__), making it ambiguous which interface to use.  "
+                             "If you intended to pass a context manager factory, rewrite your call as context_decorator(lambda: ctx()); if you intended to pass "
+                             "a context manager directly, rewrite your call as context_decorator(lambda: ctx)")
+    made = ctx if callable(ctx) else lambda: ctx
+    if inspect.isclass(func):
+        warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the "
+            "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
+        func.__init__ = context_decorator(made, func.__init__)
+        return func
+    if inspect.isgeneratorfunction(func):
+        return _wrap_generator(made, func)
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        with made():
+            return func(*args, **kwargs)
+
+    return wrapper
+
+
+def _wrap_generator(made, f):
     @functools.wraps(f)
     def wrapper(*args, **kwargs):
         inner = f(*args, **kwargs)
         try:
-            with mode.clone():
+            with made():
                 sent = inner.send(None)
             while True:
                 try:
                     answer = yield sent
                 except GeneratorExit:
-                    with mode.clone():
+                    with made():
                         inner.close()
                     raise
                 except BaseException as e:
-                    with mode.clone():
+                    with made():
                         sent = inner.throw(e)
                 else:
-                    with mode.clone():
+                    with made():
                         sent = inner.send(answer)
         except StopIteration as e:
             return e.value
@@ -80,14 +96,18 @@ def _wrap_generator(mode, f):
     return wrapper
 
 
-class _Fixed(_Mode):
-    value = False
+class _NoParamDecoratorContextManager(_DecoratorContextManager):
+    """One without settings: as a decorator it may stand without parentheses."""
 
     def __new__(cls, orig_func=None):
         self = object.__new__(cls)
         if orig_func is not None:
             return self(orig_func)
         return self
+
+
+class _Fixed(_NoParamDecoratorContextManager):
+    value = False
 
     def __enter__(self):
         state = thread.state
@@ -115,7 +135,7 @@ class enable_grad(_Fixed):
     value = True
 
 
-class _Switch(_Mode):
+class _Switch(_DecoratorContextManager):
     """Set at once; as a context manager restore it after; as a decorator only inside the function.  `now` and `turn` read and write what is switched."""
 
     name = ""  # as torch's errors give it
@@ -225,7 +245,7 @@ def is_inference_mode_enabled() -> bool:
     return thread.state.inference
 
 
-class inference_mode(_Mode):
+class inference_mode(_DecoratorContextManager):
     """Calls inside are not recorded and what they make are inference tensors: no versions, not to be written or saved for a backward pass outside."""
 
     def __new__(cls, mode=True):

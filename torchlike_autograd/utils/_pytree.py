@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -55,17 +55,66 @@ class SequenceKey(NamedTuple):
         return sequence[self.idx]
 
 
+class GetAttrKey(NamedTuple):
+    """A step of a path to an attribute."""
+
+    name: str
+
+    def __str__(self):
+        return f".{self.name}"
+
+    def get(self, obj):
+        """What is there."""
+        return getattr(obj, self.name)
+
+
+# How the known containers are taken apart, with and without the steps to their parts: libraries register these for kinds of their own.
+
 def _dict_flatten(d):
-    """(values, keys): what libraries register for their own kinds of dict."""
     return list(d.values()), list(d.keys())
+
+
+def _dict_flatten_with_keys(d):
+    return [(MappingKey(k), x) for k, x in d.items()], list(d)
 
 
 def _dict_unflatten(values, context):
     return dict(zip(context, values))
 
 
+_ordereddict_flatten = _odict_flatten = _dict_flatten
+_ordereddict_flatten_with_keys = _dict_flatten_with_keys
+
+
+def _ordereddict_unflatten(values, context):
+    return OrderedDict(zip(context, values))
+
+
+_odict_unflatten = _ordereddict_unflatten
+
+
+def _defaultdict_flatten(d):
+    return list(d.values()), [d.default_factory, list(d)]
+
+
+def _defaultdict_flatten_with_keys(d):
+    return _dict_flatten_with_keys(d)[0], [d.default_factory, list(d)]
+
+
+def _defaultdict_unflatten(values, context):
+    return defaultdict(context[0], zip(context[1], values))
+
+
+def _numbered(values):
+    return [(SequenceKey(i), x) for i, x in enumerate(values)]
+
+
 def _list_flatten(d):
     return d, None
+
+
+def _list_flatten_with_keys(d):
+    return _numbered(d), None
 
 
 def _list_unflatten(values, context):
@@ -76,12 +125,35 @@ def _tuple_flatten(d):
     return list(d), None
 
 
+_tuple_flatten_with_keys = _list_flatten_with_keys
+
+
 def _tuple_unflatten(values, context):
     return tuple(values)
 
 
-def _dict_flatten_with_keys(d):
-    return [(MappingKey(k), x) for k, x in d.items()], list(d)
+def _deque_flatten(d):
+    return list(d), d.maxlen
+
+
+def _deque_flatten_with_keys(d):
+    return _numbered(d), d.maxlen
+
+
+def _deque_unflatten(values, context):
+    return deque(values, maxlen=context)
+
+
+def _namedtuple_flatten(d):
+    return list(d), type(d)
+
+
+def _namedtuple_flatten_with_keys(d):
+    return [(GetAttrKey(name), x) for name, x in zip(d._fields, d)], type(d)
+
+
+def _namedtuple_unflatten(values, context):
+    return context(*values)
 
 
 def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, to_dumpable_context=None, from_dumpable_context=None,
@@ -111,26 +183,17 @@ def treespec_loads(serialized):
 
 
 _register_pytree_node = register_pytree_node
-register_pytree_node(tuple, lambda x: (list(x), None), lambda c, _: tuple(c))
-register_pytree_node(list, lambda x: (list(x), None), lambda c, _: list(c))
-register_pytree_node(dict, lambda x: (list(x.values()), list(x)), lambda c, keys: dict(zip(keys, c)))
-register_pytree_node(OrderedDict, lambda x: (list(x.values()), list(x)), lambda c, keys: OrderedDict(zip(keys, c)))
-register_pytree_node(defaultdict, lambda x: (list(x.values()), [x.default_factory, list(x)]), lambda c, k: defaultdict(k[0], zip(k[1], c)))
-register_pytree_node(deque, lambda x: (list(x), x.maxlen), lambda c, n: deque(c, maxlen=n))
-
-
-class _Named:
-    """Stands for every class made by `namedtuple`."""
-
-
-SUPPORTED_NODES[_Named] = NodeDef(_Named, lambda x: (list(x), type(x)), lambda c, kind: kind(*c))
+for _class, _name in ((tuple, "tuple"), (list, "list"), (dict, "dict"), (OrderedDict, "ordereddict"), (defaultdict, "defaultdict"), (deque, "deque"),
+                      (namedtuple, "namedtuple")):
+    register_pytree_node(_class, *(globals()[f"_{_name}_{way}"] for way in ("flatten", "unflatten")), flatten_with_keys_fn=globals()[f"_{_name}_flatten_with_keys"])
 
 
 def _kind(x):
+    """The key under which its class is taken apart; None for a leaf."""
     kind = type(x)
     if kind in SUPPORTED_NODES:
         return kind
-    return _Named if isinstance(x, tuple) and hasattr(x, "_fields") else None
+    return namedtuple if isinstance(x, tuple) and hasattr(x, "_fields") else None
 
 
 class TreeSpec:
@@ -243,6 +306,28 @@ def tree_structure(tree, is_leaf=None):
     return tree_flatten(tree, is_leaf)[1]
 
 
+def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
+    """The leaves of a prefix of a form, each repeated for the leaves of the form that stand under it; None where the two do not fit."""
+    if is_leaf is not None and is_leaf(tree):
+        return [tree]
+    kind = _kind(tree)
+    if kind is None:
+        return [tree] * treespec.num_leaves
+    children, context = SUPPORTED_NODES[kind].flatten_fn(tree)
+    specs = treespec.children_specs
+    if kind in _DICTS and treespec.type in _DICTS:
+        if set(context) != set(treespec.context):
+            return None
+        specs = [specs[treespec.context.index(key)] for key in context]  # in the order of the prefix, as torch has it
+    elif kind is not treespec.type or len(children) != len(specs) or context != treespec.context:
+        return None
+    found = [_broadcast_to_and_flatten(c, spec, is_leaf) for c, spec in zip(children, specs)]
+    return None if any(part is None for part in found) else [x for part in found for x in part]
+
+
+_DICTS = (dict, OrderedDict)
+
+
 def _leaves_like(tree, spec):
     """The parts of a tree that stand where a form has leaves."""
     if spec.type is None:
@@ -352,12 +437,7 @@ def _with_paths(tree, path, is_leaf, out):
         out.append((path, tree))
         return
     node = SUPPORTED_NODES[kind]
-    if node.flatten_with_keys_fn is not None:
-        pairs = node.flatten_with_keys_fn(tree)[0]
-    elif isinstance(tree, dict):
-        pairs = _dict_flatten_with_keys(tree)[0]
-    else:
-        pairs = [(SequenceKey(i), x) for i, x in enumerate(node.flatten_fn(tree)[0])]
+    pairs = _numbered(node.flatten_fn(tree)[0]) if node.flatten_with_keys_fn is None else node.flatten_with_keys_fn(tree)[0]
     for key, x in pairs:
         _with_paths(x, (*path, key), is_leaf, out)
 

@@ -97,7 +97,7 @@ class BackwardHook:
             whole = [g if t is None else t * 0 for g, t in zip(grad_input, self.blank, strict=True)]  # inputs that need no gradient have zeros, as in torch
             grads = self._ask(self._spread(self.input_places, whole, self.n_inputs), self.grad_outputs)
             self.grad_outputs = None
-            return tuple(grads[i] for i in self.input_places)
+            return tuple(grads[i] if t is None else None for i, t in zip(self.input_places, self.blank))  # nothing leads on from the others
 
         node.register_hook(hook)
 

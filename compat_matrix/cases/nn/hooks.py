@@ -234,6 +234,24 @@ def pre(f, *a):
 look('pre', lambda: ((x := X()), pre(lambda x: x * 2, x).backward(), x.grad))
 """)
 
+script("nn.hooks.some_inputs", """
+class O(nn.Module):
+
+    def forward(s, x, target, scale):
+        return (x[target] * scale).sum()
+
+def replaced(hook):
+    o, x = O(), torch.ones(3, requires_grad=True)
+    o.register_full_backward_hook(hook)
+    o(x, torch.tensor([0, 2]), torch.tensor(2.0)).backward()
+    return x.grad
+look('none', lambda: replaced(lambda m, gi, go: note(gi, go)))
+look('same', lambda: replaced(lambda m, gi, go: gi))
+look('times', lambda: replaced(lambda m, gi, go: tuple(g * 3 for g in gi)))
+look('first', lambda: replaced(lambda m, gi, go: (gi[0] * 3, None, None)))
+look('gone', lambda: replaced(lambda m, gi, go: (None, None, None)))
+""")
+
 script("nn.hooks.multi", """
 class O(nn.Module):
 

@@ -9,6 +9,7 @@ differs: a worker computes when its batch is asked for, globals are shared with 
 from __future__ import annotations
 
 import collections
+import collections.abc
 import copy
 import itertools
 import multiprocessing
@@ -16,6 +17,7 @@ import multiprocessing.context
 import os
 import random
 import traceback
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,9 +26,12 @@ from ..._functions.random import default_generator
 from ..._tensor import Tensor, from_array
 from ._utils.collate import default_collate, default_convert
 from .dataset import IterableDataset, Subset, TensorDataset
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, _T_co, draw_seed  # noqa: F401
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+_T = TypeVar("_T")
+_collate_fn_t = collections.abc.Callable[[list[_T]], Any]
+_worker_init_fn_t = collections.abc.Callable[[int], None]
 
 
 class _DatasetKind:
