@@ -137,6 +137,7 @@ def _inplace_value(spec, values, old, target):
         raise RuntimeError(f"result type {out.dtype.char_name} can't be cast to the desired output type {old.aval.dtype.char_name}")
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
+        levels.gets_tangent(target, old.aval, out)
     if out.shape != old.aval.shape:
         from .wrong_shapes import wrong_shape
 

@@ -12,7 +12,7 @@ from sys import getrefcount
 from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
 from .._ops.spec import LeveledAval, aval
 from . import errors
-from .record import GRAD, NOGRAD, Value, data, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
 
 
 class Level:
@@ -129,6 +129,71 @@ def has(v, level):
     return level.key in levels_of(v.aval)
 
 
+def has_key(v, key):
+    """Whether a Value has a dim of a level, as types hold it."""
+    return key in levels_of(v.aval)
+
+
+def gets_tangent(t, old, new):
+    """Told before a result of type `new` is written to a tensor of type `old`: torch.autograd.forward_ad shares memory from its first tangent on."""
+    found = thread.state.extra.get("forward_ad")
+    if found is not None and found[1].key in levels_of(new) and found[1].key not in levels_of(old):
+        FORWARD_AD["share"](t, found[1])
+
+
+FORWARD_AD: dict = {}  # set by duals.py
+
+
+def shares(key):
+    """Whether a level, as types hold it, is that of torch.autograd.forward_ad, whose dual tensors share memory with their parts."""
+    found = thread.state.extra.get("forward_ad")
+    return found is not None and found[1].key == key
+
+
+def requires_grad(v):
+    """Whether a Value with levels requires grad for its user: as a dual number of torch.autograd.forward_ad where its primal does."""
+    found = thread.state.extra.get("forward_ad")
+    return bool(v.needs) if found is None else primal_needs(v, found[1].key)
+
+
+def primal_needs(v, key):
+    """Whether the primal of a Value requires grad: gradient flows to it by another way than through tangents of a level alone."""
+    if not v.needs:
+        return False
+    seen, stack = set(), [(v.tape, v.slot, v)]
+    while stack:
+        tape, slot, v = stack.pop()
+        if v is not None and (v.leaf is not None or key not in levels_of(v.aval)):
+            return True
+        if tape is None or (tape, slot) in seen:
+            continue
+        seen.add((tape, slot))
+        if slot < 0:
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                stack += [(v.tape, v.slot, v)] if v.needs else []
+            elif type(tape.edges[-slot - 1]) is tuple:
+                stack.append((*tape.edges[-slot - 1], None))
+            elif tape.edges[-slot - 1] is not None:
+                return True
+            continue
+        step, needs, a = slot_table(tape.prefix)[slot]
+        if needs and (slot in tape.leaves or key not in levels_of(a) or step.kind not in ("op", "function")):
+            return True
+        if needs:
+            stack += [(tape, s, None) for s in _primal_ins(step, key)]
+    return False
+
+
+def _primal_ins(step, key):
+    """The inputs of a step through which gradient flows, the tangent of a join aside."""
+    if step.kind == "function":
+        return step.ins[: len(step.ins) - len(step.out_avals)]
+    spec = step.form.spec
+    joins = type(spec) is MoveSpec and spec.how == "join" and spec.level == key
+    return [step.ins[i] for i in step.wanted if not (joins and i == 1)]
+
+
 def mapped(v):
     """The innermost map that a Value is under, as types hold it, or None."""
     return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == MAP), None)
@@ -194,9 +259,16 @@ def refuse_random():
         raise NotImplementedError("this random function inside vmap with randomness='different'")
 
 
+def made(v):
+    """A fresh Value, marked as made in inference mode where that is on."""
+    if thread.state.inference:
+        v.needs = INFERENCE
+    return v
+
+
 def drawn(array, dtype, own):
     """A Value of what `draw` gave."""
-    v = data(array, dtype)
+    v = made(data(array, dtype))
     if own:
         shape = tuple(array.shape)[len(own):]
         v.aval = with_levels(aval(shape, dtype), own)
