@@ -12,7 +12,7 @@ LAYERS = [
     ("_core/rng", "_core/storage", "_core/nodes", "_core/layouts", "_core/lifetimes"),
     ("_tensor", "_tensor_members", "_tensor_values", "_core/printing", "_core/versions"),
     ("_core/autocasting", "_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine",
-     "_core/hooks", "_core/saved", "_core/spread", "_core/through", "_core/timeline", "_core/watch",
+     "_core/hooks", "_core/saved", "_core/spread", "_core/through", "_core/timeline", "_core/watch", "_core/listening",
      "_core/overloads"),
     ("_functions/", "_logging/", "autograd/", "random", "utils/"),
     ("_C/", "__config__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_library/", "_pickled", "_subclasses/", "_vmap_internals",

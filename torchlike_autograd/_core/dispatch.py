@@ -81,8 +81,15 @@ def _wrap_views(spec, flat, values):
 
 # In place
 
+LISTENING: list = []  # what tells modes of a write, from the first one on (listening.py)
+
+
 def inplace(spec, flat, target):
     """The ``_`` twin: run, cast to the target's dtype, write."""
+    if LISTENING:
+        heard, out = LISTENING[0](spec, flat, target)
+        if heard:
+            return out
     grad = thread.state.grad
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
