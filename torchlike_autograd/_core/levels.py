@@ -10,7 +10,8 @@ import weakref
 from sys import getrefcount
 
 from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
-from .._ops.spec import LeveledAval, aval
+from .._ops.registry import OPS
+from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors
 from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
 
@@ -192,6 +193,44 @@ def _primal_ins(step, key):
     spec = step.form.spec
     joins = type(spec) is MoveSpec and spec.how == "join" and spec.level == key
     return [step.ins[i] for i in step.wanted if not (joins and i == 1)]
+
+
+def shared_primal(v, own):
+    """The primal of a dual Value without the maps that its tangent alone is under, `own` maps aside; None where the primal is under one of them too."""
+    maps = [lv for lv in levels_of(v.aval) if lv[2] == MAP and lv not in own]
+    if any(_primal_mapped(v, lv) for lv in maps):
+        return None
+    v = primal(v)
+    for lv in reversed(maps):
+        whole = record_op(MoveSpec("exit", lv, 0), [v])[0]
+        v = record_op(spec_of(OPS["select.int"], (("dim", 0),), ("T", "i")), [whole, 0])[0]
+    return v
+
+
+def _primal_mapped(v, level):
+    """Whether the primal of a Value depends on what is mapped over; so too where that cannot be seen any more."""
+    seen, stack = set(), [(v.tape, v.slot)]
+    while stack:
+        tape, slot = stack.pop()
+        if (tape, slot) in seen:
+            continue
+        seen.add((tape, slot))
+        if tape is None or not tape.open:
+            return True
+        if slot < 0:
+            v = tape.inputs[-slot - 1]
+            if level in levels_of(v.aval):
+                stack.append((v.tape, v.slot))
+            continue
+        step, _, a = slot_table(tape.prefix)[slot]
+        if level not in levels_of(a):
+            continue
+        spec = step.form.spec if step.kind == "op" else step.kind
+        if step.kind in ("function", "backward") or (type(spec) is MoveSpec and spec.how == "enter" and spec.level == level):
+            return True
+        joins = type(spec) is MoveSpec and spec.how == "join"
+        stack += [(tape, s) for s in (step.ins[:1] if joins else step.ins) if type(s) is int]
+    return False
 
 
 def mapped(v):
