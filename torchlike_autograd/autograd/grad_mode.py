@@ -41,8 +41,8 @@ class _Mode(metaclass=Shown):
             warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the "
                 "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
-            f.__init__ = self(f.__init__)
-            return f
+            made = f
+            f = lambda *args, **kwargs: made(*args, **kwargs)  # noqa: E731 (a function without the name of the class, as in torch)
         if inspect.isgeneratorfunction(f):
             return _wrap_generator(self, f)
 
