@@ -156,7 +156,7 @@ def _packet(name):
         plain = packet(name[:-1])
         method = publish.load_all().get(f"Tensor.{name}")
         return method and OpOverloadPacket("aten", name, method, dict.fromkeys(plain.overloads() if plain is not None else ["default"], method))
-    ops = BY_NAME.get(name)
+    ops = [op for op in BY_NAME.get(name, ()) if op.tensor_params] or None  # the table's ways to fill memory are its own
     table = publish.load_all()
     call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or getattr(Tensor, name, None)
     if call is None and ops is None:
