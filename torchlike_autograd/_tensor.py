@@ -175,7 +175,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def requires_grad(self):
-        return bool((self._v if self._cell is None else peek(self)).needs)
+        v = self._v if self._cell is None else peek(self)
+        return bool(v.needs) if type(v.aval) is not LeveledAval else levels.requires_grad(v)
 
     @requires_grad.setter
     def requires_grad(self, value):
@@ -256,12 +257,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @property
     def is_leaf(self):
         v = history(self)
-        return not v.needs or v.leaf is not None
+        return not v.needs or v.leaf is not None or (type(v.aval) is LeveledAval and not levels.requires_grad(v))
 
     @property
     def grad_fn(self):
         v = history(self)
-        if not v.needs or v.leaf is not None:
+        if not v.needs or v.leaf is not None or (type(v.aval) is LeveledAval and not levels.requires_grad(v)):
             return None
         lifetimes.watch(self)
         return node_at(v.tape, v.slot)[0]
@@ -343,7 +344,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @property
     def _base(self):
         view = self._view
-        return None if view is None or self._counter.inference else view.base
+        return None if view is None or self._counter.inference else view.shown_base if view.of_two else view.base
 
     def _is_view(self):
         return self._base is not None
@@ -433,6 +434,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def detach(self):
         """A tensor without history that shares this one's storage."""
         if type(self._v.aval) is LeveledAval and levels.dual(peek(self)) is not None:
+            if "forward_ad" in thread.state.extra and not levels.transforming():
+                return levels.FORWARD_AD["detach"](self)
             return wrap(as_detached(levels.primal(peek(self))))
         cell = cell_of(self)
         out = _new(Tensor)
@@ -451,7 +454,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
         old = self._value()
-        self._set_value(as_detached(old))
+        self._set_value(as_detached(levels.primal(old) if type(old.aval) is LeveledAval else old))
         if old.needs and old.leaf is None:
             detached(old)
         if self._leaf is not None:

@@ -1,149 +1,279 @@
-"""torch.library (layer 8): operators of a program's own, with their gradients.
+"""torch.library (layer 8): operators of a program's own, with their kernels, gradients and rules for vmap.
 
-What differs: a kernel may not write to its arguments (`mutates_args` must be empty); what tracers would ask for (`register_fake`) is kept and not used, for
-operators that are not there too.
+What differs: an implementation that a library gives to an operator which is not defined here (of another runtime), or to one of aten for what is not here, is
+kept and not used; one that would compute an operator of aten raises NotImplementedError.
 """
 
 from __future__ import annotations
 
-import inspect
+import contextlib
+import functools
 
 from ._core import publish as _publish
-from ._tensor import Tensor
-from .autograd.function import Function
+from ._core.overloads import packet as _packet
+from ._library import operators as _operators
+from ._library.custom_ops import CustomOpDef, custom_op
+from ._library.infer_schema import infer_schema
+from ._library.opcheck import opcheck
+from ._library.operators import Operator as _Operator
+from ._library.operators import of as _find
+from ._library.schemas import parse as _parse
 
-__all__ = ["CustomOpDef", "Library", "custom_op", "register_autograd", "register_fake", "register_kernel", "register_vmap"]
+__all__ = [  # noqa: RUF022 (torch's order)
+    "Library", "impl", "define", "fallthrough_kernel", "impl_abstract", "register_autocast", "register_fake", "register_torch_dispatch", "register_vmap", "get_ctx",
+    "get_kernel", "custom_op", "triton_op", "wrap_triton", "infer_schema", "register_kernel", "register_autograd", "opcheck", "CustomOpDef"]
 
-OPERATORS: dict = {}  # {"namespace::name": CustomOpDef}
-
-
-class CustomOpDef:
-    """An operator made by `custom_op`, callable."""
-
-    def __init__(self, name, fn):
-        self._qualname, self._fn, self._kernels = name, fn, {}
-        self._backward = self._setup = self.fake = self.vmap = None
-        self._signature = inspect.signature(fn)
-        self.__name__, self.__doc__ = name.rpartition("::")[2], fn.__doc__
-
-    def __repr__(self):
-        return f"<CustomOpDef({self._qualname})>"
-
-    def __call__(self, *args, **kwargs):
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return self._function(bound.kwargs).apply(*bound.args)
-
-    def _kernel(self, args):
-        kinds = [a.device.type for a in args if isinstance(a, Tensor)]
-        return self._kernels.get(kinds[0] if kinds else "cpu", self._fn)
-
-    def _function(self, only):
-        """The Function of a call; only: what it was given for the parameters that are passed by keyword alone."""
-        def forward(*args):
-            return self._kernel(args)(*args, **only)
-
-        def setup_context(ctx, inputs, output):
-            if self._setup is not None:
-                self._setup(ctx=ctx, inputs=inputs, output=output, **({"keyword_only_inputs": only} if only else {}))
-
-        def backward(ctx, *grads):
-            if self._backward is None:
-                raise RuntimeError(f"Trying to backward through {self._qualname} but no autograd formula was registered. "
-                                   "Please use register_autograd to add one.")
-            return self._backward(ctx, *grads)
-
-        body = {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward)}
-        if self.vmap is not None:
-            body["vmap"] = staticmethod(lambda info, in_dims, *args: self.vmap(info, in_dims, *args, **only))
-        return type(self.__name__, (Function,), body)
-
-    def register_autograd(self, backward, /, *, setup_context=None):
-        """`backward(ctx, *grads)` gives the gradients of all arguments; `setup_context(ctx, inputs, output)` keeps what it needs."""
-        self._backward, self._setup = backward, setup_context
-
-    def register_fake(self, fn, /):
-        """Shapes without data: kept, not used."""
-        self.fake = fn
-        return fn
-
-    def register_vmap(self, func=None):
-        """``func(info, in_dims, *args)`` gives (results, their mapped dims) under torch.vmap."""
-        self.vmap = func
-        return func if func is not None else self.register_vmap
-
-    def register_kernel(self, device_types, func=None, /):
-        """What computes it on some kinds of devices."""
-        def keep(f):
-            for kind in [device_types] if isinstance(device_types, str) else device_types or ["cpu"]:
-                self._kernels[kind] = f
-            return f
-
-        return keep if func is None else keep(func)
+_RESERVED = ("prim",)
+_KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "default": "CompositeExplicitAutograd", "xpu": "XPU", "mps": "MPS", "hpu": "HPU"}
 
 
-def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
-    """A decorator (or a function of `fn`) that makes an operator ``torch.ops.namespace.name``."""
-    def make(f):
-        if list(mutates_args):
-            raise NotImplementedError(f"torch.library.custom_op: {name} writes to its arguments {list(mutates_args)!r}, which is not supported here")
-        if "::" not in name:
-            raise ValueError(f"Expected `name` to be of the form `namespace::name`, got {name!r}")
-        out = OPERATORS[name] = CustomOpDef(name, f)
-        return out
-
-    return make if fn is None else make(fn)
-
-
-def _of(op):
-    if isinstance(op, CustomOpDef):
-        return op
-    name = op if isinstance(op, str) else str(op).replace(".", "::", 1).removesuffix(".default")
-    if name not in OPERATORS:  # of a library that PyTorch would load; torch says here that it does not exist
-        OPERATORS[name] = CustomOpDef(name, _foreign(name))
-    return OPERATORS[name]
-
-
-def _foreign(name):
-    def call(*args, **kwargs):
-        raise NotImplementedError(f"torch.ops.{name.replace('::', '.')}: its kernel is in a library for PyTorch's own runtime")
-
-    return call
+def fallthrough_kernel():
+    """Given to `Library.impl`: the key has no kernel of its own."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 
 class Library:
-    """A library of operators: what it registers for operators of other runtimes is kept and not used; it defines none of its own here."""
+    """Operators of a namespace: definitions, and implementations by dispatch key."""
 
     def __init__(self, ns, kind, dispatch_key=""):
+        if kind not in ("IMPL", "DEF", "FRAGMENT"):
+            raise ValueError(f"Unsupported kind: {kind}")
+        if ns in _RESERVED and kind in ("DEF", "FRAGMENT"):
+            raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
+        if ns == "aten" and kind == "DEF":
+            raise RuntimeError(
+                "Only a single TORCH_LIBRARY can be used to register the namespace aten; please put all of your definitions in a single TORCH_LIBRARY block.")
         self.ns, self.kind, self.dispatch_key, self.kept = ns, kind, dispatch_key, {}
+        self._defined, self._undo = [], []
+
+    def __repr__(self):
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
     def define(self, schema, alias_analysis="", *, tags=()):
-        """NotImplementedError: use `custom_op`."""
-        raise NotImplementedError(f"torch.library.Library.define: {schema}; use torch.library.custom_op")
+        """Define an operator by its schema, ``name[.overload](Tensor x, ...) -> ...``; returns its name."""
+        if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE"):
+            raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
+        parsed = _parse(schema, self.ns)
+        if _operators.OPERATORS.get(parsed.name, {}).get(parsed.overload_name) is not None:
+            raise RuntimeError(f"Tried to register an operator ({parsed}) with the same name and overload name multiple times. Each overload's schema should only "
+                               "be registered with a single call to def().")
+        op = _operators.put(_Operator(parsed, tags=tags))
+        self._defined.append(op)
+        for (name, key), fn in _PENDING.pop((parsed.name, parsed.overload_name), {}).items():
+            op.kernels.setdefault(key, fn)
+        return f"{parsed.name.partition('::')[2]}{'.' + parsed.overload_name if parsed.overload_name else ''}"
 
-    def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=False):
-        """Kept, not used."""
-        self.kept[str(op_name), dispatch_key or self.dispatch_key] = fn
+    def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
+        """Give an operator what computes it for a dispatch key ("CPU", "Meta", "CompositeImplicitAutograd", "Autograd", ...)."""
+        if not callable(fn):
+            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+        name = op_name if isinstance(op_name, str) else op_name.name()
+        name = name if "::" in name else f"{self.ns}::{name}"
+        key = str(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd").removeprefix("DispatchKey.")
+        op = _find(name)
+        if self.ns == "aten" and key in ("CPU", *_operators.EVERYWHERE) and _packet(name.partition("::")[2].partition(".")[0]) is not None:
+            raise NotImplementedError(f"torch.library.Library.impl: another implementation of {name} for {key}")
+        if op is None:
+            base, _, overload = name.partition(".")
+            self.kept[name, key] = fn
+            _PENDING.setdefault((base, overload), {})[name, key] = fn
+            return
+        if with_keyset:
+            raise NotImplementedError("torch.library.Library.impl: with_keyset=True")
+        before = op.kernels.get(key)
+        if fn is fallthrough_kernel:
+            op.kernels.pop(key, None)
+        else:
+            op.kernels[key] = fn
+        self._undo.append((op, key, before))
+
+    def fallback(self, fn, dispatch_key="", *, with_keyset=False):
+        """NotImplementedError: there are no fallbacks for whole dispatch keys."""
+        raise NotImplementedError("torch.library.Library.fallback")
+
+    def _destroy(self):
+        for op in self._defined:
+            _operators.remove(op)
+        for op, key, before in reversed(self._undo):
+            op.kernels.pop(key, None)
+            if before is not None:
+                op.kernels[key] = before
+        self._defined, self._undo = [], []
+
+
+_PENDING: dict = {}  # {(name, overload): implementations given before it is defined}
+_KEPT: dict = {}  # {namespace: the Library of what is defined by qualified name}
+
+
+@contextlib.contextmanager
+def _scoped_library(*args, **kwargs):
+    out = Library(*args, **kwargs)
+    try:
+        yield out
+    finally:
+        out._destroy()
+
+
+def _parts(qualname):
+    parts = qualname.split("::")
+    if len(parts) != 2:
+        raise ValueError(f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the torch.library APIs must consist '
+                         "of a namespace and a name, e.g. aten::sin")
+    return parts
+
+
+def _library(namespace):
+    if namespace not in _KEPT:
+        _KEPT[namespace] = Library(namespace, "FRAGMENT")
+    return _KEPT[namespace]
+
+
+@functools.singledispatch
+def define(qualname, schema, *, lib=None, tags=()):
+    """Define an operator ``namespace::name`` by its schema ``(Tensor x) -> Tensor``; with a Library first, a decorator of what computes it."""
+    if not isinstance(qualname, str):
+        raise ValueError(f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}")
+    namespace, name = _parts(qualname)
+    if not schema.startswith("(") or ")->" not in schema.replace(" ", ""):
+        raise ValueError(f'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> Tensor" but got "{schema}"')
+    (lib or _library(namespace)).define(name + schema, alias_analysis="", tags=tags)
+
+
+@define.register
+def _(lib: Library, schema, alias_analysis=""):
+    def wrap(f):
+        lib.impl(lib.define(schema, alias_analysis), f)
+        return f
+
+    return wrap
+
+
+@functools.singledispatch
+def impl(qualname, types, func=None, *, lib=None):
+    """Give an operator what computes it on kinds of devices ("cpu", "cuda", "default") or for a dispatch key; a decorator without `func`."""
+    namespace, _ = _parts(qualname)
+    keys = [_KEYS.get(t, t) for t in ((types,) if isinstance(types, str) else types)]
+
+    def keep(f):
+        for key in keys:
+            (lib or _library(namespace)).impl(qualname, f, key)
+        return f
+
+    return keep if func is None else keep(func) and None
+
+
+@impl.register
+def _(lib: Library, name, dispatch_key=""):
+    def wrap(f):
+        lib.impl(name, f, dispatch_key)
+        return f
+
+    return wrap
+
+
+# By name: of operators that are there, or of a library that PyTorch would load, for which torch says that it does not exist
+
+def _of(op):
+    found = _find(op)
+    if found is None:
+        name = op if isinstance(op, str) else op.name()
+        found = _operators.put(_foreign(name))
+    return found
+
+
+class _Foreign(_Operator):
+    """An operator whose kernel is elsewhere: what is registered for it is kept."""
+
+    def __call__(self, *args, **kwargs):
+        raise NotImplementedError(f"torch.ops.{self.schema.name.replace('::', '.')}: its kernel is in a library for PyTorch's own runtime")
+
+
+def _foreign(name):
+    base, _, overload = name.removesuffix(".default").partition(".")
+    return _Foreign(_parse(f"{base}{'.' + overload if overload else ''}() -> ()"))
 
 
 def register_autograd(op, backward, /, *, setup_context=None, lib=None):
-    """Give an operator its gradients."""
-    _of(op).register_autograd(backward, setup_context=setup_context)
+    """Give an operator its gradients: `backward(ctx, *grads)`; `setup_context(ctx, inputs, output)` keeps what it needs."""
+    if isinstance(op, CustomOpDef):
+        op.register_autograd(backward, setup_context=setup_context)
+        return
+    found = _of(op)
+    if found.schema.is_mutable:
+        raise RuntimeError(f"Cannot register autograd formula for non-functional operator {op} with schema {found.schema}. Please create a functional operator and "
+                           "register an autograd formula for that.")
+    found.backward, found.setup = backward, setup_context
 
 
-def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
-    """Shapes without data: kept, not used."""
-    return (lambda f: _of(op).register_fake(f)) if func is None else _of(op).register_fake(func)
+def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=True):
+    """What gives shapes without data, for tensors of device "meta"; a decorator without `func`."""
+    def keep(f):
+        _of(op).fake = f
+        return f
+
+    return keep if func is None else keep(func)
+
+
+impl_abstract = register_fake
 
 
 def register_kernel(op, device_types, func=None, /, *, lib=None):
     """What computes an operator on some kinds of devices."""
-    return _of(op).register_kernel(device_types, func) if func is not None else _of(op).register_kernel(device_types)
+    def keep(f):
+        for kind in [device_types] if device_types is None or isinstance(device_types, str) else device_types:
+            _of(op).kernels["" if kind is None else kind.upper()] = f
+        return f
+
+    return keep if func is None else keep(func)
+
+
+def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
+    """Cast floating-point arguments to a dtype where autocast is in force on a kind of device."""
+    if device_type not in ("cpu", "cuda"):
+        raise ValueError(f"Unknown device type: {device_type}")
+    _of(op).casts[device_type] = cast_inputs
 
 
 def register_vmap(op, func=None, /, *, lib=None):
     """``func(info, in_dims, *args)`` gives (results, their mapped dims) of an operator under torch.vmap."""
-    return _of(op).register_vmap(func) if func is not None else _of(op).register_vmap
+    def keep(f):
+        found = _find(op)
+        if found is None:
+            namespace, name = _parts(op)
+            raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{name}'")
+        found.vmap = f
+        return f
+
+    return keep if func is None else keep(func)
+
+
+def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None):
+    """NotImplementedError: classes are not dispatched to here."""
+    raise NotImplementedError("torch.library.register_torch_dispatch")
+
+
+def get_ctx():
+    """NotImplementedError: no tracer asks for shapes that depend on data."""
+    raise NotImplementedError("torch.library.get_ctx")
+
+
+def get_kernel(op, dispatch_key):
+    """What computes an operator for a dispatch key."""
+    found = _find(op)
+    key = str(dispatch_key).removeprefix("DispatchKey.")
+    if found is None or key not in found.kernels:
+        raise RuntimeError(f"operator {op} does not have a kernel registered for dispatch key {key}")
+    return found.kernels[key]
+
+
+def triton_op(name, fn=None, /, *, mutates_args, schema=None):
+    """NotImplementedError: Triton kernels run in PyTorch's own runtime."""
+    raise NotImplementedError("torch.library.triton_op")
+
+
+def wrap_triton(triton_kernel, /):
+    """NotImplementedError: Triton kernels run in PyTorch's own runtime."""
+    raise NotImplementedError("torch.library.wrap_triton")
 
 
 __getattr__ = _publish.missing("torch.library")

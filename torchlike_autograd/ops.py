@@ -10,11 +10,19 @@ from ._core.overloads import OpOverload, OpOverloadPacket, packet  # noqa: F401
 
 
 def _own(namespace, name):
-    """An operator of the program's own (torch.library.custom_op)."""
-    from .library import OPERATORS
+    """An operator of the program's own (torch.library)."""
+    from ._library import operators
 
-    op = OPERATORS.get(f"{namespace}::{name}")
-    return op and OpOverloadPacket(namespace, name, op, {"default": op})
+    if not operators.FORGET:
+        operators.FORGET.append(_changed)
+    return operators.find(namespace, name)
+
+
+def _changed(namespace, name):
+    """Operators of a name came or went: it is looked for again."""
+    known = vars(sys.modules[__name__]).get(namespace)
+    if known is not None:
+        vars(known).pop(name.partition(".")[0], None)
 
 
 class OpNamespace(types.ModuleType):

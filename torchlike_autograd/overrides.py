@@ -1,6 +1,6 @@
 """torch.overrides (layer 8): `__torch_function__` of subclasses and other objects, and modes that see every call.
 
-What differs: a mode does not see attributes and Python-written methods of plain tensors (`x.shape`, `x.backward()`), nor `torch.nn.init`.
+What differs: a mode does not see attributes and some Python-written methods of plain tensors (`x.shape`, `x.backward()`), nor `torch.nn.init`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,14 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         return func(*args, **(kwargs or {}))
+
+
+def _get_current_function_mode():
+    return _overriding.here.modes[-1] if _overriding.here.modes else None
+
+
+def _get_current_function_mode_stack():
+    return list(_overriding.here.modes)
 
 
 def resolve_name(f):

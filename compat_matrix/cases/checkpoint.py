@@ -453,3 +453,28 @@ def _(torch):
         y = norm(torch.arange(12.0).view(4, 3).sin())
     y.pow(2).sum().backward()
     yield "hooks", norm.running_mean, norm.running_var, packed, norm.bias.grad
+
+
+@case("checkpoint.selective.written")
+def _(torch):
+    from functools import partial
+
+    tools = torch.utils.checkpoint
+    x = torch.tensor([0.5, 1.0], requires_grad=True)
+
+    def body(x):
+        y = x.sin()
+        y.mul_(2)
+        return y.exp()
+
+    def run(**options):
+        contexts = partial(tools.create_selective_checkpoint_contexts, lambda ctx, op, *args, **kwargs: tools.CheckpointPolicy.MUST_SAVE, **options)
+        x.grad = None
+        try:
+            tools.checkpoint(body, x, use_reentrant=False, context_fn=contexts).sum().backward()
+        except RuntimeError as error:
+            return str(error)
+        return x.grad
+
+    yield "refused", run()
+    yield "allowed", run(allow_cache_entry_mutation=True)

@@ -203,3 +203,148 @@ def _(torch):
         with fa.dual_level():
             a = fa.make_dual(torch.ones(3), torch.ones(3))
             yield name, attempt(lambda draw=draw, a=a: draw(a))
+
+
+def told(fn):
+    """What a call gives, or the class and words of its error."""
+    try:
+        return fn()
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+@case("forward_ad.shared.written")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    x, t = torch.arange(2.0), torch.ones(2)
+    with fw.dual_level():
+        d = fw.make_dual(x, t)
+        yield "is", d.data_ptr() == x.data_ptr(), d._version == x._version, d._is_view(), d._base is x
+        p, given = fw.unpack_dual(d)
+        yield "parts", p.data_ptr() == x.data_ptr(), given is t, p._is_view(), p._base is x
+        for name, change in (("primal", lambda: x.add_(1)), ("tangent", lambda: t.add_(1)), ("dual", lambda: d.mul_(3)), ("unpacked primal", lambda: p.mul_(2)),
+                             ("unpacked tangent", lambda: given.mul_(2)), ("detached", lambda: d.detach().add_(1)), ("a view", lambda: d[:1].mul_(d[1]))):
+            change()
+            yield name, x, t, d, p, tuple(fw.unpack_dual(d)), fw.unpack_dual(d * 2).tangent, x._version, d._version, p._version, t._version
+        yield "still", fw.unpack_dual(d).tangent is t
+    x.add_(1)
+    yield "after", d, fw.unpack_dual(d).tangent, d._base is x, torch.equal(d, x)
+
+
+@case("forward_ad.shared.requires")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    for primal, tangent in ((True, True), (True, False), (False, True)):
+        x, t = torch.arange(2.0).requires_grad_(primal), torch.ones(2).requires_grad_(tangent)
+        with fw.dual_level():
+            d = fw.make_dual(x, t)
+            y = d * d
+            p = fw.unpack_dual(y).primal
+            which = f"primal {primal}, tangent {tangent}: "
+            yield which + "requires", d.requires_grad, y.requires_grad, p.requires_grad, fw.unpack_dual(y).tangent.requires_grad
+            yield which + "kinds", d.is_leaf, y.is_leaf, None if y.grad_fn is None else y.grad_fn.name(), None if d.grad_fn is None else d.grad_fn.name()
+            if primal:
+                yield which + "names", fw.unpack_dual(d).primal.grad_fn.name(), fw.unpack_dual(d).primal.grad_fn.next_functions[0][0].name()
+                yield which + "only primal", torch.autograd.grad(fw.unpack_dual(d).primal.sum(), (x, t) if tangent else x, allow_unused=True)
+            yield which + "of tangent", torch.autograd.grad(fw.unpack_dual(y).tangent.sum(), [z for z in (x, t) if z.requires_grad])
+            yield which + "detach_", fw.unpack_dual(d.clone().detach_() * 2).tangent
+
+
+@case("forward_ad.shared.bases")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        x, alias = torch.zeros(2, 2), None
+        alias = x.detach()
+        x[1].copy_(fw.make_dual(torch.ones(2), torch.tensor([3.0, 4.0])))
+        first = x[0]
+        yield "base", tuple(fw.unpack_dual(x)), tuple(fw.unpack_dual(first)), tuple(fw.unpack_dual(alias))
+        yield "views", fw.unpack_dual(first).tangent._is_view(), fw.unpack_dual(x).tangent._is_view()
+        fw.unpack_dual(x).tangent.mul_(2)
+        yield "tangent written", fw.unpack_dual(x[1]).tangent
+        alias.add_(5)
+        yield "alias written", tuple(fw.unpack_dual(x)), tuple(fw.unpack_dual(first))
+        alias.copy_(fw.make_dual(torch.ones(2, 2), torch.ones(2, 2)))
+        yield "alias has its own", tuple(fw.unpack_dual(x)), tuple(fw.unpack_dual(alias))
+        x.view(-1).detach().mul_(2)
+        yield "through both", tuple(fw.unpack_dual(x)), tuple(fw.unpack_dual(alias))
+
+
+@case("forward_ad.shared.geometry")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        for name, x, t in (("transposed", torch.ones(2, 3).t(), torch.ones(3, 2)), ("expanded", torch.ones(2, 2), torch.ones(1, 2).expand(2, 2)),
+                           ("stepped", torch.ones(2), torch.ones(4)[::2]), ("rows", torch.ones(2, 2)[0], torch.ones(2, 2)[0]),
+                           ("offset", torch.ones(4)[1:3], torch.ones(2)), ("alike", torch.ones(2, 2), torch.ones(2, 2))):
+            d = fw.make_dual(x, t)
+            got = fw.unpack_dual(d).tangent
+            yield name, got is t, got.stride(), got._is_view(), d.stride(), fw.unpack_dual(d).tangent is got
+        b, t = torch.arange(6.0).reshape(2, 3), torch.ones(2, 3)
+        d = fw.make_dual(b[1], t[1])
+        d.mul_(2)
+        yield "a row", b, t, d._base is b, d.storage_offset()
+
+
+@case("forward_ad.shared.functions")
+def _(torch):
+    fw = torch.autograd.forward_ad
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.mul_(2)
+
+    class Shown(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view_as(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.view_as(t)
+
+    class Copied(Shown):
+        @staticmethod
+        def jvp(ctx, t):
+            return t.clone()
+
+    with fw.dual_level():
+        x = fw.make_dual(torch.ones(2, requires_grad=True), torch.ones(2))
+        y = x.clone()
+        t = fw.unpack_dual(y).tangent
+        out = Twice.apply(y)
+        yield "in place", out is y, y.tolist(), fw.unpack_dual(y).tangent.tolist(), fw.unpack_dual(y).tangent is t
+        d = fw.make_dual(torch.ones(2), torch.ones(2))
+        r = Shown.apply(d)
+        r.mul_(2)
+        yield "a view", r._is_view(), tuple(fw.unpack_dual(r)), tuple(fw.unpack_dual(d))
+        yield "no view", told(lambda: Copied.apply(d))
+
+
+@case("forward_ad.shared.refused")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        x = torch.zeros(2, requires_grad=True)
+        yield "leaf", told(lambda: fw.make_dual(x, torch.ones(2)).mul_(2))
+        d = fw.make_dual(torch.ones(2, requires_grad=True), torch.zeros(2))
+        yield "printed", repr(d), repr(fw.make_dual(torch.ones(2), torch.zeros(2, requires_grad=True)))
+        with torch.inference_mode():
+            yield "inference mode", fw.unpack_dual(fw.make_dual(torch.ones(2), torch.ones(2))).tangent
+    with torch.inference_mode():
+        made = torch.rand(1), torch.randn(1), torch.randint(3, (1,)), torch.rand_like(torch.ones(1)), torch.bernoulli(torch.ones(1)), torch.rand(1).normal_()
+        yield "draws", [m.is_inference() for m in made]

@@ -392,3 +392,36 @@ def _(torch):
     yield "set", torch.get_default_dtype(), torch.ones(1).dtype, torch.tensor(1.5).dtype
     yield ("refused", raises(lambda: torch.set_default_dtype(torch.int32)),
         raises(lambda: torch.set_default_dtype("float32")))
+
+
+@case("modes.decorated_class_kind")
+def _(torch):
+    import warnings
+
+    for name, mode, read in (("no_grad", torch.no_grad(), torch.is_grad_enabled), ("inference_mode", torch.inference_mode(), torch.is_inference_mode_enabled),
+                             ("set_grad_enabled", torch.set_grad_enabled(True), torch.is_grad_enabled)):
+        class Made:
+            """A class."""
+
+            def __init__(self, read=read):
+                self.mode = read()
+
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            decorated = mode(Made)
+        yield name, isinstance(decorated, type), type(decorated()) is Made, decorated().mode, decorated.__name__, decorated.__doc__
+
+
+@case("modes.set_on_a_leaf")
+def _(torch):
+    def told(fn):
+        try:
+            return fn().shape
+        except RuntimeError as error:
+            return str(error)
+
+    x = torch.ones(2, requires_grad=True)
+    yield "leaf", told(lambda: x.set_(torch.ones(3))), told(lambda: x.set_()), x.shape
+    with torch.no_grad():
+        yield "no_grad", told(lambda: x.set_(torch.ones(3)))
+    yield "computed", told(lambda: (x * 2).set_(torch.ones(4)))

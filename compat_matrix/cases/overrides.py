@@ -272,3 +272,25 @@ def _(torch):
     with Twice():
         yield "changed", torch.exp(x * 0)
     yield "as before", torch.exp(x * 0)
+
+
+@case("overrides.modes.methods")
+def _(torch):
+    class Seen(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func.__name__)
+            return NotImplemented if func is torch.exp else func(*args, **(kwargs or {}))
+
+    seen = []
+    with Seen() as mode:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        torch.as_tensor([3.0])
+        y = (x * 2).sum()
+        yield "numbers", y.item(), x.tolist(), x.detach().numpy().tolist()
+        yield "stack", torch.overrides._get_current_function_mode() is mode, len(torch.overrides._get_current_function_mode_stack())
+        try:
+            torch.exp(x)
+        except TypeError as error:
+            yield "declined", str(error).partition(" <")[0]
+    yield "seen", seen
+    yield "after", torch.overrides._get_current_function_mode(), torch.tensor([2.0]).item()

@@ -97,8 +97,15 @@ def _views(spec, source):
 
 # In place
 
+LISTENING: list = []  # what tells modes of a write, from the first one on (listening.py)
+
+
 def inplace(spec, flat, target):
     """The ``_`` twin: run, cast to the target's dtype, write."""
+    if LISTENING:
+        heard, out = LISTENING[0](spec, flat, target)
+        if heard:
+            return out
     grad = thread.state.grad
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
@@ -160,6 +167,7 @@ def _inplace_value(spec, values, old, target):
     _check_result(form, old)
     if type(out) is LeveledAval:
         check_write(old.aval, out, spec.op.name)
+        levels.gets_tangent(target, old.aval, out)
     if out.shape != old.aval.shape:
         from .wrong_shapes import wrong_shape
 

@@ -10,9 +10,10 @@ import weakref
 from sys import getrefcount
 
 from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
-from .._ops.spec import LeveledAval, aval
+from .._ops.registry import OPS
+from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors
-from .record import GRAD, NOGRAD, Value, data, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
 
 
 class Level:
@@ -129,6 +130,109 @@ def has(v, level):
     return level.key in levels_of(v.aval)
 
 
+def has_key(v, key):
+    """Whether a Value has a dim of a level, as types hold it."""
+    return key in levels_of(v.aval)
+
+
+def gets_tangent(t, old, new):
+    """Told before a result of type `new` is written to a tensor of type `old`: torch.autograd.forward_ad shares memory from its first tangent on."""
+    found = thread.state.extra.get("forward_ad")
+    if found is not None and found[1].key in levels_of(new) and found[1].key not in levels_of(old):
+        FORWARD_AD["share"](t, found[1])
+
+
+FORWARD_AD: dict = {}  # set by duals.py
+
+
+def shares(key):
+    """Whether a level, as types hold it, is that of torch.autograd.forward_ad, whose dual tensors share memory with their parts."""
+    found = thread.state.extra.get("forward_ad")
+    return found is not None and found[1].key == key
+
+
+def requires_grad(v):
+    """Whether a Value with levels requires grad for its user: as a dual number of torch.autograd.forward_ad where its primal does."""
+    found = thread.state.extra.get("forward_ad")
+    return bool(v.needs) if found is None else primal_needs(v, found[1].key)
+
+
+def primal_needs(v, key):
+    """Whether the primal of a Value requires grad: gradient flows to it by another way than through tangents of a level alone."""
+    if not v.needs:
+        return False
+    seen, stack = set(), [(v.tape, v.slot, v)]
+    while stack:
+        tape, slot, v = stack.pop()
+        if v is not None and (v.leaf is not None or key not in levels_of(v.aval)):
+            return True
+        if tape is None or (tape, slot) in seen:
+            continue
+        seen.add((tape, slot))
+        if slot < 0:
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                stack += [(v.tape, v.slot, v)] if v.needs else []
+            elif type(tape.edges[-slot - 1]) is tuple:
+                stack.append((*tape.edges[-slot - 1], None))
+            elif tape.edges[-slot - 1] is not None:
+                return True
+            continue
+        step, needs, a = slot_table(tape.prefix)[slot]
+        if needs and (slot in tape.leaves or key not in levels_of(a) or step.kind not in ("op", "function")):
+            return True
+        if needs:
+            stack += [(tape, s, None) for s in _primal_ins(step, key)]
+    return False
+
+
+def _primal_ins(step, key):
+    """The inputs of a step through which gradient flows, the tangent of a join aside."""
+    if step.kind == "function":
+        return step.ins[: len(step.ins) - len(step.out_avals)]
+    spec = step.form.spec
+    joins = type(spec) is MoveSpec and spec.how == "join" and spec.level == key
+    return [step.ins[i] for i in step.wanted if not (joins and i == 1)]
+
+
+def shared_primal(v, own):
+    """The primal of a dual Value without the maps that its tangent alone is under, `own` maps aside; None where the primal is under one of them too."""
+    maps = [lv for lv in levels_of(v.aval) if lv[2] == MAP and lv not in own]
+    if any(_primal_mapped(v, lv) for lv in maps):
+        return None
+    v = primal(v)
+    for lv in reversed(maps):
+        whole = record_op(MoveSpec("exit", lv, 0), [v])[0]
+        v = record_op(spec_of(OPS["select.int"], (("dim", 0),), ("T", "i")), [whole, 0])[0]
+    return v
+
+
+def _primal_mapped(v, level):
+    """Whether the primal of a Value depends on what is mapped over; so too where that cannot be seen any more."""
+    seen, stack = set(), [(v.tape, v.slot)]
+    while stack:
+        tape, slot = stack.pop()
+        if (tape, slot) in seen:
+            continue
+        seen.add((tape, slot))
+        if tape is None or not tape.open:
+            return True
+        if slot < 0:
+            v = tape.inputs[-slot - 1]
+            if level in levels_of(v.aval):
+                stack.append((v.tape, v.slot))
+            continue
+        step, _, a = slot_table(tape.prefix)[slot]
+        if level not in levels_of(a):
+            continue
+        spec = step.form.spec if step.kind == "op" else step.kind
+        if step.kind in ("function", "backward") or (type(spec) is MoveSpec and spec.how == "enter" and spec.level == level):
+            return True
+        joins = type(spec) is MoveSpec and spec.how == "join"
+        stack += [(tape, s) for s in (step.ins[:1] if joins else step.ins) if type(s) is int]
+    return False
+
+
 def mapped(v):
     """The innermost map that a Value is under, as types hold it, or None."""
     return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == MAP), None)
@@ -194,9 +298,16 @@ def refuse_random():
         raise NotImplementedError("this random function inside vmap with randomness='different'")
 
 
+def made(v):
+    """A fresh Value, marked as made in inference mode where that is on."""
+    if thread.state.inference:
+        v.needs = INFERENCE
+    return v
+
+
 def drawn(array, dtype, own):
     """A Value of what `draw` gave."""
-    v = data(array, dtype)
+    v = made(data(array, dtype))
     if own:
         shape = tuple(array.shape)[len(own):]
         v.aval = with_levels(aval(shape, dtype), own)

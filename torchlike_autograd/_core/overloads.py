@@ -19,6 +19,39 @@ class OpOverload:
         return self._call(*args, **kwargs)
 
     @property
+    def _schema(self):
+        """Its schema."""
+        own = getattr(self._call, "schema", None)
+        return own if own is not None else SCHEMA[0](self)
+
+    @property
+    def _overloadname(self):
+        return self._overload
+
+    @property
+    def _opname(self):
+        return self._packet.__name__
+
+    @property
+    def _namespace(self):
+        return self._packet._namespace
+
+    @property
+    def _name(self):
+        return self.name()
+
+    @property
+    def is_view(self):
+        """Whether its result shares memory with an argument that it does not write."""
+        schema = self._schema
+        return not schema.is_mutable and any(a.alias_info is not None for a in schema.arguments)
+
+    @property
+    def op(self):
+        """What it calls."""
+        return self._call
+
+    @property
     def overloadpacket(self):
         """The operator of which it is an overload."""
         return self._packet
@@ -40,6 +73,20 @@ class OpOverload:
         return f"<OpOverload(op='{self.namespace}.{self._packet.__name__}', overload='{self._overload}')>"
 
 
+SCHEMA: list = []  # what makes the schema of an overload of the table
+
+
+def entry_of(found):
+    """(the entry of the table behind an overload, whether it is the twin) or (None, False)."""
+    name, over = found._packet.__name__, "" if found._overload == "default" else f".{found._overload}"
+    if found._packet._namespace != "aten":
+        return None, False
+    own = OPS.get(f"{name}{over}")
+    if own is not None or not name.endswith("_"):
+        return own, False
+    return OPS.get(f"{name[:-1]}{over}"), True
+
+
 class OpOverloadPacket:
     """An operator with its overloads as attributes; calling it picks one."""
 
@@ -49,6 +96,10 @@ class OpOverloadPacket:
 
     def __call__(self, *args, **kwargs):
         return self._call(*args, **kwargs)
+
+    @property
+    def _qualified_op_name(self):
+        return f"{self._namespace}::{self.__name__}"
 
     def overloads(self):
         """The names of the overloads that are known here."""
@@ -105,7 +156,7 @@ def _packet(name):
         plain = packet(name[:-1])
         method = publish.load_all().get(f"Tensor.{name}")
         return method and OpOverloadPacket("aten", name, method, dict.fromkeys(plain.overloads() if plain is not None else ["default"], method))
-    ops = BY_NAME.get(name)
+    ops = [op for op in BY_NAME.get(name, ()) if op.tensor_params] or None  # the table's ways to fill memory are its own
     table = publish.load_all()
     call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or getattr(Tensor, name, None)
     if call is None and ops is None:

@@ -138,7 +138,7 @@ def asked(func, args, kwargs, path=None, told=None):
         return False, None
     out = ask(func, found, tuple(type(x) for x in found), told or args, kwargs or None)
     if out is NotImplemented:
-        lines = "".join(f"  - tensor subclass {type(x)}\n" for x in found)
+        lines = "".join(f"  - mode object {m}\n" for m in (here.modes[-1:] if modes else ())) + "".join(f"  - tensor subclass {type(x)}\n" for x in found)
         raise TypeError(f"Multiple dispatch failed for '{path or name_of(func)}'; all __torch_function__ handlers returned NotImplemented:\n\n{lines}\n"
                         "For more information, try re-running with TORCH_LOGS=not_implemented")
     return True, out
@@ -228,7 +228,7 @@ def normal(body, args, kwargs):
 def checking(body, public, path):
     """`body` behind a look at its arguments; `public` is what is told."""
     if path in NOT_ASKED:
-        return quietly(body)
+        return quietly(body) if path not in _MODES_ALONE else _told_to_modes(quietly(body), public)
     python = in_python(path)
 
     @functools.wraps(body)
@@ -259,6 +259,21 @@ def reroute(f, path):
 
 
 NOT_ASKED = frozenset(("torch.tensor", "torch.as_tensor", "torch.is_tensor", "torch.is_storage", "torch.from_numpy", "Tensor.as_subclass", "torch.asarray"))
+
+
+_MODES_ALONE = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray"))  # subclasses are not asked, modes are
+
+
+def _told_to_modes(body, public):
+    @functools.wraps(body)
+    def checked(*args, **kwargs):
+        if here.modes and not here.all_off:
+            out = ask(public, [], (), args, kwargs or None)
+            if out is not NotImplemented:
+                return out
+        return body(*args, **kwargs)
+
+    return checked
 
 
 def quietly(body):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 from .._tensor import Tensor
 from . import overriding
 from .overriding import MODES, activate, asked, here
 
-_SHORT = ("__getitem__", "__setitem__", "__matmul__", "__rmatmul__")  # methods that remember by themselves
+_SHORT = ("__getitem__", "__setitem__", "__matmul__", "__rmatmul__",  # methods that remember by themselves
+          "item", "tolist", "numpy", "detach", "requires_grad_", "register_hook", "retain_grad")  # and some that ask nobody
 _kept: dict = {}
 
 
@@ -15,8 +18,8 @@ def enter(mode):
     activate()
     if not MODES:
         for name in _SHORT:
-            _kept[name] = Tensor.__dict__[name]
-            setattr(Tensor, name, _looking(name, _kept[name]))
+            _kept[name] = Tensor.__dict__.get(name)
+            setattr(Tensor, name, _looking(name, _kept[name] or getattr(Tensor, name)))
     MODES.append(mode)
     for table in overriding.FORGET:
         table.clear()
@@ -29,18 +32,19 @@ def leave():
     here.modes = here.modes[:-1]
     if not MODES:
         for name, x in _kept.items():
-            setattr(Tensor, name, x)
+            setattr(Tensor, name, x) if x is not None else delattr(Tensor, name)
         _kept.clear()
 
 
 def _looking(name, x):
     func = Tensor.__dict__["matmul"] if name == "__matmul__" else x
 
-    def method(*args):
+    @functools.wraps(x)
+    def method(*args, **kwargs):
         if here.modes:
-            done, out = asked(func, args, {})
+            done, out = asked(func, args, kwargs)
             if done:
                 return out
-        return x(*args)
+        return x(*args, **kwargs)
 
     return method

@@ -23,7 +23,7 @@ def tensor_text(t):
     if type(v.aval) is LeveledAval:
         if levels.mapped(v) is not None:
             return _mapped_text(t, v)
-        tangent = _tangent_text(v)
+        tangent = _tangent_text(t, v)
     if v.needs:
         try:
             fn = None if t.is_leaf else t.grad_fn.name()
@@ -39,7 +39,7 @@ def tensor_text(t):
     return _tensor_str.tensor_repr(
         Nothing(t.shape, t.dtype.np) if t.is_meta else np.asarray(t._numpy()),
         dtype=t.dtype.name, default_dtype=default.name, default_complex=default.complex_here().name,
-        requires_grad=v.needs, grad_fn=fn, device=str(t.device), class_name=name, is_parameter=is_parameter,
+        requires_grad=v.needs if type(v.aval) is not LeveledAval else t.requires_grad, grad_fn=fn, device=str(t.device), class_name=name, is_parameter=is_parameter,
         tangent=tangent)
 
 
@@ -52,13 +52,15 @@ def on_spread(f):
     return f
 
 
-def _tangent_text(v):
+def _tangent_text(t, v):
     """The tangent of a dual tensor as it is printed; None where its level has ended."""
     from .._tensor import wrap
 
     k, n, kind = levels.dual(v)
     if not any(lv.id == k and lv.kind == levels.DUAL for lv in levels.running()):
         return None
+    if levels.shares((k, n, kind)):
+        return f"{levels.FORWARD_AD['unpack'](t)[1]}"
     return f"{wrap(record_op(MoveSpec('tangent', (k, n, kind)), [v])[0])}"
 
 

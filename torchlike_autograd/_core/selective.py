@@ -58,16 +58,16 @@ class Keeping(Listener):
         """Ask, and hold."""
         flat = [wrap(v) if isinstance(v, Value) else v for v in ins]
         args, kwargs = Layout(spec.op, spec.pattern).arguments(flat)
-        kept = [as_detached(v) if v.needs else v for v in outs] if self.wants(op, args, {**kwargs, **spec.statics}) else None
+        kept = list(outs) if self.wants(op, args, {**kwargs, **spec.statics}) else None
         self.held.setdefault(op, []).append(kept)
         return outs
 
 
 class Taking(Listener):
-    """The second run."""
+    """The second run; mutable: what was written since is taken too, as it was."""
 
-    def __init__(self, held):
-        self.held, self.at = held, {}
+    def __init__(self, held, mutable=False):
+        self.held, self.at, self.mutable = held, {}, mutable
 
     def answer(self, op, spec, ins, outs):
         """The held results under the history of the new ones."""
@@ -79,7 +79,9 @@ class Taking(Listener):
         self.at[op] = at + 1
         if kept[at] is None:
             return outs
-        return [with_history(k, v) if v.needs else k for k, v in zip(kept[at], outs)]
+        if not self.mutable and any(k.stale() for k in kept[at]):
+            raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
+        return [with_history(k, v) if v.needs else as_detached(k) for k, v in zip(kept[at], outs)]
 
 
 __all__ = ["Keeping", "Taking"]

@@ -53,6 +53,7 @@ class View:
     __slots__ = ("base", "chain", "creation", "geometry", "stale", "under")
     # stale: set where it was read again after a write while its base did not require grad: torch makes a history when the base does
     # creation: "default" | "no_grad" | "inference" | "multi" | "function"
+    of_two = False  # whether it is read from two tensors (duals.py)
 
     def __init__(self, base, chain, creation, under=None):
         self.base, self.chain, self.creation, self.under = base, chain, creation, under
@@ -102,6 +103,8 @@ def history(t):
 def _read_again(t, strict):
     """What `t` shows after its cell was written; strict: torch's error where it would not give the history."""
     cell, view, old = t._cell, t._view, t._v
+    if view is not None and view.of_two:
+        return view.read(t)
     base = None if view is None else view.base
     if base is None or base._cell is not cell:
         v = with_history(cell.value if view is None else replayed(view.chain, cell.value, NOGRAD), old)
@@ -250,7 +253,7 @@ def _link_by_link(view, base, b):
 
 def _whole(base, b):
     """The contents of the cell with the history of a base that shows them through a chain (one that was transposed in place, say)."""
-    if base._view is None:
+    if base._view is None or not base._view.chain:
         return b
     chain = base._view.chain
     return record_one(_put_spec(chain, "_whole"), (as_detached(base._cell.value), b, *_numbers(chain)), GRAD if b.needs else NOGRAD)
@@ -308,10 +311,14 @@ def write(t, new):
     view = t._view
     base = None if view is None else view.base
     shown = new
+    if view is not None and view.of_two:
+        return view.write(t, new)
     if base is not None and base._cell is cell:
         old = base._v if base._at == cell.n else _read_again(base, False)
         new = _put(view, base, old, new)
         t = base
+        if t._view is not None and t._view.of_two:
+            return t._view.write(t, new)
     else:
         old = t._v
     if new.needs:

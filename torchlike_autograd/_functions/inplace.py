@@ -309,6 +309,7 @@ def resize_as_(self, the_template, memory_format=None):
 @composite("Tensor.set_")
 def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """Share the storage of another tensor."""
+    check_inplace(self)
     if source is None:
         source = from_array(np.zeros(0, self.dtype.np), self.dtype)
     if not isinstance(source, Tensor):

@@ -13,7 +13,7 @@ from .._core.record import thread
 from .._core.storage import write
 from .._core.words import type_name
 from .._ops import normalize as _normalize_ops
-from .._tensor import Tensor
+from .._tensor import Tensor, wrap
 from ..autograd.grad_mode import no_grad
 from .convert import cast
 
@@ -80,14 +80,15 @@ def _not_differentiable(function, **inputs):
                                    "True.")
 
 
-def _update(running, value):
-    """Write without counting a version, as torch does it: of a dual number the primal, and nothing that is mapped over where they are not."""
+def _shared(running, value):
+    """What a batch had, for running statistics that are not mapped over: of a dual number the primal, and nothing that is mapped where they are not."""
     v = value._v
-    if levels.levels_of(v.aval):
-        if any(lv[2] == levels.MAP and lv not in levels.levels_of(running._v.aval) for lv in levels.levels_of(v.aval)):
-            raise errors.mapped_statistics()
-        v = levels.primal(v)
-    write(running.data, v)
+    if not levels.levels_of(v.aval):
+        return value
+    v = levels.shared_primal(v, levels.levels_of(running._v.aval))
+    if v is None:
+        raise errors.mapped_statistics()
+    return wrap(v)
 
 
 def _float(name, word, place, x):
@@ -118,7 +119,7 @@ def _follow(input, mean, var, momentum, out):
     count = input.numel() // input.shape[1]
     for running, value, variance in ((mean, out[1], False), (var, out[2], True)):
         if running is not None:
-            _update(running, _running(running, value, momentum, count, variance))
+            write(running.data, _running(running, _shared(running, value), momentum, count, variance)._v)  # no version is counted, as in torch
 
 
 @composite("torch.batch_norm")

@@ -75,7 +75,7 @@ def _bytes(state):
 
 def _tensor(array, dtype, requires_grad=False, device=None):
     t = _new(Tensor)
-    t._v = data(array, dtype, device=NOWHERE if type(array) is Nothing else "cpu")
+    t._v = levels.made(data(array, dtype, device=NOWHERE if type(array) is Nothing else "cpu"))
     return placed(t, device if t._v.aval.device == "cpu" else NOWHERE, requires_grad)
 
 

@@ -217,7 +217,7 @@ class _MoveOp:
 
 
 _OPS = {"enter": _MoveOp("_enter_level", "ViewBackward0"), "exit": _MoveOp("_exit_level", "ViewBackward0"), "join": _MoveOp("_make_dual", "ViewBackward0"),
-        "primal": _MoveOp("_unpack_primal", "AliasBackward0"), "tangent": _MoveOp("_unpack_tangent", "AliasBackward0")}
+        "primal": _MoveOp("_unpack_primal", "torch::autograd::Identity"), "tangent": _MoveOp("_unpack_tangent", "AliasBackward0")}
 
 
 class MoveSpec:

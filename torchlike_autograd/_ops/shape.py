@@ -112,6 +112,13 @@ def alias(self):
     return self
 
 
+@op("_fw_primal(Tensor(a) self, int level) -> Tensor(a)", node="torch::autograd::Identity", names=(), layout=lambda shape, strides, offset, level: (
+    shape, strides, offset), write=lambda base, new, level: new, samples=[call(real(2, 3), 0)], kinks=SMOOTH)
+def _fw_primal(self, *, level):
+    """The whole tensor as a view: the primal of one that has a tangent."""
+    return self
+
+
 # Bits under another dtype
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._core import levels
+from .._core import duals, levels
 from .._core.dtypes import FLOAT
 from .._core.pytree import broadcast, flatten, unflatten
 from .._functions.create import zeros_like
@@ -100,7 +100,9 @@ def _place(d, ndim):
 
 def _pushed(cls, level, args, kwargs, split, apply):
     """The Function on primals and its jvp on tangents."""
-    parts = [unpack(level, a) if isinstance(a, Tensor) else (_primals(level, a), None) for a in args]
+    shared = levels.shares(level.key)
+    take = duals.shared if shared else unpack
+    parts = [take(level, a) if isinstance(a, Tensor) else (_primals(level, a), None) for a in args]
     out, ctx = apply(cls, tuple(p for p, _ in parts), kwargs, split)
     missing = zeros_like if ctx.materialize_grads else lambda p: None
     tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
@@ -114,8 +116,9 @@ def _pushed(cls, level, args, kwargs, split, apply):
     if len(ts) != len(outs):
         raise RuntimeError(f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(ts)})")
     _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts)
-    duals = tuple(_joined(level, i, o, t) for i, (o, t) in enumerate(zip(outs, ts)))
-    return duals if isinstance(out, tuple) else duals[0]
+    dirty = {id(p): a for (p, _), a in zip(parts, args) if any(p is d for d in ctx.dirty_tensors)} if shared else {}
+    joined = tuple(dirty[id(o)] if id(o) in dirty else _joined(level, i, o, t) for i, (o, t) in enumerate(zip(outs, ts)))
+    return joined if isinstance(out, tuple) else joined[0]
 
 
 def _primals(level, a):
@@ -134,7 +137,7 @@ def _check_aliases(ctx, primals, tangents, outs, ts):
             if given is not None and t is not given:
                 raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input "
                                    "inplace, then the jvp function must modify the corresponding gradient inplace.")
-        elif o._is_view() and any(o._base is p for p in primals if isinstance(p, Tensor)) and isinstance(t, Tensor) and not t._is_view():
+        elif o._is_view() and any(o._base is (p if p._base is None else p._base) for p in primals if isinstance(p, Tensor)) and isinstance(t, Tensor) and not t._is_view():
             raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.")
 
 
@@ -144,7 +147,7 @@ def _joined(level, i, o, t):
     if not isinstance(o, Tensor) or o.dtype.category < FLOAT:
         raise RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not a differentiable Tensor."
                            "You should return None at that position instead.")
-    return make_dual(level, o, t)
+    return duals.make(level, o, t, False) if levels.shares(level.key) and t.shape == o.shape and t.dtype == o.dtype else make_dual(level, o, t)
 
 
 def reduced(v, a, active):

@@ -6,12 +6,11 @@ are still held are their primals.
 
 from __future__ import annotations
 
-import weakref
 from typing import NamedTuple
 
-from .._core import levels
+from .._core import duals, levels
 from .._core.record import thread
-from .._tensor import Tensor, wrap
+from .._tensor import Tensor
 from .grad_mode import _DecoratorContextManager
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -53,10 +52,10 @@ def exit_dual_level(*, level=None):
         raise RuntimeError("Dual level must be a positive number.")
     manager, own, start = found
     try:
+        duals.end()
         levels.strip(own, start)
     finally:
         del thread.state.extra["forward_ad"]
-        thread.state.extra.pop("given tangents", None)
         manager.__exit__()
         _current_level -= 1
 
@@ -97,29 +96,26 @@ def make_dual(tensor, tangent, *, level=None):
         raise RuntimeError(f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {_current_level} is not supported.")
     if levels.has(tangent._value(), found[1]):
         raise RuntimeError(f"Setting a forward grad that itself has a forward gradient at the same level{_current_level} is not supported.")
-    if not _is_fwd_grad_enabled():
+    if not _is_fwd_grad_enabled() or thread.state.inference:
         return tensor.view_as(tensor)
     if tangent.shape != tensor.shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
                            f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
-    out = wrap(levels.move("join", found[1], [v, tangent._value()]))
-    _given()[out._v] = tangent, weakref.ref(tangent._value())
-    return out
+    return duals.make(found[1], tensor, tangent if _same_memory(tensor, tangent) else _copied(tensor, tangent))
 
 
-def _given():
-    """{Value of a dual tensor: (the tangent that it was made with, its Value then)} of the running level."""
-    return thread.state.extra.setdefault("given tangents", weakref.WeakKeyDictionary())
+def _same_memory(a, b):
+    """Whether two tensors lie in the same way in memories of the same size."""
+    return (a.stride() == b.stride() and a.storage_offset() == b.storage_offset() and a.is_conj() == b.is_conj() and a.is_neg() == b.is_neg()
+            and (a._is_view() or b._is_view()) <= (a.untyped_storage().nbytes() == b.untyped_storage().nbytes()))
 
 
-def _tangent_of(v, level):
-    """The tangent of a dual Value: the very tensor that it was made with, unless that was written to."""
-    given = _given().get(v)
-    if given is not None and given[0]._value() is given[1]():
-        return given[0]
-    return wrap(levels.move("tangent", level, [v]))
+def _copied(tensor, tangent):
+    """A tangent laid out as the primal is."""
+    out = tangent.clone() if tensor.is_contiguous() else tangent.new_empty_strided(tensor.shape, tensor.stride()).copy_(tangent)
+    return out.resolve_conj().resolve_neg()
 
 
 def unpack_dual(tensor, *, level=None):
@@ -129,9 +125,8 @@ def unpack_dual(tensor, *, level=None):
     found = _open()
     if found is None or not levels.has(tensor._value(), found[1]):
         return UnpackedDualTensor(tensor, None)
-    v = tensor._value()
-    primal = wrap(levels.move("primal", found[1], [v]))
-    return UnpackedDualTensor(primal, _tangent_of(v, found[1]) if _is_fwd_grad_enabled() else None)
+    primal, tangent = duals.unpacked(tensor, found[1])
+    return UnpackedDualTensor(primal, tangent if _is_fwd_grad_enabled() else None)
 
 
 class dual_level(_DecoratorContextManager):

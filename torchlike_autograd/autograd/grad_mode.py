@@ -43,22 +43,26 @@ class _DecoratorContextManager(metaclass=Shown):
         return type(self)()
 
     def __call__(self, f):
+        if inspect.isclass(f):
+            warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the "
+                "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
+            made = f
+            f = lambda *args, **kwargs: made(*args, **kwargs)  # noqa: E731 (a function without the name of the class, as in torch)
         return context_decorator(self.clone, f)
 
 
 def context_decorator(ctx, func):
-    """A function that runs `func` inside a context: `ctx()` gives a fresh one for each call.  A class gets an `__init__` that does."""
+    """A function that runs `func` inside a context: `ctx()` gives a fresh one for each call.  Raises RuntimeError for a class."""
     if callable(ctx) and hasattr(ctx, "__enter__"):
         raise AssertionError(f"Passed in {ctx} is both callable and also a valid context manager (has __enter__), making it ambiguous which interface to use.  "
                              "If you intended to pass a context manager factory, rewrite your call as context_decorator(lambda: ctx()); if you intended to pass "
                              "a context manager directly, rewrite your call as context_decorator(lambda: ctx)")
     made = ctx if callable(ctx) else lambda: ctx
     if inspect.isclass(func):
-        warn(
-            "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. To preserve the "
-            "current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.", FutureWarning)
-        func.__init__ = context_decorator(made, func.__init__)
-        return func
+        raise RuntimeError("Cannot decorate classes; it is ambiguous whether or not only the constructor or all methods should have the context manager applied; "
+                           "additionally, decorating a class at definition-site will prevent use of the identifier as a conventional type.  To specify which "
+                           "methods to decorate, decorate each of them individually.")
     if inspect.isgeneratorfunction(func):
         return _wrap_generator(made, func)
 

@@ -33,11 +33,11 @@ class SelectiveCheckpointContext:
 def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
     """Contexts for `context_fn` of a checkpoint without re-entry: policy(ctx, op, *args, **kwargs), or a list of operators whose results are kept.
 
-    TypeError, ValueError for what is neither.  The operators are those of this package's table (`torch.ops.aten.mm.default`).  Results are held as they were:
-    a write to them afterwards is not an error (as with `allow_cache_entry_mutation`), and the second run still takes what was computed.
+    TypeError, ValueError for what is neither.  The operators are those of this package's table (`torch.ops.aten.mm.default`).  A write to what is held is an
+    error in the second run, unless `allow_cache_entry_mutation`; then it takes what was computed.
     """
     held = {}
-    return Keeping(_asking(policy_fn_or_list), held), Taking(held)
+    return Keeping(_asking(policy_fn_or_list), held), Taking(held, allow_cache_entry_mutation)
 
 
 def _asking(policy):

@@ -97,3 +97,17 @@ def _(torch):
                 return (x * c).sum()
             ways = {"grad": lambda: torch.func.grad(g)(x), "vjp": lambda: torch.func.vjp(g, x)[0], "jvp": lambda: torch.func.jvp(g, (x,), (x,))}
             yield f"{how} {name}", attempt(ways[how]), c
+
+
+@case("func.writes.statistics where tangents alone are mapped")
+def _(torch):
+    x = torch.arange(12.0, dtype=torch.float64).reshape(4, 3).sin()
+    for training in (True, False):
+        mean, var = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+
+        def f(x, mean=mean, var=var, training=training):
+            return torch.nn.functional.batch_norm(x, mean, var, training=training).pow(3).sum()
+
+        yield f"{training}: first", torch.func.jacfwd(f)(x), mean.clone(), var.clone()
+        yield f"{training}: both ways", torch.func.jacrev(f)(x)
+        yield f"{training}: second", torch.func.hessian(f)(x).diagonal().sum(0), mean.clone(), var.clone()

@@ -1,0 +1,202 @@
+"""Dual tensors of torch.autograd.forward_ad that share memory with their primal and their tangent (layer 6).
+
+A dual tensor is read from two others and written to both: its Value is joined anew whenever one of them was written, and a write through it, or through a view of
+it, gives its parts to them.  They stand in its `View`, which `storage.py` asks:
+
+    source ---- cell                    d (DualView: source, tangent) ---- views of d: base d, chain
+    tangent --- cell                    d.mul_(2):  new = d * 2;  source = primal(new);  tangent = tangent(new)
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, wrap
+from . import dispatch, levels
+from .record import counter_of, mark_seen, record_op, thread
+from .state import copy_state
+from .state import new as _new
+from .hot import make_view
+from .storage import PickSpec, View, as_detached, cell_of, write
+
+_FILL = spec_of(OPS["_zero_"], (), ("T",))
+_ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
+
+
+class DualView(View):
+    """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor (the dual
+    is a view of it then, torch's `_base`); parts: the Values that `value` was joined from."""
+
+    __slots__ = ("level", "made", "parts", "source", "tangent", "value")
+    of_two = True
+
+    def __init__(self, level, source, tangent, made, chain):
+        View.__init__(self, None, chain, "default")
+        self.level, self.source, self.tangent, self.made = level, source, tangent, made
+        self.parts = self.value = None
+
+    @property
+    def shown_base(self):
+        """What `_base` of the dual tensor is."""
+        of_source = self.source._base
+        return self.source if of_source is None and self.made else of_source
+
+    def read(self, t):
+        """The Value of the dual tensor now."""
+        parts = self.source._value(), self.tangent._value()
+        if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
+            self.show(t, record_op(levels.MoveSpec("join", self.level), list(parts)), parts)
+        return self.value
+
+    def show(self, t, joined, parts):
+        """Let `t` be this Value of these parts."""
+        self.parts, self.value = parts, joined[0]
+        t._v = self.value
+        mark_seen(self.value, t._counter)
+
+    def write(self, t, new):
+        """Give the parts of `new` to primal and tangent."""
+        if levels.has_key(new, self.level):
+            p, x = (record_op(levels.MoveSpec(how, self.level), [new])[0] for how in ("primal", "tangent"))
+        else:
+            p, x = new, _zeros(new)
+        p = p if levels.primal_needs(new, self.level) else as_detached(p)
+        target = self.primal()
+        dispatch.check_inplace(target)
+        write(target, p)
+        if self.tangent.requires_grad and self.tangent.is_leaf:
+            self.tangent = wrap(x)
+        else:
+            write(self.tangent, x)
+        self.show(t, [new], (self.source._value(), self.tangent._value()))
+
+    def primal(self):
+        """The primal as a tensor over its memory."""
+        if self.made:
+            return self.source.view_as(self.source)
+        return _sharing(self.source)
+
+
+def _zeros(v):
+    """The tangent of what has none."""
+    return record_op(_FILL, [as_detached(v)])[0]
+
+
+def _sharing(t):
+    """Another tensor that shows what `t` shows and shares its memory."""
+    cell_of(t)
+    out = _new(Tensor)
+    copy_state(t, out, ("_leaf", "_hooks_dict"))
+    return out
+
+
+def _share(t, view):
+    """Let `t` be read from the parts of a DualView."""
+    cell = cell_of(view.source)
+    t._cell, t._counter, t._view, t._at, t._layout_ = cell, view.source._counter, view, None, None
+    if view.parts is None:
+        view.show(t, [t._v], (view.source._value(), view.tangent._value()))
+    _open().append(weakref.ref(t))
+    return t
+
+
+def _open():
+    """Weak references to the dual tensors that share memory in the running level."""
+    return thread.state.extra.setdefault("duals", [])
+
+
+def make(level, source, tangent, made=True):
+    """A dual tensor over two others; made: it is a view of the first."""
+    cell_of(source)
+    cell_of(tangent)
+    view = DualView(level.key, source, tangent, made, () if source._view is None else source._view.chain)
+    out = wrap(levels.move("join", level, [source._value(), tangent._value()]))
+    _share(out, view)
+    out._layout_ = source._layout_
+    return out
+
+
+def share(t, level):
+    """Let a tensor, or the base of a view, be read from its primal and its tangent, which both have memory of their own, from now on."""
+    view = t._view
+    if type(view) is DualView:
+        return t
+    if view is not None and view.base is not None:
+        return share(view.base, level)
+    v = t._value()
+    if v.leaf is not None:
+        return None
+    cell_of(t)
+    p = _sharing(t)
+    if levels.has(v, level):
+        x = wrap(levels.move("tangent", level, [v]))
+        _contents(p, levels.move("primal", level, [v]) if levels.primal_needs(v, level.key) else as_detached(levels.move("primal", level, [v])))
+    else:
+        x = wrap(_zeros(v))
+    cell_of(x)
+    return _share(t, DualView(level.key, p, x, False, () if view is None else view.chain))
+
+
+def _contents(t, v):
+    """Let `t` and its cell hold `v`, which is no write."""
+    t._v = v
+    t._cell.value = v if t._view is None else levels.primal(t._cell.value)
+    t._cell.n += 1
+    t._at = t._cell.n
+    mark_seen(v, t._counter)
+
+
+def unpacked(t, level):
+    """(primal, tangent) of a dual tensor, which shares its memory with them."""
+    if type(t._view) is not DualView:
+        share(t, level)
+    view = t._view
+    if type(view) is DualView:
+        t._value()
+        return _aliased(view), view.tangent
+    base = None if view is None else view.base
+    if base is not None and type(base._view) is DualView:
+        own = base._view
+        links = view.chain[len(own.chain):] if view.under is own else view.chain
+        return _through(own.primal(), links), _through(own.tangent, links)
+    v = t._value()
+    return wrap(levels.move("primal", level, [v])), wrap(levels.move("tangent", level, [v]))
+
+
+def _aliased(view):
+    """The primal of a dual tensor for its user: a view."""
+    p = view.primal()
+    return make_view(p, _ALIAS, (), record_op(_ALIAS, [p._value()])[0], None) if view.made else p
+
+
+def _through(t, links):
+    """A tensor through view operators."""
+    for link, numbers in links:
+        outs = record_op(link.spec if isinstance(link, PickSpec) else link, (t._value(), *numbers))
+        t = make_view(t, link, numbers, outs[link.output] if isinstance(link, PickSpec) else outs[0], None)
+    return t
+
+
+def shared(level, t):
+    """(the tensor to write the primal to, the tangent or None) of a tensor in a level."""
+    if not levels.has(t._value(), level):
+        return t, None
+    p, x = unpacked(t, level)
+    return (t._view.primal() if t._view.made else t._view.source, x) if type(t._view) is DualView else (p, x)
+
+
+def end():
+    """The level ends: dual tensors are their primals from now on."""
+    for ref in thread.state.extra.pop("duals", ()):
+        t = ref()
+        if t is not None and type(t._view) is DualView:
+            copy_state(t._view.primal(), t, ("_leaf", "_hooks_dict"))
+
+
+def _here():
+    return thread.state.extra["forward_ad"][1]
+
+
+levels.FORWARD_AD.update(share=share, detach=lambda t: unpacked(t, _here())[0].detach(), unpack=lambda t: unpacked(t, _here()))

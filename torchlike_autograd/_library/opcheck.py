@@ -1,0 +1,81 @@
+"""torch.library.opcheck (layer 8): what an operator says of itself, tried."""
+
+from __future__ import annotations
+
+from .._core.pytree import flatten, unflatten
+from .._tensor import Tensor
+from .operators import of
+
+CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static", "test_aot_dispatch_dynamic")
+
+
+class OpCheckError(Exception):
+    """A check failed."""
+
+
+def opcheck(op, args, kwargs=None, *, test_utils=CHECKS[:3], raise_exception=True, atol=None, rtol=None):
+    """{check: "SUCCESS" or the error} of an operator on arguments; OpCheckError unless `raise_exception` is False.
+
+    What differs: the checks by a tracer (``test_aot_dispatch_*``) are not made unless they are asked for, which raises NotImplementedError.
+    """
+    if isinstance(test_utils, str):
+        test_utils = (test_utils,)
+    if not set(test_utils) <= set(CHECKS):
+        raise ValueError(f"opcheck(op, ..., test_utils={test_utils}), expected test_utils to be subset of {CHECKS} but it was not")
+    found = of(op)
+    if found is None:
+        raise NotImplementedError(f"torch.library.opcheck: {op} is no operator of the program's own")
+    out = {}
+    for name in test_utils:
+        if name not in _TRIED:
+            raise NotImplementedError(f"torch.library.opcheck: {name}")
+        try:
+            _TRIED[name](found, args, kwargs or {})
+            out[name] = "SUCCESS"
+        except Exception as e:
+            if raise_exception:
+                raise OpCheckError(f"opcheck(op, ...): {name} failed with {e} (scroll up for stack trace)") from e
+            out[name] = e
+    return out
+
+
+def _copied(x):
+    leaves, tree = flatten(x)
+    return unflatten([t.detach().clone().requires_grad_(t.requires_grad) if isinstance(t, Tensor) else t for t in leaves], tree)
+
+
+def _test_schema(op, args, kwargs):
+    args, kwargs = _copied(list(args)), _copied(kwargs)
+    own, only = op.schema.bound(args, kwargs)
+    tensors = {a.name: [t for t in flatten(x)[0] if isinstance(t, Tensor)] for a, x in zip(op.schema.arguments, (*own, *only.values()))}
+    before = {name: [t.detach().clone() for t in ts] for name, ts in tensors.items()}
+    out = op.call(own, only)
+    for a in op.schema.arguments:
+        changed = any(not t.detach().equal(b) and not bool((t.isnan() & b.isnan()).any()) for t, b in zip(tensors[a.name], before[a.name]))
+        if changed and not a.is_write:
+            raise RuntimeError(f"Argument {a.name} is not defined as mutable but was mutated")
+        shared = any(isinstance(o, Tensor) and o._cell is not None and o._cell is t._cell for o in flatten(out)[0] for t in tensors[a.name])
+        if shared and a.alias_info is None:
+            raise RuntimeError(f"Argument {a.name} is not defined to alias output but was aliasing")
+
+
+def _test_autograd_registration(op, args, kwargs):
+    tensors = [t for t in flatten((list(args), kwargs))[0] if isinstance(t, Tensor)]
+    if not any(t.requires_grad for t in tensors) or op.checked is not None or op.backward is not None:
+        return
+    if not any(k in op.kernels for k in ("Autograd", "AutogradCPU", "AutogradCUDA", "CompositeImplicitAutograd")):
+        raise OpCheckError(f"Operator {op.schema.name} does not have an autograd kernel registered, but its arguments require grad")
+
+
+def _test_faketensor(op, args, kwargs):
+    own, only = op.schema.bound(_copied(list(args)), _copied(kwargs))
+    leaves, tree = flatten((own, only))
+    nowhere = unflatten([t.detach().to("meta") if isinstance(t, Tensor) else t for t in leaves], tree)
+    real, fake = flatten(op.call(own, only))[0], flatten(op.call(*nowhere))[0]
+    for r, f in zip(real, fake, strict=True):
+        if isinstance(r, Tensor) and (r.shape != f.shape or r.dtype is not f.dtype):
+            raise AssertionError(f"Real tensor propagation found an output size mismatch between fake shape {tuple(f.shape)} of {f.dtype} and real shape "
+                                 f"{tuple(r.shape)} of {r.dtype} at output of {op.schema.name}")
+
+
+_TRIED = {"test_schema": _test_schema, "test_autograd_registration": _test_autograd_registration, "test_faketensor": _test_faketensor}
