@@ -12,7 +12,7 @@ from . import dtypes, errors, guards, levels, record
 from .hot import make_view
 from .layouts import check_overlap
 from .levels import check_write
-from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
 from .saying import warn
 from .shapes import contiguous_strides, numel
 from .state import new as _new
@@ -82,8 +82,15 @@ def _wrap_views(spec, flat, values):
 # In place
 
 def inplace(spec, flat, target):
-    """The ``_`` twin: run, cast to the target's dtype, write."""
-    grad = thread.state.grad
+    """The ``_`` twin: run, cast to the target's dtype, write; with other threads there as one piece, so that what they write is not lost."""
+    grad = thread.state.grad  # asked first: a thread is counted from then on
+    if threads[0] == 1:
+        return _inplace(spec, flat, target, grad)
+    with LOCK:
+        return _inplace(spec, flat, target, grad)
+
+
+def _inplace(spec, flat, target, grad):
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
     if target._cell is not None:
