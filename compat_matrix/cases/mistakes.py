@@ -129,7 +129,7 @@ def _(torch):
         yield f"size {size!r}", raises(lambda size=size: nn.LSTM(size, 3))
     for kind in (nn.LSTM, nn.GRU, nn.RNN):
         m = kind(2, 3)
-        yield kind.__name__, raises(lambda m=m: m(torch.ones(0, 1, 2))), raises(lambda m=m: m(1, 2, 3)), raises(lambda m=m: m()), raises(lambda m=m: m(1, foo=1))
+        yield kind.__name__, raises(lambda m=m: m(torch.ones(0, 1, 2))), raises(lambda m=m: m(1, 2, 3)), raises(lambda m=m: m())
     cell = nn.LSTMCell(2, 3)
     for hx in (torch.ones(1, 3), torch.ones(2, 3), torch.ones(3), 1):
         yield f"cell {tuple(getattr(hx, 'shape', ()))}", raises(lambda hx=hx: cell(torch.ones(1, 2), hx))
@@ -137,7 +137,8 @@ def _(torch):
 
 @case("mistakes.generator")
 def _(torch):
-    for name, args in (("rand", (2,)), ("randn", (2,)), ("randperm", (3,)), ("randint", (3, (2,))), ("bernoulli", (torch.ones(2),)), ("multinomial", (torch.ones(2), 1))):
+    drawn = {"rand": (2,), "randn": (2,), "randperm": (3,), "randint": (3, (2,)), "bernoulli": (torch.ones(2),), "multinomial": (torch.ones(2), 1)}
+    for name, args in drawn.items():
         yield name, raises(lambda name=name, args=args: getattr(torch, name)(*args, generator=1))
     for name in ("normal_", "uniform_"):
         yield name, raises(lambda name=name: getattr(torch.ones(2), name)(generator="a"))

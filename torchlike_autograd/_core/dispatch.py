@@ -11,7 +11,7 @@ from .._tensor import Tensor, wrap
 from . import dtypes, errors, guards, levels, record
 from .hot import make_view
 from .levels import check_write
-from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
+from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
 from .repeats import check_out, check_twin, inplace_repeated
 from .saying import warn
 from .shapes import contiguous_strides, numel
@@ -101,12 +101,19 @@ LISTENING: list = []  # what tells modes of a write, from the first one on (list
 
 
 def inplace(spec, flat, target):
-    """The ``_`` twin: run, cast to the target's dtype, write."""
+    """The ``_`` twin: run, cast to the target's dtype, write; with other threads there as one piece, so that what they write is not lost."""
     if LISTENING:
         heard, out = LISTENING[0](spec, flat, target)
         if heard:
             return out
-    grad = thread.state.grad
+    grad = thread.state.grad  # asked first: a thread is counted from then on
+    if threads[0] == 1:
+        return _inplace(spec, flat, target, grad)
+    with LOCK:
+        return _inplace(spec, flat, target, grad)
+
+
+def _inplace(spec, flat, target, grad):
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
     if target._view is not None and repeats(target) is not None:

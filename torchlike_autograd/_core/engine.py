@@ -20,7 +20,7 @@ from .hooks import checked, posthooks, prehooks, run_hooks, shown, tensor_hooks
 from .nodes import Leaf, Nowhere, changes, observed
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
 from .program import kept_by
-from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread, threads
 from .refusals import look
 from .speed import native
 from .storage import as_detached, with_history, write
@@ -520,8 +520,11 @@ def finish_leaf(p, leaf, g):
 
 
 def accumulate(leaf, g, p):
-    """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph."""
-    if native is not None and not p.create_graph:
+    """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
+    if threads[0] > 1:
+        with LOCK:
+            accumulate_any(leaf, g, p.create_graph)
+    elif native is not None and not p.create_graph:
         native.accumulate(leaf, g)
     else:
         accumulate_any(leaf, g, p.create_graph)

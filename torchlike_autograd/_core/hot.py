@@ -133,14 +133,14 @@ def twin(spec, t, y, general):
     """`t.op_(y)`, or `t.op_()` for None, where `t` is no view; anything unusual goes to `general(spec, (t, y), t)`."""
     if t._view is not None:
         return general(spec, (t,) if y is None else (t, y), t)
-    old = t._v if t._cell is None else read(t)
     th = thread.state
     grad = th.grad
-    leaf = old.leaf if old.needs else None
-    if old.needs and (leaf is None) is not grad:
-        return general(spec, (t,) if y is None else (t, y), t)
-    _acquire()
+    _acquire()  # from the reading to the writing: what another thread writes to `t` is not lost
     try:
+        old = t._v if t._cell is None else read(t)
+        leaf = old.leaf if old.needs else None
+        if old.needs and (leaf is None) is not grad:
+            return general(spec, (t,) if y is None else (t, y), t)
         tape = th.tape
         mode = LEAF if leaf is not None else INPLACE if grad else NOGRAD
         i = old.slot if old.tape is tape else tape.enter(old)
@@ -160,9 +160,9 @@ def twin(spec, t, y, general):
         tape.values.append(new)
         if leaf is not None:
             new.leaf = tape.leaves[new.slot] = leaf
+        write(t, new)
     finally:
         _release()
-    write(t, new)
     return t
 
 

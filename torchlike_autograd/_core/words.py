@@ -100,7 +100,8 @@ def _is_ints(x, name):
 _FITS = {
     "Tensor": lambda x, n: isinstance(x, Tensor), "int": lambda x, n: _is_int(x), "bool": lambda x, n: isinstance(x, bool),
     "Number": lambda x, n: _is_number(x), "float": lambda x, n: _is_number(x) and not isinstance(x, complex), "tuple of ints": _is_ints,
-    "torch.Generator": lambda x, n: isinstance(x, Generator), "str": lambda x, n: isinstance(x, str), "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
+    "torch.Generator": lambda x, n: isinstance(x, Generator), "str": lambda x, n: isinstance(x, str),
+    "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
     "torch.device": lambda x, n: isinstance(x, (devices.device, str)) or _is_int(x), "torch.layout": lambda x, n: isinstance(x, layouts.layout),
     "torch.memory_format": lambda x, n: isinstance(x, layouts.memory_format),
     "tuple of Tensors": lambda x, n: isinstance(x, (list, tuple)) and all(isinstance(t, Tensor) for t in x),

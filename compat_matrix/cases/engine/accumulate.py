@@ -1,5 +1,7 @@
 """The .grad attribute: accumulation, identity, assignment, reading."""
 
+import threading
+
 from compat_matrix.case import attempt, case, raises, warned
 
 
@@ -202,3 +204,19 @@ def _(torch):
     kept = x.grad.clone()
     x.sum().backward()
     yield "kept", kept, x.grad
+
+
+@case("engine.accumulate.threads")
+def _(torch):
+    w = torch.ones(3, requires_grad=True)
+
+    def work(k):
+        for _ in range(5):
+            ((w * k) ** 2).sum().backward()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    yield "sum", w.grad

@@ -26,7 +26,8 @@ def _(torch):
 
 @case("engine.arguments.hook_types")
 def _(torch):
-    for dtype, f in (("float32", lambda g: g.to(torch.complex64)), ("bfloat16", lambda g: g.half()), ("bfloat16", lambda g: g > 0), ("float64", lambda g: g.float())):
+    hooks = (("float32", lambda g: g.to(torch.complex64)), ("bfloat16", lambda g: g.half()), ("bfloat16", lambda g: g > 0), ("float64", lambda g: g.float()))
+    for dtype, f in hooks:
         x = torch.ones(2, dtype=getattr(torch, dtype), requires_grad=True)
         x.register_hook(f)
         yield f"{dtype} {f(x.detach()).dtype}", raises(lambda x=x: (x * 2).sum().backward())
