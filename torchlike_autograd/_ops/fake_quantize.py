@@ -141,7 +141,7 @@ def _refuses_several(types, result, wanted, **statics):
                                f"compatible with {list(shape)}")
 
 
-_LEARNABLE = {"method": False, "inplace": False, "opmath": False, "forward": False, "lift": ("grad_factor",), "kinks": SMOOTH,
+_LEARNABLE = {"method": False, "out": False, "inplace": False, "opmath": False, "forward": False, "lift": ("grad_factor",), "kinks": SMOOTH,
               "saves": dict.fromkeys(("self", "scale", "zero_point"), ("self", "scale", "zero_point"))}
 _SCALES = at([0.25], dtype="float32"), at([1.0], dtype="float32")
 _EVERY = at(-3.0, -0.26, 0.0, 0.24, 0.5, 10.0, 1.625, -2.375, dtype="float32")
