@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 
-from .._C._functorch import _add_batch_dim, _remove_batch_dim, _vmap_decrement_nesting, _vmap_increment_nesting, is_batchedtensor
+from .._C._functorch import _add_batch_dim, _remove_batch_dim, _vmap_decrement_nesting, _vmap_increment_nesting, is_batchedtensor  # noqa: F401
 from .._core import levels
 from .._core import publish as _publish
 from .._core.pytree import broadcast, flatten, unflatten
 from .._tensor import Tensor
 from ..autograd._vmap import enter, leave, vmap
-from ..autograd._vmap import name_of as _get_name
-from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from ..autograd._vmap import name_of as _get_name  # noqa: F401
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten  # noqa: F401
 
 vmap_impl = vmap
 in_dims_t = int | tuple
@@ -49,7 +49,8 @@ def _maybe_remove_batch_dim(name, batched_output, vmap_level, batch_size, out_di
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
         return batched_output
     if not isinstance(batched_output, Tensor):
-        raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(batched_output)}. Did you mean to set out_dims= to None for output?")
+        raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(batched_output)}. Did you mean to set out_dims= to None for "
+                         "output?")
     return _remove_batch_dim(batched_output, vmap_level, batch_size, out_dim)
 
 

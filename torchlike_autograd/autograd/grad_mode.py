@@ -56,8 +56,8 @@ def context_decorator(ctx, func):
     """A function that runs `func` inside a context: `ctx()` gives a fresh one for each call.  Raises RuntimeError for a class."""
     if callable(ctx) and hasattr(ctx, "__enter__"):
         raise AssertionError(f"Passed in {ctx} is both callable and also a valid context manager (has __enter__), making it ambiguous which interface to use.  "
-                             "If you intended to pass a context manager factory, rewrite your call as context_decorator(lambda: ctx()); if you intended to pass "
-                             "a context manager directly, rewrite your call as context_decorator(lambda: ctx)")
+                             "If you intended to pass a context manager factory, rewrite your call as context_decorator(lambda: ctx()); if you intended to "
+                             "pass a context manager directly, rewrite your call as context_decorator(lambda: ctx)")
     made = ctx if callable(ctx) else lambda: ctx
     if inspect.isclass(func):
         raise RuntimeError("Cannot decorate classes; it is ambiguous whether or not only the constructor or all methods should have the context manager applied; "

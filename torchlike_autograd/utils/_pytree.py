@@ -185,7 +185,8 @@ def treespec_loads(serialized):
 _register_pytree_node = register_pytree_node
 for _class, _name in ((tuple, "tuple"), (list, "list"), (dict, "dict"), (OrderedDict, "ordereddict"), (defaultdict, "defaultdict"), (deque, "deque"),
                       (namedtuple, "namedtuple")):
-    register_pytree_node(_class, *(globals()[f"_{_name}_{way}"] for way in ("flatten", "unflatten")), flatten_with_keys_fn=globals()[f"_{_name}_flatten_with_keys"])
+    register_pytree_node(_class, *(globals()[f"_{_name}_{_way}"] for _way in ("flatten", "unflatten")),
+                         flatten_with_keys_fn=globals()[f"_{_name}_flatten_with_keys"])
 
 
 def _kind(x):

@@ -116,3 +116,38 @@ d = nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0, norm_first=True)
 look('actfn', lambda: vars(nn.TransformerEncoderLayer(4, 2, activation=nn.GELU()))['activation_relu_or_gelu'] if False else list(vars(nn.TransformerEncoderLayer(4, 2, activation=nn.GELU())).keys())[-3:])
 look('decvars', lambda: [k for k in vars(d) if not k.startswith('_')])
 """)
+
+script("nn.attention.padding", """
+def go(pad, layer={}, enc={}, norm=False, mode=torch.no_grad, train=False, mask=None, f=None, req=False, as_float=False):
+    torch.manual_seed(0)
+    e = nn.TransformerEncoder(nn.TransformerEncoderLayer(**{**dict(d_model=4, nhead=2, dim_feedforward=4, dropout=0., batch_first=True), **layer}), 1, norm=nn.LayerNorm(4) if norm else None, **enc)
+    e.train(train)
+    if norm:
+        nn.init.constant_(e.norm.bias, 0.5)
+    if f:
+        f(e)
+    x, p = torch.randn(2, 3, 4, requires_grad=req), torch.tensor(pad)
+    if as_float:
+        p = torch.zeros(2, 3).masked_fill(p, float('-inf'))
+    with mode(), warnings.catch_warnings():
+        warnings.simplefilter('ignore')  # of nested tensors being new
+        return e(x, mask=mask, src_key_padding_mask=p)
+end, hole, start, row = [[False, False, True], [False] * 3], [[False, True, False], [False] * 3], [[True, False, False], [False] * 3], [[True] * 3, [False] * 3]
+look('end', lambda: go(end))
+look('inference', lambda: go(end, mode=torch.inference_mode))
+look('grad', lambda: go(end, mode=torch.enable_grad))
+look('frozen', lambda: go(end, mode=torch.enable_grad, f=lambda e: e.requires_grad_(False)))
+look('input', lambda: go(end, mode=torch.enable_grad, f=lambda e: e.requires_grad_(False), req=True))
+look('training', lambda: go(end, train=True))
+look('norm', lambda: go(end, norm=True))
+look('norm first', lambda: go(end, layer=dict(norm_first=True)))
+look('off', lambda: go(end, enc=dict(enable_nested_tensor=False)))
+look('hole', lambda: go(hole))
+look('start', lambda: go(start))
+look('row', lambda: go(row)[1])
+look('unchecked', lambda: (go(end, enc=dict(mask_check=False)), go(hole, enc=dict(mask_check=False))))
+look('mask', lambda: go(end, mask=torch.zeros(3, 3)))
+look('floats', lambda: go(end, as_float=True))
+look('layer trains', lambda: go(end, f=lambda e: e.layers[0].train()))
+look('hooked', lambda: go(end, f=lambda e: e.register_forward_hook(lambda *a: None)))
+""")

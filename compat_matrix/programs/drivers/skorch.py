@@ -25,6 +25,7 @@ def program():
     yield "history", [[round(row[name], 5) for name in ("train_loss", "valid_loss", "accuracy")] for row in net.history]
     yield "answers", net.predict_proba(x[:3]), net.score(x, y)
     torch.manual_seed(0)
-    search = GridSearchCV(NeuralNetClassifier(Classifier, max_epochs=2, lr=0.1, verbose=0, train_split=None), {"module__width": [2, 4]}, cv=2, scoring="neg_log_loss")
+    net = NeuralNetClassifier(Classifier, max_epochs=2, lr=0.1, verbose=0, train_split=None)
+    search = GridSearchCV(net, {"module__width": [2, 4]}, cv=2, scoring="neg_log_loss")
     search.fit(x, y)
     yield "search", search.best_params_, [round(float(score), 5) for score in search.cv_results_["mean_test_score"]]

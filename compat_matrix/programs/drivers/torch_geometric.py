@@ -10,7 +10,8 @@ from torch_geometric.loader import DataLoader
 
 EDGES = torch.tensor([[0, 1, 1, 2, 3, 4, 5, 0], [1, 0, 2, 1, 4, 3, 0, 5]])
 LAYERS = {
-    "GCN": lambda: gnn.GCNConv(4, 3), "SAGE": lambda: gnn.SAGEConv(4, 3), "GAT": lambda: gnn.GATConv(4, 3, heads=2), "GATv2": lambda: gnn.GATv2Conv(4, 3, heads=2),
+    "GCN": lambda: gnn.GCNConv(4, 3), "SAGE": lambda: gnn.SAGEConv(4, 3), "GAT": lambda: gnn.GATConv(4, 3, heads=2),
+    "GATv2": lambda: gnn.GATv2Conv(4, 3, heads=2),
     "GIN": lambda: gnn.GINConv(torch.nn.Linear(4, 3)), "Cheb": lambda: gnn.ChebConv(4, 3, K=2), "SG": lambda: gnn.SGConv(4, 3, K=2),
     "Transformer": lambda: gnn.TransformerConv(4, 3, heads=2), "Edge": lambda: gnn.EdgeConv(torch.nn.Linear(8, 3)), "ARMA": lambda: gnn.ARMAConv(4, 3),
     "gated": lambda: gnn.GatedGraphConv(4, 2), "PNA": lambda: gnn.PNAConv(4, 3, ["mean", "max", "std"], ["identity"], deg=torch.tensor([0, 4, 2])),

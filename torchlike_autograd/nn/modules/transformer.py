@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 
 from ..._core.saying import warn
-from ..._functions.create import full
+from ..._functions.create import arange, full
+from ...autograd.grad_mode import is_grad_enabled
 from .. import functional as F
 from ..init import xavier_uniform_
 from .activation import GELU, MultiheadAttention, ReLU
@@ -143,7 +144,7 @@ class TransformerDecoderLayer(_Layer):
 
 
 def _why_not_nested(layer):
-    """torch's reason against nested tensors for a layer (they do not exist here: only the warning is made)."""
+    """torch's reason against nested tensors for a layer."""
     if not isinstance(layer, TransformerEncoderLayer):
         return "encoder_layer was not TransformerEncoderLayer"
     if layer.norm_first:
@@ -161,8 +162,17 @@ def _why_not_nested(layer):
     return "encoder_layer.self_attn.num_heads is odd" if layer.self_attn.num_heads % 2 else ""
 
 
+def _looked_at(src, layer):
+    """Whether a backward pass could come: then torch computes padded places too."""
+    return is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in layer.parameters()))
+
+
 class TransformerEncoder(Module):
-    """Several copies of an encoder layer.  There are no nested tensors: padded places are computed like all others."""
+    """Several copies of an encoder layer.
+
+    Where torch takes padding out by nested tensors (no gradients, in evaluation, padding at the end of each row), the padded places of the result are zeros
+    before `norm`, as there.
+    """
 
     __constants__ = ["norm"]
 
@@ -183,9 +193,24 @@ class TransformerEncoder(Module):
         first = self.layers[0]
         batch_first = first.self_attn.batch_first
         causal = _is_causal(mask, is_causal, _length(src, batch_first))
+        out = None
+        if self.use_nested_tensor and padding is not None and mask is None and src.dim() == 3 and not (first.training or _looked_at(src, first)):
+            padding, out = self._taken_out(padding)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        if out is not None:
+            src = src.masked_fill(out.unsqueeze(-1), 0.0)
         return src if self.norm is None else self.norm(src)
+
+    def _taken_out(self, padding):
+        """(the padding to compute with, the places that are left out): with `mask_check` only padding that is all at the end of its rows, without it as many
+        as there are anywhere in a row."""
+        out = padding != 0
+        if self.mask_check:
+            return padding, out & (out[:, 1:] >= out[:, :-1]).all()
+        kept = (~out).sum(1, keepdim=True)
+        out = arange(out.size(1), device=out.device) >= kept
+        return padding.new_zeros(out.shape).masked_fill(out, float("-inf")), out
 
 
 class TransformerDecoder(Module):
