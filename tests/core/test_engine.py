@@ -1,6 +1,8 @@
 """What must hold of a pass whatever the operators are: depth, errors, freedom from leaks, one meaning in every mode of execution."""
 
 import gc
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -131,3 +133,30 @@ def test_a_leaf_frozen_between_forward_and_backward_gets_no_gradient():
         w.requires_grad_(True)
         (w * 3).sum().backward()
         assert w.grad.tolist() == [3.0, 3.0]
+
+
+def test_threads_lose_nothing():
+    """What several threads write to one tensor and give to one leaf adds up, with hooks and without."""
+    counter, leaf = torch.zeros(()), torch.ones(3, requires_grad=True)
+
+    def work(watched):
+        for _ in range(20):
+            counter.add_(1)
+        for _ in range(5):
+            y = leaf * 2
+            if watched:
+                y.register_hook(lambda g: g)
+            y.sum().backward()
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        workers = [threading.Thread(target=work, args=(k % 2 == 0,)) for k in range(6)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert counter.item() == 120
+    assert leaf.grad.tolist() == [60.0] * 3

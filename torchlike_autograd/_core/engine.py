@@ -131,6 +131,14 @@ def run_tape(p, tape, grads):
     else:
         anomaly.check(check, tape, plan)
     ends = walk(p, tape, plan, grads, targets, cuts, lost)
+    with LOCK:  # another thread may want to run the tape for one of its values
+        _pass_on(p, tape, plan, grads)
+    for slot in ends:
+        p.lose(_leaf_at(tape, slot))
+
+
+def _pass_on(p, tape, plan, grads):
+    """Free what a tape kept, and hand on the gradients that leave it."""
     if not p.keep_graph:
         _free_structure(tape, plan)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
         tape.freed |= plan.saving
@@ -142,8 +150,6 @@ def run_tape(p, tape, grads):
     else:
         for slot, g in grads.items():
             _arrive(p, tape, slot, g)
-    for slot in ends:
-        p.lose(_leaf_at(tape, slot))
 
 
 def _lost(slots, grads, last=_NEVER):
@@ -263,7 +269,9 @@ def _run_stage(p, tape, stage, cots):
                 return _record_calls(p, tape, other if found else stage, cots)
         return _record_calls(p, tape, stage, cots)
     if tape.open:
-        return _record_stage(tape, stage, cots)
+        with LOCK:
+            if tape.open:  # still: another thread may have run it for one of its values
+                return _record_stage(tape, stage, cots)
     form, reads, numbers = stage_form(stage, tape)
     return record_op(form, [*cots, *[value_at(tape, s) for s in reads], *[number_at(tape, t) for t in numbers]], NOGRAD)
 
@@ -276,23 +284,22 @@ def _record_calls(p, tape, stage, cots):
 
 
 def _record_stage(tape, stage, cots):
-    """A stage over what is still pending: it reads the slots of the same program."""
-    with LOCK:
-        label = (stage, *[c.slot if c.tape is tape else tape.enter(c) for c in cots])
-        if native is not None:
-            out = native.record_stage(tape, label)
-            if out is not None:
-                return out
-        prefix = tape.prefix
-        nxt = prefix.next.get(label)
-        if nxt is None:
-            step = Step("backward", stage, label[1:], NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
-            nxt = prefix.next[label] = new_prefix(prefix, step, len(stage.avals), 0, 0, 0, len(stage.visits))
-        tape.prefix = nxt
-        first = nxt.step.first
-        out = [Value(a, False, tape, first + i) for i, a in enumerate(stage.avals)]
-        tape.values.extend(out)
-        return out
+    """A stage over what is still pending: it reads the slots of the same program.  Under the lock."""
+    label = (stage, *[c.slot if c.tape is tape else tape.enter(c) for c in cots])
+    if native is not None:
+        out = native.record_stage(tape, label)
+        if out is not None:
+            return out
+    prefix = tape.prefix
+    nxt = prefix.next.get(label)
+    if nxt is None:
+        step = Step("backward", stage, label[1:], NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
+        nxt = prefix.next[label] = new_prefix(prefix, step, len(stage.avals), 0, 0, 0, len(stage.visits))
+    tape.prefix = nxt
+    first = nxt.step.first
+    out = [Value(a, False, tape, first + i) for i, a in enumerate(stage.avals)]
+    tape.values.extend(out)
+    return out
 
 
 def _free_structure(tape, plan):
@@ -521,11 +528,11 @@ def finish_leaf(p, leaf, g):
 
 def accumulate(leaf, g, p):
     """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
-    if threads[0] > 1:
+    if native is not None and not p.create_graph:
+        native.accumulate(leaf, g)
+    elif threads[0] > 1:
         with LOCK:
             accumulate_any(leaf, g, p.create_graph)
-    elif native is not None and not p.create_graph:
-        native.accumulate(leaf, g)
     else:
         accumulate_any(leaf, g, p.create_graph)
 

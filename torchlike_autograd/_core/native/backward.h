@@ -47,7 +47,8 @@ static PyObject *leaf_at(PyObject *tape, PyObject *slot)
     return leaf != NULL && Py_TYPE(leaf) == Leaf && SLOT(leaf, leaf_off) == Py_False ? leaf : NULL;
 }
 
-static int accumulate(PyObject *leaf, PyObject *g) /* takes the reference to g, a Value */
+/* Add a gradient to a leaf's; takes the reference to g, a Value. */
+static int add_to_leaf(PyObject *leaf, PyObject *g)
 {
     if (SLOT(leaf, leaf_grad) == Py_None) {
         PyObject *t = wrap(g);
@@ -74,6 +75,19 @@ static int accumulate(PyObject *leaf, PyObject *g) /* takes the reference to g, 
     Py_DECREF(g);
     Py_XDECREF(r);
     return r == NULL ? -1 : 0;
+}
+
+/* The same as one piece where there are other threads. */
+static int accumulate(PyObject *leaf, PyObject *g)
+{
+    int locked = lock();
+    if (locked < 0) {
+        Py_DECREF(g);
+        return -1;
+    }
+    int bad = add_to_leaf(leaf, g);
+    unlock(locked);
+    return bad;
 }
 
 static int is_set(PyObject *flag) /* a list of one bool */

@@ -273,16 +273,18 @@ static PyObject *speed_write(PyObject *module, PyObject *const *args, Py_ssize_t
     return write_value(args[0], args[1]) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* hot.twin: the flat inputs `flat` of a `_` twin of flat[0], followed where the edge is remembered and the result has the target's type.
-   NULL without an error where the general way has to go. */
+/* hot.twin: the flat inputs `flat` of a `_` twin of flat[0], followed where the edge is remembered and the result has the target's type; under the lock from
+   the reading to the writing, so that what another thread writes is not lost.  NULL without an error where the general way has to go. */
 static PyObject *twin(PyObject *spec, PyObject **flat, int n)
 {
     PyObject *t = flat[0], *ins[MOST], *out = NULL, *edge = NULL, *new = NULL, *tape = NULL;
     if (!IS_NONE(TENSOR(t)->view) || n > MOST || !counts_plainly(TENSOR(t)))
         return NULL;
     PyObject *st = state();
-    int k = 0;
-    for (; st != NULL && k < n; k++) {
+    int k = 0, locked = st == NULL ? -1 : lock();
+    if (locked < 0)
+        return NULL;
+    for (; k < n; k++) {
         ins[k] = PyObject_TypeCheck(flat[k], Tensor) ? read_value(flat[k]) : Py_NewRef(flat[k]);
         if (ins[k] == NULL)
             break;
@@ -294,9 +296,6 @@ static PyObject *twin(PyObject *spec, PyObject **flat, int n)
     PyObject *leaf = needs ? SLOT(old, v_leaf) : Py_None;
     if (needs && (leaf == Py_None) != grad)
         goto done;
-    int locked = lock();
-    if (locked < 0)
-        goto done;
     PyObject *mode = leaf != Py_None ? LEAF : grad ? INPLACE : NOGRAD;
     tape = tape_for(st, mode, ins, n);
     edge = tape == NULL ? NULL : follow(st, tape, spec, mode, ins, n, old);
@@ -307,10 +306,10 @@ static PyObject *twin(PyObject *spec, PyObject **flat, int n)
         if (PyDict_SetItem(SLOT(tape, tape_leaves), SLOT(new, v_slot), leaf) < 0)
             Py_CLEAR(new);
     }
-    unlock(locked);
     if (new != NULL && write_value(t, new) == 0)
         out = Py_NewRef(t);
 done:
+    unlock(locked);
     while (k)
         Py_DECREF(ins[--k]);
     Py_XDECREF(tape);

@@ -124,7 +124,7 @@ static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t 
             break;
         if (Py_TYPE(item) == Stage) {
             int locked = lock();
-            done = locked < 0 ? -1 : walk_stage(tape, item, grads);
+            done = locked < 0 ? -1 : SLOT(tape, tape_open) != Py_True ? 0 : walk_stage(tape, item, grads); /* still open: other threads may run it */
             unlock(locked);
         }
         else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_gradient) {
