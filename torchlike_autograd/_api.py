@@ -93,9 +93,9 @@ from . import (  # noqa: E402
     xpu,
 )
 from ._C import DisableTorchFunction, DisableTorchFunctionSubclass, PyTorchFileReader  # noqa: E402
+from ._control import cond, while_loop  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._functions.storages import LEGACY as _storage_types  # noqa: E402
-from ._control import cond, while_loop  # noqa: E402
 from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
 from ._streams import Event, Stream  # noqa: E402

@@ -96,7 +96,10 @@ _interop = []
 
 
 def set_flush_denormal(*args, **kwargs):
-    """set_flush_denormal(mode) -> bool, whether it is so: XLA's CPU programs flush numbers next to 0, always (PyTorch can switch that and says True to both)."""
+    """set_flush_denormal(mode) -> bool, whether it is so: XLA's CPU programs flush numbers next to 0, always (PyTorch can switch that).
+
+    PyTorch says True to both.
+    """
     if kwargs:
         raise TypeError("torch.set_flush_denormal() takes no keyword arguments")
     if len(args) != 1:

@@ -12,7 +12,7 @@ from ._core.numeric import say_once
 from ._core.record import Counter, data, thread
 from ._core.state import copy_state, user_fields
 from ._core.state import new as _new
-from ._core.storage import Cell, View, another, as_detached, cell_of, peek
+from ._core.storage import Cell, View, another, as_detached, peek
 from ._ops.spec import LeveledAval
 from ._tensor_members import Members
 

@@ -20,7 +20,8 @@ from ._library.operators import of as _find
 from ._library.schemas import parse as _parse
 
 __all__ = [  # noqa: RUF022 (torch's order)
-    "Library", "impl", "define", "fallthrough_kernel", "impl_abstract", "register_autocast", "register_fake", "register_torch_dispatch", "register_vmap", "get_ctx",
+    "Library", "impl", "define", "fallthrough_kernel", "impl_abstract", "register_autocast", "register_fake", "register_torch_dispatch", "register_vmap",
+    "get_ctx",
     "get_kernel", "custom_op", "triton_op", "wrap_triton", "infer_schema", "register_kernel", "register_autograd", "opcheck", "CustomOpDef"]
 
 _RESERVED = ("prim",)
@@ -55,11 +56,12 @@ class Library:
             raise RuntimeError(f"Invalid alias_analysis type {alias_analysis}")
         parsed = _parse(schema, self.ns)
         if _operators.OPERATORS.get(parsed.name, {}).get(parsed.overload_name) is not None:
-            raise RuntimeError(f"Tried to register an operator ({parsed}) with the same name and overload name multiple times. Each overload's schema should only "
+            raise RuntimeError(f"Tried to register an operator ({parsed}) with the same name and overload name multiple times. Each overload's schema "
+                               f"should only "
                                "be registered with a single call to def().")
         op = _operators.put(_Operator(parsed, tags=tags))
         self._defined.append(op)
-        for (name, key), fn in _PENDING.pop((parsed.name, parsed.overload_name), {}).items():
+        for (_, key), fn in _PENDING.pop((parsed.name, parsed.overload_name), {}).items():
             op.kernels.setdefault(key, fn)
         return f"{parsed.name.partition('::')[2]}{'.' + parsed.overload_name if parsed.overload_name else ''}"
 
@@ -117,7 +119,8 @@ def _scoped_library(*args, **kwargs):
 def _parts(qualname):
     parts = qualname.split("::")
     if len(parts) != 2:
-        raise ValueError(f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the torch.library APIs must consist '
+        raise ValueError(f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the torch.library APIs '
+                         f'must consist '
                          "of a namespace and a name, e.g. aten::sin")
     return parts
 
@@ -200,7 +203,8 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
         return
     found = _of(op)
     if found.schema.is_mutable:
-        raise RuntimeError(f"Cannot register autograd formula for non-functional operator {op} with schema {found.schema}. Please create a functional operator and "
+        raise RuntimeError(f"Cannot register autograd formula for non-functional operator {op} with schema {found.schema}. Please create a functional "
+                           f"operator and "
                            "register an autograd formula for that.")
     found.backward, found.setup = backward, setup_context
 

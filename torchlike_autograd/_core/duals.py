@@ -1,7 +1,7 @@
 """Dual tensors of torch.autograd.forward_ad that share memory with their primal and their tangent (layer 6).
 
-A dual tensor is read from two others and written to both: its Value is joined anew whenever one of them was written, and a write through it, or through a view of
-it, gives its parts to them.  They stand in its `View`, which `storage.py` asks:
+A dual tensor is read from two others and written to both: its Value is joined anew whenever one of them was written, and a write through it, or through a
+view of it, gives its parts to them.  They stand in its `View`, which `storage.py` asks:
 
     source ---- cell                    d (DualView: source, tangent) ---- views of d: base d, chain
     tangent --- cell                    d.mul_(2):  new = d * 2;  source = primal(new);  tangent = tangent(new)
@@ -15,10 +15,10 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dispatch, levels
-from .record import counter_of, mark_seen, record_op, thread
+from .hot import make_view
+from .record import mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
-from .hot import make_view
 from .storage import PickSpec, View, as_detached, cell_of, write
 
 _FILL = spec_of(OPS["_zero_"], (), ("T",))
@@ -26,8 +26,8 @@ _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
 
 
 class DualView(View):
-    """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor (the dual
-    is a view of it then, torch's `_base`); parts: the Values that `value` was joined from."""
+    """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor
+    (the dual is a view of it then, torch's `_base`); parts: the Values that `value` was joined from."""
 
     __slots__ = ("level", "made", "parts", "source", "tangent", "value")
     of_two = True

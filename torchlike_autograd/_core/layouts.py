@@ -138,4 +138,5 @@ def in_memory_order(t, draw):
     return np.ascontiguousarray(draw(tuple(shape[d] for d in order)).transpose(np.argsort(order)))
 
 
-__all__ = ["chain_geometry", "channels_strides", "lies_so", "channels_last", "check_overlap", "contiguous_format", "in_memory_order", "layout", "memory_format", "preserve_format", "shares", "strided"]
+__all__ = ["chain_geometry", "channels_last", "channels_strides", "check_overlap", "contiguous_format", "in_memory_order", "layout", "lies_so",
+           "memory_format", "preserve_format", "shares", "strided"]

@@ -1,7 +1,7 @@
 """Modes that hear of operators below autograd (layer 6): `torch.utils._python_dispatch.TorchDispatchMode`.
 
-Each call that is recorded goes to the innermost mode, which is told its operator (`torch.ops.aten.X.overload`) and arguments, and gives the results; the node of
-the call stays.  Watched tapes (watch.py) find the calls, a hook in `dispatch.inplace` the writes.
+Each call that is recorded goes to the innermost mode, which is told its operator (`torch.ops.aten.X.overload`) and arguments, and gives the results; the
+node of the call stays.  Watched tapes (watch.py) find the calls, a hook in `dispatch.inplace` the writes.
 
     z = x * 2   recorded: mul, with its node  ->  mode.__torch_dispatch__(aten.mul.Tensor, (), (x, 2), {})  ->  its result under the history of mul
 
@@ -58,10 +58,13 @@ class Listening(Listener):
 
 
 _ALIKE = {"_slice": "slice.Tensor", "_mul_number": "mul.Tensor", "_add_number": "add.Tensor", "_true_div_number": "div.Tensor"}
-_REAL = ("_prelu_kernel _softmax _log_softmax _safe_softmax _scaled_dot_product_flash_attention_for_cpu _embedding_bag _ctc_loss _conj _reshape_alias "
-         "_unsafe_view _fw_primal _to_copy _standard_gamma_grad _dirichlet_grad _fft_c2c _fft_r2c _fft_c2r _linalg_det _linalg_slogdet _linalg_solve_ex "
-         "_cdist_forward _pdist_forward _euclidean_dist _native_batch_norm_legit _weight_norm_interface _adaptive_avg_pool2d _adaptive_avg_pool3d "
-         "_upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d _unique2").split()
+_REAL = frozenset([
+    "_prelu_kernel", "_softmax", "_log_softmax", "_safe_softmax", "_scaled_dot_product_flash_attention_for_cpu", "_embedding_bag", "_ctc_loss", "_conj",
+    "_reshape_alias", "_unsafe_view", "_fw_primal", "_to_copy", "_standard_gamma_grad", "_dirichlet_grad", "_fft_c2c", "_fft_r2c", "_fft_c2r",
+    "_linalg_det", "_linalg_slogdet", "_linalg_solve_ex", "_cdist_forward", "_pdist_forward", "_euclidean_dist", "_native_batch_norm_legit",
+    "_weight_norm_interface", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d",
+    "_upsample_nearest_exact3d", "_unique2",
+])
 
 
 def _named(spec):

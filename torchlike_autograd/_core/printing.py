@@ -39,7 +39,8 @@ def tensor_text(t):
     return _tensor_str.tensor_repr(
         Nothing(t.shape, t.dtype.np) if t.is_meta else np.asarray(t._numpy()),
         dtype=t.dtype.name, default_dtype=default.name, default_complex=default.complex_here().name,
-        requires_grad=v.needs if type(v.aval) is not LeveledAval else t.requires_grad, grad_fn=fn, device=str(t.device), class_name=name, is_parameter=is_parameter,
+        requires_grad=v.needs if type(v.aval) is not LeveledAval else t.requires_grad, grad_fn=fn, device=str(t.device), class_name=name,
+        is_parameter=is_parameter,
         tangent=tangent)
 
 

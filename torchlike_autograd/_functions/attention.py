@@ -18,7 +18,8 @@ from .matmul import matmul as _matmul
 _ops = _attention_ops
 _mul, _add = named("mul"), named("add")
 _TYPES = {"bool": "CPUBoolType", "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType"}
-_CXX = {"complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool"}
+_CXX = {"complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "float32": "float", "float64": "double", "int64": "long int",
+        "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool"}
 
 
 def _cxx(t):

@@ -335,7 +335,8 @@ def _elements(self, storage):
     if not isinstance(storage, (TypedStorage, UntypedStorage)):
         raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type(storage).__name__}")
     if isinstance(storage, TypedStorage) and storage.dtype is not self.dtype:
-        raise RuntimeError(f"Expected a Storage of type {_word(self.dtype)} or an UntypedStorage, but got type {storage.dtype.char_name} for argument 1 'storage'")
+        raise RuntimeError(f"Expected a Storage of type {_word(self.dtype)} or an UntypedStorage, but got type {storage.dtype.char_name} for argument "
+                           f"1 'storage'")
     found = storage.tensor()
     if found.dtype is not self.dtype:
         raise NotImplementedError("set_: the memory of a tensor as another dtype")

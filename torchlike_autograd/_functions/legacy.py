@@ -8,8 +8,8 @@ import numpy as np
 
 from .._core import config, devices, dtypes
 from .._core.composite import COMPOSITES, composite, named
-from .._core.layouts import strided
 from .._core.errors import expected_options, only_float_requires_grad
+from .._core.layouts import strided
 from .._core.state import copy_state
 from .._core.state import new as blank
 from .._core.words import type_name

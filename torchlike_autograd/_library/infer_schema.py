@@ -11,23 +11,24 @@ from .._core import devices, dtypes
 from .._tensor import Tensor
 
 _NUMBER = typing.Union[int, float, bool]  # noqa: UP007 (as torch spells it)
+_OPTIONAL = typing.Optional
 
 
 def _supported():
     """{annotation: type in a schema} of what a parameter may be."""
     lists = (typing.Sequence, typing.List, collections.abc.Sequence, list)  # noqa: UP006
     out = {}
-    for kind, name, optional, listed in ((Tensor, "Tensor", True, True), (typing.Optional[Tensor], "Tensor?", False, True), (int, "SymInt", True, True),
+    for kind, name, optional, listed in ((Tensor, "Tensor", True, True), (_OPTIONAL[Tensor], "Tensor?", False, True), (int, "SymInt", True, True),
                                          (float, "float", True, True), (bool, "bool", True, True), (str, "str", True, False), (_NUMBER, "Scalar", True, True),
                                          (dtypes.dtype, "ScalarType", True, False), (devices.device, "Device", True, False)):
         if name != "Tensor?":
             out[kind] = name
         if optional:
-            out[typing.Optional[kind]] = f"{name}?"
+            out[_OPTIONAL[kind]] = f"{name}?"
         if listed:
             out.update({one[kind]: f"{name}[]" for one in lists})
         if name in ("SymInt", "float", "bool"):
-            out.update({typing.Optional[one[kind]]: f"{name}[]?" for one in lists})
+            out.update({_OPTIONAL[one[kind]]: f"{name}[]?" for one in lists})
     return out
 
 
@@ -75,7 +76,8 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
     if mutates_args != "unknown":
         missing = set(mutates_args) - seen
         if missing:
-            refuse(f"{missing} in mutates_args were not found in the custom op's signature. mutates_args should contain the names of all args that the custom op "
+            refuse(f"{missing} in mutates_args were not found in the custom op's signature. mutates_args should contain the names of all args that "
+                   f"the custom op "
                    "mutates, or just the string 'unknown' if you don't know.")
     if sig.return_annotation is sig.empty:
         refuse("No return type annotation was provided. Please add one.")

@@ -151,7 +151,8 @@ class FunctionSchema:
         if _takes(a.kind, re.findall(r"\[\d*\]|\?", a.suffix), x):
             return x
         why = (f"Unable to cast {x} to Tensor" if a.kind == "Tensor" and "[" not in a.suffix else
-               f"Unable to cast Python instance of type {type(x)} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode for details)")
+               f"Unable to cast Python instance of type {type(x)} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode "
+               f"for details)")
         raise RuntimeError(f"{self.name}() Expected a value of type '{a.type}' for argument '{a.name}' but instead found type '{type(x).__name__}'.\n"
                            f"Position: {i}\nValue: {x!r}\nDeclaration: {self}\nCast error details: {why}")
 
@@ -169,7 +170,7 @@ def _takes(kind, marks, x):
     if kind in ("int", "SymInt"):
         return (hasattr(type(x), "__index__") and not isinstance(x, Tensor)) or (single and not x.is_floating_point())
     if kind == "float":
-        return isinstance(x, (int, float)) or hasattr(type(x), "__float__") and (not isinstance(x, Tensor) or single)
+        return isinstance(x, (int, float)) or (hasattr(type(x), "__float__") and (not isinstance(x, Tensor) or single))
     if kind in ("bool", "SymBool"):
         return isinstance(x, bool)
     if kind == "Scalar":

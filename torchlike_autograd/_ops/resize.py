@@ -155,9 +155,7 @@ def _check(x, n, output_size, kernel, kinds):
         raise RuntimeError(f"Input and output sizes should be greater than 0, but got input {_sizes(x.shape[2:], names)}{joined} {_sizes(output_size, names)}")
     if any(s == 0 for s in x.shape[1:]):
         raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(x.shape)}")
-    if str(x.dtype) != "uint8":
-        only(kernel, x, "f")
-    elif kinds == "f" and n != 2:
+    if str(x.dtype) != "uint8" or (kinds == "f" and n != 2):
         only(kernel, x, "f")
 
 

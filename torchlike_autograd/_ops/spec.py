@@ -21,8 +21,8 @@ from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
 from .opened import TANGENTS, calling
-from .said_without_data import formed
 from .registry import NONE, UNIMPLEMENTED, Promote
+from .said_without_data import formed
 from .without_data import check_gradients, place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}

@@ -137,7 +137,8 @@ def _check_aliases(ctx, primals, tangents, outs, ts):
             if given is not None and t is not given:
                 raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input "
                                    "inplace, then the jvp function must modify the corresponding gradient inplace.")
-        elif o._is_view() and any(o._base is (p if p._base is None else p._base) for p in primals if isinstance(p, Tensor)) and isinstance(t, Tensor) and not t._is_view():
+        elif (o._is_view() and any(o._base is (p if p._base is None else p._base) for p in primals if isinstance(p, Tensor))
+              and isinstance(t, Tensor) and not t._is_view()):
             raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.")
 
 

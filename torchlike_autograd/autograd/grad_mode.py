@@ -60,7 +60,8 @@ def context_decorator(ctx, func):
                              "pass a context manager directly, rewrite your call as context_decorator(lambda: ctx)")
     made = ctx if callable(ctx) else lambda: ctx
     if inspect.isclass(func):
-        raise RuntimeError("Cannot decorate classes; it is ambiguous whether or not only the constructor or all methods should have the context manager applied; "
+        raise RuntimeError("Cannot decorate classes; it is ambiguous whether or not only the constructor or all methods should have the context "
+                           "manager applied; "
                            "additionally, decorating a class at definition-site will prevent use of the identifier as a conventional type.  To specify which "
                            "methods to decorate, decorate each of them individually.")
     if inspect.isgeneratorfunction(func):

@@ -6,7 +6,8 @@ from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedPara
 
 from . import modules  # isort: skip
 from . import _reduction as _reduction  # isort: skip
-from . import attention, common_types, grad, parallel, parameter, utils  # isort: skip
+from . import attention as attention  # isort: skip
+from . import common_types, grad, parallel, parameter, utils  # isort: skip
 from .parallel import DataParallel
 
 globals().update({_name: getattr(modules, _name) for _name in modules.__all__})

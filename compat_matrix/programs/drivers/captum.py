@@ -1,8 +1,18 @@
 """What an answer is owed to: gradients, paths, baselines, occlusion, layers."""
 
 import torch
-from captum.attr import (DeepLift, FeatureAblation, GuidedBackprop, InputXGradient, IntegratedGradients, LayerConductance, LayerGradCam, NoiseTunnel, Occlusion,
-                         Saliency)
+from captum.attr import (
+    DeepLift,
+    FeatureAblation,
+    GuidedBackprop,
+    InputXGradient,
+    IntegratedGradients,
+    LayerConductance,
+    LayerGradCam,
+    NoiseTunnel,
+    Occlusion,
+    Saliency,
+)
 
 
 def program():

@@ -41,7 +41,7 @@ def gather(outputs, target_device, dim=0):
         if any(len(x) != len(first) for x in outputs):
             raise ValueError("All dicts must have the same number of keys")
         return type(first)((k, gather([x[k] for x in outputs], target_device, dim)) for k in first)
-    parts = map(lambda p: gather(list(p), target_device, dim), zip(*outputs))
+    parts = (gather(list(p), target_device, dim) for p in zip(*outputs))
     return type(first)(*parts) if _named(first) else type(first)(parts)
 
 
