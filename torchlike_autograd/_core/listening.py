@@ -49,7 +49,7 @@ class Listening(Listener):
 
     def made(self, spec, ins, outs):
         """The results that go on."""
-        op = _named(spec) if type(spec) is Spec and self.mode is not None else None
+        op = _named(spec) if isinstance(spec, Spec) and self.mode is not None else None
         if op is None:
             return outs
         flat = [wrap(v) if isinstance(v, Value) else v for v in ins]
