@@ -103,11 +103,19 @@ def detach_(input):
     return Tensor.detach_(input)
 
 
+def _refuse_dispatch(cls):
+    """A class that wants to hear of operators below autograd would not be asked."""
+    if getattr(cls, "__torch_dispatch__", None) is not None:
+        raise NotImplementedError(f"{cls.__name__}.__torch_dispatch__: tensors of a class that has one are not there; its __torch_function__ is asked, and so is a "
+                                  "torch.utils._python_dispatch.TorchDispatchMode")
+
+
 @composite("Tensor.as_subclass")
 def as_subclass(self, cls):
-    """An alias of this tensor in another class."""
+    """An alias of this tensor in another class.  Raises NotImplementedError for one with `__torch_dispatch__`."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError(f"as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor, not {type(cls).__name__}")
+    _refuse_dispatch(cls)
     out = blank(cls)
     copy_state(_alias(self), out)
     return out
@@ -126,6 +134,7 @@ def make_subclass(cls, data, require_grad=False):
         raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class inherits from Tensor.")
     if require_grad and data.dtype.category < dtypes.FLOAT:
         raise only_float_requires_grad()
+    _refuse_dispatch(cls)
     out = blank(cls)
     copy_state(data.detach(), out)
     return out.requires_grad_() if require_grad else out
