@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from ._core import publish as _publish
+from .cuda.random import manual_seed, manual_seed_all, seed, seed_all
 
 __all__ = ["current_device", "device_count", "empty_cache", "get_arch_list", "get_rng_state", "init", "initial_seed", "is_available", "is_bf16_supported",
            "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
@@ -49,24 +50,6 @@ def set_device(device) -> None:
 
 def empty_cache() -> None:
     """Nothing to give back."""
-
-
-def manual_seed(seed) -> None:
-    """Nothing beyond a look at the number."""
-    int(seed)
-
-
-def manual_seed_all(seed) -> None:
-    """As `manual_seed`."""
-    int(seed)
-
-
-def seed() -> None:
-    """Nothing to seed."""
-
-
-def seed_all() -> None:
-    """Nothing to seed."""
 
 
 def memory_stats(device=None):

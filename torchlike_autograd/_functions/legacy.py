@@ -106,8 +106,8 @@ def detach_(input):
 def _refuse_dispatch(cls):
     """A class that wants to hear of operators below autograd would not be asked."""
     if getattr(cls, "__torch_dispatch__", None) is not None:
-        raise NotImplementedError(f"{cls.__name__}.__torch_dispatch__: tensors of a class that has one are not there; its __torch_function__ is asked, and so is "
-                                  "a torch.utils._python_dispatch.TorchDispatchMode")
+        raise NotImplementedError(f"{cls.__name__}.__torch_dispatch__: tensors of a class that has one are not there; its __torch_function__ is asked, and so "
+                                  "is a torch.utils._python_dispatch.TorchDispatchMode")
 
 
 @composite("Tensor.as_subclass")
