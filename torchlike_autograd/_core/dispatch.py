@@ -146,7 +146,7 @@ def _known(spec, mode, values, aval):
         if nxt is None or nxt.aval is not aval:
             return None
         if numbers is not None:
-            if any(type(x) is int and x > record.MOST_SIGNED for x in numbers):
+            if any(map(record.beyond, numbers)):
                 return None  # what it is depends on what stands beside it
             record.push_numbers(tape, numbers)
         tape.prefix = nxt

@@ -77,7 +77,7 @@ def _numbered(spec, v, number):
         tape = th.tape
         nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
         kind = type(number)
-        if nxt is None or (kind is int and number > record.MOST_SIGNED):
+        if nxt is None or record.beyond(number):
             return record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
         if kind is float:
             tape.floats.append(number)
@@ -151,7 +151,7 @@ def twin(spec, t, y, general):
             nxt = tape.prefix.next.get((spec, mode, i))
         if nxt is None or nxt.aval is not old.aval or (old.needs and not nxt.needs):
             return general(spec, (t,) if y is None else (t, y), t)
-        if type(y) is int and y > record.MOST_SIGNED:
+        if record.beyond(y):
             return general(spec, (t, y), t)
         if y is not None and not isinstance(y, Tensor):
             record.push_numbers(tape, (y,))

@@ -329,7 +329,7 @@ def record_op(spec, ins, mode=None):
     with LOCK:
         tape = th.tape
         label, numbers = label_of(tape, spec, mode, ins)
-        if numbers is not None and any(type(x) is int and x > MOST_SIGNED for x in numbers):
+        if numbers is not None and any(map(beyond, numbers)):
             spec, ins = _as_floats(spec, ins)
             label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)
@@ -433,10 +433,16 @@ def record_one(spec, ins, mode=None):
 
 
 LEAST, MOST_SIGNED, MOST = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1  # integers that a program takes; those above MOST_SIGNED keep their bits as int64
+MOST_FLOAT32, INFINITY = (2 - 2**-23) * 2.0**127, float("inf")
+
+
+def beyond(x):
+    """Whether a number is looked at in every call: an int that has no 64 bits with a sign, or a float that float32 cannot hold."""
+    return (type(x) is int and x > MOST_SIGNED) or (type(x) is float and MOST_FLOAT32 < abs(x) < INFINITY)
 
 
 def _as_floats(spec, ins):
-    """A call with an integer above MOST_SIGNED beside tensors of which one is no integer: the number is a float there."""
+    """A call with a number that is looked at: refused where it does not fit; an integer above MOST_SIGNED is a float beside tensors that are no integers."""
     if type(spec) is HeldSpec:
         check_held(spec, _avals(ins), ins)
     types = [x.aval.dtype for x in ins if type(x) is Value] or [d for d in (spec.statics.get("dtype"),) if d is not None]

@@ -2,7 +2,7 @@
 
 Numbers are runtime arguments, so that the remembered edge of a call takes any of them.  Where a type of number fits its dtype whatever it is (an int beside
 int64 or float32), edges are remembered as always; where it need not (an int beside uint8), they stand in the trie under another key, which no shortcut
-finds, and every call comes by `check`.  A float beside float32 is looked at when its edge is made: one that is too large later becomes an infinity.
+finds, and every call comes by `check`.  A float that float32 cannot hold is looked at in every call, whatever it stands beside (`record.beyond`).
 """
 
 from __future__ import annotations

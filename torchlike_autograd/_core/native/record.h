@@ -125,13 +125,17 @@ static PyObject *label_of(PyObject *tape, PyObject *spec, PyObject *mode, PyObje
     return label;
 }
 
-/* Whether there is an integer among the arguments that has no 64 bits. */
+/* Whether there is an integer among the arguments that has no 64 bits, or a float that float32 cannot hold (record.beyond). */
 static int too_big(PyObject **ins, Py_ssize_t n)
 {
     int overflow = 0;
     for (Py_ssize_t i = 0; !overflow && i < n; i++)
         if (PyLong_CheckExact(ins[i]))
             PyLong_AsLongLongAndOverflow(ins[i], &overflow);
+        else if (PyFloat_CheckExact(ins[i])) {
+            double x = PyFloat_AS_DOUBLE(ins[i]);
+            overflow = fabs(x) > FLT_MAX && isfinite(x);
+        }
     return overflow;
 }
 
