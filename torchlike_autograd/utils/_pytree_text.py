@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 
 from . import _pytree
 
@@ -37,7 +37,7 @@ def _plain(spec):
 
 def _described(spec):
     kind = spec.type
-    if kind is _pytree._Named:
+    if kind is namedtuple:
         raise NotImplementedError(f"Can't serialize TreeSpec of namedtuple class {spec.context} because we didn't register a serializated_type_name. "
                                   "Please register using `_register_namedtuple`.")
     if kind is defaultdict:
