@@ -126,8 +126,8 @@ def share(t, level):
     if view is not None and view.base is not None:
         return share(view.base, level)
     v = t._value()
-    if v.leaf is not None:
-        return None
+    if v.leaf is not None or (view is not None and view.chain and levels.has(v, level)):
+        return None  # a part that is no view of the dual tensor: others read the same memory
     cell_of(t)
     p = _sharing(t)
     if levels.has(v, level):
