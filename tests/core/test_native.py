@@ -32,7 +32,7 @@ raise SystemExit("\\n".join(map(show, bad)) or None)
 @needs_native
 def test_cases_without_the_module():
     """The pure Python ways, which stand where there is no compiler."""
-    done = _run(WITHOUT.format(areas=AREAS, step=1 if EVERYTHING else 4), TLA_NATIVE="0")
+    done = _run(WITHOUT.format(areas=AREAS, step=1 if EVERYTHING else 8), TLA_NATIVE="0")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -445,10 +445,13 @@ def _as_floats(spec, ins):
     """A call with a number that is looked at: refused where it does not fit; an integer above MOST_SIGNED is a float beside tensors that are no integers."""
     if type(spec) is HeldSpec:
         check_held(spec, _avals(ins), ins)
+    big = [type(x) is int and MOST_SIGNED < x <= MOST for x in ins if type(x) is not Value]
+    if not any(big):
+        return spec, ins
     types = [x.aval.dtype for x in ins if type(x) is Value] or [d for d in (spec.statics.get("dtype"),) if d is not None]
     if all(d.category < FLOAT for d in types):
         return spec, ins
-    big = iter([type(x) is int and MOST_SIGNED < x <= MOST for x in ins if type(x) is not Value])
+    big = iter(big)
     pattern = tuple("f" if type(t) is str and t in "fibc" and next(big) else t for t in spec.pattern)
     return spec_of(spec.op, tuple(spec.statics.items()), pattern), [float(x) if type(x) is int and MOST_SIGNED < x <= MOST else x for x in ins]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as js
@@ -123,9 +124,10 @@ def _airy_left(z):
     scale = jnp.sqrt(jnp.maximum(zeta, 1.0))[..., None]
     s = _row(u, z) / scale
     angle = jnp.tanh(s * (2 / math.pi))
-    t = s - 1j * (math.pi / 2) * angle
-    slope = 1 - 1j * (1 - angle * angle)
-    k = jnp.sum(jnp.exp(-1j * zeta[..., None] * jnp.cosh(t)) * jnp.cosh(t / 3) * slope, axis=-1) * 0.15 / scale[..., 0] / 2
+    t = jax.lax.complex(s, -(math.pi / 2) * angle)
+    slope = jax.lax.complex(jnp.ones_like(angle), angle * angle - 1)
+    turned = jnp.exp(-1j * zeta[..., None].astype(t.dtype) * jnp.cosh(t)) * jnp.cosh(t / 3) * slope
+    k = jnp.sum(turned, axis=-1) * (0.15 / scale[..., 0] / 2).astype(t.dtype)
     turn = complex(math.cos(math.pi / 3), math.sin(math.pi / 3))
     return 2 * jnp.real(turn * k * complex(math.cos(math.pi / 6), math.sin(math.pi / 6))) * jnp.sqrt(z / 3) / math.pi
 

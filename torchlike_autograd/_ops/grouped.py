@@ -21,7 +21,7 @@ def _fit(self, mat2):
 
 def _members(count, ends):
     """(groups, count): whether a place belongs to a group."""
-    places = jnp.arange(count, dtype=ends.dtype)
+    places = jnp.arange(count, dtype=ends.dtype)[None]
     starts = jnp.concatenate([jnp.zeros(1, ends.dtype), ends[:-1]])
     return (places >= starts[:, None]) & (places < ends[:, None])
 

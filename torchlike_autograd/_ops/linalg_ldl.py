@@ -72,7 +72,7 @@ def _factored(a, hermitian):
         packed = packed.at[:, following].set(jnp.where(two, second, packed[:, following]))
         number = (row + 1).astype(jnp.int32)
         pivots = pivots.at[following].set(jnp.where(two, -number, pivots[following])).at[k].set(jnp.where(two, -number, number))
-        info = jnp.where(nothing & (info == 0), k + 1, info).astype(jnp.int32)
+        info = jnp.where(nothing & (info == 0), jnp.asarray(k + 1, info.dtype), info).astype(jnp.int32)
         return a, packed, pivots, info, k + jnp.where(two, 2, 1)
 
     start = (a, jnp.zeros_like(a), jnp.zeros(n, jnp.int32), jnp.int32(0), jnp.int64(0))

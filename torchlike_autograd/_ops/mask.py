@@ -23,7 +23,7 @@ def _masked(self, mask, value):
     if mask.dtype != bool:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_cxx(mask)}")
     shape = broadcast(mask.shape, self.shape)
-    value = value != 0 if self.dtype == bool else value
+    value = value.astype(bool) if self.dtype == bool else value
     return jnp.where(jnp.broadcast_to(mask, shape), convert(value, from_numpy_dtype(self.dtype)), jnp.broadcast_to(self, shape))
 
 
