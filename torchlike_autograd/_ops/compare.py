@@ -315,7 +315,9 @@ def _clamp_numbers(x, lo, hi, kernel):
         raise NotImplementedError("clamp is not supported for complex types")
     only(kernel, x, "if")
     inside = (x >= lo if lo is not None else True) & (x <= hi if hi is not None else True)
-    return jnp.where(inside, x, lax.stop_gradient(_clamped(x, lo, hi)))
+    bounded = x if lo is None else jnp.maximum(x, lo)  # one operation a bound: XLA splits kernels of many operations over threads, also small ones
+    bounded = bounded if hi is None else jnp.minimum(bounded, hi)
+    return jnp.where(inside, x, lax.stop_gradient(bounded))
 
 
 def _clamp_tensors(x, lo, hi):

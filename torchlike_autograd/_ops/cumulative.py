@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core.shapes import wrap_dim
 from .conventions import of_nothing, only
-from .order import pick
+from .ranks import pick
 from .registry import Promote, at, call, fails, op, real
 
 _NAN, _INF = float("nan"), float("inf")

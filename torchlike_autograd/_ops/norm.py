@@ -11,6 +11,7 @@ from jax.lax import Precision
 from .._core import dtypes, shapes
 from .._core.shapes import reduce_dims
 from .conventions import BOOL_MINUS, always, char_name, fixed_power, magnitude, partials, signum, wide
+from .ranks import extreme
 from .reduce import total, type_of
 from .registry import Promote, at, call, fails, op, real
 
@@ -45,9 +46,9 @@ def _value(x, p, axes, keepdims):
         return total((x != 0).astype(jnp.finfo(x.dtype).dtype), axes, keepdims)
     size = jnp.abs(x)
     if p == _INF:
-        return jnp.max(size, axis=axes, keepdims=keepdims)
+        return extreme(size, axes, keepdims, True)
     if p == -_INF:
-        return jnp.min(size, axis=axes, keepdims=keepdims)
+        return extreme(size, axes, keepdims, False)
     if p == 1:
         return total(size, axes, keepdims)
     if p == 2:

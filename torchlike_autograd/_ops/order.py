@@ -11,6 +11,7 @@ from .._core import dtypes
 from .._core.shapes import reduce_dims, wrap_dim
 from .compare import maximum, minimum
 from .conventions import larger_tangent, only, smaller_tangent
+from .ranks import extreme, first_extreme, order, ordered, pick
 from .reduce import total, type_of
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
 
@@ -30,26 +31,6 @@ def nonempty(name, x, axes, error=IndexError):
     for d in axes:
         if x.shape[d] == 0:
             raise error(f"{name}: Expected reduction dim {d} to have non-zero size.")
-
-
-def pick(x, indices, axis):
-    """The elements at `indices` along an axis; their gradients go back to these places."""
-    return jnp.take_along_axis(x, indices, axis=axis, mode="promise_in_bounds")
-
-
-def _ordered(x):
-    """bool as numbers, for comparisons."""
-    return x.astype(jnp.uint8) if x.dtype == bool else x
-
-
-def order(x, axis, descending=False):
-    """The indices that sort x stably along an axis; NaN counts as greatest."""
-    x = jax.lax.stop_gradient(_ordered(x))
-    if descending:
-        x = jnp.flip(x, axis)
-    places = jax.lax.broadcasted_iota(jnp.int64, x.shape, axis)
-    out = jax.lax.sort((x, places), dimension=axis, is_stable=True, num_keys=1)[1]
-    return jnp.flip(x.shape[axis] - 1 - out, axis) if descending else out
 
 
 def _chosen(x, indices, axis, keepdim):
@@ -75,20 +56,21 @@ def _check_rows(name, x, dim):
 # Extremes: gradients are shared by equals without `dim`, and go to the chosen index with it
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3, 4))
-def extreme(x, axes, keepdims, greatest, nan_shares):
+def _shared(x, axes, keepdims, greatest, nan_shares):
     """max or min over axes; equals share the gradient (NaNs among themselves where `nan_shares`)."""
-    return (jnp.max if greatest else jnp.min)(x, axis=axes, keepdims=keepdims)
+    return extreme(x, axes, keepdims, greatest)
 
 
-@extreme.defjvp
+@_shared.defjvp
 def _(axes, keepdims, greatest, nan_shares, primals, tangents):
     x = primals[0]
-    full = extreme(x, axes, True, greatest, nan_shares)
+    full = extreme(x, axes, True, greatest)
     mask = x == full
     if nan_shares:
         mask = mask | jnp.isnan(x)
     mask = mask.astype(x.dtype)
-    share = tangents[0] * mask / total(mask, axes, True)
+    count = total(mask, axes, True)
+    share = tangents[0] * jnp.where(count == 0, jnp.nan, mask / jnp.where(count == 0, 1, count))  # nobody's share of a NaN is NaN, however XLA multiplies masks
     return full if keepdims else jnp.squeeze(full, axes), total(share, axes, keepdims)
 
 
@@ -104,23 +86,14 @@ def _extreme_of_all(name, x, greatest):
     if x.size == 0:
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.")
     only(f"{name}_all", x, "bifu")
-    return extreme(x, tuple(range(x.ndim)), False, greatest, True)
-
-
-def _first_extreme(greatest):
-    find = jax.lax.argmax if greatest else jax.lax.argmin
-
-    def select(x, axis):
-        return jnp.expand_dims(find(jax.lax.stop_gradient(_ordered(x)), axis, jnp.int64), axis)
-
-    return select
+    return _shared(x, tuple(range(x.ndim)), False, greatest, True)
 
 
 def _extreme_along(name, x, dim, keepdim, greatest):
     _check_rows(f"{name}()", x, dim)
     if jnp.iscomplexobj(x):
         raise RuntimeError(f"{name}(): does not support complex input")
-    return _by_row(_first_extreme(greatest), x, dim, keepdim)
+    return _by_row(partial(first_extreme, greatest=greatest), x, dim, keepdim)
 
 
 _TWO = [call(real(3), real(3)), call(real(2, 3), real(3))]
@@ -179,7 +152,7 @@ def _extreme_over(name, x, dim, keepdim, greatest):
     axes = reduce_dims(dim, x.ndim)
     nonempty(f"{name}()", x, dim if dim and x.ndim else axes)
     only("max_values_cpu" if greatest else "min_values_cpu", x, "bifu")
-    return extreme(x, axes, keepdim, greatest, False)
+    return _shared(x, axes, keepdim, greatest, False)
 
 
 _OVER = [call(real(2, 3)), call(real(2, 3, 2), (0, 2)), call(real(2, 3), 1, True), call(real(()), 0)]
@@ -208,7 +181,7 @@ def aminmax(self, *, dim=None, keepdim=False):
     axes = reduce_dims(dim, self.ndim)
     nonempty("aminmax", self, axes)
     only("aminmax_cpu", self, "bif")
-    return extreme(self, axes, keepdim, False, False), extreme(self, axes, keepdim, True, False)
+    return _shared(self, axes, keepdim, False, False), _shared(self, axes, keepdim, True, False)
 
 
 def _place(name, x, dim, keepdim, greatest):
@@ -220,8 +193,8 @@ def _place(name, x, dim, keepdim, greatest):
     if x.dtype == bool or jnp.iscomplexobj(x):
         raise RuntimeError(f"{name}(): does not support {'bool' if x.dtype == bool else 'complex'} input")
     if dim is not None:
-        return _by_row(_first_extreme(greatest), x, dim, keepdim)[1]
-    out = _first_extreme(greatest)(x.reshape(-1), 0)
+        return _by_row(partial(first_extreme, greatest=greatest), x, dim, keepdim)[1]
+    out = first_extreme(x.reshape(-1), 0, greatest)
     return out.reshape((1,) * x.ndim if keepdim else ())
 
 
@@ -302,7 +275,7 @@ def topk(self, *, k, dim=-1, largest=True, sorted=True):
         raise RuntimeError(f"topk does not support {'bool' if self.dtype == bool else 'complex'} dtypes on CPU")
     if self.ndim == 0:
         return self, jnp.zeros((), jnp.int64)
-    indices = jax.lax.slice_in_dim(order(self, axis, largest), 0, k, axis=axis)
+    indices = order(self, axis, largest, k)
     return pick(self, indices, axis), indices
 
 
@@ -318,7 +291,7 @@ def kthvalue(self, *, k, dim=-1, keepdim=False):
     if not 1 <= k <= (self.shape[axis] if self.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     only("kthvalue_cpu", self, "if")
-    return _by_row(lambda x, a: jax.lax.slice_in_dim(order(x, a), k - 1, k, axis=a), self, dim, keepdim)
+    return _by_row(lambda x, a: jax.lax.slice_in_dim(order(x, a, k=k), k - 1, k, axis=a), self, dim, keepdim)
 
 
 def _isnan(x):
@@ -404,13 +377,13 @@ def nanmedian_dim(self, *, dim, keepdim=False):
 def _most_frequent(x, axis):
     """The last index of the most frequent value, of several the smallest."""
     ranked = order(x, axis)
-    values = pick(_ordered(x), ranked, axis)
+    values = pick(ordered(x), ranked, axis)
     place = jax.lax.broadcasted_iota(jnp.int64, x.shape, axis)
     n = x.shape[axis]
     ahead = jax.lax.slice_in_dim(values, 1, n, axis=axis) != jax.lax.slice_in_dim(values, 0, n - 1, axis=axis)
     starts = jnp.concatenate([jnp.ones_like(jax.lax.slice_in_dim(place, 0, 1, axis=axis), dtype=bool), ahead], axis=axis)
     run = place - jax.lax.cummax(jnp.where(starts, place, 0), axis=axis)
-    best = jnp.expand_dims(jax.lax.argmax(run, axis, jnp.int64), axis)
+    best = first_extreme(run, axis, True)
     return pick(ranked, best, axis)
 
 

@@ -9,6 +9,7 @@ from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import contiguous_strides, wrap_dim
 from .conventions import straight
 from .places import along_dim, at_least_1d, in_range, lattice, long, out_of_bounds
+from .ranks import order
 from .registry import SMOOTH, call, fails, op, real
 from .scatter import part, scatter_dim
 
@@ -47,8 +48,8 @@ def _product(x, places, src, include_self):
     """Products by a segmented scan over the elements sorted by place: multiplications only, so that zeros are exact at any order."""
     own = x if include_self else jnp.where(_touched(x.size, places), jnp.ones((), x.dtype), x)
     where = jnp.concatenate([jnp.arange(x.size, dtype=jnp.int64), places])
-    order = jnp.argsort(where, stable=True)
-    where, values = where[order], jnp.concatenate([own, src])[order]
+    ranked = order(where, 0)
+    where, values = where[ranked], jnp.concatenate([own, src])[ranked]
     first = jnp.concatenate([jnp.ones(1, bool), where[1:] != where[:-1]])
 
     def join(left, right):
