@@ -12,7 +12,7 @@ import weakref
 from sys import getrefcount
 
 from . import execute
-from .nodes import changes
+from .nodes import Leaf, changes
 from .record import thread
 from .speed import native
 
@@ -105,13 +105,19 @@ def _attached(tape, dying):
 attached = _attached if native is None else native.attached
 
 
-def _unreachable(tape, mask, held, nodes):
+def _reachable(tape, mask, held):
+    """Slots from which somebody can walk the graph, and those that they reach."""
     alive = {i for i, v in enumerate(tape.values) if mask[i] and v.needs and v.leaf is None}
     alive.update(held)
     steps = tape.prefix.steps()[0]
     for step in reversed(steps):
         if step.kind in ("op", "function") and any(step.first + i in alive for i in range(len(step.out_avals))):
             alive.update(s for s in step.ins if type(s) is not tuple)
+    return alive, steps
+
+
+def _unreachable(tape, mask, held, nodes):
+    alive, steps = _reachable(tape, mask, held)
     return tuple([s.first for s in steps if s.out_avals and s.first in nodes and not any(s.first + i in alive for i in range(len(s.out_avals)))])
 
 
@@ -128,6 +134,30 @@ def query():
     tape = thread.state.tape
     if tape.contexts or tape.extra:
         sweep(tape)
+    if Leaf.watched[0] and tape.open and len(tape.values) == tape.prefix.size and thread.state.extra.get("pass") is None:
+        _sweep_leaves(tape)
+
+
+def _sweep_leaves(tape):
+    """Let go the hooks of leaves whose tensors are gone, where no graph that somebody holds leads there; what more than this tape holds is left alone."""
+    places: dict = {}
+    for slot, v in [*((-i - 1, v) for i, v in enumerate(tape.inputs)), *enumerate(tape.values)]:
+        leaf = v.leaf
+        if leaf is not None and leaf.observed() and leaf.tensor() is None:
+            places.setdefault(id(leaf), [leaf]).append(slot)
+    if not places:
+        return
+    del leaf, v  # held by nobody here, to be counted
+    mask = execute.live_mask(tape.values)
+    held = [first for first in tape.contexts if getrefcount(tape.contexts[first]) > _IDLE]
+    held += [key[1] for key, found in tape.extra.items() if type(key) is tuple and found() is not None]
+    alive = _reachable(tape, mask, held)[0]
+    inputs = [getrefcount(v) > _IDLE + 2 for v in tape.inputs]  # the name here, and the table of what was entered
+    for leaf, *slots in [places.pop(key) for key in list(places)]:
+        own = len(slots) + sum(x is leaf for x in tape.leaves.values())
+        if getrefcount(leaf) == own + 2 + (_IDLE - 1) and not any(s in alive or (mask[s] if s >= 0 else inputs[-s - 1]) for s in slots):
+            changes[0] += 1
+            leaf.hooks = leaf.post = leaf.prehooks = leaf.posthooks = None
 
 
 execute.ending[0] = sweep

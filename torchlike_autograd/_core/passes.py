@@ -99,12 +99,27 @@ def will_execute(node) -> bool:
     return key in run or captured
 
 
+def node_now():
+    """The node that runs, None outside of a pass."""
+    p = current()
+    if p is None or p.now == ():
+        return None
+    if p.now is None:
+        raise NotImplementedError("_current_autograd_node: asked by a hook of a tensor whose node runs as part of a compiled stage")
+    return _node(p.now)
+
+
 def execution_order():
     """The nodes of the current pass in the order in which they run."""
     p = current()
     if p is None:
         raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    if thread.state.extra.get("multithreading", True):
+        raise RuntimeError("get_current_graph_task_execution_order expects the current backward to be executed with multithreading disabled, e.g. by "
+                           "running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     torch.autograd.grad(...)\n")
     nodes, below, run = _needed(p)
+    if p.targets is not None:  # also those that only capture
+        run = run | ({_key(n) for n in map(_node, p.targets) if n is not None} & nodes.keys())
     waits = dict.fromkeys(run, 0)
     for key in run:
         for k in below[key]:
@@ -124,4 +139,4 @@ def execution_order():
     return out
 
 
-__all__ = ["Engine", "current", "execution_order", "keep_graph", "task_id", "will_execute"]
+__all__ = ["Engine", "current", "execution_order", "keep_graph", "node_now", "task_id", "will_execute"]

@@ -21,10 +21,12 @@ from ..._core import dtypes
 from ..._core import publish as _publish
 from ..._tensor import Tensor
 from ...autograd import gradcheck as _check
+from ...autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ...random import get_rng_state, manual_seed, set_rng_state
 from ._equal import difference
 from ._more_utils import *  # noqa: F403
 from ._parametrized import instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
+from ._recorded import RecordedCase
 
 SEED = 1234
 IS_WINDOWS, IS_MACOS, IS_LINUX = sys.platform == "win32", sys.platform == "darwin", sys.platform == "linux"
@@ -250,7 +252,7 @@ def _filled(kwargs):
 
 # The test case
 
-class TestCase(unittest.TestCase):
+class TestCase(RecordedCase):
     """unittest's, with comparisons of tensors; every test starts from the same seed."""
 
     _precision = 0.0
@@ -261,6 +263,12 @@ class TestCase(unittest.TestCase):
     def setUp(self):
         """Seed."""
         set_rng_seed(SEED)
+        self._grad_before = is_grad_enabled()
+
+    def tearDown(self):
+        """The grad mode is what it was."""
+        if hasattr(self, "_grad_before"):
+            set_grad_enabled(self._grad_before)
 
     @property
     def precision(self):
