@@ -21,9 +21,9 @@ _PER_DEATH, _MOST = 64, 4096  # values looked at for each death, on average; wha
 
 
 class _Watch(weakref.ref):
-    """key: id of the tensor; value: weak reference to the Value that it shows."""
+    """key: id of the tensor; value: weak reference to the Value that it shows; base: whether it is no view."""
 
-    __slots__ = ("key", "value")
+    __slots__ = ("base", "key", "value")
 
 
 def watch(t):
@@ -35,7 +35,7 @@ def watch(t):
         found.key = key
     elif found.value() is v:
         return
-    found.value = weakref.ref(v)
+    found.value, found.base = weakref.ref(v), t._view is None
 
 
 def unwatch(t):
@@ -46,6 +46,10 @@ def unwatch(t):
 def _died(found):
     """The tensor still holds its Value now; it is known which one, unless it was written since."""
     _watched.pop(found.key, None)
+    v = found.value()
+    if v is not None and v.tape is not None and v.tape.contexts and not v.tape.open:
+        _let_go(v)
+    del v  # held by the tensor alone, to be counted
     state = thread.state
     tape = state.tape
     if not tape.open or not (tape.contexts or tape.extra):
@@ -53,21 +57,38 @@ def _died(found):
     credit = min(state.extra.get("sweep credit", 0) + _PER_DEATH, _MOST)
     if len(tape.values) <= credit:
         credit -= len(tape.values)
-        sweep(tape, _slot_on(tape, found.value()))
+        sweep(tape, *_slot_on(tape, found.value(), found.base))
     state.extra["sweep credit"] = credit
 
 
-def _slot_on(tape, v):
-    return None if v is None or v.tape is not tape or v.stale() else v.slot
+def _let_go(v):
+    """Contexts hold the tape that holds them: where the tensor that dies was the last one outside to hold a closed tape, by its Value v, they are let go."""
+    tape = v.tape
+    if getrefcount(v) > _IDLE + 2 or getrefcount(tape) > _IDLE + 1 + len(tape.contexts) or any(getrefcount(ctx) > _IDLE + 1 for ctx in tape.contexts.values()):
+        return
+    contexts, tape.contexts = tape.contexts, {}
+    contexts.clear()
 
 
-def sweep(tape, dying=None):
+def _slot_on(tape, v, base):
+    """(slot of the Value that a dying tensor shows or None, whether its cell holds it too)."""
+    if v is None or v.tape is not tape:
+        return None, False
+    if not v.stale():
+        return v.slot, False
+    if not base:  # a view that is read again shows a Value that is not known here
+        return None, False
+    counter = v.seen[0]
+    return next((w.slot for w in reversed(tape.values) if w.needs and w.seen is not None and w.seen[0] is counter and not w.stale()), None), True
+
+
+def sweep(tape, dying=None, cell=False):
     """Let go what is attached to nodes of an open tape that nobody can reach; not while a pass runs or a call is being recorded.
 
-    dying: the slot of a Value that has one holder who is about to be gone.
+    dying: the slot of a Value that has one holder who is about to be gone; cell: with a cell that holds it too.
     """
     while tape.open and len(tape.values) == tape.prefix.size and tape.owner.extra.get("pass") is None:
-        dead = _dead(tape, dying)
+        dead = _dead(tape, dying) if not cell else _unreachable(tape, *(_attached(tape, dying, 1) or (bytes(len(tape.values)), (), ())))
         if not dead:
             return
         gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in dead]
@@ -87,11 +108,11 @@ def _dead(tape, dying):
     return out
 
 
-def _attached(tape, dying):
+def _attached(tape, dying, more=0):
     """(one byte a value: whether somebody holds it, nodes that are held, nodes with something attached); None where nothing is attached."""
     mask, contexts = bytearray(execute.live_mask(tape.values)), tape.contexts
     if dying is not None:
-        mask[dying] = max(map(getrefcount, tape.values[dying : dying + 1])) > _IDLE + 2  # this slice and the tensor
+        mask[dying] = max(map(getrefcount, tape.values[dying : dying + 1])) > _IDLE + 2 + more  # this slice and the tensor
     held = [first for first in contexts if getrefcount(contexts[first]) > _IDLE]
     nodes = [*contexts]
     for key, found in tape.extra.items():
