@@ -18,6 +18,7 @@ from . import errors, levels, nodes, record, spread
 from .asked import cuts_of, mark_useful, targets_on
 from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks
 from .nodes import Leaf, Nowhere, changes, observed
+from .passes import more_room, put_back_room
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
 from .program import kept_by
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread, threads
@@ -34,8 +35,8 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
-    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "levels", "now", "number", "roots", "targets",
-                 "undefined", "useful")
+    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "roots",
+                 "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -48,6 +49,7 @@ class Pass:
         self.callbacks = []
         self.roots = ()
         self.number = -1
+        self.depth = 0  # how many passes it runs inside
         self.now = None  # the Leaf or (tape, slot) whose node is run, where that is done in Python; () after all
         self.levels = None  # ids of the levels that the pass runs inside
 
@@ -93,6 +95,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     p.roots, p.number = roots, next(_numbers)
     outer, state.grad = modes_of(state), INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
+    room = None if outer_pass is None else more_room(p, outer_pass)
     if state.extra.get("levels"):
         p.levels = levels.of_pass(state.extra["levels"], roots)
     try:
@@ -116,6 +119,8 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
         state.grad = outer[0]
         put_back(state, outer)
         state.extra["pass"] = outer_pass
+        if room is not None:
+            put_back_room(room)
     return p.captured
 
 

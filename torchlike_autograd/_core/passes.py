@@ -6,6 +6,8 @@ All of it is found by walking `next_functions` when somebody asks; the engine ke
 from __future__ import annotations
 
 import heapq
+import itertools
+import sys
 
 from .nodes import AccumulateGrad, Leaf, Node, accumulate_node, node_at
 from .record import thread
@@ -26,6 +28,22 @@ def keep_graph() -> bool:
     """Whether the current pass keeps saved values."""
     p = current()
     return True if p is None else bool(p.keep_graph)
+
+
+_DEEPEST, _FRAMES = 5000, 60
+
+
+def more_room(p, outer):
+    """Let a pass inside a pass have frames of its own, where torch gives it a thread; returns the limit to put back, None where it stays."""
+    p.depth = outer.depth + 1
+    if p.depth % 8 or p.depth > _DEEPEST:
+        return None
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + 8 * _FRAMES)
+    return limit
+
+
+put_back_room = sys.setrecursionlimit
 
 
 class Engine:
@@ -125,7 +143,8 @@ def execution_order():
         for k in below[key]:
             if k in waits:
                 waits[k] += 1
-    ready = [(-nodes[k]._sequence_nr(), i, k) for i, k in enumerate(run) if not waits[k]]
+    turn = itertools.count()
+    ready = [(-nodes[k]._sequence_nr(), next(turn), k) for k in run if not waits[k]]
     heapq.heapify(ready)
     out = []
     while ready:
@@ -135,8 +154,8 @@ def execution_order():
             if k in waits:
                 waits[k] -= 1
                 if not waits[k]:
-                    heapq.heappush(ready, (-nodes[k]._sequence_nr(), len(out) + len(waits), k))
+                    heapq.heappush(ready, (-nodes[k]._sequence_nr(), next(turn), k))
     return out
 
 
-__all__ = ["Engine", "current", "execution_order", "keep_graph", "node_now", "task_id", "will_execute"]
+__all__ = ["Engine", "current", "execution_order", "keep_graph", "more_room", "node_now", "put_back_room", "task_id", "will_execute"]

@@ -3,6 +3,7 @@
 import sys as _sys
 
 from .._core import calls as _calls
+from .._core import profiling as _profiling
 from .._core.saved import SavedTensor
 from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler
 from ._run import _calculate_shape, _make_grads, backward, grad
@@ -41,6 +42,11 @@ def __getattr__(name):
     if name == "torch":  # programs reach the whole package by it
         return _sys.modules[__name__.rpartition(".")[0]]
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
+
+
+def _profiler_enabled() -> bool:
+    """Whether a profile is collected in this thread."""
+    return _profiling.current() is not None
 
 
 __all__ = ["Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "grad_mode", "gradcheck",

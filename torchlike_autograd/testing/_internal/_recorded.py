@@ -87,6 +87,12 @@ class RecordedCase(unittest.TestCase):
         return done.stdout, done.stderr
 
     @staticmethod
+    def runWithPytorchAPIUsageStderr(code):
+        """What such a process writes to stderr; nothing here counts uses of the API, so that it names none."""
+        env = {k: v for k, v in os.environ.items() if k not in ("CI", "TEST_SHOWLOCALS")}
+        return RecordedCase.run_process_no_exception(code, env={**env, "PYTORCH_API_USAGE_STDERR": "1"})[1].decode("ascii")
+
+    @staticmethod
     def remove_empty_lines(input_string):
         """A text without its empty lines."""
         return "\n".join(line for line in input_string.split("\n") if line.strip())
