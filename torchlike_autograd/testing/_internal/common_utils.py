@@ -263,6 +263,7 @@ class TestCase(RecordedCase):
     def setUp(self):
         """Seed; no advice about programs that compile again and again, which tests over shapes are full of."""
         set_rng_seed(SEED)
+        self.addCleanup(execute.advice.__setitem__, 0, execute.advice[0])
         execute.advice[0] = False
         self._grad_before = is_grad_enabled()
 
@@ -344,13 +345,12 @@ class TestCase(RecordedCase):
             return
         self.fail("Did not raise when expected to")
 
-    @contextlib.contextmanager
-    def assertNotWarn(self, *args, **kwargs):
-        """No warning inside."""
-        with warnings.catch_warnings(record=True) as said:
+    def assertNotWarn(self, callable, msg=""):
+        """Calling something gives no warning, with those that come once coming again."""
+        with set_warn_always_context(True), warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            yield
-        self.assertFalse(said, f"Expect no warnings, but got {said}")
+            callable()
+        self.assertTrue(not said, msg or f"{[str(w.message) for w in said]}")
 
     @contextlib.contextmanager
     def assertWarnsOnceRegex(self, category, regex=""):
