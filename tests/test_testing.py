@@ -111,3 +111,58 @@ def test_logged_records():
 
     assert run(Tests) == (3, [], 0)
     assert torch.autograd.graph.log.getEffectiveLevel() == 30
+
+
+def test_recorded_texts_and_silence(tmp_path, monkeypatch):
+    """`assertExpected` reads the file beside the test, `assertNotWarn` calls what it is given."""
+    import sys
+    import types
+    import warnings
+
+    class Tests(utils.TestCase):
+        def test_there(self):
+            self.assertExpected("a\nb", "part")
+
+        def test_other(self):
+            self.assertExpected("c", "part")
+
+        def test_missing(self):
+            with self.assertRaisesRegex(RuntimeError, "No expect file exists"):
+                self.assertExpected("a")
+
+        def test_quiet(self):
+            self.assertNotWarn(lambda: None)
+
+        def test_loud(self):
+            self.assertNotWarn(lambda: warnings.warn("loud", stacklevel=1))
+
+        def test_grad_mode(self):
+            torch.set_grad_enabled(False)
+
+        def test_process(self):
+            self.assertIn(b"2.0", self.run_process_no_exception("import torch; print(torch.ones(2).sum().item())")[0])
+
+    module = types.ModuleType("recorded_texts")
+    module.__file__ = str(tmp_path / "recorded_texts.py")
+    monkeypatch.setitem(sys.modules, "recorded_texts", module)
+    Tests.__module__ = "recorded_texts"
+    (tmp_path / "expect").mkdir()
+    for name in ("test_there", "test_other"):
+        (tmp_path / "expect" / f"{Tests.__qualname__}.{name}-part.expect").write_text("a\nb")
+    assert run(Tests) == (7, ["test_loud", "test_other"], 0)
+    assert torch.is_grad_enabled()
+
+
+def test_advice_about_compiling_is_for_programs():
+    """No test sees a warning that its own shapes brought about."""
+    import warnings
+
+    class Tests(utils.TestCase):
+        def test_shapes(self):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                for n in range(1, 20):
+                    torch.ones(n).mul(2).sum().item()
+            self.assertEqual([str(w.message) for w in said], [])
+
+    assert run(Tests) == (1, [], 0)

@@ -17,7 +17,7 @@ _grad_dtypes: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # Leaf ->
 
 
 class _Cast:
-    """The first hook of a leaf whose gradient has another dtype."""
+    """The first hook of a leaf whose gradient has another dtype, or any (None)."""
 
     any_type = True
 
@@ -25,7 +25,7 @@ class _Cast:
         self.dtype = dtype
 
     def __call__(self, g):
-        return g.to(self.dtype)
+        return None if self.dtype is None or g is None else g.to(self.dtype)
 
 
 def grad_dtype_of(t):
@@ -57,7 +57,7 @@ class Members:
         _grad_dtypes[leaf] = value
         hooks = OrderedDict() if leaf.hooks is None else leaf.hooks
         hooks.pop("grad_dtype", None)
-        if value is not None and value is not self.dtype:
+        if value is not self.dtype:
             hooks["grad_dtype"] = _Cast(value)
             hooks.move_to_end("grad_dtype", last=False)
         leaf.hooks = hooks or None

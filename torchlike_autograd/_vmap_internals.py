@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from .autograd._vmap import vmap
+from ._core import levels
+from .autograd._vmap import vmap as _new_vmap
 
 __all__ = ["vmap"]
+
+
+def vmap(func, in_dims=0, out_dims=0):
+    """`torch.vmap` as it was: a Function inside runs as it is, and nothing is drawn at random."""
+    return _new_vmap(func, in_dims, out_dims, levels.OLD)
 
 
 def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through=False):

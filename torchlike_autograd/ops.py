@@ -55,6 +55,22 @@ class _Ops(types.ModuleType):
         raise OSError(f"torch.ops.load_library: {path} holds operators for PyTorch's own runtime")
 
 
+def _profiler_op(name):
+    """torch.ops.profiler: ranges that are begun and ended by calls."""
+    from .autograd.profiler import record_function
+
+    def begin(name, args=None):
+        """Begin a range; its handle."""
+        return record_function(name, args).__enter__()
+
+    def end(handle):
+        """End it."""
+        handle.__exit__(None, None, None)
+
+    return {"_record_function_enter": begin, "_record_function_enter_new": begin, "_record_function_exit": end}.get(name)
+
+
 publish.load_all()
+profiler = OpNamespace("profiler", _profiler_op)
 aten = OpNamespace("aten", packet)
 sys.modules[__name__].__class__ = _Ops

@@ -17,6 +17,7 @@ from . import _autograd, _functions, _functorch  # noqa: F401
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
+_current_autograd_node = passes.node_now
 _will_engine_execute_node = passes.will_execute
 _ImperativeEngine = passes.Engine
 _TensorMeta = TensorMeta
@@ -47,6 +48,39 @@ class _WeakTensorRef:
         """Whether the tensor is gone."""
         lifetimes.query()
         return self._ref() is None
+
+
+_cached = {"enabled": False}  # and id of a tensor: a weak reference to it
+
+
+def _set_cached_tensors_enabled(enabled):
+    """Whether tensors are noted as cached ones (those that a graph of CUDA's would write again)."""
+    _cached["enabled"] = bool(enabled)
+
+
+def _cached_asked(name, t, result):
+    if not isinstance(t, Tensor):
+        raise TypeError(f"{name}(): incompatible function arguments. The following argument types are supported:\n    1. (arg0: torch.Tensor) -> {result}"
+                        f"\n\nInvoked with: {t!r}")
+    if not _cached["enabled"] and name != "_is_cached_tensor":
+        raise RuntimeError(f"{name}: cached tensors are not enabled")
+    return id(t)
+
+
+def _add_cached_tensor(t):
+    """Note a tensor as cached; once, however often."""
+    key = _cached_asked("_add_cached_tensor", t, "None")
+    _cached[key] = weakref.ref(t, lambda _: _cached.pop(key, None))
+
+
+def _remove_cached_tensor(t):
+    """Forget it."""
+    _cached.pop(_cached_asked("_remove_cached_tensor", t, "None"), None)
+
+
+def _is_cached_tensor(t) -> bool:
+    """Whether it is noted, and that is enabled."""
+    return _cached_asked("_is_cached_tensor", t, "bool") in _cached and _cached["enabled"]
 
 
 TensorBase = _TensorBase = Tensor

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import weakref
 
 import jax.numpy as jnp
 
@@ -18,6 +19,29 @@ from .record import INPLACE, slot_table
 from .saying import warn
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class _Notes(dict):
+    """Metadata whose "parent_" is a node of the same tape: it is held by its place there, since the node would hold the tape, which holds this."""
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        return _node(self.tape(), found) if key == "parent_" and type(found) is int else found
+
+    def get(self, key, default=None):
+        """`dict.get`."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def items(self):
+        """`dict.items`."""
+        return [(key, self[key]) for key in self]
+
+    def values(self):
+        """`dict.values`."""
+        return [self[key] for key in self]
 
 
 class Anomaly:
@@ -35,7 +59,12 @@ class Anomaly:
             seen.metadata = {}
         stack = [f for f in traceback.extract_stack() if not f.filename.startswith(_HERE)]
         seen.metadata["traceback_"] = traceback.format_list(stack)
-        if self.running is not None:
+        if self.running is None:
+            return
+        if self.running[0] is tape:
+            notes = seen.metadata = _Notes(seen.metadata)
+            notes["parent_"], notes.tape = self.running[1], weakref.ref(tape)
+        else:
             seen.metadata["parent_"] = _node(*self.running)
 
     def cuts(self, tape):

@@ -16,8 +16,9 @@ from .._ops.spec import spec_of
 from .._tensor import wrap
 from . import errors, levels, nodes, record, spread
 from .asked import cuts_of, mark_useful, targets_on
-from .hooks import checked, posthooks, prehooks, run_hooks, shown, tensor_hooks
+from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks
 from .nodes import Leaf, Nowhere, changes, observed
+from .passes import more_room, put_back_room
 from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
 from .program import kept_by
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread, threads
@@ -34,8 +35,8 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
-    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "frontier", "keep_graph", "levels", "number", "roots", "targets",
-                 "undefined", "useful")
+    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "roots",
+                 "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -48,6 +49,8 @@ class Pass:
         self.callbacks = []
         self.roots = ()
         self.number = -1
+        self.depth = 0  # how many passes it runs inside
+        self.now = None  # the Leaf or (tape, slot) whose node is run, where that is done in Python; () after all
         self.levels = None  # ids of the levels that the pass runs inside
 
     def give(self, where, g):
@@ -90,8 +93,9 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
     state = thread.state
     p = Pass(keep_graph, create_graph, targets, accumulate)
     p.roots, p.number = roots, next(_numbers)
-    outer, state.grad = state.grad, INFERENCE if state.inference else create_graph
+    outer, state.grad = modes_of(state), INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
+    room = None if outer_pass is None else more_room(p, outer_pass)
     if state.extra.get("levels"):
         p.levels = levels.of_pass(state.extra["levels"], roots)
     try:
@@ -103,14 +107,20 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
             run_tape(p, tape, p.frontier.pop(tape))
         if native is not None and p.targets is None and not create_graph:
             native.finish(p.arrived)
+        modes = modes_of(state)
         while p.arrived:
             leaf = next(iter(p.arrived))
             finish_leaf(p, leaf, p.arrived.pop(leaf))
+            put_back(state, modes)
+        p.now = ()
         for f in p.callbacks:
             f()
     finally:
-        state.grad = outer
+        state.grad = outer[0]
+        put_back(state, outer)
         state.extra["pass"] = outer_pass
+        if room is not None:
+            put_back_room(room)
     return p.captured
 
 
@@ -165,7 +175,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
     undefined gradients reached.
     """
     items = list(reversed(plan.items))
-    seen, last, done = changes[0], _NEVER, set()
+    state, seen, last, done = thread.state, changes[0], _NEVER, set()
+    modes = modes_of(state)
     went = native.walk(p, tape, plan.items, grads, changes) if native is not None and _goes_straight(p, tape) else 0
     if went == len(items):
         return list(plan.lost)
@@ -183,7 +194,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             grads.update(zip(item.outs, outs))
             continue
         if item[0] == "node":
-            anomaly = thread.state.anomaly
+            anomaly = state.anomaly
             complete = run_node(p, tape, item, grads) if anomaly is None else anomaly.run(run_node, p, tape, item, grads)
         elif item[0] == "gradient":
             complete = run_watched(p, tape, item, grads, seen, looked)
@@ -192,6 +203,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             complete = True
             if _leaf_event(p, tape, item[1], grads, plan):
                 done.add(item[1])
+        p.now = None
+        put_back(state, modes)
         if type(item[1]) is Step:
             last = item[1].first
             if not complete:
@@ -357,26 +370,32 @@ def _record_pull(form, gs, ins):
 def run_node(p, tape, item, grads):
     """A step with hooks on it, a captured non-leaf, or a custom Function; False where a wanted gradient did not come."""
     _, step, wanted, given = item
+    ctx = tape.contexts[step.first] if step.kind == "function" else None
+    p.now = (tape, step.first)
     seen = observed(tape, step.first)
+    late = seen is None or not seen.posthooks  # hooks that come while the node runs are shown no gradients, as torch has moved them then
     outs = [grads.pop(step.first + i, None) for i in range(len(step.out_avals))]
     came = outs if seen is None else tensor_hooks(p, step, seen, outs)
     _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     filled = not wanted and p.accumulate and any(_captured_here(p, tape, step.first + i) for i in range(len(outs)))
     if seen is not None and seen.prehooks and (wanted or filled):
-        outs = prehooks(seen, outs)
+        outs = prehooks(seen, outs) if ctx is None else ctx.of_tensors(prehooks(seen, ctx.per_output(outs)))
     if not wanted:
-        if step.kind == "function" and filled and any(g is not None for g in outs):
-            tape.contexts[step.first].run_backward(outs, p)
+        if ctx is not None and filled and any(g is not None for g in outs):
+            ctx.run_backward(outs, p)
         if seen is not None and seen.posthooks and filled:
-            posthooks(step, seen, (), (), outs)  # a target whose `.grad` is filled runs, and its gradients go nowhere
+            posthooks(step, seen, (), (), outs if ctx is None else ctx.per_output(outs))  # a target whose `.grad` is filled runs, and its gradients go nowhere
         return True
-    if step.kind == "function":
-        full = tape.contexts[step.first].run_backward(outs, p)
+    if ctx is not None:
+        full = ctx.run_backward(outs, p)
+        seen = observed(tape, step.first)
+        if seen is not None and seen.posthooks:
+            full = posthooks(step, seen, range(len(full)), full, () if late else ctx.per_output(outs), ctx.edge_places())
         ins = [full[i] for i in wanted]
     else:
         ins = _run_pull(p, tape, step, wanted, outs)
-    if seen is not None and seen.posthooks:
-        ins = posthooks(step, seen, wanted, ins, outs, tape.contexts[step.first].edge_places() if step.kind == "function" else None)
+        if seen is not None and seen.posthooks:
+            ins = posthooks(step, seen, wanted, ins, () if late else outs)
     if thread.state.anomaly is not None:
         thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)
@@ -408,6 +427,7 @@ def run_watched(p, tape, item, grads, seen, looked):
     first = step.first
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
     if not looked:
+        p.now = (tape, first)
         came = tensor_hooks(p, step, tape.extra[first], outs)
         if not p.accumulate:
             _capture(p, tape, step, came)
@@ -497,6 +517,7 @@ def finish_leaf(p, leaf, g):
         if g is not None:
             accumulate(leaf, g, p)
         return
+    p.now = leaf
     if leaf.hooks and (p.accumulate or p.targets is None or leaf in p.targets):
         g = run_hooks(leaf.hooks, g)
     if p.targets is not None and leaf in p.targets and not p.accumulate:
@@ -513,8 +534,16 @@ def finish_leaf(p, leaf, g):
     t = leaf.tensor()
     if t is not None and not t.requires_grad:
         return
+    arrived = shown(g)
     if g is not None:
-        accumulate(leaf if t is None else t._leaf, g, p)
+        to = leaf if t is None else t._leaf
+        first = to.grad is None and not p.create_graph
+        if to.grad is not None and to.grad.dtype is not g.aval.dtype:  # a leaf that takes any: what is there keeps its dtype
+            to.grad = to.grad + shown(g) if p.create_graph else to.grad.add_(shown(g))
+        else:
+            accumulate(to, g, p)
+        if first and leaf.posthooks:  # torch keeps the gradient itself then: what is written to `.grad` is seen in both
+            arrived = to.grad.detach()
     if leaf.post:
         for f in list(leaf.post.values()):
             result = f(t)
@@ -523,7 +552,7 @@ def finish_leaf(p, leaf, g):
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
-            f((), (shown(g),))
+            f((), (arrived,))
 
 
 def accumulate(leaf, g, p):

@@ -152,8 +152,11 @@ def mapped_mask():
     return RuntimeError("vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a boolean mask.")
 
 
-def mapped_random():
-    """A draw inside a map that does not say what draws mean."""
+def mapped_random(old=False):
+    """A draw inside a map that does not say what draws mean; old: of the kind that gradients are batched by."""
+    if old:
+        return RuntimeError("vmap: We do not yet support calling random operations inside of vmap. Please perform random operations outside of vmap as a "
+                            "workaround")
     return RuntimeError(
         "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness flags on vmap or perform the "
         "randomness operation out of vmap")

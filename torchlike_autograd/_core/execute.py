@@ -385,6 +385,7 @@ def clear_caches():
             state.tape = Tape(state)
 
 
+advice = [True]  # whether a place that keeps compiling is told so
 _places: dict = {}  # line of user code -> [compiles there, last program]
 
 
@@ -397,7 +398,7 @@ def _explain_recompiles(program):
         return
     entry = _places.setdefault(place, [0, None])
     entry[0] += 1
-    if entry[0] == 8:
+    if entry[0] == 8 and advice[0]:
         warnings.warn_explicit(
             f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[1], program)}. "
             "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)

@@ -1,4 +1,4 @@
-"""Calling hooks in a backward pass (layer 6): of tensors and nodes, and what they may return; retained gradients."""
+"""Calling hooks in a backward pass (layer 6): of tensors and nodes, and what they may return and leave changed; retained gradients."""
 
 from __future__ import annotations
 
@@ -90,7 +90,27 @@ def _legacy(v):
 
 def retain(t, g, p):
     leaf = t._leaf_point()
+    if p.create_graph and g.needs and leaf.grad is None:
+        leaf.grad = shown(g).clone()
+        return
     leaf.grad = wrap(g if leaf.grad is None else p.add(leaf.grad._value(), g))  # never in place, as in torch
 
 
-__all__ = ["checked", "posthooks", "prehooks", "retain", "run_hooks", "shown", "tensor_hooks"]
+def modes_of(state):
+    """What a hook may leave changed in its thread: torch's engine puts it back after every node (grad mode, inference mode, hooks on what is saved)."""
+    return state.grad, state.inference, state.extra.get("grad"), state.saved_hooks
+
+
+def put_back(state, modes):
+    """Undo what was left changed."""
+    if state.grad is modes[0] and state.inference is modes[1] and state.saved_hooks is modes[3]:
+        return
+    state.grad, state.inference, state.extra["grad"], hooks = modes
+    if state.saved_hooks is not hooks:
+        from .watch import rewatch  # cycle: watch stands on saved, which reads Values with the engine
+
+        state.saved_hooks = hooks
+        rewatch(state)
+
+
+__all__ = ["checked", "modes_of", "posthooks", "prehooks", "put_back", "retain", "run_hooks", "shown", "tensor_hooks"]

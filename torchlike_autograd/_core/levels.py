@@ -15,6 +15,8 @@ from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors
 from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
 
+OLD = "old"  # the randomness of a map of torch's older kind, which batches gradients: Functions run in it as they are
+
 
 class Level:
     """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map; leaves: those that a reverse-mode one made,
@@ -283,8 +285,8 @@ _NAMED = ("fill", "index_put")  # and by one that says which
 def draw(f, shape):
     """(array, levels) of a random draw of `shape` by f(shape), under the maps that run: one draw for each example where they say so."""
     maps = [lv for lv in running() if lv.kind == MAP]
-    if any(lv.randomness == "error" for lv in maps):
-        raise errors.mapped_random()
+    if any(lv.randomness in ("error", OLD) for lv in maps):
+        raise errors.mapped_random(any(lv.randomness is OLD for lv in maps))
     own = tuple(lv.key for lv in maps if lv.randomness == "different")
     return f((*(n for _, n, _ in own), *shape)), own
 
@@ -292,8 +294,8 @@ def draw(f, shape):
 def refuse_random():
     """torch's error for a draw inside a map; NotImplementedError for one that cannot be made for each example."""
     maps = [lv for lv in running() if lv.kind == MAP]
-    if any(lv.randomness == "error" for lv in maps):
-        raise errors.mapped_random()
+    if any(lv.randomness in ("error", OLD) for lv in maps):
+        raise errors.mapped_random(any(lv.randomness is OLD for lv in maps))
     if any(lv.randomness == "different" for lv in maps):
         raise NotImplementedError("this random function inside vmap with randomness='different'")
 

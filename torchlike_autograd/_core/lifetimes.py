@@ -12,7 +12,7 @@ import weakref
 from sys import getrefcount
 
 from . import execute
-from .nodes import changes
+from .nodes import Leaf, changes
 from .record import thread
 from .speed import native
 
@@ -21,9 +21,9 @@ _PER_DEATH, _MOST = 64, 4096  # values looked at for each death, on average; wha
 
 
 class _Watch(weakref.ref):
-    """key: id of the tensor; value: weak reference to the Value that it shows."""
+    """key: id of the tensor; value: weak reference to the Value that it shows; base: whether it is no view."""
 
-    __slots__ = ("key", "value")
+    __slots__ = ("base", "key", "value")
 
 
 def watch(t):
@@ -35,7 +35,7 @@ def watch(t):
         found.key = key
     elif found.value() is v:
         return
-    found.value = weakref.ref(v)
+    found.value, found.base = weakref.ref(v), t._view is None
 
 
 def unwatch(t):
@@ -46,6 +46,10 @@ def unwatch(t):
 def _died(found):
     """The tensor still holds its Value now; it is known which one, unless it was written since."""
     _watched.pop(found.key, None)
+    v = found.value()
+    if v is not None and v.tape is not None and v.tape.contexts and not v.tape.open:
+        _let_go(v)
+    del v  # held by the tensor alone, to be counted
     state = thread.state
     tape = state.tape
     if not tape.open or not (tape.contexts or tape.extra):
@@ -53,21 +57,38 @@ def _died(found):
     credit = min(state.extra.get("sweep credit", 0) + _PER_DEATH, _MOST)
     if len(tape.values) <= credit:
         credit -= len(tape.values)
-        sweep(tape, _slot_on(tape, found.value()))
+        sweep(tape, *_slot_on(tape, found.value(), found.base))
     state.extra["sweep credit"] = credit
 
 
-def _slot_on(tape, v):
-    return None if v is None or v.tape is not tape or v.stale() else v.slot
+def _let_go(v):
+    """Contexts hold the tape that holds them: where the tensor that dies was the last one outside to hold a closed tape, by its Value v, they are let go."""
+    tape = v.tape
+    if getrefcount(v) > _IDLE + 2 or getrefcount(tape) > _IDLE + 1 + len(tape.contexts) or any(getrefcount(ctx) > _IDLE + 1 for ctx in tape.contexts.values()):
+        return
+    contexts, tape.contexts = tape.contexts, {}
+    contexts.clear()
 
 
-def sweep(tape, dying=None):
+def _slot_on(tape, v, base):
+    """(slot of the Value that a dying tensor shows or None, whether its cell holds it too)."""
+    if v is None or v.tape is not tape:
+        return None, False
+    if not v.stale():
+        return v.slot, False
+    if not base:  # a view that is read again shows a Value that is not known here
+        return None, False
+    counter = v.seen[0]
+    return next((w.slot for w in reversed(tape.values) if w.needs and w.seen is not None and w.seen[0] is counter and not w.stale()), None), True
+
+
+def sweep(tape, dying=None, cell=False):
     """Let go what is attached to nodes of an open tape that nobody can reach; not while a pass runs or a call is being recorded.
 
-    dying: the slot of a Value that has one holder who is about to be gone.
+    dying: the slot of a Value that has one holder who is about to be gone; cell: with a cell that holds it too.
     """
     while tape.open and len(tape.values) == tape.prefix.size and tape.owner.extra.get("pass") is None:
-        dead = _dead(tape, dying)
+        dead = _dead(tape, dying) if not cell else _unreachable(tape, *(_attached(tape, dying, 1) or (bytes(len(tape.values)), (), ())))
         if not dead:
             return
         gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in dead]
@@ -87,11 +108,11 @@ def _dead(tape, dying):
     return out
 
 
-def _attached(tape, dying):
+def _attached(tape, dying, more=0):
     """(one byte a value: whether somebody holds it, nodes that are held, nodes with something attached); None where nothing is attached."""
     mask, contexts = bytearray(execute.live_mask(tape.values)), tape.contexts
     if dying is not None:
-        mask[dying] = max(map(getrefcount, tape.values[dying : dying + 1])) > _IDLE + 2  # this slice and the tensor
+        mask[dying] = max(map(getrefcount, tape.values[dying : dying + 1])) > _IDLE + 2 + more  # this slice and the tensor
     held = [first for first in contexts if getrefcount(contexts[first]) > _IDLE]
     nodes = [*contexts]
     for key, found in tape.extra.items():
@@ -105,13 +126,19 @@ def _attached(tape, dying):
 attached = _attached if native is None else native.attached
 
 
-def _unreachable(tape, mask, held, nodes):
+def _reachable(tape, mask, held):
+    """Slots from which somebody can walk the graph, and those that they reach."""
     alive = {i for i, v in enumerate(tape.values) if mask[i] and v.needs and v.leaf is None}
     alive.update(held)
     steps = tape.prefix.steps()[0]
     for step in reversed(steps):
         if step.kind in ("op", "function") and any(step.first + i in alive for i in range(len(step.out_avals))):
             alive.update(s for s in step.ins if type(s) is not tuple)
+    return alive, steps
+
+
+def _unreachable(tape, mask, held, nodes):
+    alive, steps = _reachable(tape, mask, held)
     return tuple([s.first for s in steps if s.out_avals and s.first in nodes and not any(s.first + i in alive for i in range(len(s.out_avals)))])
 
 
@@ -128,6 +155,30 @@ def query():
     tape = thread.state.tape
     if tape.contexts or tape.extra:
         sweep(tape)
+    if Leaf.watched[0] and tape.open and len(tape.values) == tape.prefix.size and thread.state.extra.get("pass") is None:
+        _sweep_leaves(tape)
+
+
+def _sweep_leaves(tape):
+    """Let go the hooks of leaves whose tensors are gone, where no graph that somebody holds leads there; what more than this tape holds is left alone."""
+    places: dict = {}
+    for slot, v in [*((-i - 1, v) for i, v in enumerate(tape.inputs)), *enumerate(tape.values)]:
+        leaf = v.leaf
+        if leaf is not None and leaf.observed() and leaf.tensor() is None:
+            places.setdefault(id(leaf), [leaf]).append(slot)
+    if not places:
+        return
+    del leaf, v  # held by nobody here, to be counted
+    mask = execute.live_mask(tape.values)
+    held = [first for first in tape.contexts if getrefcount(tape.contexts[first]) > _IDLE]
+    held += [key[1] for key, found in tape.extra.items() if type(key) is tuple and found() is not None]
+    alive = _reachable(tape, mask, held)[0]
+    inputs = [getrefcount(v) > _IDLE + 2 for v in tape.inputs]  # the name here, and the table of what was entered
+    for leaf, *slots in [places.pop(key) for key in list(places)]:
+        own = len(slots) + sum(x is leaf for x in tape.leaves.values())
+        if getrefcount(leaf) == own + 2 + (_IDLE - 1) and not any(s in alive or (mask[s] if s >= 0 else inputs[-s - 1]) for s in slots):
+            changes[0] += 1
+            leaf.hooks = leaf.post = leaf.prehooks = leaf.posthooks = None
 
 
 execute.ending[0] = sweep

@@ -156,6 +156,10 @@ class Node:
 
     requires_grad = property(lambda self: True)
 
+    def tensor_of(self, number):
+        """Which of the tensors that the node gives an output is."""
+        return number
+
     def _sequence_nr(self):
         return self._tape.serial * 1_000_000 + _numbers(self._tape.prefix)[self._first]
 
@@ -317,7 +321,7 @@ def node_at(tape, slot):
     first = step.first
     if step.kind == "function":
         ctx = tape.contexts[first]
-        return (ctx, slot - first)
+        return (ctx, ctx.number_of(slot - first))
     name = step.form.node
     key = ("node", first if type(name) is str else slot)
     ref = tape.extra.get(key)

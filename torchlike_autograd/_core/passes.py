@@ -6,6 +6,8 @@ All of it is found by walking `next_functions` when somebody asks; the engine ke
 from __future__ import annotations
 
 import heapq
+import itertools
+import sys
 
 from .nodes import AccumulateGrad, Leaf, Node, accumulate_node, node_at
 from .record import thread
@@ -26,6 +28,22 @@ def keep_graph() -> bool:
     """Whether the current pass keeps saved values."""
     p = current()
     return True if p is None else bool(p.keep_graph)
+
+
+_DEEPEST, _FRAMES = 5000, 60
+
+
+def more_room(p, outer):
+    """Let a pass inside a pass have frames of its own, where torch gives it a thread; returns the limit to put back, None where it stays."""
+    p.depth = outer.depth + 1
+    if p.depth % 8 or p.depth > _DEEPEST:
+        return None
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit + 8 * _FRAMES)
+    return limit
+
+
+put_back_room = sys.setrecursionlimit
 
 
 class Engine:
@@ -99,18 +117,34 @@ def will_execute(node) -> bool:
     return key in run or captured
 
 
+def node_now():
+    """The node that runs, None outside of a pass."""
+    p = current()
+    if p is None or p.now == ():
+        return None
+    if p.now is None:
+        raise NotImplementedError("_current_autograd_node: asked by a hook of a tensor whose node runs as part of a compiled stage")
+    return _node(p.now)
+
+
 def execution_order():
     """The nodes of the current pass in the order in which they run."""
     p = current()
     if p is None:
         raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    if thread.state.extra.get("multithreading", True):
+        raise RuntimeError("get_current_graph_task_execution_order expects the current backward to be executed with multithreading disabled, e.g. by "
+                           "running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     torch.autograd.grad(...)\n")
     nodes, below, run = _needed(p)
+    if p.targets is not None:  # also those that only capture
+        run = run | ({_key(n) for n in map(_node, p.targets) if n is not None} & nodes.keys())
     waits = dict.fromkeys(run, 0)
     for key in run:
         for k in below[key]:
             if k in waits:
                 waits[k] += 1
-    ready = [(-nodes[k]._sequence_nr(), i, k) for i, k in enumerate(run) if not waits[k]]
+    turn = itertools.count()
+    ready = [(-nodes[k]._sequence_nr(), next(turn), k) for k in run if not waits[k]]
     heapq.heapify(ready)
     out = []
     while ready:
@@ -120,8 +154,8 @@ def execution_order():
             if k in waits:
                 waits[k] -= 1
                 if not waits[k]:
-                    heapq.heappush(ready, (-nodes[k]._sequence_nr(), len(out) + len(waits), k))
+                    heapq.heappush(ready, (-nodes[k]._sequence_nr(), next(turn), k))
     return out
 
 
-__all__ = ["Engine", "current", "execution_order", "keep_graph", "task_id", "will_execute"]
+__all__ = ["Engine", "current", "execution_order", "keep_graph", "more_room", "node_now", "put_back_room", "task_id", "will_execute"]

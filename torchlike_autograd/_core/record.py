@@ -286,7 +286,7 @@ class ThreadState:
         self.grad = True
         self.inference = False
         self.anomaly = None
-        self.saved_hooks = []
+        self.saved_hooks = ()  # never changed: a backward pass remembers it by the object
         self.calls = 0
         self.extra = {}
 

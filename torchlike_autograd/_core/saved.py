@@ -49,12 +49,16 @@ class Packed:
 
     def value(self):
         """The Value that the unpack hook gives, without history."""
+        return as_detached(self.tensor()._value())
+
+    def tensor(self):
+        """What the unpack hook gives."""
         if self.unpack is None:
             raise errors.second_time()
         t = self.unpack(self.kept)
         if not isinstance(t, Tensor):
             raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(t).__name__}")
-        return as_detached(t._value())
+        return t
 
     def release(self):
         """Forget it."""

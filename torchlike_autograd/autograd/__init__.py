@@ -1,6 +1,9 @@
 """torch.autograd (layer 7)."""
 
+import sys as _sys
+
 from .._core import calls as _calls
+from .._core import profiling as _profiling
 from .._core.saved import SavedTensor
 from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler
 from ._run import _calculate_shape, _make_grads, backward, grad
@@ -33,6 +36,17 @@ def variable(*args, **kwargs):
 def kineto_available():
     """Whether there is a profiler: events are collected here without Kineto."""
     return True
+
+
+def __getattr__(name):
+    if name == "torch":  # programs reach the whole package by it
+        return _sys.modules[__name__.rpartition(".")[0]]
+    raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
+
+
+def _profiler_enabled() -> bool:
+    """Whether a profile is collected in this thread."""
+    return _profiling.current() is not None
 
 
 __all__ = ["Function", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad", "forward_ad", "functional", "grad", "grad_mode", "gradcheck",

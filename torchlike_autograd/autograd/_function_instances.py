@@ -37,7 +37,7 @@ class Instance:
     requires_grad = property(lambda self: True)
     materialize_grads = property(_unreadable, _materialized)
     dirty_tensors = needs_input_grad = non_differentiable = saved_for_forward = to_save = property(lambda self: None)
-    next_functions = saved_tensors = property(lambda self: ())
+    next_functions = saved_tensors = _raw_saved_tensors = _input_metadata = property(lambda self: ())
 
     @property
     def metadata(self):
@@ -57,6 +57,15 @@ class Instance:
     def register_prehook(self, *args):
         """The same before it."""
         return _idle_hook(self, "register_prehook", args)
+
+    def _register_hook_dict(self, tensor):
+        """Nothing: an instance has no place in a graph."""
+
+    def _sequence_nr(self):
+        return self.__dict__.get("_number", 0)
+
+    def _set_sequence_nr(self, number):
+        self.__dict__["_number"] = number
 
     def name(self):
         """The name of the class."""

@@ -37,7 +37,7 @@ def innermost(args):
 
 def applied(cls, args, kwargs, split, apply):
     """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
-    if not split and any(level.kind != levels.DUAL or level.randomness == "jvp" for level in levels.running()):
+    if not split and any(level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running()):
         raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
                            f"staticmethod. {_MORE}")
     level = innermost(args)
@@ -45,7 +45,7 @@ def applied(cls, args, kwargs, split, apply):
         return None
     if level.kind == levels.DUAL:
         return (_pushed(cls, level, args, kwargs, split, apply),)
-    return None if _generated(cls) else (_mapped(cls, level, args),)
+    return None if level.randomness is levels.OLD or _generated(cls) else (_mapped(cls, level, args),)
 
 
 def forward(cls, args, plain):
@@ -53,7 +53,7 @@ def forward(cls, args, plain):
     for level in reversed(levels.running()):
         if level.kind == "grad" or not any(levels.has(a._value(), level) for a in flatten(tuple(args))[0] if isinstance(a, Tensor)):
             continue
-        if level.kind == levels.MAP and not _generated(cls):
+        if level.kind == levels.MAP and level.randomness is not levels.OLD and not _generated(cls):
             return _mapped(cls, level, args)
         if level.kind == levels.DUAL:
             return _pushed(cls, level, args, {}, True, plain)

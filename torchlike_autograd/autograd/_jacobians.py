@@ -69,15 +69,11 @@ def numerical_columns(fn, inputs, i, eps, forward=False):
     x = inputs[i]
     rows = []
     for index in itertools.product(*map(range, x.shape)):
-        rows.append(_along(lambda: as_tuple(fn(*inputs)), x, _element_mover(x, index), eps, f"on index {_shown(index)} ", forward))
+        rows.append(_along(lambda: as_tuple(fn(*inputs)), x, _element_mover(x, index), eps, f"on index {index} ", forward))
     n = None if rows else [o.numel() for o in as_tuple(fn(*inputs))]
     if n is not None:
         return [zeros(0, k, dtype=x.dtype) for k in n]
     return [stack(list(column)) for column in zip(*rows)]
-
-
-def _shown(index):
-    return index if len(index) != 1 else index[0]
 
 
 def _element_mover(x, index):
@@ -182,11 +178,14 @@ def analytical_or_raise(inputs, output, tolerance, check_types, v=None):
 # Analytical, forward
 
 def forward_tangents(fn, inputs, i, u):
-    """Tangents of all outputs of `fn` where input `i` has tangent `u`; zeros where there is none."""
+    """Tangents of all outputs of `fn` where input `i` has tangent `u` and the others that require grad have zeros; zeros where there is none."""
     from . import forward_ad
 
     with forward_ad.dual_level():
         args = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
+        for k, x in enumerate(inputs):
+            if k != i and isinstance(x, Tensor) and x.requires_grad:
+                args[k] = forward_ad.make_dual(args[k], zeros_like(args[k]))
         args[i] = forward_ad.make_dual(args[i], u.to(args[i].dtype).reshape(args[i].shape))
         outs = []
         for o in as_tuple(fn(*args)):

@@ -8,7 +8,7 @@ from .._core.errors import inference_saved, modified_inplace, second_time
 from .._core.nodes import short_name
 from .._core.record import thread
 from .._core.saved import FREED, Packed, SavedTensor, current_hooks, placed, set_twice
-from .._core.storage import cell_of, is_inference
+from .._core.storage import as_detached, cell_of, is_inference
 from .._tensor import Tensor, wrap
 
 
@@ -69,8 +69,10 @@ class Kept:
     def unpack(self, ctx):
         """The tensor, its version checked."""
         if self.packed is not None:
-            v = self.packed.value()
-            return wrap(v if self.value is None else placed(v, self.value))
+            if self.value is None:
+                t = self.packed.tensor()
+                return wrap(as_detached(t._value())) if t.requires_grad else t  # the very tensor, as in torch
+            return wrap(placed(self.packed.value(), self.value))
         if self.counter.n != self.version:
             raise self._modified(ctx)
         return self.tensor if self.tensor is not None else wrap(self.value)

@@ -154,7 +154,7 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
     if any(size != n for size in sizes):
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
     places = [place for place in map(_place, roots) if type(place) is tuple]
-    with levels.enter(levels.MAP, n, above=levels.top(places)) as level:
+    with levels.enter(levels.MAP, n, levels.OLD, above=levels.top(places)) as level:
         found = _grad(roots, targets, [None if g is None else enter(level, g) for g in grads], retain_graph, create_graph, allow_unused, False)
         found = tuple(None if g is None else leave(level, g) for g in found)
     return tuple(_result(t, None, materialize, create_graph) if g is None else g for t, g in zip(targets, found))
@@ -282,7 +282,7 @@ def _place(t):
     if isinstance(t, GradientEdge):
         if isinstance(t.node, AccumulateGrad):
             return t.node._leaf
-        return (t.node._tape, t.node._first + t.output_nr)
+        return (t.node._tape, t.node._first + t.node.tensor_of(t.output_nr))
     v = history(t)
     return v.leaf if v.leaf is not None else place_of(v)
 

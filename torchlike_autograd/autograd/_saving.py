@@ -19,7 +19,7 @@ def push_hooks(*hooks):
     message = state.extra.get("hooks disabled")
     if message is not None:
         raise RuntimeError(message)
-    state.saved_hooks.append(hooks)
+    state.saved_hooks += (hooks,)
     rewatch(state)
 
 
@@ -28,7 +28,7 @@ def pop_hooks():
     state = thread.state
     if not state.saved_hooks:
         raise RuntimeError("there are no saved tensor hooks to take off")
-    state.saved_hooks.pop()
+    state.saved_hooks = state.saved_hooks[:-1]
     rewatch(state)
 
 

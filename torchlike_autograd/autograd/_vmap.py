@@ -27,7 +27,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 
     randomness: "error", "same" or "different" for examples; chunk_size: examples at a time (None: all).
     """
-    if randomness not in RANDOMNESS:
+    if randomness not in RANDOMNESS and randomness is not levels.OLD:
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")

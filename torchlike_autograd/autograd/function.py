@@ -10,14 +10,15 @@ import functools
 import inspect
 import itertools
 
-from .._core import errors, levels, lifetimes
+from .._core import dtypes, errors, levels, lifetimes
 from .._core.composite import named
-from .._core.nodes import Node
+from .._core.engine import _leaf_at
+from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, cell_of, peek, view_error, write
-from .._ops.spec import LeveledAval
+from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, _new, wrap
 from ._function_instances import Instance, Nested
 from ._kept import keep, raw_saved_tensors, release, saved_tensors
@@ -65,6 +66,9 @@ class _Form:
 
     def __repr__(self):
         return self.node
+
+
+_NO_TENSOR = aval((), dtypes.float32)  # what torch shows of the gradient of an output that is no tensor
 
 
 class BackwardCFunction(FunctionCtx, Node):
@@ -124,8 +128,35 @@ class BackwardCFunction(FunctionCtx, Node):
         numbers, off = itertools.count(), itertools.count(-1, -1)
         return [next(numbers) if needs else next(off) for needs, is_tensor in zip(self.needs_input_grad, self._input_is_tensor) if is_tensor]
 
+    @property
+    def _input_metadata(self):
+        return tuple(map(_InputMetadata, self.per_output(self._outputs, _NO_TENSOR)))
+
     def __repr__(self):
         return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
+
+    # Outputs that are no tensors have numbers too; the record knows only of tensors
+
+    def number_of(self, k):
+        """The number among all outputs of the k-th tensor."""
+        return [i for i, is_tensor in enumerate(self._output_is_tensor) if is_tensor][k]
+
+    def tensor_of(self, number):
+        """Which of the tensors an output is; AttributeError where it is none."""
+        if not self._output_is_tensor[number]:
+            raise AttributeError(f"output {number} of {self.name()} is no tensor")
+        return sum(self._output_is_tensor[:number])
+
+    def per_output(self, given, other=None):
+        """What is given for each tensor, with `other` for each output that is none."""
+        if all(self._output_is_tensor):
+            return given
+        given = iter(given)
+        return [next(given) if is_tensor else other for is_tensor in self._output_is_tensor]
+
+    def of_tensors(self, full):
+        """The other way round."""
+        return [g for g, is_tensor in zip(full, self._output_is_tensor) if is_tensor]
 
     # Called by the engine
 
@@ -151,11 +182,7 @@ class BackwardCFunction(FunctionCtx, Node):
         return zeros(meta.shape, dtype=meta.dtype)
 
     def _call_backward(self, grads):
-        cls = self._forward_cls
-        full = []
-        it = iter(grads)
-        for is_tensor in self._output_is_tensor:
-            full.append(next(it) if is_tensor else None)
+        cls, full = self._forward_cls, list(self.per_output(grads))
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
@@ -185,11 +212,18 @@ class BackwardCFunction(FunctionCtx, Node):
         v = r._value()
         if v.aval.shape != aval.shape:
             v = _reduce(v, aval.shape, self.name(), i)
-        if v.aval.dtype is not aval.dtype:
+        if v.aval.dtype is not aval.dtype and not self._leaf_casts(i):
             from .._core.dispatch import cast_spec
 
             v = record_op(cast_spec(aval.dtype), (v,))[0]
         return v
+
+    def _leaf_casts(self, i):
+        """Whether argument i is a leaf with a `grad_dtype` of its own."""
+        if not Leaf.watched[0]:
+            return False
+        leaf = _leaf_at(self._tape, self._step().ins[self._wanted.index(i)])
+        return type(leaf) is Leaf and "grad_dtype" in (leaf.hooks or ())
 
 
 def _under_levels(v, aval, p):
@@ -342,11 +376,12 @@ def _recorded(cls, args, kwargs, split):
         attached = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
         outputs = attached
-        ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], outputs)
+        try:
+            ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], outputs)
+        finally:  # also where a pack hook raises: the ctx would hold its own outputs
+            ctx.__dict__.pop("to_save", None)
     else:
         outputs = tuple(_inside(_fresh(o, args, ctx), "function") if isinstance(o, Tensor) else o for o in outputs)
-    if live:
-        ctx.__dict__.pop("to_save", None)
     return outputs if isinstance(raw, tuple) else outputs[0], ctx
 
 

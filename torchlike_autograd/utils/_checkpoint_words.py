@@ -53,7 +53,10 @@ def debug_report(first, second):
         return "\n".join(f"  {i}: {t['dtype']} {list(t['shape'])}" for i, t in enumerate(types)) or "  nothing"
 
     return (" An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed `debug=True` to "
-            f"`torch.utils.checkpoint.checkpoint()`.\nSaved by the original forward:\n{rows(first)}\nSaved by the recomputation:\n{rows(second)}\n")
+            f"`torch.utils.checkpoint.checkpoint()`.\nSaved by the original forward:\n{rows(first)}\nSaved by the recomputation:\n{rows(second)}\n"
+            " ERROR: Detected non-determinism while running activation checkpointing\n\n You are seeing this error because you passed `debug=True` to "
+            "checkpoint and what the recomputation\n saved is not what the original forward saved: compare the lists above.\n")
+
 
 UNPACKED_TWICE_TOGETHER = (
     "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. Performing two backward calls that overlap (i.e. require "

@@ -229,7 +229,7 @@ class _Catch:
                 raise CheckpointError(debug_report(frame.types, self.types) if frame.debug else text + TIP)
             return t.detach()
         self.types.append(_type_of(t))
-        kept = t.detach()
+        kept = t.detach() if t.requires_grad else t
         if frame.places[number]() is not None:
             self.tensors[number] = kept
         if frame.early_stop and number + 1 == len(frame.places):

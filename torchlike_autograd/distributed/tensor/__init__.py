@@ -294,6 +294,17 @@ Tensor.placements = _only_spread("placements", lambda self: _placements(interop.
 Tensor.device_mesh = _only_spread("device_mesh", lambda self: _placements(interop.sharding_of(self))[0])
 
 
+_SPREAD_ONLY = frozenset(["redistribute", "full_tensor", "to_local", "placements", "device_mesh"])
+
+
+def _listed(self):
+    """The attributes that `dir` shows: of a tensor that is spread, these too."""
+    return [n for n in object.__dir__(self) if n not in _SPREAD_ONLY or "@" in self._v.aval.device]
+
+
+Tensor.__dir__ = _listed
+
+
 @on_spread
 def _text(t):
     """torch's text of a DTensor."""

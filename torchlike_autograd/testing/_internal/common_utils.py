@@ -17,14 +17,16 @@ import warnings
 
 import numpy as np
 
-from ..._core import dtypes
+from ..._core import dtypes, execute
 from ..._core import publish as _publish
 from ..._tensor import Tensor
 from ...autograd import gradcheck as _check
+from ...autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ...random import get_rng_state, manual_seed, set_rng_state
 from ._equal import difference
 from ._more_utils import *  # noqa: F403
 from ._parametrized import instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
+from ._recorded import RecordedCase
 
 SEED = 1234
 IS_WINDOWS, IS_MACOS, IS_LINUX = sys.platform == "win32", sys.platform == "darwin", sys.platform == "linux"
@@ -250,7 +252,7 @@ def _filled(kwargs):
 
 # The test case
 
-class TestCase(unittest.TestCase):
+class TestCase(RecordedCase):
     """unittest's, with comparisons of tensors; every test starts from the same seed."""
 
     _precision = 0.0
@@ -259,8 +261,16 @@ class TestCase(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        """Seed."""
+        """Seed; no advice about programs that compile again and again, which tests over shapes are full of."""
         set_rng_seed(SEED)
+        self.addCleanup(execute.advice.__setitem__, 0, execute.advice[0])
+        execute.advice[0] = False
+        self._grad_before = is_grad_enabled()
+
+    def tearDown(self):
+        """The grad mode is what it was."""
+        if hasattr(self, "_grad_before"):
+            set_grad_enabled(self._grad_before)
 
     @property
     def precision(self):
@@ -335,13 +345,12 @@ class TestCase(unittest.TestCase):
             return
         self.fail("Did not raise when expected to")
 
-    @contextlib.contextmanager
-    def assertNotWarn(self, *args, **kwargs):
-        """No warning inside."""
-        with warnings.catch_warnings(record=True) as said:
+    def assertNotWarn(self, callable, msg=""):
+        """Calling something gives no warning, with those that come once coming again."""
+        with set_warn_always_context(True), warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            yield
-        self.assertFalse(said, f"Expect no warnings, but got {said}")
+            callable()
+        self.assertTrue(not said, msg or f"{[str(w.message) for w in said]}")
 
     @contextlib.contextmanager
     def assertWarnsOnceRegex(self, category, regex=""):
