@@ -206,7 +206,8 @@ def replayed_from(view, base, b, mode):
 
 
 def unhooked(t, old):
-    """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, which torch leaves behind."""
+    """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, or a custom Function made it; these
+    are left behind in torch."""
     view = t._view
     base = view.base
     if base is None or base._cell is not t._cell or not _hooked(old, len(view.chain)):
@@ -220,7 +221,7 @@ def _hooked(v, links):
     while links and tape is not None and v.leaf is None:
         step = step_of(tape, slot)
         seen = tape.extra.get(step.first)
-        if seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values())):
+        if step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values()))):
             return True
         slot, links = step.ins[0], links - 1
         if type(slot) is tuple:
