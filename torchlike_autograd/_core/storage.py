@@ -178,7 +178,9 @@ def _same_history(t, v, b):
 
 
 def lead_nowhere(t):
-    """Make a view of what requires grad, made under no_grad, require grad without an edge, as torch has it."""
+    """Make a view of what requires grad, made under no_grad, require grad without an edge, as torch has it; one of an inference tensor does not."""
+    if t._counter.inference:
+        return
     seen = t._v.seen
     t._v = as_leaf(t._v, Nowhere(t))
     t._v.seen = seen
