@@ -45,6 +45,7 @@ globals().update(_dtypes.SMALL)
 
 from . import (  # noqa: E402
     _C,
+    _VF,
     __config__,
     _dynamo,
     _functorch,

@@ -44,6 +44,8 @@ class Values(Members):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if not force and self._view is not None and self.is_conj():
             raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
+        if not force and self._view is not None and self.is_neg():
+            raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
         if self.is_meta:
             raise no_data() if force else not_numpy()
         if self.dtype is dtypes.bfloat16:

@@ -11,7 +11,7 @@ from .._core.composite import COMPOSITES
 from .._core.record import thread
 from .._core.storage import REPLAY
 from .._tensor import Tensor, TensorMeta
-from ..autograd import grad_mode
+from ..autograd import forward_ad, grad_mode, graph
 from ..nn.modules._convert import _asked
 from . import _autograd, _functions, _functorch  # noqa: F401
 
@@ -123,7 +123,8 @@ def _parse_to(*args, **kwargs):
     return (*_asked(args, **kwargs), flags[0] if flags else bool(rest["non_blocking"]), rest["memory_format"])
 
 
-_nn = types.SimpleNamespace(_parse_to=_parse_to, **{p.rpartition(".")[2]: f for p, f in COMPOSITES.items() if p.startswith("torch._C._nn.")})
+_nn = types.SimpleNamespace(_parse_to=_parse_to, _test_warn_in_autograd=_functions._TestWarnInAutograd.apply,
+                            **{p.rpartition(".")[2]: f for p, f in COMPOSITES.items() if p.startswith("torch._C._nn.")})
 
 
 class _Keys(type):
@@ -164,6 +165,25 @@ def _is_torch_function_enabled() -> bool:
 
 def _is_view_replay_enabled() -> bool:
     return thread.state in REPLAY
+
+
+is_grad_enabled = grad_mode.is_grad_enabled
+is_inference_mode_enabled = grad_mode.is_inference_mode_enabled
+_is_fwd_grad_enabled = forward_ad._is_fwd_grad_enabled
+
+
+def _set_fwd_grad_enabled(enabled):
+    if not isinstance(enabled, bool):
+        raise TypeError(f"set_fwd_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(enabled).__name__}")
+    thread.state.extra["tangents"] = enabled
+
+
+def _warn_on_accumulate_grad_stream_mismatch() -> bool:
+    return graph.stream_warning[0]
+
+
+def _set_warn_on_accumulate_grad_stream_mismatch(enabled):
+    graph.set_warn_on_accumulate_grad_stream_mismatch(enabled)
 
 
 def _set_grad_enabled(enabled):

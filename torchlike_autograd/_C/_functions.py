@@ -1,6 +1,24 @@
 """torch._C._functions (layer 8): nodes that are no operator's."""
 
 from .._core.nodes import AccumulateGrad
+from .._core.saying import warn
 from .._functions.special_nodes import DelayedError, UndefinedGrad
+from ..autograd.function import Function
+
+
+class _TestWarnInAutograd(Function):
+    """torch._C._nn._test_warn_in_autograd: a copy whose backward warns."""
+
+    @staticmethod
+    def forward(ctx, self):
+        return self.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        warn("Warn from backward")
+        return grad
+
+
+_TestWarnInAutograd._backward_cls.__name__ = "TestWarnInAutogradBackward0"
 
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]

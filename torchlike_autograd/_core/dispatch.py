@@ -17,7 +17,7 @@ from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import links, peek, read, repeats, unhooked, untrack, view_error, with_history, write
+from .storage import is_inference, links, peek, read, repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -226,8 +226,8 @@ def check_inplace(t, flat=()):
                 raise errors.leaf_view_inplace()
             if not t._v.needs or t._v.leaf is not None:  # its base got a history later: a leaf for torch until someone uses the view's history
                 raise errors.leaf_inplace()
-    if v.needs and v.leaf is not None:
-        raise errors.leaf_inplace()
+    if v.needs and v.leaf is not None and not (is_inference(t) and all(isinstance(x, Tensor) and is_inference(x) for x in flat)):
+        raise errors.leaf_inplace()  # not of inference tensors alone: that they are written is the error then
 
 
 def cast_spec(dtype):

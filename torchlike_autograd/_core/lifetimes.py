@@ -11,7 +11,7 @@ import gc
 import weakref
 from sys import getrefcount
 
-from . import execute
+from . import execute, nodes
 from .nodes import Leaf, changes
 from .record import thread
 from .speed import native
@@ -38,6 +38,25 @@ def watch(t):
     found.value, found.base = weakref.ref(v), t._view is None
 
 
+def watch_node(node):
+    """Sweep when this node, which has notes now, is gone: its tensor may have gone before."""
+    if isinstance(node, nodes.AccumulateGrad):
+        _noted_leaves[0] = True
+        if node.variable is not None:
+            watch(node.variable)
+    key = id(node)
+    _watched_nodes[key] = weakref.ref(node, lambda _: _node_died(key))
+
+
+_watched_nodes: dict = {}  # id of a node -> its weak reference
+_noted_leaves = [False]  # whether any accumulation point has notes
+
+
+def _node_died(key):
+    _watched_nodes.pop(key, None)
+    query()
+
+
 def unwatch(t):
     """The tensor shows something else from now on."""
     _watched.pop(id(t), None)
@@ -52,7 +71,7 @@ def _died(found):
     del v  # held by the tensor alone, to be counted
     state = thread.state
     tape = state.tape
-    if not tape.open or not (tape.contexts or tape.extra):
+    if not tape.open or not (tape.contexts or tape.extra or _noted_leaves[0]):
         return
     credit = min(state.extra.get("sweep credit", 0) + _PER_DEATH, _MOST)
     if len(tape.values) <= credit:
@@ -90,10 +109,24 @@ def sweep(tape, dying=None, cell=False):
     while tape.open and len(tape.values) == tape.prefix.size and tape.owner.extra.get("pass") is None:
         dead = _dead(tape, dying) if not cell else _unreachable(tape, *(_attached(tape, dying, 1) or (bytes(len(tape.values)), (), ())))
         if not dead:
+            if _noted_leaves[0]:
+                _forget_leaves(tape, dying)
             return
         gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in dead]
         changes[0] += 1
         gone.clear()  # here their last references go, with whatever that calls
+
+
+def _forget_leaves(tape, dying):
+    """Let go the notes at accumulation points whose tensor and node are gone and to which no node leads."""
+    alone = [(slot, leaf) for slot, leaf in (*tape.leaves.items(), *((-i - 1, v.leaf) for i, v in enumerate(tape.inputs)))
+             if leaf is not None and leaf.metadata is not None and leaf.tensor() is None and (leaf.node is None or leaf.node() is None)]
+    if alone:
+        mask, held, _ = _held(tape, dying)
+        alive = _reached(tape, mask, held)
+        for slot, leaf in alone:
+            if slot not in alive:
+                leaf.metadata = None
 
 
 def _dead(tape, dying):
@@ -110,36 +143,41 @@ def _dead(tape, dying):
 
 def _attached(tape, dying, more=0):
     """(one byte a value: whether somebody holds it, nodes that are held, nodes with something attached); None where nothing is attached."""
+    found = _held(tape, dying, more)
+    return found if found[2] else None
+
+
+def _held(tape, dying, more=0):
     mask, contexts = bytearray(execute.live_mask(tape.values)), tape.contexts
     if dying is not None:
         mask[dying] = max(map(getrefcount, tape.values[dying : dying + 1])) > _IDLE + 2 + more  # this slice and the tensor
     held = [first for first in contexts if getrefcount(contexts[first]) > _IDLE]
-    nodes = [*contexts]
+    noted = [*contexts]
     for key, found in tape.extra.items():
         if type(key) is not tuple:
-            nodes.append(key)
+            noted.append(key)
         elif found() is not None:
             held.append(key[1])
-    return (bytes(mask), tuple(held), tuple(nodes)) if nodes else None
+    return bytes(mask), tuple(held), tuple(noted)
 
 
 attached = _attached if native is None else native.attached
 
 
-def _reachable(tape, mask, held):
-    """Slots from which somebody can walk the graph, and those that they reach."""
+def _reached(tape, mask, held):
+    """Slots that somebody can walk to."""
     alive = {i for i, v in enumerate(tape.values) if mask[i] and v.needs and v.leaf is None}
     alive.update(held)
     steps = tape.prefix.steps()[0]
     for step in reversed(steps):
         if step.kind in ("op", "function") and any(step.first + i in alive for i in range(len(step.out_avals))):
             alive.update(s for s in step.ins if type(s) is not tuple)
-    return alive, steps
+    return alive
 
 
-def _unreachable(tape, mask, held, nodes):
-    alive, steps = _reachable(tape, mask, held)
-    return tuple([s.first for s in steps if s.out_avals and s.first in nodes and not any(s.first + i in alive for i in range(len(s.out_avals)))])
+def _unreachable(tape, mask, held, noted):
+    steps, alive = tape.prefix.steps()[0], _reached(tape, mask, held)
+    return tuple([s.first for s in steps if s.out_avals and s.first in noted and not any(s.first + i in alive for i in range(len(s.out_avals)))])
 
 
 _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
@@ -153,7 +191,7 @@ def _collecting(phase, info):
 def query():
     """Sweep this thread's tape, for somebody who asks what is alive."""
     tape = thread.state.tape
-    if tape.contexts or tape.extra:
+    if tape.contexts or tape.extra or _noted_leaves[0]:
         sweep(tape)
     if Leaf.watched[0] and tape.open and len(tape.values) == tape.prefix.size and thread.state.extra.get("pass") is None:
         _sweep_leaves(tape)
@@ -172,7 +210,7 @@ def _sweep_leaves(tape):
     mask = execute.live_mask(tape.values)
     held = [first for first in tape.contexts if getrefcount(tape.contexts[first]) > _IDLE]
     held += [key[1] for key, found in tape.extra.items() if type(key) is tuple and found() is not None]
-    alive = _reachable(tape, mask, held)[0]
+    alive = _reached(tape, mask, held)
     inputs = [getrefcount(v) > _IDLE + 2 for v in tape.inputs]  # the name here, and the table of what was entered
     for leaf, *slots in [places.pop(key) for key in list(places)]:
         own = len(slots) + sum(x is leaf for x in tape.leaves.values())
@@ -182,4 +220,5 @@ def _sweep_leaves(tape):
 
 
 execute.ending[0] = sweep
+nodes.on_notes = watch_node
 gc.callbacks.append(_collecting)

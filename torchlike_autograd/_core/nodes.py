@@ -144,6 +144,7 @@ class Node:
         seen = observed(self._tape, self._first, True)
         if seen.metadata is None:
             seen.metadata = {}
+            on_notes(self)
         return seen.metadata
 
     def register_hook(self, fn):
@@ -358,6 +359,7 @@ class AccumulateGrad(Node):
     def metadata(self):
         if self._leaf.metadata is None:
             self._leaf.metadata = {}
+            on_notes(self)
         return self._leaf.metadata
 
     def register_hook(self, fn):
@@ -395,6 +397,7 @@ def accumulate_node(leaf) -> AccumulateGrad:
 
 
 saved_value = raw_saved = saved_names = unpacking = None  # set by saved.py
+on_notes = None  # called with a node that gets notes; set by lifetimes.py
 
 
 def on_saved(value, raw, names, unpack):

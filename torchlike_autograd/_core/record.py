@@ -487,6 +487,7 @@ def extend(tape, label, spec, ins, mode, key=None):
     form = spec.form(_avals(ins))
     wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
     needing = mode == LEAF or (mode & GRAD and wanted)
+    needing = needing and (mode == LEAF or not _inference_alone(spec.op, form, ins))
     having = () if not needing else form.requiring(wanted) if wanted else form.diff_out
     needs = tuple([i in having for i in range(len(form.out_avals))])
     if mode is INFERENCE or (spec.op.is_view and not needing):
@@ -517,6 +518,12 @@ def _places(prefix, label, ins):
                 slots.append((kind, nf + floats))
                 floats += 1 if kind == "f" else 2
     return tuple(slots), floats, ints
+
+
+def _inference_alone(op, form, ins):
+    """Whether a call has inference tensors alone, of which torch records nothing, also where they require grad; a number in a tensor's place is another."""
+    tensors = {p.name for p in getattr(op, "params", ()) if p.kind.startswith("Tensor")}
+    return bool(tensors) and op.name[-7:] != "_number" and all(x.needs & INFERENCE if type(x) is Value else o not in tensors for x, o in zip(ins, form.owners))
 
 
 def _refuse_inference(form, wanted, ins, mode):

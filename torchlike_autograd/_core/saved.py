@@ -99,15 +99,23 @@ def current_hooks(state):
     return state.saved_hooks[-1] if state.saved_hooks else None
 
 
-def pack_step(state, tape, step, ins, outs):
-    """Hand what a step saves to the active hooks."""
+def pack_step(state, tape, step, ins, outs, inplace=False):
+    """Hand what a step saves to the active hooks; inplace: it writes to its first input, of which torch saves a copy then."""
     hooks = current_hooks(state)
     places = saved_places(step.form, step.wanted)
     if hooks is None or not places or not any(step.needs):
         return
     step.packed = True
-    made = {place: Packed(hooks, ins[place[1]] if place[0] == "in" else outs[place[1]]) for place in places}
+    made = {place: _packed(hooks, ins[place[1]] if place[0] == "in" else outs[place[1]], inplace and place == ("in", 0)) for place in places}
     observed(tape, step.first, True).saved = made
+
+
+def _packed(hooks, v, copy):
+    if not copy:
+        return Packed(hooks, v)
+    from .composite import named
+
+    return Packed(hooks, v, named("clone")(wrap(v)))
 
 
 # In a backward pass
@@ -287,11 +295,20 @@ def raw(node, name):
     """`node._raw_saved_<name>`."""
     if f"*{name}" not in NAMES.get(node.name(), "").split():
         raise _missing(node, name, "_raw_saved_")
+    if not _is_list(node, name):
+        return SavedTensor._of(_Slot(node, next(iter(_places_called(node, name)), None)))  # a freed one too, as in torch: it says so when it is used
     if _is_freed(node):
         raise errors.second_time()
-    places = _places_called(node, name)
-    made = [SavedTensor._of(_Slot(node, q)) for q in (places or [None])]
-    return tuple(made) if _is_list(node, name) else made[0]
+    return tuple([SavedTensor._of(_Slot(node, q)) for q in _listed_places(node, name) or [None]])
+
+
+def _listed_places(node, name):
+    """Places of a list of tensors; None where an index stands for a whole dim, which torch keeps among the indices."""
+    places, dims = _places_called(node, name), node._step().form.spec.statics.get("dims")
+    if name != "indices" or dims is None or len(dims) != len(places):
+        return places
+    at = dict(zip(dims, places))
+    return [at.get(d) for d in range(max(dims, default=-1) + 1)]
 
 
 def _is_list(node, name):
@@ -311,9 +328,9 @@ def value(node, name):
 def _tensors(node, name):
     if _is_freed(node):
         raise errors.second_time()
-    found = [_tensor(node, q) for q in _places_called(node, name)]
     if _is_list(node, name):
-        return tuple(found)
+        return tuple([None if q is None else _tensor(node, q) for q in _listed_places(node, name)])
+    found = [_tensor(node, q) for q in _places_called(node, name)]
     return found[0] if found else _number_saved(node, name)
 
 

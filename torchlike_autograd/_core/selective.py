@@ -14,6 +14,7 @@ from .storage import as_detached, with_history
 from .watch import rewatch
 
 IGNORED = frozenset(("aten.detach.default", "aten.alias.default"))
+_HEARD_AS = {f"{name}{over}": f"{name}.correction" for name in ("var", "std", "var_mean", "std_mean") for over in ("", ".dim")}  # PyTorch composes these
 AGAIN = ("Trying to backward an extra time. You are only allowed to backward once on any region computed under selective activation checkpoint.")
 
 
@@ -37,7 +38,7 @@ class Listener:
 
     def made(self, spec, ins, outs):
         """The results that go on."""
-        op = overload(spec.op.key)
+        op = overload(_HEARD_AS.get(spec.op.key, spec.op.key))
         if op is None or str(op) in IGNORED:
             return outs
         state = thread.state

@@ -178,7 +178,9 @@ def _same_history(t, v, b):
 
 
 def lead_nowhere(t):
-    """Make a view of what requires grad, made under no_grad, require grad without an edge, as torch has it."""
+    """Make a view of what requires grad, made under no_grad, require grad without an edge, as torch has it; one of an inference tensor does not."""
+    if t._counter.inference:
+        return
     seen = t._v.seen
     t._v = as_leaf(t._v, Nowhere(t))
     t._v.seen = seen
@@ -206,7 +208,8 @@ def replayed_from(view, base, b, mode):
 
 
 def unhooked(t, old):
-    """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, which torch leaves behind."""
+    """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, or a custom Function made it; these
+    are left behind in torch."""
     view = t._view
     base = view.base
     if base is None or base._cell is not t._cell or not _hooked(old, len(view.chain)):
@@ -220,7 +223,7 @@ def _hooked(v, links):
     while links and tape is not None and v.leaf is None:
         step = step_of(tape, slot)
         seen = tape.extra.get(step.first)
-        if seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values())):
+        if step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values()))):
             return True
         slot, links = step.ins[0], links - 1
         if type(slot) is tuple:

@@ -63,7 +63,7 @@ def _record_watched(state, spec, ins, mode):
         if state.anomaly:
             state.anomaly.note(tape, step)
         if hooks:
-            saved.pack_step(state, tape, step, ins, out)
+            saved.pack_step(state, tape, step, ins, out, mode == record.INPLACE)
     if IMMEDIATE[0]:
         record.flush(tape)
     return out

@@ -10,7 +10,7 @@ from .._core import errors
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
-from .._core.record import record_op, thread
+from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from .._core.storage import View, as_detached, as_leaf, is_inference, mark_seen, rearranged, write
 from .._core.words import type_name
@@ -282,7 +282,7 @@ def as_strided_(self, size, stride, storage_offset=None):
 def resize_(self, *sizes, memory_format=None):
     """Other sizes over the same elements; zeros are added where there are not enough."""
     size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    if self.requires_grad:
+    if self.requires_grad and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     if size == self._v.aval.shape:
         return self
@@ -295,7 +295,11 @@ def resize_(self, *sizes, memory_format=None):
     if self._cell is not None:
         self._cell, self._view, self._at = None, None, 0
     self._layout_ = None
-    write(self, copied(new.reshape(size))._v)
+    v, leaf = copied(new.reshape(size))._v, self._v.leaf
+    if leaf is not None:
+        v = as_leaf(v, leaf)
+        v.needs = INFERENCE | True
+    write(self, v)
     mark_seen(self._v, self._counter)
     return self
 

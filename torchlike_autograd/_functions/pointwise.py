@@ -223,8 +223,24 @@ def conj_physical_(self):
 @composite("torch.is_conj", "Tensor.is_conj")
 def is_conj(input):
     """Whether this is the conjugate view of another tensor."""
-    view = input._view
-    return view is not None and sum(link.op.key == "_conj" for link, _ in view.chain) % 2 == 1
+    return input.is_complex() and _bits(input)[0]
+
+
+def _bits(t):
+    """(whether a tensor shows conjugates, whether it shows negatives) of what lies in its memory."""
+    view = t._view
+    conjugate = negative = parts = False
+    for link, scalars in () if view is None else view.chain:
+        key = link.op.key
+        if key == "_conj":
+            conjugate = not conjugate
+        elif key == "_neg_view":
+            negative = not negative
+        elif key == "view_as_real":
+            parts, conjugate = conjugate, False
+        elif parts and key == "select.int":  # the part of a conjugate: the imaginary one is a negative
+            parts, negative = False, negative != (scalars[0] in (1, -1))
+    return conjugate, negative
 
 
 @composite("torch.resolve_conj", "Tensor.resolve_conj")
@@ -235,14 +251,14 @@ def resolve_conj(input):
 
 @composite("torch.is_neg", "Tensor.is_neg")
 def is_neg(input):
-    """Whether this is a negative view; there are none here."""
-    return False
+    """Whether this is the negative view of another tensor."""
+    return _bits(input)[1]
 
 
 @composite("torch.resolve_neg", "Tensor.resolve_neg")
 def resolve_neg(input):
-    """The tensor itself."""
-    return input
+    """The values of a negative view in a tensor of their own; any other tensor itself."""
+    return input.clone() if is_neg(input) else input
 
 
 @composite("torch.view_as_complex")

@@ -114,6 +114,36 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return _answer(_chosen("_unique2", input, first, None), inverse.reshape(a.shape), counts, return_inverse, return_counts)
 
 
+@composite("torch._unique")
+def _unique(input, sorted=True, return_inverse=False):
+    """(distinct values, where each element is among them or nothing)."""
+    return _with_nothing("_unique", input, return_inverse, False)[:2]
+
+
+@composite("torch._unique2")
+def _unique2(input, sorted=True, return_inverse=False, return_counts=False):
+    """(distinct values, where each element is among them or nothing, how often each occurs or nothing)."""
+    return _with_nothing("_unique2", input, return_inverse, return_counts)
+
+
+def _with_nothing(name, input, return_inverse, return_counts):
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    levels.refuse_dynamic(input, name)
+    a, none = _plain(input._numpy()), np.zeros(0, np.int64)
+    _, first, inverse, counts = np.unique(a.reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    return (_chosen(name, input, first, None), _long(inverse.reshape(a.shape) if return_inverse else none, input),
+            _long(counts if return_counts else none, input))
+
+
+def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=False):
+    """(distinct entries of a dim, where each is among them, how often it occurs)."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"unique_dim(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
+    levels.refuse_dynamic(input, "unique_dim")
+    return _unique_entries(input, wrap_dim(dim, input.ndim), True, True)
+
+
 def _unique_entries(input, d, return_inverse, return_counts):
     a = _plain(input._numpy())
     if a.shape[d] == 0:

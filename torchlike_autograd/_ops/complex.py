@@ -58,6 +58,12 @@ def _conj(self):
     return jnp.conj(self)
 
 
+@op("_neg_view(Tensor(a) self) -> Tensor(a)", node="NegViewBackward0", write=lambda base, new: -new, layout=_same_layout, samples=[call(real(2, 3))], kinks=SMOOTH)
+def _neg_view(self):
+    """The negative, as a view."""
+    return -self
+
+
 def _pairs_layout(shape, strides, offset):
     return (*shape, 2), (*(2 * s for s in strides), 1), 2 * offset
 

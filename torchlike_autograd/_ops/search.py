@@ -131,6 +131,7 @@ def _distinct(name, node):
     return values
 
 
+_distinct("_unique", "UniqueBackward0")
 _distinct("_unique2", "Unique2Backward0")
 _distinct("unique_dim", "UniqueDimBackward0")
 _distinct("unique_consecutive", "UniqueConsecutiveBackward0")

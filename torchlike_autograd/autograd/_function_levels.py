@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .._core import duals, levels
 from .._core.dtypes import FLOAT
 from .._core.pytree import broadcast, flatten, unflatten
+from .._core.storage import cell_of
 from .._functions.create import zeros_like
 from .._tensor import Tensor, wrap
 from ._transforms import make_dual, unpack
@@ -100,6 +101,8 @@ def _place(d, ndim):
 
 def _pushed(cls, level, args, kwargs, split, apply):
     """The Function on primals and its jvp on tangents."""
+    from .function import forget  # cycle: Functions are applied under levels
+
     shared = levels.shares(level.key)
     take = duals.shared if shared else unpack
     parts = [take(level, a) if isinstance(a, Tensor) else (_primals(level, a), None) for a in args]
@@ -107,6 +110,7 @@ def _pushed(cls, level, args, kwargs, split, apply):
     missing = zeros_like if ctx.materialize_grads else lambda p: None
     tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
     ctx.__dict__["_in_jvp"] = True
+    versions = [None if t is None else cell_of(t) and t._counter.n for t in tangents]
     try:
         found = cls.jvp(ctx, *tangents)
     finally:
@@ -115,9 +119,11 @@ def _pushed(cls, level, args, kwargs, split, apply):
     ts = found if isinstance(found, tuple) else (found,)
     if len(ts) != len(outs):
         raise RuntimeError(f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(ts)})")
-    _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts)
+    _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts, versions)
     dirty = {id(p): a for (p, _), a in zip(parts, args) if any(p is d for d in ctx.dirty_tensors)} if shared else {}
-    joined = tuple(dirty[id(o)] if id(o) in dirty else _joined(level, i, o, t) for i, (o, t) in enumerate(zip(outs, ts)))
+    constant = {id(o) for o in ctx.non_differentiable}
+    joined = tuple(dirty[id(o)] if id(o) in dirty else _joined(level, i, o, t, id(o) in constant) for i, (o, t) in enumerate(zip(outs, ts)))
+    forget(ctx)
     return joined if isinstance(out, tuple) else joined[0]
 
 
@@ -127,25 +133,36 @@ def _primals(level, a):
     return unflatten([unpack(level, x)[0] if isinstance(x, Tensor) else x for x in leaves], tree) if any(isinstance(x, Tensor) for x in leaves) else a
 
 
-def _check_aliases(ctx, primals, tangents, outs, ts):
-    """What forward writes to or shows as a view, the jvp must write to or show likewise."""
+def _check_aliases(ctx, primals, tangents, outs, ts, versions):
+    """What forward writes to or shows as a view, the jvp must write to or show likewise; versions: those of the tangents before."""
     for o, t in zip(outs, ts):
         if not isinstance(o, Tensor) or t is None:
             continue
         if any(o is d for d in ctx.dirty_tensors):
-            given = next((t0 for p, t0 in zip(primals, tangents) if p is o), None)
-            if given is not None and t is not given:
+            given, before = next(((t0, n) for p, t0, n in zip(primals, tangents, versions) if p is o), (None, None))
+            if given is not None and (t is not given or t._counter.n == before):
                 raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input "
                                    "inplace, then the jvp function must modify the corresponding gradient inplace.")
-        elif (o._is_view() and any(o._base is (p if p._base is None else p._base) for p in primals if isinstance(p, Tensor))
-              and isinstance(t, Tensor) and not t._is_view()):
-            raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.")
+        elif o._is_view() and isinstance(t, Tensor):
+            given = next((t0 for p, t0 in zip(primals, tangents) if isinstance(p, Tensor) and o._base is (p if p._base is None else p._base)), None)
+            if given is not None:
+                _check_view(t, given)
 
 
-def _joined(level, i, o, t):
+def _check_view(t, given):
+    """torch's rules for the tangent of an output that is a view of an input with the tangent `given`."""
+    if not t._is_view():
+        raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.")
+    if given._is_view() and t._base is not given._base:
+        raise RuntimeError("A custom Function is returning a view but the jvp is not returning a view of the same base as the given grad input.")
+    if not given._is_view() and t._base is not given:
+        raise RuntimeError("A custom Function is returning a view but the jvp is not returning a view of the given grad input.")
+
+
+def _joined(level, i, o, t, constant):
     if t is None:
         return o
-    if not isinstance(o, Tensor) or o.dtype.category < FLOAT:
+    if constant or not isinstance(o, Tensor) or o.dtype.category < FLOAT:
         raise RuntimeError(f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not a differentiable Tensor."
                            "You should return None at that position instead.")
     return duals.make(level, o, t, False) if levels.shares(level.key) and t.shape == o.shape and t.dtype == o.dtype else make_dual(level, o, t)

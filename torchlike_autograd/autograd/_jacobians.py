@@ -11,6 +11,7 @@ import itertools
 
 from .._core import record
 from .._core.composite import named
+from .._core.dtypes import FLOAT
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor
 from ._run import grad
@@ -186,7 +187,8 @@ def forward_tangents(fn, inputs, i, u):
         for k, x in enumerate(inputs):
             if k != i and isinstance(x, Tensor) and x.requires_grad:
                 args[k] = forward_ad.make_dual(args[k], zeros_like(args[k]))
-        args[i] = forward_ad.make_dual(args[i], u.to(args[i].dtype).reshape(args[i].shape))
+        u = u.to(args[i].dtype).reshape(args[i].shape)
+        args[i] = forward_ad.make_dual(args[i], u.clone() if u._is_view() else u)  # custom Functions see whether a tangent is a view
         outs = []
         for o in as_tuple(fn(*args)):
             if isinstance(o, Tensor) and (o.is_floating_point() or o.is_complex()):
@@ -205,6 +207,9 @@ def forward_columns(fn, inputs, i, check_types=False):
         unit = zeros(x.numel(), dtype=x.dtype)
         unit[k] = 1
         rows.append(forward_tangents(fn, inputs, i, unit))
+    if not rows:
+        made = [o if isinstance(o, Tensor) and o.dtype.category >= FLOAT else None for o in as_tuple(fn(*inputs))]
+        return [None if o is None else zeros(0, o.numel(), dtype=o.dtype) for o in made]
     return [None if column[0] is None else stack(list(column)) for column in zip(*rows)]
 
 

@@ -58,7 +58,7 @@ class Kept:
         """The tensor, for who has no ctx at hand."""
         if self.freed:
             raise second_time()
-        return self.unpack(self.ctx())
+        return self.unpack(None if self.ctx is None else self.ctx())
 
     def release(self):
         """Forget it."""

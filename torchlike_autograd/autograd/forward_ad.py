@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from .._core import duals, levels
 from .._core.record import thread
+from .._ops.spec import LeveledAval
 from .._tensor import Tensor
 from .grad_mode import _DecoratorContextManager
 
@@ -108,14 +109,27 @@ def make_dual(tensor, tangent, *, level=None):
 
 def _same_memory(a, b):
     """Whether two tensors lie in the same way in memories of the same size."""
-    return (a.stride() == b.stride() and a.storage_offset() == b.storage_offset() and a.is_conj() == b.is_conj() and a.is_neg() == b.is_neg()
-            and (a._is_view() or b._is_view()) <= (a.untyped_storage().nbytes() == b.untyped_storage().nbytes()))
+    return (_same_size(a, b) and (not a.numel() or a.storage_offset() == b.storage_offset())
+            and all(n < 2 or x == y for n, x, y in zip(a.shape, a.stride(), b.stride())) and a.is_conj() == b.is_conj() and a.is_neg() == b.is_neg())
+
+
+def _same_size(a, b):
+    """Whether the memories of two tensors of one shape and dtype have one size; of a mapped tensor PyTorch does not ask."""
+    alone = a._cell is None and b._cell is None and a._layout_ is None and b._layout_ is None
+    return alone or _is_mapped(b) or a.untyped_storage().nbytes() == b.untyped_storage().nbytes()
+
+
+def _is_mapped(t):
+    return type(t._value().aval) is LeveledAval
 
 
 def _copied(tensor, tangent):
     """A tangent laid out as the primal is."""
-    out = tangent.clone() if tensor.is_contiguous() else tangent.new_empty_strided(tensor.shape, tensor.stride()).copy_(tangent)
-    return out.resolve_conj().resolve_neg()
+    if _is_mapped(tangent) or not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
+        return tangent.clone()
+    out = tangent.new_empty_strided(tensor.shape, tensor.stride())
+    out = out.conj() if tensor.is_conj() else out
+    return (out._neg_view() if tensor.is_neg() else out).copy_(tangent)
 
 
 def unpack_dual(tensor, *, level=None):

@@ -339,7 +339,15 @@ def _apply(cls, args, kwargs, split):
         found = _function_levels.applied(cls, args, kwargs, split, _recorded)
         if found is not None:
             return found[0]
-    return _recorded(cls, args, kwargs, split)[0]
+    out, ctx = _recorded(cls, args, kwargs, split)
+    forget(ctx)
+    return out
+
+
+def forget(ctx):
+    """Let go what `forward` said of tensors, which would keep them alive."""
+    ctx.__dict__.pop("dirty_tensors", None)
+    ctx.__dict__.pop("non_differentiable", None)
 
 
 def _forward(cls, args):
@@ -371,6 +379,8 @@ def _recorded(cls, args, kwargs, split):
     outputs = raw if isinstance(raw, tuple) else (raw,)
     ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
+    if ctx.__dict__.get("_is_pure_view") and (len(tensors) != 1 or sum(ctx._output_is_tensor) != 1):
+        raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
     _check_dirty(ctx, {id(t): v for t, v in before}, outputs)
     if live:
         attached = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
@@ -381,7 +391,7 @@ def _recorded(cls, args, kwargs, split):
         finally:  # also where a pack hook raises: the ctx would hold its own outputs
             ctx.__dict__.pop("to_save", None)
     else:
-        outputs = tuple(_inside(_fresh(o, args, ctx), "function") if isinstance(o, Tensor) else o for o in outputs)
+        outputs = tuple(_inside(_fresh(o, args, ctx), _creation(ctx)) if isinstance(o, Tensor) else o for o in outputs)
     return outputs if isinstance(raw, tuple) else outputs[0], ctx
 
 
@@ -389,6 +399,11 @@ def _fresh(o, args, ctx):
     if any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
         return o.detach() if o.requires_grad else o.view_as(o)
     return o
+
+
+def _creation(ctx):
+    """How views that a Function returns may be written to: as ones that it does not know the way back through, unless it says that it is one itself."""
+    return "default" if ctx.__dict__.get("_is_pure_view") else "function"
 
 
 def _inside(o, creation):
@@ -409,8 +424,13 @@ def _check_dirty(ctx, before, outputs):
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
                 "of the Function.")
         if id(d) not in before:
-            warn("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
-                 "ctx.mark_dirty().")
+            if d._is_view() and thread.state.grad and any(ctx.needs_input_grad):
+                raise RuntimeError(_NOT_GIVEN)
+            warn(_NOT_GIVEN)
+
+
+_NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+              "ctx.mark_dirty().")
 
 
 def _check_written(d, v):
@@ -484,13 +504,13 @@ def _output(ctx, o, v, args, non_diff):
         write(o, v)
         return o
     if any(o is a for a in args):
-        return _alias(o, v)
+        return _inside(_alias(o, v), _creation(ctx))
     if non_diff:
         return o
     if o._view is not None and o._view.chain and o._view.base is not None:
         out = _new(Tensor)
         out._v, out._cell, out._at, out._counter = v, o._cell, o._at, o._counter
-        out._view = View(o._view.base, o._view.chain, "function", o._view.under)
+        out._view = View(o._view.base, o._view.chain, _creation(ctx), o._view.under)
         v.seen = (o._counter, o._counter.n)
         return out
     o._set_value(v)

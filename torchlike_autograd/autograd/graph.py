@@ -9,6 +9,7 @@ from typing import NamedTuple
 from .._core import nodes, passes, saved  # noqa: F401  saved: nodes show what they keep
 from .._core.nodes import Nowhere, RemovableHandle, accumulate_node, node_at
 from .._core.storage import cell_of, history, is_inference
+from .._functions.special_nodes import DelayedError, UndefinedGrad
 from .._tensor import Tensor
 from ._logged import log  # noqa: F401
 from ._mutation import allow_mutation_on_saved_tensors
@@ -57,7 +58,8 @@ class Node(abc.ABC):
         """Not there."""
 
 
-Node.register(nodes.Node)
+for _made in (nodes.Node, DelayedError, UndefinedGrad):
+    Node.register(_made)
 
 
 class GradientEdge(NamedTuple):
@@ -101,8 +103,12 @@ def _bool(enabled):
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled):
-    """Accepted: there are no streams here; RuntimeError for what is no bool."""
+    """Remembered, and that is all: there are no streams here; RuntimeError for what is no bool."""
     _bool(enabled)
+    stream_warning[0] = enabled
+
+
+stream_warning = [True]
 
 
 def set_override_stale_capture_stream(enabled):

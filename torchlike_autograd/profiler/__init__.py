@@ -10,6 +10,7 @@ import time
 from .._core import publish as _publish
 from ..autograd import profiler as _profiler
 from ..autograd.profiler import kineto_available, record_function
+from . import itt  # noqa: F401
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities",
            "tensorboard_trace_handler"]

@@ -19,7 +19,8 @@ from .._core.autocasting import kept as autocast_kept
 from .._core.pytree import tree_map
 from .._core.record import thread
 from .._core.saying import warn
-from .._tensor import Tensor
+from .._core.storage import as_detached
+from .._tensor import Tensor, wrap
 from ..autograd import Function, backward
 from ..autograd._kept import Kept
 from ..autograd._saving import saved_tensors_hooks
@@ -43,7 +44,7 @@ def noop_context_fn():
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-_settings = {"early stop": True, "debug": None}
+_settings = {"early stop": None, "debug": None}
 
 
 @contextlib.contextmanager
@@ -56,7 +57,7 @@ def _setting(name, value):
 
 
 def set_checkpoint_early_stop(enable):
-    """Whether checkpoints made inside stop their second run as soon as all is there that is needed."""
+    """Whether checkpoints made inside stop their second run as soon as all is there that is needed, whatever their `early_stop` says."""
     return _setting("early stop", enable)
 
 
@@ -80,7 +81,8 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     if determinism_check not in ("default", "none"):
         raise ValueError(f"determinism_check should be one of {['default', 'none']}, but got {determinism_check}")
     debug = debug if _settings["debug"] is None else _settings["debug"]
-    return _without_reentry(function, args, kwargs, preserve, context_fn, determinism_check, debug, early_stop and _settings["early stop"])
+    return _without_reentry(function, args, kwargs, preserve, context_fn, determinism_check, debug,
+                            early_stop if _settings["early stop"] is None else _settings["early stop"])
 
 
 # Without re-entry
@@ -92,7 +94,9 @@ def _without_reentry(function, args, kwargs, preserve, context_fn, determinism_c
             return function(*args, **kwargs)
     frame = _Frame(function, args, kwargs, second, get_rng_state() if preserve else None, determinism_check, debug, early_stop)
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
-        return function(*args, **kwargs)
+        out = function(*args, **kwargs)
+    frame.complete = True
+    return out
 
 
 class _Stop(Exception):
@@ -111,7 +115,7 @@ class _Place:
 class _Frame:
     """One checkpointed call: how to run it again, the places of its saved tensors, and what second runs found for them.
 
-    found: {pass: {number of a place: tensor}}.
+    found: {pass: {number of a place: tensor}}; complete: whether the first run is over: a pass inside of it needs a second run that goes further than it had.
     """
 
     def __init__(self, function, args, kwargs, context, rng, determinism_check, debug, early_stop):
@@ -121,6 +125,8 @@ class _Frame:
         self.args = [Kept(None, a, ()) if isinstance(a, Tensor) else a for a in args]
         self.kwargs = kwargs
         self.places, self.types, self.found = [], [], {}
+        self.complete = False
+        self.uneven = False  # whether a second run saved more than there was of the first
 
     def pack(self, t):
         """Put a place there instead of a tensor."""
@@ -166,7 +172,7 @@ class _Frame:
         except _Stop as stop:
             if stop.args[0] is not catch:
                 raise
-        problem = mismatch(len(self.places), self.types, catch.types, self.check)
+        problem = None if self.uneven else mismatch(len(self.places), self.types, catch.types, self.check)
         if problem is not None:
             raise CheckpointError(debug_report(self.types, catch.types) if self.debug else problem + TIP)
         self.found[number] = catch.tensors
@@ -213,6 +219,11 @@ def _type_of(t):
     return {"shape": t.shape, "dtype": t.dtype, "device": t.device}
 
 
+def _alone(t):
+    """What a tensor shows, without its history and not in its memory: a tensor that shares the memory would hold the second run's graph."""
+    return wrap(as_detached(t._value()))
+
+
 class _Catch:
     """The hooks of a second run."""
 
@@ -223,13 +234,15 @@ class _Catch:
         """Catch what stands in the next place."""
         frame, number = self.frame, len(self.types)
         if number >= len(frame.places):
-            if not frame.early_stop:
+            if not frame.complete:
+                frame.uneven = True
+            elif not frame.early_stop:
                 self.types.append(_type_of(t))
                 text = "torch.utils.checkpoint: trying to save more tensors during recomputation than during the original forward pass."
                 raise CheckpointError(debug_report(frame.types, self.types) if frame.debug else text + TIP)
-            return t.detach()
+            return _alone(t)
         self.types.append(_type_of(t))
-        kept = t.detach() if t.requires_grad else t
+        kept = _alone(t) if t.requires_grad else t
         if frame.places[number]() is not None:
             self.tensors[number] = kept
         if frame.early_stop and number + 1 == len(frame.places):
