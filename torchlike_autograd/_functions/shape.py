@@ -312,8 +312,8 @@ def contiguous(self, memory_format=None):
 
 def _warn_T():
     _warn_once(
-        "dims", "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider "
-        "`x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered "
+        "dims", "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. "
+        "Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered "
         "internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)")
 
 
