@@ -1,7 +1,7 @@
 """torch.distributed.distributed_c10d (layer 9): process groups of one process, with which scripts for many run as they are.
 
-With one process every collective gives back what it was given, exactly as gloo does.  Several processes are refused by name: under `jax.distributed` they run one
-program over arrays sharded by `torch.distributed.tensor`, and XLA puts the communication into it.
+With one process every collective gives back what it was given, exactly as gloo does.  Several processes are refused by name: under `jax.distributed` they run
+one program over arrays sharded by `torch.distributed.tensor`, and XLA puts the communication into it.
 """
 
 from __future__ import annotations
@@ -507,8 +507,8 @@ _TWO = ["all_gather_coalesced", "batch_isend_irecv", "irecv", "new_subgroups", "
 for _name in _TWO:
     globals()[_name] = _nobody(_name)
 COMMUNICATE = [
-    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "broadcast",
-    "broadcast_object_list", "gather", "gather_object", "isend", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
+    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
+    "broadcast", "broadcast_object_list", "gather", "gather_object", "isend", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
     "scatter_object_list", "send", *_TWO]
 __all__ += COMMUNICATE
 __getattr__ = _publish.missing("torch.distributed.distributed_c10d")

@@ -8,7 +8,6 @@ from ..._core.pytree import tree_map
 from ..._tensor import Tensor
 from ...autograd.function import Function
 from ...autograd.grad_mode import is_grad_enabled
-from ...distributed import distributed_c10d
 from ..modules.module import Module
 
 __all__ = ["DistributedDataParallel"]
@@ -36,6 +35,8 @@ class DistributedDataParallel(Module):
 
     def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, init_sync=True, process_group=None,
                  bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False, static_graph=False, **more):
+        from ...distributed import distributed_c10d
+
         super().__init__()
         self.process_group = distributed_c10d.the(process_group)
         if more:
