@@ -84,10 +84,15 @@ def memory_of(slot, table):
     """The slot whose memory a slot shows: through the views of an operator made of several steps, for which no tensor counts versions."""
     while slot >= 0:
         step = table[slot][0]
-        if step.kind != "op" or not step.form.op.is_view or step.form.op.untracked or type(step.ins[0]) is tuple:
+        if step.kind != "op" or not step.ins or type(step.ins[0]) is tuple or not _shows(step.form):
             return slot
         slot = step.ins[0]
     return slot
+
+
+def _shows(form):
+    """Whether a result is its input, seen otherwise: as a view, or as one example of a map."""
+    return getattr(form.spec, "how", None) == "enter" or (form.op.is_view and not form.op.untracked)
 
 
 def _slot_aval(slot, table, input_avals):

@@ -235,6 +235,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         outs, out_tree = flatten(out)
         _real("jacrev", outs, "outputs")
         _real("jacrev", flatten(_chosen(argnums, args))[0], "inputs")
+        beyond = levels.Reservation()  # the graph behind the arguments may hold maps that have ended
+        beyond.top = levels.top([(o._v.tape, o._v.slot) for o in outs if o._value().needs and o._v.leaf is None and o._v.tape is not None])
+        beyond.hold()
         rows, tree = flatten(vmap(lambda *units: pull(unflatten(units, out_tree)), chunk_size=chunk_size)(*_units(outs)))
         sizes = [o.numel() for o in outs]
         split = [row.split(sizes, 0) for row in rows]

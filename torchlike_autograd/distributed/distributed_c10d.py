@@ -508,7 +508,7 @@ for _name in _TWO:
     globals()[_name] = _nobody(_name)
 COMMUNICATE = [
     "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
-    "broadcast", "broadcast_object_list", "gather", "gather_object", "isend", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
-    "scatter_object_list", "send", *_TWO]
+    "broadcast", "broadcast_object_list", "gather", "gather_object", "isend", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_tensor",
+    "scatter", "scatter_object_list", "send", *_TWO]
 __all__ += COMMUNICATE
 __getattr__ = _publish.missing("torch.distributed.distributed_c10d")
