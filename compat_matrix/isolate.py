@@ -25,6 +25,8 @@ def observe(case, torch):
     with sealed(torch), limited(SECONDS), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for label, *values in case(torch):
+            if not isinstance(label, (str, int)):
+                raise TypeError(f"{case.id} yields an observation without a label")
             if any(label == other for other, _ in seen):
                 raise ValueError(f"{case.id} yields {label!r} twice")
             seen.append([label, encode(torch, values[0] if len(values) == 1 else tuple(values))])

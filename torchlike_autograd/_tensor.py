@@ -184,6 +184,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise RuntimeError("requires_grad must be a bool")
         if value and self.dtype.category < dtypes.FLOAT:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        if value and not self.is_leaf and not levels.transforming():
+            raise RuntimeError("you can only change requires_grad flags of leaf variables.")
         self.requires_grad_(value)
 
     @requires_grad.deleter
@@ -280,7 +282,11 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def grad(self):
         leaf = self._leaf
         out = leaf.grad if leaf is not None else None
-        if out is None and not self.is_leaf and not self.retains_grad:
+        try:
+            elsewhere = out is None and not self.is_leaf and not self.retains_grad
+        except RuntimeError:  # a view that a write to its base has made invalid
+            elsewhere = True
+        if elsewhere:
             warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
                 "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "

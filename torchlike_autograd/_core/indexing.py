@@ -51,7 +51,9 @@ def _bad_index(i, position, n):
     return IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
 
 
-def _no_dims():
+def _no_dims(index=0):
+    if type(index) is int and index:
+        return _bad_index(index, 0, 0)
     return IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")
 
 
@@ -81,7 +83,7 @@ def getitem(t, index):
     kind = type(index)
     if kind is int:
         if not t._v.aval.shape:
-            raise _no_dims()
+            raise _no_dims(index)
         return _select(t, 0, index, 0)
     if kind is slice and t._v.aval.shape:
         return _cut(t, 0, index, True)
@@ -281,7 +283,7 @@ def setitem(t, index, value):
     kind = type(index)
     if kind is int:
         if not t._v.aval.shape:
-            raise _no_dims()
+            raise _no_dims(index)
         write_to(_select(t, 0, index, 0), value)
     elif kind is slice and t._v.aval.shape:
         write_to(_cut(t, 0, index, False), value)

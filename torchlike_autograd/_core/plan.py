@@ -70,13 +70,29 @@ class Plan:
     items: Stage, ("node", step, wanted, given) for a step that is visible to Python, ("gradient", step, wanted, given) where only the gradients that a step of
     the next stage gets are visible, or ("leaf", slot);
     targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach; saving: first slots of visited nodes that keep something;
-    kept, results: slots that they keep of their inputs and of their own outputs.
+    kept, results: slots that they keep of their inputs and of their own outputs; shown: (kept slot, the other slot whose memory it shows).
     """
 
-    __slots__ = ("items", "kept", "lost", "results", "saving", "targets", "visited")
+    __slots__ = ("items", "kept", "lost", "results", "saving", "shown", "targets", "visited")
 
-    def __init__(self, items, targets, saving, kept, results, visited, lost=()):
+    def __init__(self, items, targets, saving, kept, results, visited, lost, table):
         self.items, self.targets, self.saving, self.kept, self.results, self.visited, self.lost = items, targets, saving, kept, results, visited, lost
+        self.shown = tuple([(s, memory_of(s, table)) for s in kept if memory_of(s, table) != s])
+
+
+def memory_of(slot, table):
+    """The slot whose memory a slot shows: through the views of an operator made of several steps, for which no tensor counts versions."""
+    while slot >= 0:
+        step = table[slot][0]
+        if step.kind != "op" or not step.ins or type(step.ins[0]) is tuple or not _shows(step.form):
+            return slot
+        slot = step.ins[0]
+    return slot
+
+
+def _shows(form):
+    """Whether a result is its input, seen otherwise: as a view, or as one example of a map."""
+    return getattr(form.spec, "how", None) == "enter" or (form.op.is_view and not form.op.untracked)
 
 
 def _slot_aval(slot, table, input_avals):
@@ -166,7 +182,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
         for slot in ends.get(first, ()):
             builder.event(("leaf", slot))
     return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]),
-                tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]))
+                tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]), table)
 
 
 def _saved(form, wanted, inplace):

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._ops.pull_saved import saved_pullback
 from .._ops.registry import UNIMPLEMENTED
-from .plan import add_arrays, apply_form, needs_of, number_of, wanted_of
+from .plan import add_arrays, apply_form, memory_of, needs_of, number_of, wanted_of
 from .record import LEAF, slot_table
 
 
@@ -141,7 +141,8 @@ def _graph(prefix, shown, table):
         live.update(step.ins[i] for i in wanted)
         if step.kind == "op" and wanted and step.first not in freed:
             kept.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
-    return True, kept
+    outside = {memory_of(s, table) for s in kept if s >= 0}
+    return True, kept | {s for s in outside if s < 0}  # whose versions are counted there
 
 
 def _keeps(step):

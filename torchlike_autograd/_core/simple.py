@@ -32,7 +32,7 @@ class Simple:
     that the pass starts from, and `form`, `reads`, `numbers`: the stage and what it takes.
     """
 
-    __slots__ = ("arrivals", "checked", "first", "form", "kept", "numbers", "ones", "prefix", "reads", "results", "saving")
+    __slots__ = ("arrivals", "checked", "first", "form", "kept", "numbers", "ones", "prefix", "reads", "results", "saving", "shown")
 
 
 def run_simple(v):
@@ -109,7 +109,8 @@ def _learn(tape, v, open_here):
     out = Simple()
     out.arrivals = tuple(zip(stage.outs, stage.avals))
     out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving
-    out.checked = tuple(plan.kept | plan.results)
+    out.shown = plan.shown
+    out.checked = tuple(plan.kept | plan.results | {s for _, s in plan.shown})
     out.ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ())
     if open_here:
         _extend(out, tape.prefix, stage, plan.saving)

@@ -26,11 +26,33 @@ def check(tape, plan):
             own = read is None or (mine is not None and mine > read)
             slot = mine if own else read
             raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
+    if plan.shown:
+        _check_shown(tape, plan.shown)
     for slot in plan.kept:
         if slot < 0:
             v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
             if v is not None and v.stale():
                 raise _modified(tape, slot, *v.seen, v.aval)
+
+
+def _check_shown(tape, pairs):
+    """The version check of what is kept as a view that no tensor counts versions for, by the memory that it shows."""
+    stale = {}
+    for slot, memory in pairs:
+        seen = _seen_at(tape, memory)
+        if seen is not None and seen[0] is not DETACHED and seen[0].n != seen[1] and slot not in tape.seen:
+            stale[slot] = seen
+    if stale:
+        slot = max(stale)
+        raise _modified(tape, slot, *stale[slot], slot_table(tape.prefix)[slot][2], shows=True)
+
+
+def _seen_at(tape, slot):
+    """(counter, version) of what a slot shows; None where nobody counts."""
+    if slot >= 0:
+        return tape.seen.get(slot)
+    v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
+    return None if v is None else v.seen
 
 
 def _last_stale(tape, slots, own):
@@ -39,14 +61,14 @@ def _last_stale(tape, slots, own):
     return max((s for s in slots & seen.keys() if seen[s][0].n != seen[s][1] and not (own and seen[s][0] is DETACHED)), default=None)
 
 
-def _modified(tape, slot, counter, at, a, own=False):
+def _modified(tape, slot, counter, at, a, own=False, shows=False):
     """The version error; it names the node that wrote last, or the one that made the value (`own`: and kept it); a view would be read again."""
     if counter is DETACHED:
         return errors.detached_inplace()
     v = counter.writer() if counter.writer is not None and not own else None
     place = _place_at(tape, slot)
     producer = None
-    if place is not None and (_written_to_view(*place) if own else _shows_base(*place)):
+    if shows or (place is not None and (_written_to_view(*place) if own else _shows_base(*place))):
         producer = "output 0 of AsStrided"
     else:
         if v is not None and v.tape is not None and v.leaf is None:

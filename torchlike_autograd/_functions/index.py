@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core import bind, dtypes
 from .._core.composite import COMPOSITES, composite
-from .._core.dispatch import inplace, into, run
+from .._core.dispatch import check_inplace, inplace, into, run
 from .._core.indexing import check_number, put_plan
 from .._core.nothing import no_item, wanting
 from .._core.ranges import known, settle, unguarded
@@ -56,6 +56,7 @@ def _checked(name, twin, settled):
 
     def inplace_twin(self, *args, **kwargs):
         spec, flat = inner.find((self, *args), kwargs)
+        check_inplace(self, flat)
         return inplace(settled(spec, flat), flat, self)
 
     inplace_twin.__name__ = inplace_twin.__qualname__ = f"{name}_"
@@ -197,6 +198,7 @@ def index_put_(input, indices, values, accumulate=False):
     _check_indices("index_put_", indices, True)
     if not isinstance(values, Tensor):
         raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type_name(values)}")
+    check_inplace(input, (values,))
     return inplace(*put_plan(input, _found(indices), values, accumulate), input)
 
 

@@ -36,6 +36,7 @@ def __delitem__(self, index):
 def fill_(self, value):
     """One value everywhere."""
     if isinstance(value, Tensor) and value.ndim:
+        check_inplace(self, (value,))
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     if not isinstance(value, (Tensor, int, float, complex, np.generic)):
         raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
@@ -269,6 +270,7 @@ _renamed("squeeze_", _squeeze_kind, lambda dim=None: "_" + _squeeze_kind(dim).re
 @composite("Tensor.as_strided_", "torch.as_strided_")
 def as_strided_(self, size, stride, storage_offset=None):
     """`as_strided` of the tensor itself."""
+    check_inplace(self)
     source, size, stride, offset, own = strided_plan(self, size, stride, storage_offset)
     if source is not self:
         raise NotImplementedError("as_strided_ beyond the elements that a view shows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._core import shapes
+from .._core import dtypes, shapes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import run
 from .._core.dtypes import FLOAT
@@ -184,8 +184,8 @@ def _log_softmax(input, axis):
 def _check_flat(input, target):
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if input.ndim == 1 and target.ndim == 1 and target.shape[0] != 1:
-        raise RuntimeError(f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}")
+    if input.ndim == 1 and target.ndim == 1 and target.shape[0] != 1 and target.dtype in (dtypes.int64, dtypes.uint8):
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {target.shape[0]}")
 
 
 @composite("torch.nn.functional.nll_loss")
@@ -198,6 +198,8 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 def _of_probabilities(input, target, weight, code, smoothing):
     axis = 0 if input.ndim == 1 else 1
+    if not input.ndim:
+        raise IndexError("Dimension specified as 1 but tensor has no dimensions")
     classes = input.shape[axis]
     if weight is not None:
         _check_weight(weight, classes)

@@ -15,11 +15,11 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.autocasting import also, lower
 from .._core.composite import composite, named
-from .._core.dispatch import values_of
+from .._core.dispatch import run, values_of
 from .._core.hot import PLAIN, binary, view
 from .._core.numeric import say_once
 from .._core.overriding import asked
-from .._core.record import record_op
+from .._core.record import IMMEDIATE, record_op
 from .._core.saying import warn
 from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
@@ -107,11 +107,22 @@ class Chain:
         return self._add(key, (i,), (("dim", dim),), shape, tuple(strides))
 
 
-def follow(steps, values):
+def follow(steps, tensors):
     """Record the steps; the last value as a Tensor."""
+    if IMMEDIATE[0]:
+        return _follow_now(steps, list(tensors))
+    values = values_of(tensors)
     for spec, inputs in steps:
         values.append(record_op(spec, [values[i] for i in inputs])[0])
     return wrap(values[-1])
+
+
+def _follow_now(steps, tensors):
+    """`follow` where every step runs at once: only a Tensor knows then whose memory a view shows."""
+    for spec, inputs in steps:
+        ins = [tensors[i] for i in inputs]
+        tensors.append(view(spec, *ins) if spec.op.is_view else run(spec, ins))
+    return tensors[-1]
 
 
 def _geometry_key(t):
@@ -215,7 +226,7 @@ def product(x, y, name="matmul"):
         if len(_plans) > 4096:
             _plans.clear()
         steps = _plans[key] = _plan(x, y)
-    return follow(steps, values_of((x, y)))
+    return follow(steps, (x, y))
 
 
 def _check(name, position, label, x):
@@ -265,7 +276,7 @@ def linear(input, weight, bias=None, *, out=None):
     if bias is None:
         return product(input, named("t")(weight), "linear")
     if a.ndim == 2 and w.ndim:
-        return follow(_LINEAR, values_of((input, weight, bias)))
+        return follow(_LINEAR, (input, weight, bias))
     if not a.ndim or w.ndim != 2 or not bias._v.aval.ndim or (_geometry_key(input) is not None and not input.is_contiguous()):
         return named("add")(product(input, named("t")(weight), "linear"), bias)
     key = ("linear", a, w, bias._v.aval)
@@ -273,7 +284,7 @@ def linear(input, weight, bias=None, *, out=None):
     if plan is None:
         plan = _plans[key] = _flat_linear(input, weight, bias)
     steps, reshape = plan
-    return view(reshape, follow(steps, values_of((input, weight, bias))))
+    return view(reshape, follow(steps, (input, weight, bias)))
 
 
 def _into_linear(input, weight, bias, out):
@@ -350,7 +361,7 @@ def _best_order(sizes):
         for i in range(n - length):
             j = i + length
             options = [(cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
-            cost[i][j], split[i][j] = min(options, key=operator.itemgetter(0))
+            cost[i][j], split[i][j] = min(options[::-1] if n == 3 else options, key=operator.itemgetter(0))  # of three the first two where it is the same
     return split
 
 

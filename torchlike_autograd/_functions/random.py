@@ -12,7 +12,7 @@ from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing, numbers
 from .._core.placed import like as placed_like
 from .._core.record import data, thread
-from .._core.storage import write
+from .._core.storage import repeats, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
@@ -89,7 +89,10 @@ def _into(t, out, name=None):
     return out
 
 
-def _gen(generator, maps=False):
+def _gen(generator, maps=False, out=None):
+    """The generator to draw from; one of its own where `out` refuses the numbers, for which nothing is drawn."""
+    if out is not None and out.requires_grad and thread.state.grad:
+        return _copied(rng.default_generator if generator is None else generator)
     if not maps and levels.running():
         levels.refuse_random()
     return rng.default_generator if generator is None else generator
@@ -143,7 +146,7 @@ def _drawn(name, draw):
         if device_of(device) == NOWHERE and out is None:
             return _tensor(Nothing(shape, d.np), d, requires_grad)
         t = _new(Tensor)
-        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True), shape, d.np), shape, d))
+        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
         return _into(t, out, name)
 
@@ -172,7 +175,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     shape = sizes("randint", (size,))
     _nonnegative("randint", shape)
     d = dtype or dtypes.int64
-    drawn = numbers(device_of(device), shape, d, lambda shape: rng_integers.randint(_gen(generator), int(low), int(high), shape, d.np))
+    drawn = numbers(device_of(device), shape, d, lambda shape: rng_integers.randint(_gen(generator, out=out), int(low), int(high), shape, d.np))
     t = _tensor(drawn, d, requires_grad, device)
     return _into(t, out, "randint")
 
@@ -183,7 +186,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
-    t = _tensor(numbers(device_of(device), (int(n),), d, lambda shape: rng_integers.randperm(_gen(generator), *shape, d.np)), d, requires_grad, device)
+    t = _tensor(numbers(device_of(device), (int(n),), d, lambda shape: rng_integers.randperm(_gen(generator, out=out), *shape, d.np)), d, requires_grad, device)
     return _into(t, out, "randperm")
 
 
@@ -226,7 +229,7 @@ def following(t, key, *inputs):
 @composite("torch.normal")
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Normal numbers with given means and deviations."""
-    gen = _gen(generator)
+    gen = _gen(generator, out=out)
     if size is not None:
         d = dtype or config.default_dtype()
         shape = sizes("normal", (size,))
@@ -249,7 +252,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     if dtype.is_complex:
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
     drawn = numbers(a.device, a.shape, dtype, lambda shape: rng_draws.bernoulli(
-        _gen(generator), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, dtype.np))
+        _gen(generator, out=out), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, dtype.np))
     t = following(_tensor(drawn, dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return t if out is None else write_drawn("bernoulli", out, t._value())
 
@@ -276,7 +279,6 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 def _fill(t, array, node):
     """Write fresh numbers into `t` under a node that sends zeros back."""
-    check_inplace(t)
     old = t._value()
     key = old.aval.device
     drawn = array if key == NOWHERE else placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old)
@@ -287,11 +289,21 @@ def _fill(t, array, node):
     return t
 
 
+def _copied(gen):
+    """A generator that gives the same numbers and leaves `gen` where it is."""
+    out = rng.Generator()
+    rng.Generator.set_state(out, rng.Generator.get_state(gen))
+    return out
+
+
 def _filler(name, draw, node=None, apart=None):
     usual = f"{name[:-1].title().replace('_', '')}0"
 
     def method(self, *args, generator=None, **kw):
         dtype, gen = self._v.aval.dtype.np, _gen(generator)
+        check_inplace(self)
+        if self._view is not None and repeats(self) is not None:  # refused after the arguments: nothing is drawn then
+            gen = _copied(gen)
         if self._v.aval.device == NOWHERE:
             array = Nothing(self._v.aval.shape, dtype)
         elif self.is_contiguous() or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
@@ -319,7 +331,7 @@ def _random(gen, shape, dtype, *bounds, **kw):
 
 
 def _bernoulli(gen, shape, dtype, p=0.5):
-    return rng_draws.bernoulli(gen, p._numpy() if isinstance(p, Tensor) else p, shape, dtype)
+    return rng_draws.bernoulli(gen, p.expand(shape)._numpy() if isinstance(p, Tensor) else p, shape, dtype)
 
 
 uniform_ = _filler("uniform_", _uniform)

@@ -224,6 +224,8 @@ def flatten(input, start_dim=0, end_dim=-1):
 def unflatten(input, dim, sizes):
     """One dim as several."""
     shape = input._v.aval.shape
+    if not shape:
+        raise RuntimeError(f"unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions")
     d = wrap_dim(dim, len(shape))
     sizes = ints((sizes,) if isinstance(sizes, int) else sizes)
     if not sizes:
@@ -308,14 +310,29 @@ def contiguous(self, memory_format=None):
 
 # Order of dims
 
-def _warn_T(ndim):
-    warn(
-        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. Consider "
-        "`x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered "
+def _warn_T():
+    _warn_once(
+        "dims", "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. "
+        "Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered "
         "internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)")
 
 
-_warned = []
+_warned = set()
+
+
+def _warn_once(key, words):
+    if key not in _warned:
+        _warned.add(key)
+        warn(words)
+
+
+def _warn_number(name, line, advice):
+    _warn_once(name, f"{name} is deprecated on 0-D tensors. {advice} (Triggered internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)")
+
+
+_SAME, _CONJ = "This function is the identity in these cases.", "Consider using x.conj()."
+_OF_NUMBERS = {"T": ("Tensor.T", 4321, _SAME), "mT": ("Tensor.mT", 4373, _SAME), "H": ("Tensor.H", 4335, _CONJ), "mH": ("Tensor.mH", 4382, _CONJ),
+               "adjoint()": ("adjoint()", 4390, _CONJ)}
 
 
 _T = spec_of(OPS["permute"], (("dims", (1, 0)),), ("T",))
@@ -325,9 +342,10 @@ def _numpy_T(self):
     n = self.ndim
     if n == 2:
         return follow_view(_T, self)
-    if n not in (0, 2) and not _warned:
-        _warned.append(True)
-        _warn_T(n)
+    if n:
+        _warn_T()
+    else:
+        _warn_number(*_OF_NUMBERS["T"])
     return view_of(self, "permute", dims=tuple(range(n - 1, -1, -1)))
 
 
@@ -341,7 +359,10 @@ def _matrix_H(self):
 def _transposed(self, name):
     if self.ndim == 1:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return view_of(self, "transpose.int", dim0=-2, dim1=-1) if self.ndim else self
+    if not self.ndim:
+        _warn_number(*_OF_NUMBERS[name])
+        return self
+    return view_of(self, "transpose.int", dim0=-2, dim1=-1)
 
 
 def _adjoint(self, name):

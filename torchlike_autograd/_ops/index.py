@@ -77,6 +77,8 @@ def _index(self, indices, *, dims):
 def _index_put(self, indices, values, *, dims, accumulate):
     """`values` written (or added) at the places that `_index` reads."""
     shape = indexed_shape(self.shape, [i.shape for i in indices], dims)
+    if 0 not in shape and any(self.shape[d] == 0 for d in dims):
+        raise IndexError("index is out of bounds for dimension with size 0")
     values = broadcast_values(values, shape)
     check_put_dtype(self, values)
     full = _spread(_same_rank(indices), dims, self.ndim)
@@ -138,6 +140,8 @@ def index_select(self, index, *, dim):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype not in LONGS:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if not self.ndim and index.size > 1:
+        raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     if self.ndim and self.shape[d] == 0 and index.size:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     x = at_least_1d(self)

@@ -313,7 +313,7 @@ def _bounded_norm(self, *, eps):
 
 
 @op("_cosine_embedding(Tensor input1, Tensor input2, Tensor target, float margin) -> Tensor", node="AddBackward0", names=(), opmath=True, lift=("margin",),
-    nondiff=("target",), samples=[call(real(3, 4), real(3, 4), at(1, -1, 0, dtype="int64", grad=False), 0.2)],
+    nondiff=("target",), saves=dict.fromkeys(("input1", "input2"), ("input1", "input2")), samples=[call(real(3, 4), real(3, 4), at(1, -1, 0, dtype="int64", grad=False), 0.2)],
     kinks=[call(at([[0.0, 0.0]]), at([[1.0, 2.0]]), at(-1, dtype="int64", grad=False), 0.0)])
 def _cosine_embedding(input1, input2, target, *, margin):
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
@@ -342,7 +342,7 @@ def _no_bools(types, _, __):
 
 
 @op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.FLOAT,
-    **norm_gradient("p"), inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=_no_bools,
+    **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=_no_bools,
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])
 def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):

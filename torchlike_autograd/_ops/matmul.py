@@ -20,6 +20,7 @@ from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
 
 _BOTH = {"self": ("mat2",), "mat2": ("self",)}
+_OTHER = {"self": ("other",), "other": ("self",)}
 
 
 def product(a, b):
@@ -272,7 +273,7 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
 
 # Products made of products
 
-@op("_inner(Tensor self, Tensor other) -> Tensor", node="ViewBackward0", names=(), samples=[call(real(3), real(3)), call(real(2, 3), real(4, 3))], kinks=SMOOTH,
+@op("_inner(Tensor self, Tensor other) -> Tensor", node="ViewBackward0", names=(), saves=_OTHER, samples=[call(real(3), real(3)), call(real(2, 3), real(4, 3))], kinks=SMOOTH,
     errors=[fails(call(real(3), real(4)), RuntimeError, "inner() the last dimension must match on both input tensors but got shapes [3] and [4]")])
 def _inner(self, other):
     """Sums of products over the last dims."""
@@ -298,7 +299,7 @@ def kron(self, other):
     return out.reshape([m * n for m, n in zip(a.shape, b.shape)])
 
 
-@op("_tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", node="ViewBackward0", names=(),
+@op("_tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", node="ViewBackward0", names=(), saves=_OTHER,
     samples=[call(real(2, 3, 4), real(4, 3, 2), (1, 2), (1, 0)), call(real(2), real(3), (), ())], kinks=SMOOTH,
     errors=[fails(call(real(2, 3), real(4, 2), (-1,), (0,)), RuntimeError,
                   "contracted dimensions need to match, but first has size 3 in dim -1 and second has size 4 in dim 0")])
@@ -360,7 +361,10 @@ def _bilinear(input1, input2, weight, bias):
     return out if bias is None else out + jnp.broadcast_to(bias, out.shape)
 
 
-@op("_bilinear(Tensor input1, Tensor input2, Tensor weight) -> Tensor", node="ViewBackward0", names=(),
+_THREE = {"input1": ("input2", "weight"), "input2": ("input1", "weight"), "weight": ("input1", "input2")}
+
+
+@op("_bilinear(Tensor input1, Tensor input2, Tensor weight) -> Tensor", node="ViewBackward0", names=(), saves=_THREE,
     samples=[call(real(2, 3), real(2, 4), real(5, 3, 4))], kinks=SMOOTH,
     errors=[fails(call(real(2, 3), real(3, 4), real(5, 3, 4)), RuntimeError, "bilinear(): input batch dimensions do not match at dim 0: got 2 and 3")])
 def _bilinear_plain(input1, input2, weight):
@@ -368,7 +372,7 @@ def _bilinear_plain(input1, input2, weight):
     return _bilinear(input1, input2, weight, None)
 
 
-@op("_bilinear.bias(Tensor input1, Tensor input2, Tensor weight, Tensor bias) -> Tensor", node="AddBackward0", names=(),
+@op("_bilinear.bias(Tensor input1, Tensor input2, Tensor weight, Tensor bias) -> Tensor", node="AddBackward0", names=(), saves=_THREE,
     samples=[call(real(2, 3), real(2, 4), real(5, 3, 4), real(5))], kinks=SMOOTH)
 def _bilinear_bias(input1, input2, weight, bias):
     """input1 @ weight @ input2 + bias for every output feature."""
@@ -405,7 +409,10 @@ def _contract(tensors, equation):
 _EINSUMS = [call((real(2, 3), real(3, 4)), "ab,bc->ac")]
 
 
-@op("_einsum_view(Tensor[] tensors, str equation) -> Tensor", node="ViewBackward0", names=(), samples=_EINSUMS, kinks=SMOOTH)
+_FACTORS = {"tensors": ("factors",)}  # of a product made from the left
+
+
+@op("_einsum_view(Tensor[] tensors, str equation) -> Tensor", node="ViewBackward0", names=(), saves=_FACTORS, samples=_EINSUMS, kinks=SMOOTH)
 def _einsum_view(tensors, *, equation):
     """Sums of products of several tensors."""
     only("bmm", tensors[0], "ifuc")
@@ -414,7 +421,8 @@ def _einsum_view(tensors, *, equation):
     return _contract(tensors, equation)
 
 
-@op("_einsum_mul(Tensor[] tensors, str equation) -> Tensor", node="MulBackward0", names=(), opmath=False, samples=[call((real(2), real(3)), "a,b->ab")],
+@op("_einsum_mul(Tensor[] tensors, str equation) -> Tensor", node="MulBackward0", names=(), opmath=False, saves=_FACTORS,
+    samples=[call((real(2), real(3)), "a,b->ab")],
     kinks=SMOOTH)
 def _einsum_mul(tensors, *, equation):
     """Products without any sum."""
@@ -437,7 +445,7 @@ def _einsum_permute(tensors, *, equation):
     return _contract(tensors, equation)
 
 
-@op("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", node="SumBackward1", names=(), opmath=True,
+@op("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", node="SumBackward1", names=(), opmath=True, saves={"x": ("y",), "y": ("x",)},
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3)), call(real(2, 3, dtype="complex128"), real(2, 3, dtype="complex128"), dim=0)],
     kinks=SMOOTH,
     errors=[fails(call(at(1, 2, dtype="int64", grad=False), at(1, 2, dtype="int64", grad=False)), RuntimeError,

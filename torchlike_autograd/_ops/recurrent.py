@@ -46,9 +46,13 @@ def _check(input, w_ih):
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and {w_ih.shape[1]}x{w_ih.shape[0]})")
 
 
-def _declare(name, node):
+_PRODUCTS = {"input": ("w_ih", "w_hh"), "h": ("w_hh",), "w_ih": ("input", "w_hh"), "w_hh": ("h", "w_hh"), "b_ih": ("w_hh",), "b_hh": ("w_hh",)}  # step by step
+_ALL = ("input", "h", "c", "w_ih", "w_hh", "b_ih", "b_hh")
+
+
+def _declare(name, node, saves):
     @op(f"{name}(Tensor input, Tensor h, Tensor? c, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor? w_hr, Tensor? steps, Tensor? packed, "
-        "str mode, bool reverse) -> (Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, nondiff=("steps", "packed"),
+        "str mode, bool reverse) -> (Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, saves=saves, nondiff=("steps", "packed"),
         samples=[call(real(2, 1, 3), real(1, 2), None, real(2, 3), real(2, 2), None, None, None, None, None, "rnn_tanh", False)], kinks=SMOOTH)
     def layer(input, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, *, mode, reverse):
         """(outputs, last h, last c) of (T, N, I) from h and c (N, H).
@@ -81,6 +85,6 @@ def _declare(name, node):
         return out, last, memory
 
 
-_declare("_rnn_layer", "StackBackward0")
-_declare("_rnn_layer_packed", "CatBackward0")
-_declare("_rnn_layer_fused", "MkldnnRnnLayerBackward0")
+_declare("_rnn_layer", "StackBackward0", _PRODUCTS)
+_declare("_rnn_layer_packed", "CatBackward0", _PRODUCTS)
+_declare("_rnn_layer_fused", "MkldnnRnnLayerBackward0", dict.fromkeys(_ALL, _ALL))

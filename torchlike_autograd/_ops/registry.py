@@ -90,7 +90,7 @@ def _check(entry):
                 raise ValueError(f"{entry.key}: {field} names {name!r}, which is no parameter")
     for wrt, kept in entry.saves.items():
         for name in (wrt, *kept):
-            if name not in names and not name.startswith("result"):
+            if name not in names and name != "factors" and not name.startswith("result"):
                 raise ValueError(f"{entry.key}: saves names {name!r}, which is no parameter")
     if not entry.samples:
         raise ValueError(f"{entry.key} has no samples")
@@ -106,7 +106,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     """Declare an operator.
 
     schema: the ATen schema; node: `grad_fn` name (None with derivative=NONE); promote: see `Promote`; saves: {differentiated
-    input: (what torch keeps for its gradient, ...)}, with "result" (or "result0", "result1", ...) for outputs: only tensors that torch saves
+    input: (what torch keeps for its gradient, ...)}, with "result" (or "result0", "result1", ...) for outputs and "factors" for the other tensors of a list: only those that torch saves
     (they drive the version check and the "second time" error); derivative: BODY (the body's own JAX derivative is torch's), `rule(f)`, NONE or
     UNIMPLEMENTED; lift: scalar and integer parameters passed as runtime arguments; scalars: Tensor parameters where a Python number may stand;
     aliases: further public names ("clip", "special.expit", "linalg.norm"); names: replaces the default public names

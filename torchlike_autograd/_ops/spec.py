@@ -290,6 +290,9 @@ class Form:
             for name in self.saves.get(self.owners[i], ()):
                 if name.startswith("result"):
                     outs.add(int(name[6:] or 0))
+                elif name == "factors":  # of the same list, multiplied from the left: what comes after, and the first for the second
+                    own = [k for k, owner in enumerate(self.owners) if owner == self.owners[i]]
+                    ins.update(own[:1] + own[2:] if i in own[1:2] else own[own.index(i) + 1:])
                 else:
                     ins.update(k for k, owner in enumerate(self.owners) if owner == name and not (inplace and k == 0))
         return ins, outs

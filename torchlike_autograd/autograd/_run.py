@@ -153,7 +153,7 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
     n = sizes[0]
     if any(size != n for size in sizes):
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
-    places = [place for place in map(_place, roots) if type(place) is tuple]
+    places = [place for place in map(_place, roots) if type(place) is tuple and place[0] is not None]
     with levels.enter(levels.MAP, n, levels.OLD, above=levels.top(places)) as level:
         found = _grad(roots, targets, [None if g is None else enter(level, g) for g in grads], retain_graph, create_graph, allow_unused, False)
         found = tuple(None if g is None else leave(level, g) for g in found)

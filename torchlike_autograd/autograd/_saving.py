@@ -55,13 +55,12 @@ class save_on_cpu(saved_tensors_hooks):
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
     """Hooks are refused inside, with this message."""
-    state = thread.state
     before = disabled_message()
     set_disabled(error_message)
     try:
         yield
     finally:
-        state.extra["hooks disabled"] = before
+        restore_disabled(before)
 
 
 def set_disabled(message):
@@ -70,6 +69,11 @@ def set_disabled(message):
     if state.saved_hooks:
         raise RuntimeError(message)
     state.extra["hooks disabled"] = message
+
+
+def restore_disabled(message):
+    """Refuse hooks as before `set_disabled`, with `message`, or allow them again (None)."""
+    thread.state.extra["hooks disabled"] = message
 
 
 def disabled_message():

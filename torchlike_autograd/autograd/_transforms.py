@@ -18,6 +18,7 @@ from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
 from ._captured import run
 from ._run import grad as _run_grad
+from ._saving import disabled_message, restore_disabled, set_disabled
 from ._vmap import name_of, vmap
 from .grad_mode import enable_grad, is_grad_enabled
 
@@ -31,6 +32,8 @@ class _Reverse(levels.enter):
         self.level.leaves = self.leaves
 
     def __enter__(self):
+        self.hooks_refused = disabled_message()
+        set_disabled("torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case.")
         self.mode = enable_grad()
         self.mode.__enter__()
         super().__enter__()
@@ -40,6 +43,7 @@ class _Reverse(levels.enter):
         super().__exit__(*exc)
         levels.ENDED.update(self.leaves)
         self.mode.__exit__(*exc)
+        restore_disabled(self.hooks_refused)
 
     def fresh(self, x):
         """A tensor of this level with the contents of `x`."""
@@ -231,6 +235,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         outs, out_tree = flatten(out)
         _real("jacrev", outs, "outputs")
         _real("jacrev", flatten(_chosen(argnums, args))[0], "inputs")
+        beyond = levels.Reservation()  # the graph behind the arguments may hold maps that have ended
+        beyond.top = levels.top([(o._v.tape, o._v.slot) for o in outs if o._value().needs and o._v.leaf is None and o._v.tape is not None])
+        beyond.hold()
         rows, tree = flatten(vmap(lambda *units: pull(unflatten(units, out_tree)), chunk_size=chunk_size)(*_units(outs)))
         sizes = [o.numel() for o in outs]
         split = [row.split(sizes, 0) for row in rows]

@@ -183,6 +183,11 @@ class SyncBatchNorm(_BatchNorm):
     def forward(self, input):
         self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
+        if self.training and input.device.type == "cpu":
+            from ...distributed import distributed_c10d
+
+            if distributed_c10d.is_initialized():
+                raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU or privateuseone")
         return super().forward(input)
 
     @classmethod

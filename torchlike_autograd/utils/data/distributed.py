@@ -1,4 +1,4 @@
-"""torch.utils.data.distributed (layer 8): the share of one process; the number of processes and the rank must be given."""
+"""torch.utils.data.distributed (layer 8): the share of one process; the process group says of how many, where the call does not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ class DistributedSampler(Sampler):
 
     def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
         if num_replicas is None or rank is None:
-            raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+            from ...distributed import distributed_c10d
+
+            num_replicas = distributed_c10d.get_world_size() if num_replicas is None else num_replicas
+            rank = distributed_c10d.get_rank() if rank is None else rank
         if rank >= num_replicas or rank < 0:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0
