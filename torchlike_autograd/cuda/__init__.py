@@ -11,6 +11,7 @@ from .._core import devices as _devices
 from .._core import publish as _publish
 from .._functions.legacy import CUDA_TYPES as _types
 from .._functions.storages import CUDA_STORAGES as _storages
+from .._settings import AcceleratorError, OutOfMemoryError
 from . import amp, graphs, memory, nccl, profiler, random, streams
 from . import nvtx as nvtx
 from ._need import is_available, jax_device, with_device
@@ -23,7 +24,7 @@ from .random import __all__ as _of_random
 from .streams import Event, ExternalStream, Stream, StreamContext, current_stream, default_stream, get_stream_from_external, set_stream, stream
 from .streams import wait as _wait
 
-__all__ = ["CUDAGraph", "CudaError", "DeferredCudaCallError", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "can_device_access_peer",
+__all__ = ["AcceleratorError", "CUDAGraph", "CudaError", "DeferredCudaCallError", "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext", "amp", "can_device_access_peer",
            "check_error", "clock_rate", "cudaStatus", "cudart", "current_blas_handle", "current_device", "current_solver_handle", "current_stream",
            "default_generators", "default_stream", "device", "device_count", "device_memory_used", "device_of", "get_arch_list", "get_device_capability",
            "get_device_name", "get_device_properties", "get_gencode_flags", "get_stream_from_external", "get_sync_debug_mode", "graph", "graph_pool_handle",
