@@ -13,8 +13,8 @@ def program():
     x = torch.randn(4, 3, dtype=torch.float64)
     yield "backend", ar.infer_backend(x), ar.get_dtype_name(x), ar.shape(x), ar.to_numpy(x)
     named = {
-        "linalg.qr": (), "linalg.svdvals": (), "transpose": (), "reshape": ((2, 6),), "clip": (-1, 1), "take": (torch.tensor([0, 2]), 0), "diag": (), "sum": (0,),
-        "max": (), "linalg.norm": (), "tensordot": (x, [(0, 1), (0, 1)]), "trace": (), "ravel": (), "real": (), "flip": (0,),
+        "linalg.qr": (), "linalg.svdvals": (), "transpose": (), "reshape": ((2, 6),), "clip": (-1, 1), "take": (torch.tensor([0, 2]), 0), "diag": (),
+        "sum": (0,), "max": (), "linalg.norm": (), "tensordot": (x, [(0, 1), (0, 1)]), "trace": (), "ravel": (), "real": (), "flip": (0,),
     }
     for name, args in named.items():
         yield name, ar.do(name, x, *args)

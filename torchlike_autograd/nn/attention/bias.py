@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 
 from ... import _tensor
-from ..._api import ones
 from ..._core import publish as _publish
 from ..._core.overriding import activate
 from ..._core.saying import warn
+from ..._functions.create import ones
 from .. import functional as F
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
