@@ -95,3 +95,11 @@ def test_scoped_to_a_package(tmp_path, monkeypatch):
 def test_missing_names_say_so():
     with pytest.raises(AttributeError, match="no_such_name"):
         torchlike_autograd.no_such_name  # noqa: B018
+
+
+def test_classes_of_modules_that_load_late():
+    """Also those of modules without a list of public names, and of modules that the program imports first after the installation."""
+    code = ("import torch, torch.nn.utils.prune as p, torch.nn.utils.parametrize as q; "
+            "print(p.L1Unstructured.__module__, q.ParametrizationList.__module__, torch.nn.utils.prune.Identity)")
+    done = run("-c", code)
+    assert done.stdout.split(" ", 2) == ["torch.nn.utils.prune", "torch.nn.utils.parametrize", "<class 'torch.nn.utils.prune.Identity'>\n"], done.stderr

@@ -114,7 +114,7 @@ class Writer(pickle._Pickler):
 
     def _tensor(self, t):
         state = user_fields(t)
-        if type(t) is Parameter:
+        if isinstance(t, Parameter) and type(t).__reduce_ex__ is Parameter.__reduce_ex__:
             parts = (t.detach(), bool(t.requires_grad), OrderedDict())
             if not state:
                 return _REBUILD["_rebuild_parameter"], parts

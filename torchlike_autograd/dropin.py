@@ -37,6 +37,8 @@ class _Alias(importlib.abc.Loader):
 
     def exec_module(self, module):
         module.__spec__, module.__loader__ = self.kept
+        if _active and isinstance(_active[-1], _Finder) and "._" not in self.ours:
+            _name_as_torchs(module)
 
 
 class _Finder(importlib.metadata.DistributionFinder):
@@ -128,7 +130,8 @@ def _torch_modules():
 
 def _name_as_torchs(module):
     """Let the classes that a module of ours makes public say that they come from torch's module of the same path: programs compare and print that."""
-    for name in getattr(module, "__all__", ()):
+    own = [k for k, x in vars(module).items() if isinstance(x, type) and k[0] != "_" and x.__module__ == module.__name__]
+    for name in dict.fromkeys((*getattr(module, "__all__", ()), *own)):
         cls = getattr(module, name, None)
         home = getattr(cls, "__module__", None) or ""
         if not isinstance(cls, type) or home.partition(".")[0] != _HOME or cls.__name__ != name:
@@ -176,8 +179,11 @@ def install_as_torch(packages=None):
     if packages is None:
         sys.modules["torch"] = sys.modules[_HOME]
         sys.modules[_HOME].__name__ = "torch"  # libraries compare it
-        for name in [k for k in sys.modules if k.partition(".")[0] == _HOME and "._" not in k]:
-            _name_as_torchs(sys.modules[name])
+        done: set = set()
+        while todo := [k for k in sys.modules if k.partition(".")[0] == _HOME and "._" not in k and k not in done]:  # looking at one may load another
+            done.update(todo)
+            for name in todo:
+                _name_as_torchs(sys.modules[name])
     return _Installed()
 
 

@@ -14,7 +14,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
 
-__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
+__all__ = ["BOOL_MINUS", "aligned", "char_name", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "fused", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
            "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "taking", "unless", "wide"]
 
 
@@ -252,6 +252,24 @@ def _(exponent, primals, tangents):
     if exponent == 0:
         return fixed_power(x, exponent), jnp.zeros_like(x)
     return fixed_power(x, exponent), t * (exponent * fixed_power(x, exponent - 1))
+
+
+def fused(c, a, k):
+    """c + a * k rounded once, as PyTorch's compiled kernels compute it; k is a count or half of one (at most 26 bits).
+
+    A rounding of its own for the product moves a coordinate to the other side of a whole number, where what is read there changes.
+    """
+    xp = np if isinstance(a, np.ndarray) else jnp
+    if a.dtype == np.float32:
+        return (xp.asarray(c, "float64") + xp.asarray(a, "float64") * xp.asarray(k, "float64")).astype("float32")
+    wide_a = a * (2.0**27 + 1)                              # a = high + low, of which each product with k is exact (Veltkamp's split)
+    high = wide_a - (wide_a - a)
+    p, q = high * k, (a - high) * k
+    s = c + p
+    z = s - c
+    lost = (c - (s - z)) + (p - z)                          # s + lost is c + p exactly
+    out = s + (lost + q)
+    return xp.where(xp.isfinite(out), out, c + a * k)
 
 
 def aligned(*arrays):

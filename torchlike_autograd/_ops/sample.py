@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .conventions import char_name, only
+from .conventions import char_name, fused, only
 from .registry import SMOOTH, call, op, real
 from .resize import cubic_weights
 
@@ -18,7 +18,11 @@ _BILINEAR, _NEAREST, _BICUBIC = 0, 1, 2
 
 
 def _in_pixels(c, size, align_corners):
-    return (c + 1) / 2 * (size - 1) if align_corners else ((c + 1) * size - 1) / 2
+    """A coordinate in [-1, 1] counted in pixels.  The middles of pixels round as they do in PyTorch: which two pixels a place lies between depends on it."""
+    if align_corners:
+        return (c + 1) * ((size - 1) / 2)
+    plain = (c + 1) * (size / 2) - 0.5
+    return plain + lax.stop_gradient(fused(c.dtype.type(-0.5), c + 1, size / 2) - plain)
 
 
 def _clipped(c, size):
@@ -128,13 +132,13 @@ for _n in (2, 3):
 
 
 def _base(count, align_corners, dtype):
-    """Coordinates of `count` places in [-1, 1]: from end to end, or those of the middles of pixels."""
+    """Coordinates of `count` places in [-1, 1]: from end to end, or those of the middles of pixels.  Made while tracing: XLA would join the last two steps."""
     if count <= 1:
         return np.zeros(count, dtype)
-    step = dtype.type(2) / dtype.type(count - 1)
-    k = np.arange(count)
-    out = np.where(k < count // 2, dtype.type(-1) + step * k.astype(dtype), dtype.type(1) - step * (count - 1 - k).astype(dtype))
-    return out.astype(dtype) if align_corners else (out * dtype.type((count - 1) / count)).astype(dtype)
+    k, step = np.arange(count), dtype.type(2) / dtype.type(count - 1)
+    near = k < count // 2
+    ends = fused(np.where(near, -1, 1).astype(dtype), np.where(near, step, -step), np.where(near, k, count - 1 - k).astype(dtype))
+    return ends if align_corners else ends * dtype.type(count - 1) / dtype.type(count)
 
 
 @op("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor", node="AffineGridGeneratorBackward0", method=False, out=False, opmath=True,

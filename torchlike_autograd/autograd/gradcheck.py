@@ -8,10 +8,11 @@ imaginary parts; then the behaviour of backward with zero, absent and batched gr
 from __future__ import annotations
 
 from .._core.composite import named
+from .._core.dtypes import float64
 from .._core.saying import warn
-from .._functions.create import zeros, zeros_like
+from .._functions.create import zeros_like
 from .._functions.pointwise import allclose
-from .._functions.random import Generator, rand
+from .._functions.random import Generator, rand, randn_like
 from .._tensor import Tensor
 from . import _jacobians as jac
 from ._jacobians import GradcheckError, as_tuple, checked
@@ -213,7 +214,7 @@ class _Check:
 
         mine = checked(self.inputs)
         xs = [x for _, x in mine]
-        gs = [rand(output.shape, dtype=output.dtype) for _ in range(2)]
+        gs = [randn_like(output).detach() for _ in range(2)]
 
         def back(g):
             found = grad(output, xs, g, retain_graph=True, allow_unused=True)
@@ -232,7 +233,7 @@ class _Check:
         from .._vmap_internals import vmap
 
         for i, x in checked(self.inputs):
-            ts = [rand(x.shape, dtype=x.dtype) for _ in range(2)]
+            ts = [randn_like(x).detach() for _ in range(2)]
 
             def push(t, i=i):
                 return tuple(t for t in jac.forward_tangents(self.func, self.inputs, i, t) if t is not None)
@@ -423,15 +424,11 @@ def _was(x):
 
 
 def _random_gradient(o, scattered):
-    from .. import randn
+    """Numbers between -1 and 1, drawn as torch 2.13 draws them: what a program draws next depends on it."""
+    from ..testing import make_tensor  # cycle: testing is built on gradients
 
-    d = o.dtype if o.dtype.name in ("float64", "complex128", "float32", "complex64") else None
-    g = randn(o.shape, dtype=d)
-    if scattered:
-        wide = zeros((*o.shape, 2), dtype=g.dtype)
-        wide[..., 0] = g
-        g = wide[..., 0]
-    return g.detach().requires_grad_()
+    d = o.dtype if o.is_floating_point() or o.is_complex() else float64
+    return make_tensor(o.shape, dtype=d, device=o.device, low=-1, high=1, requires_grad=True, noncontiguous=scattered)
 
 
 # Deprecated helpers

@@ -11,6 +11,7 @@ from .._core import devices as _devices
 from .._core import publish as _publish
 from .._functions.legacy import CUDA_TYPES as _types
 from .._functions.storages import CUDA_STORAGES as _storages
+from .._settings import AcceleratorError, OutOfMemoryError
 from . import amp, graphs, memory, nccl, profiler, random, streams
 from . import nvtx as nvtx
 from ._need import is_available, jax_device, with_device
@@ -23,14 +24,14 @@ from .random import __all__ as _of_random
 from .streams import Event, ExternalStream, Stream, StreamContext, current_stream, default_stream, get_stream_from_external, set_stream, stream
 from .streams import wait as _wait
 
-__all__ = ["CUDAGraph", "CudaError", "DeferredCudaCallError", "Event", "ExternalStream", "Stream", "StreamContext", "amp", "can_device_access_peer",
-           "check_error", "clock_rate", "cudaStatus", "cudart", "current_blas_handle", "current_device", "current_solver_handle", "current_stream",
-           "default_generators", "default_stream", "device", "device_count", "device_memory_used", "device_of", "get_arch_list", "get_device_capability",
-           "get_device_name", "get_device_properties", "get_gencode_flags", "get_stream_from_external", "get_sync_debug_mode", "graph", "graph_pool_handle",
-           "graphs", "has_half", "has_magma", "init", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
-           "is_tf32_supported", "make_graphed_callables", "memory", "memory_usage", "nccl", "nvtx", "power_draw", "profiler", "random", "set_device",
-           "set_stream", "set_sync_debug_mode", "stream", "streams", "synchronize", "temperature", "utilization", *_of_memory, *_of_random, *_storages,
-           *_types]
+__all__ = ["AcceleratorError", "CUDAGraph", "CudaError", "DeferredCudaCallError", "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext",
+           "amp", "can_device_access_peer", "check_error", "clock_rate", "cudaStatus", "cudart", "current_blas_handle", "current_device",
+           "current_solver_handle", "current_stream", "default_generators", "default_stream", "device", "device_count", "device_memory_used", "device_of",
+           "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties", "get_gencode_flags", "get_stream_from_external",
+           "get_sync_debug_mode", "graph", "graph_pool_handle", "graphs", "has_half", "has_magma", "init", "ipc_collect", "is_available",
+           "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "make_graphed_callables", "memory", "memory_usage",
+           "nccl", "nvtx", "power_draw", "profiler", "random", "set_device", "set_stream", "set_sync_debug_mode", "stream", "streams", "synchronize",
+           "temperature", "utilization", *_of_memory, *_of_random, *_storages, *_types]
 
 globals().update(_types)
 globals().update(_storages)

@@ -7,7 +7,7 @@ import numpy as np
 from .._core import config, devices, dtypes, errors
 from .._core.hot import PLAIN
 from .._core.overriding import disabled_impl
-from .._core.state import copy_state
+from .._core.state import copy_state, user_fields
 from .._tensor import Tensor, TensorMeta, _new, from_array
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]
@@ -49,6 +49,21 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if id(self) not in memo:
             memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
         return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        """What is unpickled is a Parameter, also from a class derived from it, with the attributes that the program gave it."""
+        state = user_fields(self)
+        return (_rebuilt_with_state, (self.detach(), self.requires_grad, state)) if state else (_rebuilt, (self.detach(), self.requires_grad))
+
+
+def _rebuilt(data, requires_grad):
+    return Parameter(data, requires_grad)
+
+
+def _rebuilt_with_state(data, requires_grad, state):
+    out = Parameter(data, requires_grad)
+    out.__dict__.update(state)
+    return out
 
 
 PLAIN.add(Parameter)

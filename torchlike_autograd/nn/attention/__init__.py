@@ -6,6 +6,7 @@ import contextlib
 
 from ..._core import publish as _publish
 from ..._core.enums import enumeration
+from ...backends import cuda as _switches
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
@@ -14,12 +15,16 @@ SDPBackend = enumeration("SDPBackend", __name__, dict(zip(
     ("ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"), range(-1, 5))), "PyTorch's kernels.")
 
 
+_KINDS = {"MATH": "math", "FLASH_ATTENTION": "flash", "EFFICIENT_ATTENTION": "mem_efficient", "CUDNN_ATTENTION": "cudnn"}
+
+
 @contextlib.contextmanager
 def sdpa_kernel(backends, set_priority=False):
-    """A context in which only some kernels may be used: there is one here."""
+    """A context in which only some kernels may be used: it is remembered (`torch.backends.cuda.flash_sdp_enabled`), and there is one here."""
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(f"Backend must be an instance of SDPBackend or a list of SDPBackend instances, got {type(backends).__name__}")
-    yield {}
+    with _switches._only([_KINDS.get(b.name) for b in (backends if isinstance(backends, list) else [backends])]):
+        yield {}
 
 
 WARN_FOR_UNFUSED_KERNELS = False
