@@ -11,6 +11,7 @@ _SEVERAL = [x for module in (linalg, linalg_spectral) for x in vars(module).valu
 
 def __getattr__(name):
     for op in [*OPS.values(), *_SEVERAL]:
-        if op.fields is not None and not name.startswith("_") and name == (op.result_name or op.name):
-            return named_tuple(op)
+        for suffix in ("", "_out"):
+            if op.fields is not None and not name.startswith("_") and name == (op.result_name or op.name) + suffix:
+                return named_tuple(op, suffix)
     raise AttributeError(f"module 'torch.return_types' has no attribute '{name}'")

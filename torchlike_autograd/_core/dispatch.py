@@ -50,9 +50,9 @@ def pack(op, tensors):
 _named: dict = {}
 
 
-def named_tuple(op):
-    """torch.return_types.<name> of an operator."""
-    name = op.result_name or op.name
+def named_tuple(op, suffix=""):
+    """torch.return_types.<name> of an operator; suffix: "_out" for what an out= call returns."""
+    name = (op.result_name or op.name) + suffix
     out = _named.get((name, op.fields))
     if out is None:
         body = {f: property(lambda self, i=i: self[i]) for i, f in enumerate(op.fields)}
@@ -163,9 +163,25 @@ _CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "
 def _check_result(form, old):
     """torch's error where a result of `form` cannot be written to a tensor that holds `old`."""
     have, want = form.out_avals[0].dtype, old.aval.dtype
+    if form.op.name in _RUNNING and have is not want:
+        return _check_running(form, old.aval)
     if have is not want and not dtypes.can_cast(have, want):
         shown = _CXX.get(want.name, want.name) if form.op.key in _CLAMPS else want.char_name
         raise RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {shown}")
+
+
+_RUNNING = {"cumsum", "cumprod"}  # computed in the dtype of the target
+
+
+def _check_running(form, own):
+    asked = form.spec.statics.get("dtype")
+    if asked is not None:
+        from .._ops.conventions import cxx_of  # only where dtypes differ
+
+        shown = ["unsigned char" if d.name == "uint8" else cxx_of(d) for d in (own.dtype, asked)]
+        raise RuntimeError(f"Bad in-place call: input tensor dtype {shown[0]} and output tensor dtype {shown[1]} should match")
+    if own.dtype is dtypes.bool_ and own.shape and numel(own.shape):
+        raise NotImplementedError(f"\"{form.op.name}_out_cpu\" not implemented for 'Bool'")
 
 
 def _inplace_value(spec, values, old, target):
@@ -249,19 +265,19 @@ def into(name, spec, flat, out):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
     check_out(spec.op, outs, flat)
     results = record_op(cast_first(spec, outs[0].dtype), values_of(flat))
-    for o, v in zip(outs, results):
+    for i, (o, v) in enumerate(zip(outs, results)):
         if o._v.aval.dtype is not v.aval.dtype:
-            _check_out(spec, v.aval.dtype, o._v.aval.dtype, flat)
+            _check_out(spec, v.aval, o._v.aval, flat, i)
     for o, v in zip(outs, results):
         write_result(o, v)
-    return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op)(outs)
+    return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op, "_out")(outs)
 
 
-def _check_out(spec, have, got, flat):
+def _check_out(spec, have, got, flat, index):
     from .._ops.out_types import refuse  # only where dtypes differ
 
-    from_complex = not have.is_complex and any(isinstance(x, Tensor) and x._v.aval.dtype.is_complex for x in flat)
-    refuse(spec.op, have, got, dtypes.can_cast(have, got), spec.statics, from_complex)
+    given = [x._v.aval.dtype for x in flat if isinstance(x, Tensor)]
+    refuse(spec.op, have.dtype, got.dtype, dtypes.can_cast(have.dtype, got.dtype), spec.statics, given, index, have.shape == got.shape)
 
 
 def write_made(name, out, v):

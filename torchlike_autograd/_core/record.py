@@ -488,7 +488,7 @@ def extend(tape, label, spec, ins, mode, key=None):
     wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
     needing = mode == LEAF or (mode & GRAD and wanted)
     needing = needing and (mode == LEAF or not _inference_alone(spec.op, form, ins))
-    having = () if not needing else form.requiring(wanted) if wanted else form.diff_out
+    having = () if not needing else form.requiring(wanted, mode is INPLACE) if wanted else form.diff_out
     needs = tuple([i in having for i in range(len(form.out_avals))])
     if mode is INFERENCE or (spec.op.is_view and not needing):
         made = (ins[0].needs if spec.op.is_view else mode) & INFERENCE

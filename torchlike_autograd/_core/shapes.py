@@ -15,6 +15,8 @@ def wrap_dim(dim: int, ndim: int, *, scalar_ok: bool = True) -> int:
     n = ndim
     if n == 0 and scalar_ok:
         n = 1
+    if not -n <= dim < n and not -(1 << 63) <= dim < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     if n == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if not -n <= dim < n:

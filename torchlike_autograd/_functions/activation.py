@@ -149,7 +149,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """input between two bounds."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if input.dtype is dtypes.uint8 and (min_val < 0 or max_val < 0):
+    if input.dtype is dtypes.uint8 and (min_val <= -1 or max_val <= -1):  # what counts is their whole part
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_twin if inplace else _hardtanh)(input, min_val, max_val)
 

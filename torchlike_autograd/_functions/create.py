@@ -311,7 +311,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     dtype = dtype_for(out, dtype)
-    if dtype is dtypes.bool_:
+    if dtype is dtypes.bool_ and steps > 1:
         raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
     if dtype is None:
         dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
@@ -327,7 +327,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     """base to the power of a linspace."""
     _zero_dim("logspace", start, end)
     dtype = dtype_for(out, dtype)
-    if dtype is dtypes.bool_:
+    if dtype is dtypes.bool_ and steps > 1:
         raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
     exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())

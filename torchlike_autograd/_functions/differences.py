@@ -74,6 +74,8 @@ def _uneven(x, d, places, edge_order):
 @composite("torch.gradient")
 def gradient(input, *, spacing=None, dim=None, edge_order=1):
     """Second-order differences along each dim, one-sided at its ends; spacing is a number, one a dim, or places along each dim."""
+    if input.dtype is dtypes.uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     dims = _check(input, _dims(input, dim, spacing), edge_order)
     values = list(spacing) if isinstance(spacing, (tuple, list)) else [1.0 if spacing is None else spacing] * len(dims)
     if len(values) != len(dims):

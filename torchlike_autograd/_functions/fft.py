@@ -183,7 +183,7 @@ def _fftn(name, x, s, dim, norm, forward, out):
 
 def _rfftn(name, x, s, dim, norm, forward, out):
     if x.dtype.is_complex:
-        raise RuntimeError(f"{name} expects a real-valued input tensor, but got {x.dtype.char_name}")
+        raise RuntimeError(f"{'rfftn' if name == 'rfft2' else name} expects a real-valued input tensor, but got {x.dtype.char_name}")
     _refuse_out(name, out, True)
     x = _floating(x)
     dims, sizes = _sizes(x, s, dim)

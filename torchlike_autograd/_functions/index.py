@@ -230,6 +230,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         padding_idx %= rows
     if max_norm is not None:
         with no_grad():
+            if weight.dtype.category < dtypes.FLOAT:
+                raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {weight.dtype.char_name} instead.")
             _renorm(weight, input, float(max_norm), float(norm_type))
     return COMPOSITES["torch.embedding"](weight, input, padding_idx, scale_grad_by_freq, sparse)
 

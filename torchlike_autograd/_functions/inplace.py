@@ -159,7 +159,10 @@ def _parts_into(name, where, parts, out, input):
     if len(out) != len(parts):
         raise RuntimeError(f"{where} expected an out= argument of size {len(parts)}, got size {len(out)}")
     for o, part in zip(out, parts):
-        into(name, o, part, input)
+        if name == "split_copy":
+            o.copy_(part)  # torch 2.13: not resized, any dtype
+        else:
+            into(name, o, part, input)
     return None
 
 

@@ -306,7 +306,7 @@ def _triangle(name, upper):
         for label, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{label} must be non-negative, got{n}")
-        if dtype.category != dtypes.INT:
+        if dtype not in (dtypes.int32, dtypes.int64):
             raise NotImplementedError(f"\"{name}\" not implemented for '{dtype.char_name}'")
         r, c = np.arange(row)[:, None], np.arange(col)
         found = np.nonzero(c >= r + offset if upper else c <= r + offset)
@@ -401,6 +401,8 @@ def _sections(t, cuts, dim):
     else:
         if cuts <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {cuts}")
+        if cuts >= 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
         small, extra = divmod(n, cuts)
         edges = [i * small + min(i, extra) for i in range(cuts + 1)]
         starts, stops = edges[:-1], edges[1:]

@@ -94,8 +94,8 @@ def several_into(name, several, out, results, *inputs):
     outs = outs_of(name, several, out)
     if thread.state.grad and any(t.requires_grad for t in (*outs, *inputs)):
         raise errors.out_requires_grad(name)
-    for o, r in zip(outs, results):
-        check_out(name, o, r)
+    for i, (o, r) in enumerate(zip(outs, results)):
+        check_out(name, o, r, i)
     for o, r in zip(outs, results):
         write_result(o, r._value())
     return Several(f"{several.name}_out", *several.fields)(*outs)
@@ -267,11 +267,11 @@ def lu(A, pivot=True, get_infos=False, out=None):
     """The packed factors and the row exchanges, also of singular matrices."""
     once(_LU_WORDS)
     found = call("linalg_lu_factor_ex", [A], pivot=bool(pivot), check_errors=False)
-    if get_infos:
-        return several_into("_lu_with_info", _LU_INFO, out, tuple(found), A)
-    for o, r in zip(out or (), found):
-        write_result(o, r._value())
-    return tuple(out) if out is not None else tuple(found[:2])
+    if out is not None:
+        for o, r in zip(out, found):
+            o.resize_as_(r).copy_(r)
+        return tuple(out)
+    return _LU_INFO(*found) if get_infos else tuple(found[:2])
 
 
 _LU_SOLVE_WORDS = ("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch release.\n"

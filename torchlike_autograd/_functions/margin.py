@@ -34,7 +34,8 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 @composite("torch.margin_ranking_loss")
 def margin_ranking_loss_(input1, input2, target, margin=0.0, reduction=0):
     """max(0, -target * (input1 - input2) + margin)."""
-    return reduce_by(_clamp_min(_add(_mul(_neg(target), _sub(input1, input2)), margin), 0), reduction)
+    difference = _sub(input1, input2)  # computed first
+    return reduce_by(_clamp_min(_add(_mul(_neg(target), difference), margin), 0), reduction)
 
 
 @composite("torch.nn.functional.margin_ranking_loss")
@@ -67,6 +68,8 @@ def cosine_embedding_loss_(input1, input2, target, margin=0.0, reduction=0):
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
     if not (isinstance(input1, Tensor) and isinstance(input2, Tensor) and isinstance(target, Tensor)):
         raise no_tensor("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    if input1.dtype.is_complex or input2.dtype.is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
     return reduce_by(named("_cosine_embedding")(input1, input2, target, float(margin)), reduction)
 
 

@@ -26,7 +26,7 @@ from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from .norm import into
+from .norm import check_out, into
 
 _ops = _matmul_ops
 _mm, _mv, _bmm, _dot = named("mm"), named("mv"), named("bmm"), named("dot")
@@ -244,7 +244,15 @@ def matmul(input, other, *, out=None):
         _check("matmul", 1, "input", input)
         _check("matmul", 2, "other", other)
     result = product(input, other)
-    return result if out is None else into("matmul", out, result, input, other)
+    if out is None:
+        return result
+    check_out(_product_kind(input.ndim, other.ndim), out, result)
+    return into("matmul", out, result, input, other)
+
+
+def _product_kind(m, n):
+    """Whose words refuse an output of another dtype, by the ranks of the operands."""
+    return "dot" if m == n == 1 else "mv" if (m, n) in ((1, 2), (2, 1)) else "matrices times a vector" if n == 1 else "matmul"
 
 
 # Layers

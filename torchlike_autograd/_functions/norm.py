@@ -28,11 +28,11 @@ def into(name, out, result, *inputs):
     return out
 
 
-def check_out(name, out, result):
-    """Refuse an output of a dtype that torch does not cast the result of a function to."""
+def check_out(name, out, result, index=0):
+    """Refuse an output of a dtype that torch does not cast the result of a function to; index: which result it is."""
     have, got = result._v.aval.dtype, out._v.aval.dtype
     if have is not got:
-        _out_types.refuse_as(name, name, have, got, dtypes.can_cast(have, got), {})
+        _out_types.refuse_as(name, name, have, got, dtypes.can_cast(have, got), {}, index=index, fits=result.shape == out.shape)
 
 
 @composite("torch.norm")
@@ -87,6 +87,8 @@ def _matrix_dims(A, dim):
 
 def _singular(A, order, dims, keepdim, dtype):
     """Norms made of singular values: 2, -2 and "nuc"."""
+    if A.dtype in (dtypes.float16, dtypes.bfloat16):
+        raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {A.dtype.char_name}")
     if dtype is not None:
         _norm_ops.check_norm_type("linalg.matrix_norm", A.dtype, dtype)
         A = A.to(dtype)

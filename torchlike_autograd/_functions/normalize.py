@@ -16,6 +16,7 @@ from .._ops import normalize as _normalize_ops
 from .._tensor import Tensor, wrap
 from ..autograd.grad_mode import no_grad
 from .convert import cast
+from .norm import check_out
 
 _layer, _batch, _group = named("native_layer_norm"), named("native_batch_norm"), named("native_group_norm")
 _legit, _legit_alone = named("_native_batch_norm_legit"), named("_native_batch_norm_alone")
@@ -142,7 +143,7 @@ def _nothing(input, weight, bias):
 @composite("torch.native_batch_norm")
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """The input less the mean of its channel, divided by its deviation; the mean and the inverse of the deviation."""
-    return _into(out, _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, _batch))
+    return _into("native_batch_norm", out, _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, _batch))
 
 
 @composite("torch._native_batch_norm_legit")
@@ -155,11 +156,12 @@ def native_batch_norm_legit(input, weight, bias, *rest, out=None):
     for place, (word, p) in enumerate((("running_mean", mean), ("running_var", var)) if stats else (), 4):
         if not isinstance(p, Tensor):
             raise TypeError(f"_native_batch_norm_legit(): argument '{word}' (position {place}) must be Tensor, not {type_name(p)}")
-    return _into(out, _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
+    return _into("_native_batch_norm_legit", out, _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
 
 
-def _into(out, found):
+def _into(name, out, found):
     for o, r in zip(out or (), found):
+        check_out(name, o, r)
         write_result(o, r._value())
     return found if out is None else tuple(out)
 

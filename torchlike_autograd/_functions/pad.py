@@ -14,7 +14,7 @@ from .._core.shapes import wrap_dim
 from .._core.words import type_name
 from .._tensor import Tensor, from_array
 from .create import zeros_like
-from .norm import into
+from .norm import check_out, into
 from .typed import published
 
 _cat, _constant = named("cat"), named("constant_pad_nd")
@@ -85,13 +85,18 @@ def _circular(x, pad):
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     """Differences of neighbours along a dim, n times."""
     if out is not None:
-        return into("diff", out, diff(input, n, dim, prepend, append), input)
+        result = diff(input, n, dim, prepend, append)
+        check_out("diff" if n else "diff of nothing", out, result)
+        return into("diff", out, result, input)
     if input.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     dim = wrap_dim(dim, input.ndim)
-    if prepend is not None or append is not None:
+    for t in (prepend, append):
+        if t is not None:
+            _check_beside(input, t, dim)
+    if n and (prepend is not None or append is not None):
         input = _cat([t for t in (prepend, input, append) if t is not None], dim)
     size = input._v.aval.shape[dim]
     if n == 0:
@@ -101,6 +106,16 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
         high, low = input.narrow(dim, 1, size), input.narrow(dim, 0, size)
         input = high.logical_xor(low) if input.dtype is dtypes.bool_ else high - low
     return input
+
+
+def _check_beside(input, t, dim):
+    """Refuse what `diff` cannot put before or after input."""
+    if t.ndim != input.ndim:
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for d, (have, want) in enumerate(zip(t.shape, input.shape)):
+        if d != dim and have != want:
+            raise RuntimeError("diff expects the shape of tensor to prepend or append to match that of input except along the differencing dimension; "
+                               f"input.size({d}) = {want}, but got tensor.size({d}) = {have}")
 
 
 def _widths(y, x, dim):
@@ -114,8 +129,7 @@ def _widths(y, x, dim):
 
 def _bool_refused(name, *tensors):
     if any(isinstance(t, Tensor) and t.dtype is dtypes.bool_ for t in tensors):
-        raise RuntimeError(f"{name}: received a bool input for `{'x' if len(tensors) > 1 and tensors[1].dtype is dtypes.bool_ else 'y'}`, but bool is "
-                           "not supported")
+        raise RuntimeError(f"{name}: received a bool input for {'`x` or `y`' if len(tensors) > 1 else '`y`'}, but bool is not supported")
 
 
 def _widths_of(name, args, kwargs):

@@ -11,6 +11,7 @@ from .._core.composite import composite, named
 from .._core.nothing import wanting
 from .._core.numeric import check_stored
 from .._core.words import type_name
+from .._ops.out_types import refuse_as
 from .._ops.registry import BY_NAME
 from .._tensor import Tensor
 from .convert import cast
@@ -63,6 +64,8 @@ def float_power(input, exponent, *, out=None):
     extra = {} if out is None else {"out": out}
     if not isinstance(input, Tensor):
         input = complex(input) if dtype.is_complex else float(input)
+    if out is not None and out.dtype is not dtype:
+        refuse_as("float_power", "float_power", dtype, out.dtype, False, {})
     return _pow(_as(input, dtype), _as(exponent, dtype), **extra)
 
 

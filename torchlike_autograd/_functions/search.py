@@ -105,7 +105,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
         raise TypeError(f"_unique2(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("_unique2", input)
     if input.dtype.is_complex:
-        raise NotImplementedError(f"\"unique\" not implemented for '{input.dtype.char_name}'")
+        raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:
         return _unique_entries(input, wrap_dim(dim, input.ndim), return_inverse, return_counts)
     levels.refuse_dynamic(input, "_unique2")
@@ -167,6 +167,8 @@ def _unique_entries(input, d, return_inverse, return_counts):
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Runs of equal values (or entries of a dim) as one each."""
     wanting("unique_consecutive", input)
+    if input.dtype.is_complex:
+        raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     a = _plain(input._numpy())
     d = None if dim is None else wrap_dim(dim, input.ndim)
     rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], -1)

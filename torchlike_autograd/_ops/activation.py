@@ -251,7 +251,7 @@ def _softplus_slope(z, threshold):
     return jnp.where(z > threshold, 1, e / (e + 1))
 
 
-@_activation("silu(Tensor self) -> Tensor", node="SiluBackward0", public=())
+@_activation("silu(Tensor self) -> Tensor", node="SiluBackward0", public=(), real_only=True)
 def silu(self):
     """self * sigmoid(self)."""
     return _silu(only("silu_cpu", self, "fc"))

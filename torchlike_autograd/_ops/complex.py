@@ -123,7 +123,7 @@ def complex(real, imag):
 
 
 def _polar_tangent(out, primals, tangents):
-    (_, angle), (t, u) = primals, tangents
+    angle, t, u = (jnp.broadcast_to(x, out.shape) for x in (primals[1], *tangents))
     return lax.complex(t * jnp.cos(angle) - jnp.imag(out) * u, t * jnp.sin(angle) + jnp.real(out) * u)
 
 

@@ -148,7 +148,19 @@ _SAVED = dict.fromkeys(("input", "weight", "bias"), ("input", "weight"))
 _PLAIN_CALL = ((1,), (0,), (1,), False, (0,), 1)
 
 
-def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
+def _check_kernel(input, weight, stride, padding, dilation, transposed, kinds):
+    """Refuse dtypes that torch's kernel for this convolution does not take; some take no integers but int64."""
+    n = weight.ndim - 2
+    wide = jnp.issubdtype(input.dtype, jnp.integer) and input.dtype != jnp.int64
+    if transposed or any(d != 1 for d in dilation):
+        return only(f"slow_conv_transpose{max(n, 2)}d_out_cpu" if transposed else "slow_conv_dilated<>", input, kinds.replace("i", "") if wide else kinds)
+    if n < 3:
+        return only("slow_conv2d_cpu", input, kinds)
+    single = set(weight.shape[2:]) == {1} and set(stride) == {1} and set(padding) == {0}
+    return only("slow_conv3d_cpu" if single else "compute_columns3d", input, kinds)
+
+
+def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups, kinds="if"):
     n = weight.ndim - 2
     if weight.ndim < 3:
         raise RuntimeError("weight should have at least three dimensions")
@@ -159,7 +171,8 @@ def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, 
     _check_types(input, weight, bias)
     if transposed:
         _check_output_padding(output_padding, stride, dilation)
-    only("slow_conv2d_cpu", input, "ifc")
+    if input.shape[0]:
+        _check_kernel(input, weight, stride, padding, dilation, transposed, kinds)
     out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)
     return out if bias is None else out + bias.reshape((1, -1) + (1,) * n)
 
@@ -190,7 +203,7 @@ def convolution(input, weight, bias, *, stride, padding, dilation, transposed, o
 def _convolution_complex(input, weight, bias, *, stride, padding, dilation, transposed, output_padding, groups):
     """The convolution of complex numbers, for which torch has no operator of its own."""
     return _convolution(input, weight, bias, stride=stride, padding=padding, dilation=dilation, transposed=transposed, output_padding=output_padding,
-                        groups=groups)
+                        groups=groups, kinds="fc")
 
 
 @op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", forward=False, node="ConvTbcBackward0", method=False, out=False, opmath=True,

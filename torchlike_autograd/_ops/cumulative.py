@@ -22,11 +22,16 @@ def _along(f, x, dim):
     return f(x, axis) if x.ndim and x.size else x
 
 
+def _no_bools(kernel, x):
+    """`x`; torch's kernel is not asked where there is nothing to go along."""
+    return only(kernel, x, "ifuc") if x.ndim and x.size else x
+
+
 @op("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", node="CumsumBackward0", promote=Promote.SUM, inplace=True, opmath=True,
     samples=[*_DIMS, call(at(1, 2, dtype="int32", grad=False), 0)], kinks=[call(at(1.0, _INF, -_INF), 0)], errors=[_OUTSIDE])
 def cumsum(self, *, dim, dtype=None):
     """The sums of the elements so far."""
-    return _along(lambda x, axis: jnp.cumsum(x, axis, dtype=x.dtype), only("cumsum_out_cpu", self, "ifuc"), dim)
+    return _along(lambda x, axis: jnp.cumsum(x, axis, dtype=x.dtype), _no_bools("cumsum_out_cpu", self), dim)
 
 
 @op("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", node="CumprodBackward0", promote=Promote.SUM, inplace=True, opmath=True,
@@ -34,7 +39,7 @@ def cumsum(self, *, dim, dtype=None):
     kinks=[call(at(2.0, 0.0, 3.0), 0), call(at(2.0, 0.0, 3.0, 0.0, 5.0), 0)], errors=[_OUTSIDE])
 def cumprod(self, *, dim, dtype=None):
     """The products of the elements so far; exact derivatives where some are zero."""
-    return _along(lambda x, axis: jnp.cumprod(x, axis, dtype=x.dtype), only("cumprod_out_cpu", self, "ifuc"), dim)
+    return _along(lambda x, axis: jnp.cumprod(x, axis, dtype=x.dtype), _no_bools("cumprod_out_cpu", self), dim)
 
 
 def _log_add(a, b):

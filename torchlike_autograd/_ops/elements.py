@@ -50,7 +50,7 @@ def heaviside(self, values):
     if self.dtype != values.dtype:
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     x, v = aligned(self, values)
-    return jnp.where(x == 0, v, (x > 0).astype(x.dtype))
+    return x | v if x.dtype == bool else jnp.where(x == 0, v, (x > 0).astype(x.dtype))
 
 
 @partials(None, lambda t, out, value, x, y: jnp.where(x == y, 0, t), lambda t, out, value, x, y: jnp.zeros_like(t))

@@ -83,7 +83,7 @@ def _index_put(self, indices, values, *, dims, accumulate):
     check_put_dtype(self, values)
     full = _spread(_same_rank(indices), dims, self.ndim)
     if accumulate:
-        return self.at[full].add(values, mode="clip")
+        return self.at[full].max(values, mode="clip") if self.dtype == bool else self.at[full].add(values, mode="clip")
     wrapped = [_wrap(i, n) for i, n in zip(full, self.shape)]
     return put_last(self, values, [i for i in wrapped if not isinstance(i, slice)], [None if not isinstance(i, slice) else i for i in wrapped])
 

@@ -119,9 +119,9 @@ class Lifted(Form):
         return tuple(_run(run, self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
                           [levels_of(b) for b in self.base.avals], flat))
 
-    def requiring(self, wanted):
+    def requiring(self, wanted, inplace=False):
         """As the plain Form."""
-        return self.base.requiring(wanted)
+        return self.base.requiring(wanted, inplace)
 
     def guard(self, *flat):
         """The largest of the codes."""

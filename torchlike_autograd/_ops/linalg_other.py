@@ -185,8 +185,8 @@ def ormqr(self, input2, input3, *, left=True, transpose=False):
     return adjoint(_reflected(self, input2, adjoint(input3), not transpose, not transpose))
 
 
-@op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", node="GeqrfBackward0", derivative=UNIMPLEMENTED, fields=("a", "tau"), samples=[call(real(3, 2)), call(
-    real(2, 3))], kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "torch.geqrf: input must have at least 2 dimensions.")])
+@op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", node="GeqrfBackward0", derivative=UNIMPLEMENTED, fields=("a", "tau"), real_only=True,
+    samples=[call(real(3, 2)), call(real(2, 3))], kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "torch.geqrf: input must have at least 2 dimensions.")])
 def geqrf(self):
     """The reflections that make a matrix triangular, packed."""
     if self.ndim < 2:

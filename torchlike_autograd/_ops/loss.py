@@ -68,8 +68,19 @@ def huber_loss(self, target, *, reduction=1, delta=1.0):
     return reduced(_huber(only("huber_cpu", self, "f") - target.astype(self.dtype), delta), reduction)
 
 
+def _check_soft_margin(types, result, statics):
+    own = types["self"].dtype
+    if own is dtypes.bool_:
+        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` "
+                           "operator instead.")
+    if own.category < dtypes.FLOAT:
+        found = result if result.category >= dtypes.FLOAT else dtypes.float32
+        raise RuntimeError(f"result type {found.char_name} can't be cast to the desired output type {own.char_name}")
+
+
 @op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", promote=Promote.RESULT,
-    inplace=False, opmath=False, names=(), nondiff=("target",), saves={"self": ("self", "target")}, samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
+    inplace=False, opmath=False, names=(), nondiff=("target",), real_only=True, check=_check_soft_margin, saves={"self": ("self", "target")},
+    samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
 def soft_margin_loss(self, target, *, reduction=1):
     """log(1 + exp(-target * self)), by that formula."""
     return reduced(jnp.log1p(jnp.exp(-target * self)), reduction)

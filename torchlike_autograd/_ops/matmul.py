@@ -56,7 +56,12 @@ def mm(self, mat2):
             raise RuntimeError(f"{word} must be a matrix")
     _fit(self, mat2)
     _same(self, mat2)
-    return product(only("addmm_impl_cpu_", self, "ifuc"), mat2)
+    return product(_summed("addmm_impl_cpu_", self, mat2), mat2)
+
+
+def _summed(kernel, a, b):
+    """`a`, which may hold bools only where nothing is multiplied."""
+    return only(kernel, a, "ifuc") if a.size and b.size else a
 
 
 @op("mv(Tensor self, Tensor vec) -> Tensor", node="MvBackward0", saves={"self": ("vec",), "vec": ("self",)}, samples=[call(real(2, 3), real(3))],
@@ -67,7 +72,7 @@ def mv(self, vec):
     if self.dtype != vec.dtype:
         a, b = type_of(self).char_name, type_of(vec).char_name
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {b}, {a}, and {b}")
-    return product(only("addmv_impl_cpu", self, "ifuc"), vec)
+    return product(_summed("addmv_impl_cpu", self, vec), vec)
 
 
 def _check_mv(mat, vec, ndim, size):
@@ -127,7 +132,7 @@ def _check_bmm(batch1, batch2):
 def bmm(self, mat2):
     """Matrix times matrix, one for each entry of the first dim."""
     _check_bmm(self, mat2)
-    _expect_same(only("bmm", self, "ifuc"), mat2)
+    _expect_same(_summed("bmm", self, mat2), mat2)
     return product(self, mat2)
 
 
@@ -357,6 +362,7 @@ def _bilinear(input1, input2, weight, bias):
             raise RuntimeError(f"bilinear(): {word} size does not match weight size: got {x.shape[-1]} but expected {weight.shape[axis]}")
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}")
+    only("bmm", input1, "ifc")
     out = jnp.einsum("...i,kij,...j->...k", input1, weight, input2, precision=Precision.HIGHEST)
     return out if bias is None else out + jnp.broadcast_to(bias, out.shape)
 
@@ -364,7 +370,7 @@ def _bilinear(input1, input2, weight, bias):
 _THREE = {"input1": ("input2", "weight"), "input2": ("input1", "weight"), "weight": ("input1", "input2")}
 
 
-@op("_bilinear(Tensor input1, Tensor input2, Tensor weight) -> Tensor", node="ViewBackward0", names=(), saves=_THREE,
+@op("_bilinear(Tensor input1, Tensor input2, Tensor weight) -> Tensor", node="ViewBackward0", names=(), saves=_THREE, real_only="_trilinear",
     samples=[call(real(2, 3), real(2, 4), real(5, 3, 4))], kinks=SMOOTH,
     errors=[fails(call(real(2, 3), real(3, 4), real(5, 3, 4)), RuntimeError, "bilinear(): input batch dimensions do not match at dim 0: got 2 and 3")])
 def _bilinear_plain(input1, input2, weight):
@@ -372,7 +378,7 @@ def _bilinear_plain(input1, input2, weight):
     return _bilinear(input1, input2, weight, None)
 
 
-@op("_bilinear.bias(Tensor input1, Tensor input2, Tensor weight, Tensor bias) -> Tensor", node="AddBackward0", names=(), saves=_THREE,
+@op("_bilinear.bias(Tensor input1, Tensor input2, Tensor weight, Tensor bias) -> Tensor", node="AddBackward0", names=(), saves=_THREE, real_only="_trilinear",
     samples=[call(real(2, 3), real(2, 4), real(5, 3, 4), real(5))], kinks=SMOOTH)
 def _bilinear_bias(input1, input2, weight, bias):
     """input1 @ weight @ input2 + bias for every output feature."""

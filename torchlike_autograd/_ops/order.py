@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from .._core import dtypes
 from .._core.shapes import reduce_dims, wrap_dim
 from .compare import maximum, minimum
-from .conventions import larger_tangent, only, smaller_tangent
+from .conventions import char_name, larger_tangent, only, smaller_tangent
 from .ranks import extreme, first_extreme, order, ordered, pick
 from .reduce import total, type_of
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
@@ -180,6 +180,8 @@ def aminmax(self, *, dim=None, keepdim=False):
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
     axes = reduce_dims(dim, self.ndim)
     nonempty("aminmax", self, axes)
+    if dim is not None and self.ndim == 0 and jnp.iscomplexobj(self):
+        raise RuntimeError(f"aminmax not implemented for {char_name(self)}")
     only("aminmax_cpu", self, "bif")
     return _shared(self, axes, keepdim, False, False), _shared(self, axes, keepdim, True, False)
 
@@ -387,12 +389,13 @@ def _most_frequent(x, axis):
     return pick(ranked, best, axis)
 
 
-@op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", node="ModeBackward0", fields=_PAIR, saves=_INDEX,
+@op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", node="ModeBackward0", fields=_PAIR, saves=_INDEX, real_only=True,
     samples=[call(real(5)), *_DIMS], kinks=[call(at(1.0, 2.0, 2.0, 3.0, 3.0)), call(at([[3.0, 2.0, 3.0, 2.0], [1.0, 1.0, 2.0, 2.0]]), 1)], errors=_EMPTY_DIM)
 def mode(self, *, dim=-1, keepdim=False):
     """The most frequent value along a dim and its last index."""
     _check_rows("mode()", self, dim)
-    only("mode_cpu", self, "bif")
+    if self.ndim:
+        only("mode_cpu", self, "bif")
     return _by_row(_most_frequent, self, dim, keepdim)
 
 

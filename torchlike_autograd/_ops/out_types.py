@@ -12,11 +12,13 @@ _EXACT = frozenset([
     "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
     "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
     "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
-    "linalg_solve", "linalg_det", "mv", "diag", "linalg_cholesky", "cross", "linalg_qr"])  # "Expected out tensor to have dtype ..."
+    "linalg_solve", "linalg_det", "diag", "linalg_cholesky", "cross", "linalg_qr", "as_strided_copy", "linear", "lu_solve", "lu_unpack", "qr",
+    "split_with_sizes_copy", "svd", "triangular_solve", "unbind_copy"])  # "Expected out tensor to have dtype ..."
 _FOUND = frozenset([
     "abs", "bitwise_not", "ceil", "clamp", "clamp_max", "clamp_min", "floor", "frac", "gelu", "hardshrink", "lerp.Tensor", "neg", "round", "round.decimals",
-    "sgn", "sign", "softplus", "softshrink", "trunc"])  # "Found dtype ..."
-_WORDS = {
+    "sgn", "sign", "softplus", "softshrink", "trunc", "conj_physical"])  # "Found dtype ..."
+_IMPROVE = "  (Could this error message be improved?  If so, please report an enhancement request to PyTorch.)"
+_WORDS = {  # a tuple: for each result
     **dict.fromkeys(("log_sigmoid", "linalg_solve_triangular"), "expected scalar type {have} but found {got}"),
     **dict.fromkeys(("complex", "polar"), "Expected object of scalar type {have} but got scalar type {got} for argument 'out'"),
     **dict.fromkeys(("isposinf", "isneginf", "signbit"), "{name} does not support non-boolean outputs."),
@@ -24,15 +26,18 @@ _WORDS = {
     **dict.fromkeys(("amax", "amin"), "Expected the dtype for input and out to match, but got {have} for input's dtype and {got} for out's dtype."),
     **dict.fromkeys(("quantile", "quantile.scalar", "nanquantile", "nanquantile.scalar"), "quantile() out tensor must be same dtype as the input tensor"),
     **dict.fromkeys(("dot", "vdot"), "result dtype {got} does not match input dtype {have}"),
+    **dict.fromkeys(("mv", "matrices times a vector"), "addmv input tensors must have the same dtype, but got {got}, {have}, and {have}"),
+    **dict.fromkeys(("native_batch_norm", "_native_batch_norm_legit"), "expected scalar type {have} but found {got}"),
+    "narrow_copy": "Expected self.dtype() == output.dtype() to be true, but got false." + _IMPROVE,
     **dict.fromkeys(("searchsorted.Tensor", "bucketize.Tensor"),
                     "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on "
                     "whether out_int32 flag is True, but we got output tensor's dtype {got} and out_int32 flag is {int32}"),
     **dict.fromkeys(("inner", "tensordot"), "tensordot: Expected the output tensor to have dtype {have}, but got an output tensor with dtype {got}"),
     "where.self": "Expected out type to be {have} but got {got}", "_masked_select": "masked_select(): self and result must have the same scalar type",
     "hash_tensor": "Expected result to be of dtype uint64, but got {got}",
-    **dict.fromkeys(("cummax", "cummin"), "expected scalar_type {have} but found {got}"),
-    "frexp.Tensor": "torch.frexp() expects mantissa to have dtype {have_cxx} but got {got_cxx}",
-    "logcumsumexp": "expected scalar_type {have} but found {got}",
+    **dict.fromkeys(("cummax", "cummin", "diff of nothing", "logcumsumexp"), "expected scalar_type {have} but found {got}"),
+    "frexp.Tensor": ("torch.frexp() expects mantissa to have dtype {have_cxx} but got {got_cxx}",
+                     "torch.frexp() expects exponent to have int dtype but got {got_cxx}"),
     "heaviside": "heaviside is not yet implemented for tensors with different dtypes.",
     "nan_to_num": "nan_to_num: dtype of out: {got} should be same as input: {have}",
     "index_select": "index_select(): self and result must have the same scalar type",
@@ -41,7 +46,8 @@ _WORDS = {
     "ldexp.Tensor": '!needs_dynamic_casting<func_t>::check(iter) INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/Loops.h":311, '
                     "please report a bug to PyTorch.",  # torch multiplies by a power of another dtype
     "addbmm": "self and mat2 must have the same dtype, but got {got} and {have}",
-    "kthvalue": "output values must be of same type as input",
+    "kthvalue": ("output values must be of same type as input", "output indices must be of scalar type Long"),
+    "mode": tuple("expected scalar type '{have}' but got '{got}' for " + which + " output" for which in ("values", "indices")),
 }
 _SAFELY = "{label}: Expected result to be safely castable from {have} dtype, but got result with dtype {got}"
 _NOT_CAST = {  # said only where the result cannot be cast
@@ -50,6 +56,10 @@ _NOT_CAST = {  # said only where the result cannot be cast
     "mean": "mean.dtype_out(): input types can't be cast to the desired output type {got}",
     "logsumexp": "logsumexp(): Expected floating point type for result tensor, but got: {got}",
     **{k: _SAFELY.replace("{label}", k) for k in ("cholesky", "cholesky_solve", "cholesky_inverse")},
+    "float_power": "the output given to float_power has dtype {got} but the operation's result requires dtype {have}",
+    "geqrf": tuple(_SAFELY.format(label="torch.geqrf", have="{have}", got="{got}").replace("result", which) for which in ("a", "tau")),
+    **dict.fromkeys(("max", "min"), "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false." + _IMPROVE),
+    "mvlgamma": "mvlgamma: result type {given} can't be cast to the desired output type {have}",
     "linalg_householder_product": _SAFELY.replace("{label}", "torch.linalg.householder_product"),
 }
 _FIRST = {"ldexp.Tensor": _NOT_CAST["ldexp.Tensor"], "diag": "diag: result type {have} can't be cast to the desired out= type {got}"}  # before the others
@@ -67,17 +77,19 @@ def cast_first(spec, dtype):
     return spec_of(spec.op, tuple({**spec.statics, "dtype": dtype}.items()), spec.pattern)
 
 
-def refuse(op, have, got, castable, statics, from_complex):
+def refuse(op, have, got, castable, statics, given, index=0, fits=True):
     """Raise for an output of dtype `got` where the result has `have`, if torch does not cast it.
 
-    castable: whether it could be; from_complex: whether complex numbers gave a real result.
+    castable: whether it could be; given: the dtypes of the arguments; index: which result it is; fits: whether it has the shape of the result.
     """
-    if (op.name in _BYTES and got.name == "uint8") or (from_complex and op.key == "abs"):
+    if (op.name in _BYTES and got.name == "uint8") or (op.key == "abs" and not have.is_complex and given[0].is_complex):
         return
-    refuse_as(op.key, op.name, have, got, castable, statics)
+    if op.key == "ldexp.Tensor" and castable and given[-1] is have:
+        return  # the power has the dtype of the result too
+    refuse_as(op.key, op.name, have, got, castable, statics, given, index, fits)
 
 
-def refuse_as(key, name, have, got, castable, statics):
+def refuse_as(key, name, have, got, castable, statics, given=(None,), index=0, fits=True):
     """The same for a function of several operators, under its name."""
     if not castable and key in _FIRST:
         raise RuntimeError(_FIRST[key].format(have=have.char_name, got=got.char_name))
@@ -85,13 +97,14 @@ def refuse_as(key, name, have, got, castable, statics):
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
     if key == "median.dim":
         raise RuntimeError(_median_words(have, got))
-    if key in _EXACT:
+    if key in _EXACT or (key == "mv" and not fits):
         raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
     if key in _FOUND:
         raise RuntimeError(f"Found dtype {got.char_name} but expected {have.char_name}")
     words = _WORDS.get(key) or (None if castable else _NOT_CAST.get(key))
     if words is not None:
-        said = words.format(have=have.char_name, got=got.char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
+        words = words if isinstance(words, str) else words[index]
+        said = words.format(have=have.char_name, got=got.char_name, given=given[0] and given[0].char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
         raise (TypeError if key in ("cat", "stack") else RuntimeError)(said)
 
 

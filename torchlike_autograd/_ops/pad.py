@@ -89,14 +89,14 @@ def _family(n):
         """Elements beyond an end are those before it, mirrored."""
         _check_rank(self, n, "reflection")
         _check_reflection(self, padding, n)
-        return _indexed(only(f"reflection_pad{n}d", self, "bifc"), padding, n, _reflected)
+        return _indexed(only(f"reflection_pad{n}d", self, "ifc"), padding, n, _reflected)
 
     @op(f"replication_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReplicationPad{n}DBackward0", names=(),
         samples=[call(real(*shape), padding)], **fields)
     def replication(self, *, padding):
         """Elements beyond an end are the last one."""
         _check_rank(self, n, "replication")
-        return _indexed(only(f"replication_pad{n}d", self, "bifc"), padding, n, lambda i, size: np.clip(i, 0, size - 1))
+        return _indexed(only(f"replication_pad{n}d", self, "ifc"), padding, n, lambda i, size: np.clip(i, 0, size - 1))
 
 
 for _n in (1, 2, 3):

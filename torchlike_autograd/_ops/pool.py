@@ -202,7 +202,9 @@ def _adaptive(n):
         if len(output_size) == n and any(s < 0 for s in output_size):
             raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {{{_pooled_words(output_size)}}}")
         _check_adaptive(name, self, n, output_size, f"{name}: output_size must be {n}")
-        spatial = _parts(only(name if n == 2 else f"{name}_cpu", self, "f"), output_size)
+        if self.size or n == 3:
+            only(name if n == 2 else f"{name}_cpu", self, "f")
+        spatial = _parts(self, output_size)
         return _windows.sum_over(self, spatial) / _windows.counts(spatial, self.ndim).astype(self.dtype)
 
     @op(f"adaptive_max_pool{n}d(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)", node=f"AdaptiveMaxPool{n}DBackward0", names=(), nondiff_out=(1,),
@@ -214,7 +216,7 @@ def _adaptive(n):
         if any(s < 0 for s in output_size):
             shape = [*self.shape[:-n], *output_size]
             raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}: {shape}")
-        return _windows.max_over(only(name, self, "f"), _parts(self, output_size))
+        return _windows.max_over(only(name if n == 2 else f"{name}_cpu", self, "f"), _parts(self, output_size))
 
 
 for _n in (2, 3):

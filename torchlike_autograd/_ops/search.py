@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from .._core.dtypes import from_numpy_dtype, promote_types
+from .._core.dtypes import bool_, from_numpy_dtype, promote_types
 from .conventions import only
 from .places import long
 from .registry import NONE, SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
@@ -78,7 +78,13 @@ def bucketize(self, boundaries, *, out_int32=False, right=False):
     return _search(only("searchsorted_out_cpu", boundaries, "if"), self, right, out_int32)
 
 
-@op("isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", derivative=NONE, method=False,
+def _check_isin(types, result, statics):
+    for t in types.values():
+        if t.dtype.is_complex or t.dtype is bool_:
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {t.dtype.char_name}")
+
+
+@op("isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor", derivative=NONE, method=False, check=_check_isin,
     scalars=("elements", "test_elements"), samples=[call(long(1, 2, 3), long(2, 3)), call(long(1, 2), 2), call(2, long(1, 2))], kinks=SMOOTH)
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each element is among the test elements."""

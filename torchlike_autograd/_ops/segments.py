@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import contiguous_strides, wrap_dim
-from .conventions import straight
+from .conventions import only, straight
 from .places import along_dim, at_least_1d, in_range, lattice, long, out_of_bounds
 from .ranks import order
 from .registry import SMOOTH, call, fails, op, real
@@ -129,7 +129,7 @@ def _reduced_tangent(out, primals, tangents, **how):
 def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
     """Elements of `src` reduced into the places that `index` names."""
     d = scatter_dim(self, index, dim, src)
-    if reduce in ("amax", "amin") and jnp.iscomplexobj(self):
+    if (reduce in ("amax", "amin") and jnp.iscomplexobj(self)) or (reduce == "mean" and self.dtype == bool):
         raise NotImplementedError(f"\"scatter_gather_tensor_cpu_reduce_{reduce}\" not implemented for '{from_numpy_dtype(self.dtype).char_name}'")
     if reduce in _ALSO:
         self, reduce = _without_gradient(self, reduce), _ALSO[reduce]
@@ -142,7 +142,8 @@ _EVERY_SOURCE = {"self": ("self", "index", "source", "result"), "source": ("self
 
 
 @op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", forward=False, node="IndexReduceBackward0",
-    **in_range(along_dim, lambda *_, **kw: IndexError("index out of range in self")), saves=_EVERY_SOURCE, inplace=True, samples=[call(real(3, 4), 0, long(0, 0), real(2, 4), r) for r in ("prod", "mean", "amax", "amin")] + [
+    **in_range(along_dim, lambda *_, **kw: IndexError("index out of range in self")), saves=_EVERY_SOURCE, inplace=True, real_only=True,
+    samples=[call(real(3, 4), 0, long(0, 0), real(2, 4), r) for r in ("prod", "mean", "amax", "amin")] + [
         call(real(3, 4), 1, long(3, 3), real(3, 2), r, include_self=False) for r in ("prod", "mean", "amax", "amin")], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(0), real(1), "sum"), RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got sum.")])
 def index_reduce(self, index, source, *, dim, reduce, include_self=True):
@@ -151,9 +152,20 @@ def index_reduce(self, index, source, *, dim, reduce, include_self=True):
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     _check_entries(self, index, source, d)
+    _check_kernels(self, reduce)
     source = at_least_1d(source)
     spread = jnp.broadcast_to(index.reshape([-1 if k == d else 1 for k in range(source.ndim)]), source.shape)
     return _reduced(self, spread, source, d, reduce, include_self)
+
+
+def _check_kernels(self, reduce):
+    """Refuse what torch's kernels do not take: one for vectors, and for slices those of the operators they are joined by."""
+    if self.ndim < 2:
+        only("index_func_", self, "if")
+    elif reduce in ("amax", "amin"):
+        only("maximum_cpu" if reduce == "amax" else "minimum_cpu", self, "bif")
+    elif reduce == "mean" and self.size:
+        only("div_floor_cpu", self, "ifc")
 
 
 def _check_entries(self, index, source, d):

@@ -20,6 +20,7 @@ from .._core import config, devices, dtypes, shapes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
+from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
 from .registry import NONE, UNIMPLEMENTED, Promote
 from .said_without_data import formed
@@ -104,7 +105,7 @@ class Spec:
         """The Form for these input types; raises torch's errors for wrong shapes or dtypes."""
         out = self.forms.get(avals)
         if out is None:
-            out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else formed(self, avals, Form)
+            out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else formed(self, avals, _RealForm if getattr(self.op, "real_only", False) else Form)
         return out
 
     def __repr__(self):
@@ -263,22 +264,19 @@ class Form:
         out = self._pullbacks.get(key)
         if out is None:
             if self.op.derivative == UNIMPLEMENTED:
-                raise _unimplemented(self.op)
+                raise unimplemented(self.op)
             if getattr(self.op, "refuses", None) is not None:
                 self.op.refuses(dict(zip(self.owners, self.avals)), self.out_avals[0], {self.owners[i] for i in wanted}, **self.spec.statics)
             check_gradients(self, wanted)
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 
-    def requiring(self, wanted):
+    def requiring(self, wanted, inplace=False):
         """The outputs that require grad where the inputs `wanted` do."""
         return self.diff_out
 
     def kept(self, wanted, inplace=False):
-        """(flat input indices, output indices) that torch would save for the gradients of `wanted`; a number in a tensor's place counts.
-
-        inplace: the operator writes to its own input, of which torch keeps a copy.
-        """
+        """(flat inputs, outputs) that torch would save for the gradients of `wanted`, numbers too; inplace: it keeps a copy of the input that is written to."""
         out = self._pullbacks.get(("kept", wanted, inplace))
         if out is None:
             out = self._pullbacks["kept", wanted, inplace] = self._kept(wanted, inplace)
@@ -301,14 +299,14 @@ class Form:
         return f"{self.spec}({', '.join(map(repr, self.avals))}) -> {', '.join(map(repr, self.out_avals))}"
 
 
-def _unimplemented(op):
-    name = (getattr(op, "second", None) or op.name).removeprefix("aten::")  # with the prefix: an operator for whose gradient torch has no node of its own
-    if op.node is not None and op.node != _NO_FORMULA:
-        return NotImplementedError(f"the derivative for '{name}' is not implemented.")
-    return RuntimeError(f"derivative for aten::{name} is not implemented")
+class _RealForm(Form):
+    """That of an operator which torch differentiates for real numbers only; a class of its own, so that no shortcut decides what requires grad."""
 
-
-_NO_FORMULA = "torch::autograd::NotImplemented"
+    def requiring(self, wanted, inplace=False):
+        """As elsewhere, where no result is complex; torch 2.13 does not ask in place."""
+        if not inplace and any(a.dtype.is_complex for a in self.out_avals):
+            raise no_complex_gradient(self.op)
+        return self.diff_out
 
 
 class _PullbackOp:
@@ -317,7 +315,7 @@ class _PullbackOp:
     def __init__(self, form):
         self.name = self.key = f"{form.op.key}~"
         self.second = getattr(form.op, "second", None)
-        self.node = form.op.node if self.second is None else f"{form.node[:-1]}Backward0" if self.second.startswith("_") else _NO_FORMULA
+        self.node = form.op.node if self.second is None else f"{form.node[:-1]}Backward0" if self.second.startswith("_") else NO_FORMULA
         self.derivative = "body" if self.second is None else UNIMPLEMENTED
         self.saves, self.is_view, self.multi = {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
@@ -388,7 +386,7 @@ class Pullback(Form):
             self.masks = None
         return tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and all_of >> i & 1)
 
-    def requiring(self, wanted):
+    def requiring(self, wanted, inplace=False):
         """The gradients that depend on one of `wanted`."""
         if self.masks is None:
             return self.diff_out

@@ -1,0 +1,22 @@
+"""torch's errors for gradients that there are none of (layer 2)."""
+
+from __future__ import annotations
+
+NO_FORMULA = "torch::autograd::NotImplemented"  # the node of an operator without a formula
+
+
+def unimplemented(op):
+    """That of a backward pass through an operator whose gradient torch has not written."""
+    name = (getattr(op, "second", None) or op.name).removeprefix("aten::")  # with the prefix: an operator for whose gradient torch has no node of its own
+    if op.node is not None and op.node != NO_FORMULA:
+        return NotImplementedError(f"the derivative for '{name}' is not implemented.")
+    return RuntimeError(f"derivative for aten::{name} is not implemented")
+
+
+def no_complex_gradient(op):
+    """That of a call whose complex result would require grad, where torch has a formula for real numbers only."""
+    name = op.name if op.real_only is True else op.real_only
+    return RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
+
+
+__all__ = ["NO_FORMULA", "no_complex_gradient", "unimplemented"]
