@@ -20,6 +20,7 @@ from .._core import config, devices, dtypes, shapes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
+from .conventions import cxx_of
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
 from .registry import NONE, UNIMPLEMENTED, Promote
@@ -573,15 +574,8 @@ def _same_dtype(form):
     for a in tensors[1:]:
         if a.dtype is not first:
             raise RuntimeError(
-                f"expected m1 and m2 to have the same dtype, but got: {_cxx(first)} != {_cxx(a.dtype)}")
+                f"expected m1 and m2 to have the same dtype, but got: {cxx_of(first)} != {cxx_of(a.dtype)}")
     return first
-
-
-def _cxx(d):
-    """The C++ name of a dtype, as it appears in messages."""
-    return {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half",
-            "bfloat16": "c10::BFloat16", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
-            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}.get(d.name, d.name)
 
 
 def _align_ranks(form, flat):
