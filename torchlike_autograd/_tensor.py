@@ -313,10 +313,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise RuntimeError("can't assign Variable as its own grad")
         wanted = grad_dtype_of(self)
         if wanted is not None and value.dtype is not wanted:
-            from ._ops.spec import _cxx as _cxx_name
+            from ._ops.conventions import cxx_of
 
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{_cxx_name(value.dtype)}' to a tensor with grad_dtype '{wanted.char_name}'. The gradient must "
+                f"attempting to assign a gradient with dtype '{cxx_of(value.dtype)}' to a tensor with grad_dtype '{wanted.char_name}'. The gradient must "
                 "match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None "
                 "to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume "
                 "they match.")

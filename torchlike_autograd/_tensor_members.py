@@ -11,7 +11,7 @@ from ._core.record import GRAD
 from ._core.saying import warn
 from ._core.state import new as _new
 from ._core.storage import View, cell_of, history, replayed
-from ._ops.spec import _cxx
+from ._ops.conventions import cxx_of
 
 _grad_dtypes: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # Leaf -> dtype or None, where it was set
 
@@ -51,8 +51,8 @@ class Members:
             raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
         leaf = self._leaf_point()
         if leaf.grad is not None and value is not None and leaf.grad.dtype is not value:
-            raise RuntimeError(f"Cannot set grad_dtype to '{value.char_name}' because there is already a gradient with dtype '{_cxx(leaf.grad.dtype)}'. Please "
-                               "clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
+            raise RuntimeError(f"Cannot set grad_dtype to '{value.char_name}' because there is already a gradient with dtype '{cxx_of(leaf.grad.dtype)}'. "
+                               "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
                                "dtype.")
         _grad_dtypes[leaf] = value
         hooks = OrderedDict() if leaf.hooks is None else leaf.hooks

@@ -100,10 +100,10 @@ def out_requires_grad(name):
 
 
 def expected_options(want, got):
-    from .._ops.spec import _cxx
+    from .._ops.conventions import cxx_of
 
     def text(d):
-        return (f"TensorOptions(dtype={_cxx(d)}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
+        return (f"TensorOptions(dtype={cxx_of(d)}, device=cpu, layout=Strided, requires_grad=false (default), pinned_memory=false (default), "
                 "memory_format=(nullopt))")
 
     return TypeError(f"expected {text(want)} (got {text(got)})")

@@ -14,6 +14,7 @@ from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from .._core.storage import View, as_detached, as_leaf, is_inference, mark_seen, rearranged, write
 from .._core.words import type_name
+from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -328,7 +329,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
         raise RuntimeError(f"Attempted to set the storage of a tensor on device \"{self.device}\" to a storage on different device \"{source.device}\".  This "
                            "is no longer allowed; the devices must match.")
     if source.dtype is not self.dtype:
-        raise RuntimeError(f"Could not set tensor of type {_word(source.dtype)} to a tensor of type {_word(self.dtype)}")
+        raise RuntimeError(f"Could not set tensor of type {cxx_of(source.dtype)} to a tensor of type {cxx_of(self.dtype)}")
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
     self.data = source
@@ -344,18 +345,12 @@ def _elements(self, storage):
     if not isinstance(storage, (TypedStorage, UntypedStorage)):
         raise TypeError(f"set_(): argument 'source' (position 1) must be Tensor, not {type(storage).__name__}")
     if isinstance(storage, TypedStorage) and storage.dtype is not self.dtype:
-        raise RuntimeError(f"Expected a Storage of type {_word(self.dtype)} or an UntypedStorage, but got type {storage.dtype.char_name} for argument "
+        raise RuntimeError(f"Expected a Storage of type {cxx_of(self.dtype)} or an UntypedStorage, but got type {storage.dtype.char_name} for argument "
                            f"1 'storage'")
     found = storage.tensor()
     if found.dtype is not self.dtype:
         raise NotImplementedError("set_: the memory of a tensor as another dtype")
     return found
-
-
-def _word(d):
-    from .._ops.spec import _cxx
-
-    return _cxx(d)
 
 
 __all__ = ["copy_", "fill_", "fill_diagonal_", "narrow_copy", "resize_", "resize_as_", "select_scatter", "set_", "slice_scatter", "zero_"]

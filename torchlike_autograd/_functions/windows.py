@@ -12,9 +12,9 @@ _cat = named("cat")
 
 
 def _options(dtype):
-    from .._ops.spec import _cxx
+    from .._ops.conventions import cxx_of
 
-    return (f"TensorOptions(dtype={_cxx(dtype)}, device=cpu, layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
+    return (f"TensorOptions(dtype={cxx_of(dtype)}, device=cpu, layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
             "memory_format=(nullopt))")
 
 

@@ -6,22 +6,16 @@ import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, numel
+from .conventions import cxx_name
 from .places import char, long, truth
 from .pointwise import convert
 from .registry import SMOOTH, call, fails, op, real
 
 # Masks
 
-def _cxx(x):
-    from .spec import _cxx as word
-
-    d = from_numpy_dtype(x.dtype)
-    return word(d)
-
-
 def _masked(self, mask, value):
     if mask.dtype != bool:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_cxx(mask)}")
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cxx_name(mask)}")
     shape = broadcast(mask.shape, self.shape)
     value = value.astype(bool) if self.dtype == bool else value
     return jnp.where(jnp.broadcast_to(mask, shape), convert(value, from_numpy_dtype(self.dtype)), jnp.broadcast_to(self, shape))
