@@ -52,8 +52,8 @@ class Members:
         leaf = self._leaf_point()
         if leaf.grad is not None and value is not None and leaf.grad.dtype is not value:
             raise RuntimeError(f"Cannot set grad_dtype to '{value.char_name}' because there is already a gradient with dtype '{cxx_of(leaf.grad.dtype)}'. "
-                               "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
-                               "dtype.")
+                               "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing "
+                               "gradient's dtype.")
         _grad_dtypes[leaf] = value
         hooks = OrderedDict() if leaf.hooks is None else leaf.hooks
         hooks.pop("grad_dtype", None)
