@@ -192,8 +192,10 @@ def test_what_is_no_training_step_waits_for_a_second_time(counts):
     assert (c.compiles, c.hits) == (1, 1)
 
 
-def test_new_structures_cannot_spend_what_a_few_hits_earn(counts):
-    """A stream of structures that never repeat, with a repeated one in between, is not compiled again and again."""
+@pytest.mark.parametrize("dear", (False, True))
+def test_new_structures_cannot_spend_what_a_few_hits_earn(counts, monkeypatch, dear):
+    """A stream of structures that never repeat, with a repeated one in between, is not compiled again and again; that one is when it has paid for it."""
+    monkeypatch.setattr(execute, "_GUESS", (1e9, 1) if dear else (0.0, 1e12))  # what compiling is taken to cost
     w = torch.tensor([0.5, 0.25], requires_grad=True)
 
     def once(shape):
@@ -209,8 +211,23 @@ def test_new_structures_cannot_spend_what_a_few_hits_earn(counts):
         for i in range(60):
             once([int(b) for b in f"{i:07b}"])
             once([1, 1, 1])
-    assert 1 <= c.compiles <= 1 + c.hits // execute.COMPILE, (c.compiles, c.hits)  # the one that repeats, and what its hits pay for
-    assert c.op_by_op >= 60 + execute.SIGHTINGS - 1 - c.hits // execute.COMPILE
+    if dear:
+        assert (c.compiles, c.op_by_op) == (0, 120)
+    else:
+        assert 1 <= c.compiles <= 1 + c.hits // execute.COMPILE, (c.compiles, c.hits)  # the one that repeats, and what its hits pay for
+        assert c.op_by_op == 60 + 2 - (c.compiles - 1)
+
+
+def test_many_structures_that_only_look_are_compiled_when_that_pays(counts, monkeypatch):
+    """Structures without a backward pass that come twice may not use up what training steps need."""
+    monkeypatch.setattr(execute, "_GUESS", (1e9, 1))
+    w = torch.ones(3)
+    with counts() as c:
+        for _ in range(3):
+            for n in range(20):
+                assert (torch.cat([w] * (n + 1)) * 2).sum().item() == 6.0 * (n + 1)
+    assert c.compiles == (execute.CREDIT_START - execute.EASE) // execute.COMPILE + 1
+    assert c.compiles + c.op_by_op + c.hits == 60
 
 
 def test_numbers_that_change_and_numbers_that_stay():

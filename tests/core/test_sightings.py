@@ -53,14 +53,16 @@ def test_nothing_but_a_hash():
     assert len(gc.get_objects()) - objects < 100
 
 
-def test_what_comes_again_is_kept_and_compiled_in_time():
+def test_what_comes_again_is_kept_and_compiled_in_time(monkeypatch):
     expected = step(77)
     start = dict(execute.stats)
-    for _ in range(2, execute.SIGHTINGS):
+    monkeypatch.setattr(execute, "_GUESS", (1e9, 1))  # compiling is dear
+    for _ in range(9):
         assert step(77) == pytest.approx(expected, rel=1e-6)
         execute._credit[0] = 0
         assert execute.stats["compiles"] == start["compiles"]
         assert len(execute._programs) == 1
+    monkeypatch.setattr(execute, "_GUESS", (0.0, 1e12))  # and has paid off now
     for _ in range(3):
         assert step(77) == pytest.approx(expected, rel=1e-6)
     assert execute.stats["compiles"] == start["compiles"] + 1

@@ -2,8 +2,8 @@
 
 A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a structure without a
 backward pass, such as a printed value or the setting up of a script, and a very long one are compiled when they come a second time, where they can run on
-the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until they have
-come SIGHTINGS times.  Both ways run the same Forms.
+the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until that has
+taken as long as compiling them would.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value th
 _LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
 
 # Compiling at first sight costs COMPILE of the credit, a run of a compiled program earns 1: a loop that repeats may afford it, one whose structure never does
-# may not.  Without credit a structure is compiled when it is seen for the SIGHTINGS-th time.
-COMPILE, CREDIT_START, CREDIT_MAX, SIGHTINGS = 32, 12 * 32, 24 * 32, 8
+# may not.  Without credit (and below EASE, where the structure is no part of a training step) a structure is compiled when its runs op by op have taken as long
+# as compiling it will: at most twice what the better of the two would have taken.
+COMPILE, CREDIT_START, CREDIT_MAX, EASE = 32, 12 * 32, 24 * 32, 6 * 32
 LONG = 400  # operators of a program that is not compiled at first sight
 
 
@@ -191,18 +192,39 @@ def _execute(program, tape):
         return _call(program, tape)
     floats, ints = tape.floats, tape.ints
     with jax.enable_x64(True), placed.on_host():
-        if config.get("execution") == "immediate" or (program.runs < SIGHTINGS and (_credit[0] < COMPILE or (program.runs < 2 and _can_wait(program)))):
-            stats["op_by_op"] += 1
-            run = placed.of(program, len(floats), _count).run_eagerly if program.placed else op_by_op
-            # What can be made again: most structures that run like this are never seen again, and the collector walks over all that is kept.
-            program.prefix.memo.clear()
-            return run(program, np.array(floats, np.float64), _int_vector(ints), [_any_array(tape.inputs[i]) for i in program.argument_indices])
+        if config.get("execution") == "immediate" or _waits(program):
+            return _run_op_by_op(program, tape)
         if program.placed:
             program.compiled = placed.of(program, len(floats), _count)
             program.donates = program.compiled.lend(donation.heirs(program, tape))
             return _call(program, tape)
         heirs = donation.heirs(program, tape)
         return _compile(program, floats, ints, [_device_array(tape.inputs[i]) for i in program.argument_indices], heirs)
+
+
+def _waits(program):
+    """Whether a program that is not compiled yet runs op by op once more."""
+    if program.runs < 2 and _can_wait(program):
+        return True
+    if _credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program)):
+        return False
+    return program.spent < program.prefix.weight * (stats["compile_seconds"] + _GUESS[0]) / (_operators[0] + _GUESS[1])
+
+
+_operators = [0]  # in all programs that were compiled
+_GUESS = 0.2, 50  # seconds and operators that count as compiled before the first are
+
+
+def _run_op_by_op(program, tape):
+    stats["op_by_op"] += 1
+    floats, start = tape.floats, time.perf_counter()
+    run = placed.of(program, len(floats), _count).run_eagerly if program.placed else op_by_op
+    # What can be made again: most structures that run like this are never seen again, and the collector walks over all that is kept.
+    program.prefix.memo.clear()
+    out = run(program, np.array(floats, np.float64), _int_vector(tape.ints), [_any_array(tape.inputs[i]) for i in program.argument_indices])
+    if program.runs > 1:  # the first run makes what runs its operators
+        program.spent += time.perf_counter() - start
+    return out
 
 
 def _call_compiled_program(program, tape):
@@ -310,6 +332,7 @@ def _compile(program, floats, ints, arrays, heirs):
 def _count(program, start):
     stats["compiles"] += 1
     stats["compile_seconds"] += time.perf_counter() - start
+    _operators[0] += program.prefix.weight
     _explain_recompiles(program)
 
 

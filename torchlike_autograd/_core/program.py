@@ -19,11 +19,12 @@ class Program:
     outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
     keeps: for each kept slot (slot, place among outs, type);
     placed: whether values are anywhere but on the host, then its pieces (placed.py);
-    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`.
+    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`;
+    runs: how often; spent: seconds of runs op by op but for the first.
     """
 
     __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "placed", "prefix",
-                 "runs", "sent", "shown", "sources", "steps")
+                 "runs", "sent", "shown", "sources", "spent", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -44,7 +45,7 @@ class Program:
         self.compiled = self.sources = None
         self.donates = ()  # places among the arguments of those that give their memory away, see donation.py
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
-        self.runs = 0
+        self.runs, self.spent = 0, 0.0
 
     def function(self):
         """f(floats, ints, *arrays) -> arrays of `outs`."""
