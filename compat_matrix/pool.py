@@ -13,6 +13,7 @@ from compat_matrix.run import BAD, Result
 JOURNAL = Path(__file__).parent / "results" / "journal.jsonl"
 CHUNK = 24
 MOST = 50_000_000  # bytes of the journal, after which it begins anew
+MAPPED = 30_000  # mapped pieces of memory, after which compiled programs are let go
 _judge = None
 
 
@@ -33,7 +34,22 @@ def in_worker(ids):
     global _judge
     if _judge is None:
         _judge = work.Judge()
-    return [_judge(id) for id in ids]
+    found = [_judge(id) for id in ids]
+    forget_programs()
+    return found
+
+
+def forget_programs():
+    """Let go of compiled programs before they take all the pieces that Linux lets a process map (65,530; a compiler that gets none ends the process)."""
+    maps = Path("/proc/self/maps")
+    if not maps.exists() or maps.read_bytes().count(b"\n") < MAPPED:
+        return
+    import jax
+
+    from torchlike_autograd._core import execute
+
+    execute.clear_caches()
+    jax.clear_caches()
 
 
 def run(ids, jobs=1, device=None, journal=None, progress=None):
