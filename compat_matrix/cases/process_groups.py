@@ -221,3 +221,16 @@ def _(torch):
         for i in range(2):
             d(torch.ones(1, 2)).sum().backward()
             yield f"pass {i}", [p.grad is None for p in d.parameters()]
+
+
+@case("process_groups.kinds of reductions")
+def _(torch):
+    kinds = torch.distributed.ReduceOp
+    yield "shown", [str(kinds.SUM), repr(kinds.AVG), kinds.MAX.name, kinds.MAX.value, int(kinds.BXOR), list(kinds.RedOpType.__members__)]
+    yield "same", [kinds.SUM == kinds.RedOpType.SUM, kinds(kinds.RedOpType.MAX) == kinds.MAX, isinstance(kinds.SUM, kinds), isinstance(3, kinds)]
+    with _group(torch):
+        x = torch.tensor([1, 2])
+        torch.distributed.all_reduce(x, kinds(kinds.RedOpType.BAND))
+        yield "object", x
+    constants = importlib.import_module(f"{torch.__name__}.distributed.constants")
+    yield "waiting", constants.default_pg_timeout.total_seconds()

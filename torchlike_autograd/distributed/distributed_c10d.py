@@ -51,10 +51,34 @@ def is_torchelastic_launched() -> bool:
     return os.environ.get("TORCHELASTIC_RUN_ID") is not None
 
 
-class ReduceOp(enum.Enum):
-    """How values of several processes are combined; of one they are what they are."""
+class RedOpType(enum.Enum):
+    """torch.distributed.ReduceOp.RedOpType."""
 
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = range(9)
+
+    def __int__(self):
+        return self.value
+
+
+class _WithKinds(type):
+    def __instancecheck__(cls, x):
+        return type(x) is RedOpType or type.__instancecheck__(cls, x)
+
+
+class ReduceOp(metaclass=_WithKinds):
+    """How values of several processes are combined; of one they are what they are.  Its names are members of `RedOpType`, which count as instances."""
+
+    RedOpType = RedOpType
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM = RedOpType
+
+    def __init__(self, op):
+        self.op = op
+
+    def __eq__(self, other):
+        return self.op == getattr(other, "op", other)
+
+    def __hash__(self):
+        return hash(self.op)
 
 
 class Work:
@@ -324,6 +348,7 @@ def _combined(x, op):
     """Check what gloo checks of a reduction."""
     if not isinstance(op, ReduceOp):
         raise TypeError(f"(): incompatible function arguments: {op!r} is no torch.distributed.ReduceOp")
+    op = getattr(op, "op", op)
     if op in (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR) and (x.is_floating_point() or x.is_complex()):
         raise RuntimeError(f"Cannot use ReduceOp.{op.name} with non-integral dtype")
     if op is ReduceOp.AVG:
