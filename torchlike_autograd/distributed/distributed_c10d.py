@@ -24,8 +24,11 @@ _NONE = "Default process group has not been initialized, please make sure to cal
 
 
 def is_available() -> bool:
-    """Whether process groups can be made: of one process."""
-    return True
+    """Whether this process is part of a group, or was started to be (`RANK` is set).
+
+    PyTorch says whether it was built with process groups, and libraries that hear yes import what is only of use to several processes.
+    """
+    return is_initialized() or "RANK" in os.environ
 
 
 def is_gloo_available() -> bool:
