@@ -511,6 +511,11 @@ def _leaf_at(tape, slot):
     return v.leaf or ((v.tape, v.slot) if v.tape is not None else None)
 
 
+def end_of(tape, slot):
+    """The Leaf or (tape, slot) where a gradient of a slot goes on."""
+    return _leaf_at(tape, slot) or (tape, slot)
+
+
 def finish_leaf(p, leaf, g):
     """Hooks of a leaf, accumulation, hooks after it; an undefined gradient (None) goes to the hooks that come before."""
     if p.targets is None and not leaf.off and not leaf.observed():

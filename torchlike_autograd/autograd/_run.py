@@ -8,7 +8,7 @@ from logging import DEBUG
 from .._core import devices, engine, levels, overriding
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
-from .._core.nodes import AccumulateGrad, Nowhere, place_of
+from .._core.nodes import AccumulateGrad, Leaf, Nowhere, place_of
 from .._core.numeric import say_once
 from .._core.record import LOCK, record_op, thread, threads
 from .._core.saying import warn
@@ -19,6 +19,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
+from ._sharing import followed, keep
 from .graph import GradientEdge
 
 
@@ -42,16 +43,24 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         grad_tensors = grad_variables
     targets = None if inputs is None else _inputs(inputs, "backward")
     roots = _tuple(tensors)
-    grads = _make_grads(roots, _grads_tuple(grad_tensors, len(roots)), False)
+    given = _grads_tuple(grad_tensors, len(roots))
+    grads = _make_grads(roots, given, False)
     if retain_graph is None:
         retain_graph = create_graph
     if create_graph:
         _warn_cycle()
     pairs = _roots(roots, grads)
-    if targets is None:
-        _pass(pairs, retain_graph, create_graph)
-    else:
-        _backward_inputs(pairs, targets, retain_graph, create_graph)
+    where = None if targets is None else _retaining(targets)
+    args = (retain_graph, create_graph) if where is None else (retain_graph, create_graph, where, True)
+    h = None if create_graph else _alone(pairs, given)
+    if h is None:
+        _pass(pairs, *args)
+        return
+    place, g = followed(pairs[0][0], h, where, False)
+    before = place.grad if type(place) is Leaf else None
+    _pass([(place, g._value())], *args)
+    if g is not h and type(place) is Leaf and before is None:
+        keep(place, g)
 
 
 def _one_at_a_time(v):
@@ -60,14 +69,22 @@ def _one_at_a_time(v):
         return run_simple(v)
 
 
-def _backward_inputs(pairs, targets, retain_graph, create_graph):
+def _retaining(targets):
+    """The places of the tensors in `inputs`, whose `.grad` backward fills."""
     where = set()
     for t in targets:
         _check_target(t)
         if isinstance(t, Tensor):
             t.retain_grad()
         where.add(_place(t))
-    _pass(pairs, retain_graph, create_graph, where, True)
+    return where
+
+
+def _alone(pairs, given):
+    """The cotangent that a pass starts from, where the user gave just this one and it is taken as it is; else None."""
+    if len(pairs) != 1 or len(given) != 1 or given[0] is None or levels.running():
+        return None
+    return given[0] if given[0]._value() is pairs[0][1] else None
 
 
 def _pass(pairs, *args):
@@ -115,6 +132,10 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
         if isinstance(t, Tensor) and not t.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
+    h = _alone(pairs, grads)
+    if h is not None:
+        place, h = followed(pairs[0][0], h, set(places), create_graph)
+        grads, pairs = [h], [(place, h._value())]
     captured = _pass(pairs, retain_graph, create_graph, set(places), False)
     out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._v is v}  # one Value is one Tensor, as in torch
     for i, (t, place) in enumerate(zip(targets, places)):

@@ -1,0 +1,67 @@
+"""A cotangent that reaches its end through views alone: the gradient there is a view of it, as in torch.
+
+`y.view(3).backward(h)` gives the leaf `y` a gradient in the memory of `h`: torch's formula for a view is a view of the gradient, and an accumulation node keeps
+what nobody else holds.  Values are immutable here, so memory is shared by Tensors: the cotangent is followed from its root as a Tensor, through nodes that
+nobody watches, and what arrives starts the pass in its place.
+"""
+
+from __future__ import annotations
+
+from .._core.engine import end_of
+from .._core.nodes import Leaf, observed, step_of
+from .._core.record import LEAF, thread
+from .._core.shapes import contiguous_strides, view_strides
+
+_RESHAPED = {"ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"}
+_PERMUTED = {"TBackward0", "TransposeBackward0", "PermuteBackward0"}
+
+
+def followed(place, g, targets, create_graph):
+    """(place, Tensor): where the cotangent `g` of `place` is once it went through views alone, and what it is there; (place, g) where something else comes.
+
+    place: a Leaf or (tape, slot); targets: places where gradients are looked at, or None.
+    """
+    start, given, state = place, g, thread.state
+    if state.anomaly is not None:
+        return start, given
+    outer, state.grad = state.grad, create_graph
+    try:
+        while type(place) is tuple:
+            if targets is not None and place in targets:
+                return place, g
+            tape, slot = place
+            step = None if tape.open and tape.owner is not state else step_of(tape, slot)
+            g = None if step is None else _back(step, tape, g)
+            if g is None:
+                return start, given
+            place = end_of(tape, step.ins[0])
+    finally:
+        state.grad = outer
+    return (place, g) if type(place) is Leaf else (start, given)
+
+
+def _back(step, tape, g):
+    """The gradient of a step's one input as torch's formula for it gives it, where that is `g` or a view of it; else None."""
+    if step.kind != "op" or step.mode == LEAF or step.wanted != (0,) or len(step.out_avals) != 1 or step.form.silent or observed(tape, step.first):
+        return None
+    form = step.form
+    if form.node in _RESHAPED:
+        shape = form.avals[0].shape
+        return g.view(shape) if view_strides(g.shape, g.stride(), shape) is not None else None
+    if form.node in _PERMUTED:
+        return g.permute(_dims_back(form))
+    return g if form.node == "AliasBackward0" or form.pullback((0,), (0,)).passes == (0,) else None
+
+
+def _dims_back(form):
+    """The order of dims that undoes a permutation: where each dim of the input went."""
+    shape = form.avals[0].shape
+    _, went, _ = form.op.layout(shape, tuple(range(len(shape))), 0, **form.spec.statics)
+    return tuple(sorted(range(len(went)), key=went.__getitem__))
+
+
+def keep(leaf, g):
+    """After a pass: the gradient of a leaf that had none is what arrived, if nothing changed it on the way and it is laid out as the leaf."""
+    made, t = leaf.grad, leaf.tensor()
+    if made is not None and made._cell is None and made._v is g._v and g.stride() == (contiguous_strides(g.shape) if t is None else t.stride()):
+        leaf.grad = g.detach()
