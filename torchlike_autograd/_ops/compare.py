@@ -7,7 +7,7 @@ from jax import lax
 
 from .._core import config, dtypes
 from . import held
-from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, wide
+from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, straight, wide
 from .registry import NONE, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -305,30 +305,33 @@ def fmin(self, other):
     return _smaller_number(_ordered("fmin", "minimum_cpu", self), other)
 
 
-def _clamped(x, lo, hi):
-    out = x if lo is None else jnp.where((x < lo) | (lo != lo), lo, x)
-    return out if hi is None else jnp.where((out > hi) | (hi != hi), hi, out)
+def _inside(x, lo, hi):
+    return (x >= lo if lo is not None else True) & (x <= hi if hi is not None else True)
 
 
 def _clamp_numbers(x, lo, hi, kernel):
     if jnp.iscomplexobj(x):
         raise NotImplementedError("clamp is not supported for complex types")
     only(kernel, x, "if")
-    inside = (x >= lo if lo is not None else True) & (x <= hi if hi is not None else True)
     bounded = x if lo is None else jnp.maximum(x, lo)  # one operation a bound: XLA splits kernels of many operations over threads, also small ones
     bounded = bounded if hi is None else jnp.minimum(bounded, hi)
-    return jnp.where(inside, x, lax.stop_gradient(bounded))
+    return jnp.where(_inside(x, lo, hi), x, lax.stop_gradient(bounded))
+
+
+def _between(x, lo, hi):
+    """NaN in any of the three is kept, and of two zeros that of the bound."""
+    out = x if lo is None else jnp.where((x > lo) | (x != x), x, lo)
+    return out if hi is None else jnp.where((out < hi) | (out != out), out, hi)
 
 
 def _clamp_tensors(x, lo, hi):
     """The gradient goes to the one that is returned: x at a tie, the upper bound where the bounds cross, nobody if one is NaN or the bounds are equal."""
-    inside = (x >= lo if lo is not None else True) & (x <= hi if hi is not None else True)
-    out = lax.stop_gradient(_clamped(x, lo, hi))
+    out = lax.stop_gradient(x)
     if hi is not None:
         out = jnp.where(x > hi if lo is None else (x > hi) | (lo > hi), hi, out)
     if lo is not None:
         out = jnp.where(x < lo if hi is None else (x < lo) & (lo < hi), lo, out)
-    return jnp.where(inside, x, out)
+    return straight(_between(x, lo, hi), jnp.where(_inside(x, lo, hi), x, out))
 
 
 def _clamp_tangent(out, primals, tangents):
