@@ -19,10 +19,11 @@ from .asked import cuts_of, mark_useful, targets_on
 from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks
 from .nodes import Leaf, Nowhere, changes, observed
 from .passes import more_room, put_back_room
-from .plan import Plan, Stage, needs_of, plan_for, stage_form, wanted_of
-from .program import kept_by
+from .plan import Plan, Stage, plan_for, stage_form
+from .program import release_kept
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread, threads
 from .refusals import look
+from .shapes import contiguous_strides
 from .speed import native
 from .storage import as_detached, with_history, write
 from .through import pull_of, results, stage_of, with_results
@@ -35,8 +36,9 @@ class Pass:
     targets: None (accumulate into every leaf) or a set of coordinates, a Leaf or (tape, slot); captured: what arrived there.
     """
 
-    __slots__ = ("accumulate", "arrived", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "roots",
-                 "targets", "undefined", "useful")
+    __slots__ = (
+        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "roots",
+        "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -45,6 +47,7 @@ class Pass:
         self.frontier = {}  # tape -> {slot: gradient Value}
         self.undefined = {}  # tape -> slots where an undefined gradient arrived
         self.arrived = {}  # Leaf -> its gradient from this pass so far
+        self.arriving = None  # the Tensor whose Value a leaf is given, where the leaf may take its memory
         self.useful = None
         self.callbacks = []
         self.roots = ()
@@ -88,10 +91,11 @@ _COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
 _NEVER = float("inf")
 
 
-def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True):
+def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None):
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
     p = Pass(keep_graph, create_graph, targets, accumulate)
+    p.arriving = arriving
     p.roots, p.number = roots, next(_numbers)
     outer, state.grad = modes_of(state), INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
@@ -105,7 +109,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True)
         while p.frontier:
             tape = max(p.frontier, key=_age)
             run_tape(p, tape, p.frontier.pop(tape))
-        if native is not None and p.targets is None and not create_graph:
+        if native is not None and p.targets is None and not create_graph and arriving is None:
             native.finish(p.arrived)
         modes = modes_of(state)
         while p.arrived:
@@ -562,13 +566,20 @@ def finish_leaf(p, leaf, g):
 
 def accumulate(leaf, g, p):
     """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
-    if native is not None and not p.create_graph:
+    if p.arriving is not None and p.arriving._v is g and leaf.grad is None and _laid_out_as(p.arriving, leaf.tensor()):
+        leaf.grad = p.arriving.detach()
+    elif native is not None and not p.create_graph:
         native.accumulate(leaf, g)
     elif threads[0] > 1:
         with LOCK:
             accumulate_any(leaf, g, p.create_graph)
     else:
         accumulate_any(leaf, g, p.create_graph)
+
+
+def _laid_out_as(g, t):
+    """Whether a gradient lies in memory as the gradient of a leaf does."""
+    return g.stride() == (contiguous_strides(g.shape) if t is None else t.stride())
 
 
 def accumulate_any(leaf, g, create_graph=False):
@@ -581,20 +592,3 @@ def accumulate_any(leaf, g, create_graph=False):
         v = old._value()
         new = record_op(_ADD, (v, g), NOGRAD)[0]
         write(old, with_history(new, v) if v.needs else new)  # as every write without grad mode, it leaves the history that there was
-
-
-def release_kept(tape):
-    """Drop the arrays that no unreleased node reads."""
-    key = ("still", tape.program, frozenset(tape.freed))
-    still = tape.prefix.memo.get(key)
-    if still is None:
-        needs, still = needs_of(tape.prefix), set()
-        for step in tape.prefix.steps()[0]:
-            if step.kind == "op" and any(step.needs) and step.first not in tape.freed:
-                wanted = wanted_of(step, needs)
-                if wanted:
-                    still.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
-        tape.prefix.memo[key] = still = frozenset(still)
-    for slot in [s for s in tape.kept if s not in still]:
-        del tape.kept[slot]
-

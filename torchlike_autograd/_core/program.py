@@ -165,3 +165,17 @@ def kept_by(step, wanted):
     return [step.ins[i] for i in pull.keep]
 
 
+def release_kept(tape):
+    """Drop the arrays that no unreleased node reads."""
+    key = ("still", tape.program, frozenset(tape.freed))
+    still = tape.prefix.memo.get(key)
+    if still is None:
+        needs, still = needs_of(tape.prefix), set()
+        for step in tape.prefix.steps()[0]:
+            if step.kind == "op" and any(step.needs) and step.first not in tape.freed:
+                wanted = wanted_of(step, needs)
+                if wanted:
+                    still.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
+        tape.prefix.memo[key] = still = frozenset(still)
+    for slot in [s for s in tape.kept if s not in still]:
+        del tape.kept[slot]

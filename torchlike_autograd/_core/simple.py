@@ -10,10 +10,11 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import dtypes, record
-from .engine import Pass, accumulate, number_at, release_kept
+from .engine import Pass, accumulate, number_at
 from .errors import second_time
 from .nodes import Leaf
 from .plan import Stage, plan_for, stage_form
+from .program import release_kept
 from .record import LOCK, NOGRAD, Step, Value, new_prefix, record_op, thread
 from .speed import native
 from .state import new as _new

@@ -8,7 +8,7 @@ from logging import DEBUG
 from .._core import devices, engine, levels, overriding
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
-from .._core.nodes import AccumulateGrad, Leaf, Nowhere, place_of
+from .._core.nodes import AccumulateGrad, Nowhere, place_of
 from .._core.numeric import say_once
 from .._core.record import LOCK, record_op, thread, threads
 from .._core.saying import warn
@@ -19,7 +19,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
-from ._sharing import followed, keep
+from ._sharing import followed
 from .graph import GradientEdge
 
 
@@ -51,16 +51,11 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         _warn_cycle()
     pairs = _roots(roots, grads)
     where = None if targets is None else _retaining(targets)
-    args = (retain_graph, create_graph) if where is None else (retain_graph, create_graph, where, True)
-    h = None if create_graph else _alone(pairs, given)
-    if h is None:
-        _pass(pairs, *args)
-        return
-    place, g = followed(pairs[0][0], h, where, False)
-    before = place.grad if type(place) is Leaf else None
-    _pass([(place, g._value())], *args)
-    if g is not h and type(place) is Leaf and before is None:
-        keep(place, g)
+    h, arriving = None if create_graph else _alone(pairs, given), None
+    if h is not None:
+        place, g = followed(pairs[0][0], h, where, False)
+        pairs, arriving = [(place, g._value())], None if g is h else g
+    _pass(pairs, retain_graph, create_graph, where, True, arriving)
 
 
 def _one_at_a_time(v):

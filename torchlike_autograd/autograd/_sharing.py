@@ -7,10 +7,11 @@ nobody watches, and what arrives starts the pass in its place.
 
 from __future__ import annotations
 
+from .._core import record
 from .._core.engine import end_of
 from .._core.nodes import Leaf, observed, step_of
 from .._core.record import LEAF, thread
-from .._core.shapes import contiguous_strides, view_strides
+from .._core.shapes import view_strides
 
 _RESHAPED = {"ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"}
 _PERMUTED = {"TBackward0", "TransposeBackward0", "PermuteBackward0"}
@@ -30,8 +31,10 @@ def followed(place, g, targets, create_graph):
             if targets is not None and place in targets:
                 return place, g
             tape, slot = place
-            step = None if tape.open and tape.owner is not state else step_of(tape, slot)
-            g = None if step is None else _back(step, tape, g)
+            if tape.open and tape.owner is not state:
+                record.flush(tape)
+            step = step_of(tape, slot)
+            g = _back(step, tape, g)
             if g is None:
                 return start, given
             place = end_of(tape, step.ins[0])
@@ -59,9 +62,3 @@ def _dims_back(form):
     _, went, _ = form.op.layout(shape, tuple(range(len(shape))), 0, **form.spec.statics)
     return tuple(sorted(range(len(went)), key=went.__getitem__))
 
-
-def keep(leaf, g):
-    """After a pass: the gradient of a leaf that had none is what arrived, if nothing changed it on the way and it is laid out as the leaf."""
-    made, t = leaf.grad, leaf.tensor()
-    if made is not None and made._cell is None and made._v is g._v and g.stride() == (contiguous_strides(g.shape) if t is None else t.stride()):
-        leaf.grad = g.detach()

@@ -1,5 +1,7 @@
 """A cotangent that goes through views alone: whose memory the gradient is."""
 
+import threading
+
 from compat_matrix.case import case
 
 
@@ -85,3 +87,31 @@ def _(torch):
     x, h = leaf(torch), torch.ones(6)
     torch.autograd.backward([x.view(6), x.sum()], [h, None])
     yield "two roots", x.grad, h
+
+
+@case("seed_py.sharing.watched")
+def _(torch):
+    came = []
+    x, h = leaf(torch), torch.ones(6)
+    x.register_post_accumulate_grad_hook(lambda t: came.append(t.grad))
+    x.view(6).backward(h)
+    h.mul_(7)
+    yield "after accumulation", came[0], came[0] is x.grad, x.grad
+    y, k = leaf(torch), torch.ones(6)
+    v = y.view(6)
+    thread = threading.Thread(target=lambda: v.backward(k))
+    thread.start()
+    thread.join()
+    k.mul_(2)
+    yield "by another thread", y.grad
+    z, m = leaf(torch), torch.ones(6)
+    v = z.view(6)
+    v.grad_fn.register_hook(lambda ins, outs: (ins[0] * 2,))
+    v.backward(m)
+    yield "node hook", z.grad, m
+    w, n = leaf(torch), torch.ones(6)
+    w.view(6).backward(n)
+    optimizer = torch.optim.SGD([w], lr=0.1, momentum=0.9)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=False)
+    yield "zeroed by an optimizer", n, w
