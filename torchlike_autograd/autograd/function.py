@@ -358,9 +358,19 @@ def _forward(cls, args):
     return _function_levels.forward(cls, args, _recorded)
 
 
+def _node_class(cls):
+    """The class of a Function's nodes; inside a reverse-mode level it has the name of what torch generates there."""
+    if not any(lv.kind == "grad" for lv in levels.running()):
+        return cls._backward_cls
+    out = cls.__dict__.get("_generated_cls")
+    if out is None:
+        out = cls._generated_cls = type(f"{cls.__name__}GeneratedBackward", (cls._backward_cls,), {})
+    return out
+
+
 def _recorded(cls, args, kwargs, split):
     """(results, ctx) of a call that is recorded here."""
-    ctx = cls._backward_cls()
+    ctx = _node_class(cls)()
     state = thread.state
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
     needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
@@ -372,6 +382,7 @@ def _recorded(cls, args, kwargs, split):
         if split:
             raw = _forward(cls, args)
             cls.setup_context(ctx, args, raw)
+            _check_returned(ctx, args, raw)
         else:
             raw = cls.forward(ctx, *args, **kwargs)
     finally:
@@ -393,6 +404,18 @@ def _recorded(cls, args, kwargs, split):
     else:
         outputs = tuple(_inside(_fresh(o, args, ctx), _creation(ctx)) if isinstance(o, Tensor) else o for o in outputs)
     return outputs if isinstance(raw, tuple) else outputs[0], ctx
+
+
+def _check_returned(ctx, args, raw):
+    """torch's error where setup_context saves an input that forward returned as it is."""
+    saved = (*(ctx.to_save or ()), *(ctx.__dict__.get("saved_for_forward") or ()))
+    if saved:
+        outs = raw if isinstance(raw, tuple) else (raw,)
+        as_is = {id(a) for a in args if isinstance(a, Tensor) and any(a is o for o in outs) and not any(a is d for d in ctx.dirty_tensors)}
+        if any(id(t) in as_is for t in saved if t is not None):
+            raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
+                               "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the forward "
+                               "function itself.")
 
 
 def _fresh(o, args, ctx):
