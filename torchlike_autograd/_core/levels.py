@@ -48,6 +48,16 @@ def transforming():
     return any(lv.kind in ("grad", MAP) or lv.randomness == "jvp" for lv in running())
 
 
+def differentiating():
+    """Whether a reverse-mode transformation of torch.func runs."""
+    return any(lv.kind == "grad" for lv in running())
+
+
+def mapped_among(ts):
+    """Whether any of these is a tensor that a map goes over."""
+    return bool(running()) and any(mapped(t._value()) is not None for t in ts if hasattr(t, "_value"))
+
+
 def made_inside(leaf):
     """A tensor that asks for gradients inside a reverse-mode level: outside of it there is nothing to ask for."""
     for level in reversed(running()):

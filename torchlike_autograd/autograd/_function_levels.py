@@ -36,6 +36,16 @@ def innermost(args):
     return None
 
 
+def node_class(cls):
+    """The class of a Function's nodes; inside a reverse-mode level it has the name of what torch generates there."""
+    if not any(lv.kind == "grad" for lv in levels.running()):
+        return cls._backward_cls
+    out = cls.__dict__.get("_generated_cls")
+    if out is None:
+        out = cls._generated_cls = type(f"{cls.__name__}GeneratedBackward", (cls._backward_cls,), {})
+    return out
+
+
 def applied(cls, args, kwargs, split, apply):
     """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
     if not split and any(level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running()):

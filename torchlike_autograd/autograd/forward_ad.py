@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._core import duals, levels
+from .._core import duals, levels, tangents_off
 from .._core.record import thread
 from .._ops.spec import LeveledAval
 from .._tensor import Tensor
@@ -63,21 +63,21 @@ def exit_dual_level(*, level=None):
 
 def _is_fwd_grad_enabled():
     """Whether tangents are made and seen."""
-    return thread.state.extra.get("tangents", True)
+    return tangents_off.enabled()
 
 
 class _set_fwd_grad_enabled(_DecoratorContextManager):
-    """Inside, `make_dual` gives tensors without a tangent and `unpack_dual` shows none."""
+    """Inside, results have no tangents, `make_dual` gives tensors without one and `unpack_dual` shows none."""
 
     def __init__(self, mode):
         self.mode, self.before = mode, _is_fwd_grad_enabled()
-        thread.state.extra["tangents"] = mode
+        tangents_off.turn(mode)
 
     def __enter__(self):
         """In force since it was made."""
 
     def __exit__(self, *exc):
-        thread.state.extra["tangents"] = self.before
+        tangents_off.turn(self.before)
 
     def clone(self):
         """Another one of the same mode."""

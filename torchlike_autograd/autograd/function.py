@@ -18,10 +18,11 @@ from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, threa
 from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, cell_of, peek, view_error, write
+from .._core.tangents_off import FORWARD
 from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, _new, wrap
 from ._function_instances import Instance, Nested
-from ._kept import keep, raw_saved_tensors, release, saved_tensors
+from ._kept import check_returned, keep, raw_saved_tensors, release, saved_tensors
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
 
@@ -359,18 +360,14 @@ def _forward(cls, args):
 
 
 def _node_class(cls):
-    """The class of a Function's nodes; inside a reverse-mode level it has the name of what torch generates there."""
-    if not any(lv.kind == "grad" for lv in levels.running()):
-        return cls._backward_cls
-    out = cls.__dict__.get("_generated_cls")
-    if out is None:
-        out = cls._generated_cls = type(f"{cls.__name__}GeneratedBackward", (cls._backward_cls,), {})
-    return out
+    from . import _function_levels  # cycle: levels apply Functions
+
+    return _function_levels.node_class(cls)
 
 
 def _recorded(cls, args, kwargs, split):
     """(results, ctx) of a call that is recorded here."""
-    ctx = _node_class(cls)()
+    ctx = (_node_class(cls) if levels.running() else cls._backward_cls)()
     state = thread.state
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
     needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
@@ -378,15 +375,16 @@ def _recorded(cls, args, kwargs, split):
     live = state.grad and any(needs)
     before = [(t, t._value()) for _, t in tensors]
     old, state.grad = state.grad, state.grad and False
+    outer, state.extra[FORWARD] = state.extra.get(FORWARD), True
     try:
         if split:
             raw = _forward(cls, args)
             cls.setup_context(ctx, args, raw)
-            _check_returned(ctx, args, raw)
+            check_returned(ctx, args, raw)
         else:
             raw = cls.forward(ctx, *args, **kwargs)
     finally:
-        state.grad = old
+        state.grad, state.extra[FORWARD] = old, outer
     outputs = raw if isinstance(raw, tuple) else (raw,)
     ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
@@ -404,18 +402,6 @@ def _recorded(cls, args, kwargs, split):
     else:
         outputs = tuple(_inside(_fresh(o, args, ctx), _creation(ctx)) if isinstance(o, Tensor) else o for o in outputs)
     return outputs if isinstance(raw, tuple) else outputs[0], ctx
-
-
-def _check_returned(ctx, args, raw):
-    """torch's error where setup_context saves an input that forward returned as it is."""
-    saved = (*(ctx.to_save or ()), *(ctx.__dict__.get("saved_for_forward") or ()))
-    if saved:
-        outs = raw if isinstance(raw, tuple) else (raw,)
-        as_is = {id(a) for a in args if isinstance(a, Tensor) and any(a is o for o in outs) and not any(a is d for d in ctx.dirty_tensors)}
-        if any(id(t) in as_is for t in saved if t is not None):
-            raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
-                               "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the forward "
-                               "function itself.")
 
 
 def _fresh(o, args, ctx):

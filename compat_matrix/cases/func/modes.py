@@ -52,3 +52,48 @@ def _(torch):
     yield "alone", torch.func.grad(without)(x)
     with torch.inference_mode():
         yield "in it", torch.func.grad(without)(x)
+
+
+@case("func.modes.tangents_off")
+def _(torch):
+    """What is computed while forward mode is switched off has no tangent."""
+    fw, x, one = torch.autograd.forward_ad, torch.tensor(3.0), torch.tensor(1.0)
+
+    def shifted(a):
+        with fw._set_fwd_grad_enabled(False):
+            shift = a**2
+        return a**2 - shift
+
+    yield "jvp", torch.func.jvp(shifted, (x,), (one,)), torch.func.jvp(lambda a: torch.func.jvp(shifted, (a,), (one,))[1], (x,), (one,))
+    with fw._set_fwd_grad_enabled(False):
+        yield "outside", torch.func.jvp(lambda a: a**2, (x,), (one,))
+
+    def inner(a):
+        with fw._set_fwd_grad_enabled(False):
+            slope = torch.func.jvp(lambda b: b**3, (a,), (one,))[1]
+        return a**2 - slope
+
+    yield "a jvp in it", torch.func.jvp(inner, (x,), (one,))
+    with fw.dual_level():
+        dual = fw.make_dual(x, one)
+        with fw._set_fwd_grad_enabled(False):
+            squared, flat = dual**2, dual.view(-1)
+            y = torch.tensor(2.0)
+            y.mul_(dual)
+            on = fw._is_fwd_grad_enabled()
+        yield "dual", [tuple(fw.unpack_dual(t)) for t in (squared, dual**2 - squared, flat, y)], on
+    seen = []
+
+    class Looks(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            seen.append(fw._is_fwd_grad_enabled())
+            return a * a
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(fw._is_fwd_grad_enabled())
+            return g
+
+    Looks.apply(torch.ones(1, requires_grad=True)).sum().backward()
+    yield "in a Function", seen, fw._is_fwd_grad_enabled()

@@ -134,3 +134,27 @@ def _(torch):
     torch.func.grad(noting)(x)
     noting(x.clone().requires_grad_())
     yield "names", names
+
+
+@case("func.refused.in_maps")
+def _(torch):
+    vmap, x = torch.func.vmap, torch.arange(6.0).reshape(2, 3)
+    yield "out", attempt(lambda: vmap(lambda a, b: torch.abs(a, out=b))(x, x.clone()))
+    yield "equal", attempt(lambda: vmap(torch.equal)(x, x)), attempt(lambda: vmap(lambda a: torch.allclose(a, a))(x))
+    yield "masked_select", attempt(lambda: vmap(lambda a: a.masked_select(a > 0))(x))
+    yield "retain_grad", attempt(lambda: torch.func.grad(lambda a: (lambda y: (y.retain_grad(), y.sum())[1])(a.sin()))(x))
+
+
+@case("func.refused.helpers")
+def _(torch):
+    """The dim that a tensor had outside of its map."""
+    c, restore = import_module(f"{torch.__name__}._C._functorch"), import_module(f"{torch.__name__}._functorch.vmap").restore_vmap
+    seen = []
+
+    def looking(a, b):
+        seen.append((c.maybe_get_bdim(a), c.maybe_get_bdim(b), c.get_unwrapped(a).shape))
+        return a.sum() + b.sum()
+
+    torch.func.vmap(looking, in_dims=(1, 0))(torch.ones(3, 2), torch.ones(2, 3))
+    yield "dims", seen
+    yield "restored", restore(lambda x, y: {"a": x[0] + x[1], "b": y}, ((0, 0), 1), 2, "error")((torch.ones(2, 3), torch.ones(2)), torch.arange(8.0).reshape(4, 2))
