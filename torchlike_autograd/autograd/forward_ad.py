@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .._core import duals, levels, tangents_off
+from .._core.layouts import contiguous_format
 from .._core.record import thread
 from .._ops.spec import LeveledAval
 from .._tensor import Tensor
@@ -84,11 +85,20 @@ class _set_fwd_grad_enabled(_DecoratorContextManager):
         return type(self)(self.mode)
 
 
+def _check_level(level, name, below):
+    """torch's errors for a level that is not the running one; below: for one that cannot be."""
+    if level is not None and level < 0 and below is not None:
+        raise RuntimeError(below)
+    if level is not None and level > 0:
+        raise RuntimeError(f"Invalid level given to {name}")
+
+
 def make_dual(tensor, tangent, *, level=None):
     """A view of `tensor` with this tangent."""
     found = _open()
     if found is None:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+    _check_level(level, "_make_dual", "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
     for what, t in (("primal", tensor), ("tangent", tangent)):
         if not (t.is_floating_point() or t.is_complex()):
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
@@ -125,8 +135,10 @@ def _is_mapped(t):
 
 def _copied(tensor, tangent):
     """A tangent laid out as the primal is."""
-    if _is_mapped(tangent) or not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
+    if _is_mapped(tangent):
         return tangent.clone()
+    if not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
+        return tangent.clone(memory_format=contiguous_format)
     out = tangent.new_empty_strided(tensor.shape, tensor.stride())
     out = out.conj() if tensor.is_conj() else out
     return (out._neg_view() if tensor.is_neg() else out).copy_(tangent)
@@ -137,7 +149,9 @@ def unpack_dual(tensor, *, level=None):
     if not isinstance(tensor, Tensor):
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     found = _open()
-    if found is None or not levels.has(tensor._value(), found[1]):
+    if found is not None:
+        _check_level(level, "_fw_primal", None)
+    if found is None or (level is not None and level < 0) or not levels.has(tensor._value(), found[1]):
         return UnpackedDualTensor(tensor, None)
     primal, tangent = duals.unpacked(tensor, found[1])
     return UnpackedDualTensor(primal, tangent if _is_fwd_grad_enabled() else None)

@@ -1,6 +1,8 @@
 """torch.func around modes: inference mode, grad modes, forward mode switched off."""
 
-from compat_matrix.case import case
+from copy import deepcopy
+
+from compat_matrix.case import attempt, case
 
 
 def _square(x):
@@ -97,3 +99,17 @@ def _(torch):
 
     Looks.apply(torch.ones(1, requires_grad=True)).sum().backward()
     yield "in a Function", seen, fw._is_fwd_grad_enabled()
+
+
+@case("func.modes.dual_odds")
+def _(torch):
+    """Copies, layouts and numbers of levels of dual tensors."""
+    fw, x = torch.autograd.forward_ad, torch.ones(2, 3)
+    with fw.dual_level():
+        dual = fw.make_dual(x, torch.ones(3, 2).t())
+        yield "layout", tuple(fw.unpack_dual(dual)), fw.unpack_dual(dual).tangent.stride()
+        copied = deepcopy(dual)
+        yield "copied", tuple(fw.unpack_dual(copied)), copied.requires_grad
+        for level in (0, 1, -1, None):
+            yield f"level {level}", attempt(lambda n=level: tuple(fw.unpack_dual(fw.make_dual(x, x, level=n)))), attempt(
+                lambda n=level: fw.unpack_dual(dual, level=n).tangent)
