@@ -370,6 +370,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if not v.needs:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self._v.needs and self._v.leaf is None:
+            if "levels" in thread.state.extra and levels.differentiating():
+                raise errors.no_retain_grad_in_transforms()
             v = history(self)
             self._leaf_point()
             tape, slot, step = place_and_step(v)

@@ -144,7 +144,9 @@ class Values(Members):
         if id(self) in memo:
             return memo[id(self)]
         out = _new(type(self))
-        if self._cell is None:
+        if type(self._v.aval) is LeveledAval:  # the copy of a dual tensor has no tangent
+            out._v = another(levels.primal(self._value()))
+        elif self._cell is None:
             out._v = as_detached(self._v)
             if out._v is self._v:
                 out._v = _same(self._v)

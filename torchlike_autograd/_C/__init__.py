@@ -6,7 +6,7 @@ import contextlib
 import types
 import weakref
 
-from .._core import levels, lifetimes, overriding, passes
+from .._core import levels, lifetimes, overriding, passes, tangents_off
 from .._core.composite import COMPOSITES
 from .._core.record import thread
 from .._core.storage import REPLAY
@@ -175,7 +175,7 @@ _is_fwd_grad_enabled = forward_ad._is_fwd_grad_enabled
 def _set_fwd_grad_enabled(enabled):
     if not isinstance(enabled, bool):
         raise TypeError(f"set_fwd_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(enabled).__name__}")
-    thread.state.extra["tangents"] = enabled
+    tangents_off.turn(enabled)
 
 
 def _warn_on_accumulate_grad_stream_mismatch() -> bool:

@@ -72,7 +72,11 @@ def is_functionaltensor(tensor) -> bool:
 
 def maybe_get_bdim(tensor) -> int:
     """The dim that is mapped over: hidden, hence the first; -1 without one."""
-    return 0 if _maps(tensor) else -1
+    found = _maps(tensor)
+    if not found:
+        return -1
+    level = next((lv for lv in levels.running() if lv.kind == levels.MAP and lv.key == found[-1]), None)
+    return 0 if level is None else levels.dim_of(tensor._value(), level)
 
 
 def _level(number):
@@ -116,7 +120,7 @@ def get_unwrapped(tensor):
     if not found:
         raise RuntimeError("No wrappers present!")
     level = next(lv for lv in levels.running() if lv.kind == levels.MAP and lv.key == found[-1])
-    return leave(level, tensor)
+    return leave(level, tensor, levels.dim_of(tensor._value(), level))
 
 
 def reshape_dim_into(src, dst, x):

@@ -263,6 +263,8 @@ def into(name, spec, flat, out):
         raise errors.out_requires_grad(name)
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
+    if levels.mapped_among((*outs, *flat)):
+        raise errors.mapped_without_rule(f"{name}.out", "; the fallback path doesn't work on out= or view ops.")
     check_out(spec.op, outs, flat)
     results = record_op(cast_first(spec, outs[0].dtype), values_of(flat))
     for i, (o, v) in enumerate(zip(outs, results)):

@@ -16,7 +16,7 @@ from .._ops.spec import spec_of
 from .._tensor import wrap
 from . import errors, levels, nodes, record, spread
 from .asked import cuts_of, mark_useful, targets_on
-from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks
+from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks, tensor_of
 from .nodes import Leaf, Nowhere, changes, observed
 from .passes import more_room, put_back_room
 from .plan import Plan, Stage, plan_for, stage_form
@@ -540,7 +540,7 @@ def finish_leaf(p, leaf, g):
             if result is not None:
                 result = result[0] if isinstance(result, tuple) else result
                 g = None if result is None else checked(result, g, f)
-    t = leaf.tensor()
+    t = tensor_of(leaf)
     if t is not None and not t.requires_grad:
         return
     arrived = shown(g)

@@ -126,6 +126,24 @@ def no_requires_grad_in_transforms():
         "requires_grad_() outside of a function being transformed instead.")
 
 
+def no_retain_grad_in_transforms():
+    """`retain_grad` inside of a transformed function."""
+    return RuntimeError(
+        "You are attempting to call Tensor.retain_grad() inside of a function being transformed by a functorch transform. This is unsupported, please "
+        "attempt to use the functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call retain_grad() outside of a function being transformed "
+        "instead.")
+
+
+def mapped_unsupported(name):
+    """A function that a map has no rule for, as a user asks for it."""
+    return RuntimeError(f"vmap over {name} isn't supported yet. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
+
+
+def mapped_without_rule(name, why):
+    """An operator that a map has no rule for."""
+    return RuntimeError(f"Batching rule not implemented for aten::{name}{why}")
+
+
 def mapped_item():
     """`item` of a tensor that is mapped over."""
     return RuntimeError(

@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 from .._tensor import Tensor, wrap
+from . import nodes
 from .nodes import edge_indices
+from .record import Value
+
+
+def tensor_of(leaf):
+    """The tensor of a leaf; one that is gone is made again where its hooks, or its node, want to show it and a graph still holds what it was."""
+    t = leaf.tensor()
+    if t is not None or not leaf.post:
+        return t
+    t = made_again(leaf)
+    if t is None:
+        raise NotImplementedError("a post accumulate grad hook of a tensor that is gone, of which no graph holds the contents")
+    return t
+
+
+def made_again(leaf):
+    """A tensor in the place of a leaf's, which is gone; None where nothing holds its contents any more."""
+    v = next((x for x in gc.get_referrers(leaf) if type(x) is Value and x.leaf is leaf), None)
+    if v is None:
+        return None
+    t = wrap(v)
+    t._leaf, leaf.tensor = leaf, weakref.ref(t)
+    return t
 
 
 def tensor_hooks(p, step, seen, outs):
@@ -113,4 +139,6 @@ def put_back(state, modes):
         rewatch(state)
 
 
-__all__ = ["checked", "modes_of", "posthooks", "prehooks", "put_back", "retain", "run_hooks", "shown", "tensor_hooks"]
+nodes.on_gone(made_again)
+
+__all__ = ["checked", "modes_of", "posthooks", "prehooks", "put_back", "retain", "run_hooks", "shown", "tensor_hooks", "tensor_of"]

@@ -48,6 +48,16 @@ def transforming():
     return any(lv.kind in ("grad", MAP) or lv.randomness == "jvp" for lv in running())
 
 
+def differentiating():
+    """Whether a reverse-mode transformation of torch.func runs."""
+    return any(lv.kind == "grad" for lv in running())
+
+
+def mapped_among(ts):
+    """Whether any of these is a tensor that a map goes over."""
+    return bool(running()) and any(mapped(t._value()) is not None for t in ts if hasattr(t, "_value"))
+
+
 def made_inside(leaf):
     """A tensor that asks for gradients inside a reverse-mode level: outside of it there is nothing to ask for."""
     for level in reversed(running()):
@@ -78,6 +88,21 @@ class enter:
 
     def __exit__(self, *exc):
         thread.state.extra["levels"].remove(self.level)
+
+
+class Recording:
+    """A part of torch.func's derivatives: outside of inference mode, which is on again after, as nothing that it makes could be differentiated."""
+
+    def __enter__(self):
+        state = thread.state
+        self.before = (state.inference, state.grad, state.extra.get("grad")) if state.inference else None
+        if self.before is not None:
+            state.inference, state.grad, state.extra["grad"] = False, False, None
+
+    def __exit__(self, *exc):
+        if self.before is not None:
+            state = thread.state
+            state.inference, state.grad, state.extra["grad"] = self.before
 
 
 class Reservation:
@@ -114,6 +139,15 @@ def move(how, level, values, dim=0):
         if v is not None:
             return v
     return record_op(MoveSpec(how, level.key, dim), values)[0]
+
+
+def dim_of(v, level):
+    """The dim that a mapped Value had outside of a level where it came into it just so, otherwise 0."""
+    if v.tape is not None and (v.tape.open or v.slot >= 0):
+        step = slot_table(v.tape.prefix)[v.slot][0]
+        if step.kind == "op" and type(step.form) is Move and step.form.spec.how == "enter" and step.form.level == level.key:
+            return step.form.spec.dim
+    return 0
 
 
 def _joined_from(v, level, how):

@@ -345,11 +345,14 @@ class AccumulateGrad(Node):
 
     @property
     def variable(self):
-        return self._leaf.tensor()
+        """The leaf; another tensor in its place where it is gone and a graph holds what it was, None where none does."""
+        t = self._leaf.tensor()
+        return made_again(self._leaf) if t is None else t
 
     @property
     def _input_metadata(self):
-        return (_InputMetadata(self._leaf.tensor()._v.aval),)
+        t = self.variable
+        return (None if t is None else _InputMetadata(t._v.aval),)
 
     @property
     def next_functions(self):
@@ -397,7 +400,14 @@ def accumulate_node(leaf) -> AccumulateGrad:
 
 
 saved_value = raw_saved = saved_names = unpacking = None  # set by saved.py
+made_again = None  # set by hooks.py
 on_notes = None  # called with a node that gets notes; set by lifetimes.py
+
+
+def on_gone(make):
+    """Install what makes the tensor of a leaf again."""
+    global made_again
+    made_again = make
 
 
 def on_saved(value, raw, names, unpack):

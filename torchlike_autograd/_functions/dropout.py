@@ -188,6 +188,8 @@ def _in_place(input, noise, lower, upper, training):
 
 def _slopes(input, lower, upper):
     """1 where the input is positive, drawn slopes elsewhere (a draw for each of these, in order)."""
+    if levels.mapped_among((input,)):
+        raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     x = input._numpy()
     out = np.ones(x.size, x.dtype)
     below = x.reshape(-1) <= 0
@@ -203,9 +205,12 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     if not isinstance(logits, Tensor):
         raise no_tensor("empty_like", input=logits)
     a = logits._v.aval
-    drawn = numbers(a.device, a.shape, a.dtype, lambda shape: np.ascontiguousarray(
-        rng_draws.exponential(rng.default_generator, shape, a.dtype.np, 1)).reshape(shape))
-    gumbels = from_array(drawn, a.dtype, like=logits).log().neg()
+    if levels.running():
+        gumbels = zeros_like(logits).exponential_().log().neg()
+    else:
+        drawn = numbers(a.device, a.shape, a.dtype, lambda shape: np.ascontiguousarray(
+            rng_draws.exponential(rng.default_generator, shape, a.dtype.np, 1)).reshape(shape))
+        gumbels = from_array(drawn, a.dtype, like=logits).log().neg()
     soft = _div(_add(logits, gumbels), tau).softmax(dim)
     if not hard:
         return soft

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import bind, dtypes
+from .._core import bind, dtypes, levels
 from .._core.composite import COMPOSITES, composite
 from .._core.dispatch import check_inplace, inplace, into, run
 from .._core.indexing import check_number, put_plan
@@ -162,6 +162,9 @@ def masked_select(input, mask, *, out=None):
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     wanting("masked_select", input, mask)
+    if levels.mapped_among((mask,)):
+        raise RuntimeError("vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each batch this would "
+                           "return a differently shaped Tensor. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
     from .._core.shapes import broadcast
 
     shape = broadcast(mask._v.aval.shape, input._v.aval.shape)

@@ -12,6 +12,7 @@ from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
+from .._core.state import copy_state
 from .._core.storage import View, as_detached, as_leaf, is_inference, mark_seen, rearranged, write
 from .._core.words import type_name
 from .._ops.conventions import cxx_of
@@ -277,9 +278,19 @@ def as_strided_(self, size, stride, storage_offset=None):
     check_inplace(self)
     source, size, stride, offset, own = strided_plan(self, size, stride, storage_offset)
     if source is not self:
-        raise NotImplementedError("as_strided_ beyond the elements that a view shows")
+        return _view_of_base(self, source, source.as_strided(size, stride, offset + source.storage_offset()))
     link = spec_of(OPS["_as_strided"], (("size", size), ("stride", stride), ("offset", offset), ("own", own)), ("T",))
     return _rearranged(self, link, "_as_strided_")
+
+
+def _view_of_base(t, base, made):
+    """Let a view of `base` show what `made`, another one, shows."""
+    if t._value().needs or base._value().needs:
+        raise NotImplementedError("as_strided_ beyond the elements that a view shows, where gradient flows")
+    copy_state(made, t, ("_leaf", "_hooks_dict"))
+    t._counter.n += 1
+    mark_seen(t._v, t._counter)
+    return t
 
 
 # Storage

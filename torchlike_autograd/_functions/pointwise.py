@@ -6,8 +6,9 @@ import numbers
 
 import numpy as np
 
-from .._core import bind, dtypes
+from .._core import bind, dtypes, levels
 from .._core.composite import composite, named
+from .._core.errors import mapped_unsupported, mapped_without_rule
 from .._core.nothing import wanting
 from .._core.numeric import check_stored
 from .._core.words import type_name
@@ -167,6 +168,8 @@ def equal(input, other):
     _check_tensor("equal", 1, "input", input)
     _check_tensor("equal", 2, "other", other)
     wanting("equal", input, other)
+    if levels.mapped_among((input, other)):
+        raise mapped_without_rule("equal", ". We could not generate a fallback.")
     return input.shape == other.shape and bool(named("_equal")(input, other).item())
 
 
@@ -180,6 +183,8 @@ def tensor_equal(self, other):
 @composite("torch.allclose", "Tensor.allclose")
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether two tensors agree within a tolerance everywhere: a Python bool."""
+    if levels.mapped_among((input, other)):
+        raise mapped_unsupported("torch.allclose")
     return bool(named("_allclose")(input, other, rtol, atol, equal_nan).item())
 
 

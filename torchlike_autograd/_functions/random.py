@@ -17,6 +17,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
 from .create import _dtype, _nonnegative, device_of, placed, sizes
+from .mapped_draws import fill, per_example, rows
 
 
 class Generator(rng.Generator):
@@ -134,6 +135,16 @@ def _under_maps(f, shape, dtype):
     return array, dtype, own
 
 
+def _of_shape(draw, shape, d, requires_grad, device):
+    """A tensor of numbers that are drawn by shape alone."""
+    where = device_of(device)
+    if where == NOWHERE or not levels.running():
+        return _tensor(numbers(where, shape, d, draw), d, requires_grad, device)
+    t = _new(Tensor)
+    t._v = levels.drawn(*_under_maps(draw, shape, d))
+    return placed(t, device, requires_grad)
+
+
 def _drawn(name, draw):
     def factory(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None, **kw):
         if "size" in kw:
@@ -175,8 +186,10 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     shape = sizes("randint", (size,))
     _nonnegative("randint", shape)
     d = dtype or dtypes.int64
-    drawn = numbers(device_of(device), shape, d, lambda shape: rng_integers.randint(_gen(generator, out=out), int(low), int(high), shape, d.np))
-    t = _tensor(drawn, d, requires_grad, device)
+    def draw(shape):
+        return rng_integers.randint(_gen(generator, True, out), int(low), int(high), shape, d.np)
+
+    t = _of_shape(draw, shape, d, requires_grad, device)
     return _into(t, out, "randint")
 
 
@@ -186,7 +199,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
-    t = _tensor(numbers(device_of(device), (int(n),), d, lambda shape: rng_integers.randperm(_gen(generator, out=out), *shape, d.np)), d, requires_grad, device)
+    t = _of_shape(rows(lambda n: rng_integers.randperm(_gen(generator, True, out), n, d.np)), (int(n),), d, requires_grad, device)
     return _into(t, out, "randperm")
 
 
@@ -227,14 +240,16 @@ def following(t, key, *inputs):
 
 
 @composite("torch.normal")
+@per_example
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Normal numbers with given means and deviations."""
-    gen = _gen(generator, out=out)
     if size is not None:
+        gen = _gen(generator, True, out)
         d = dtype or config.default_dtype()
         shape = sizes("normal", (size,))
-        t = _tensor(numbers(device_of(device), shape, d, lambda shape: rng_draws.normal(gen, shape, d.np, float(mean), float(std))), d, requires_grad, device)
+        t = _of_shape(lambda shape: rng_draws.normal(gen, shape, d.np, float(mean), float(std)), shape, d, requires_grad, device)
     else:
+        gen = _gen(generator, out=out)
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
         shape = shapes.broadcast(*[tuple(x.shape) for x in given])
@@ -245,6 +260,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
 
 
 @composite("torch.bernoulli", "Tensor.bernoulli")
+@per_example
 def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones with the given probabilities."""
     a = input._v.aval
@@ -258,6 +274,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
 
 
 @composite("torch.poisson")
+@per_example
 def poisson(input, generator=None):
     """Poisson numbers with the given rates."""
     a = input._v.aval
@@ -266,6 +283,7 @@ def poisson(input, generator=None):
 
 
 @composite("torch.multinomial", "Tensor.multinomial")
+@per_example
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn by weight from each row."""
     if out is not None and out.dtype is not dtypes.int64:
@@ -282,7 +300,11 @@ def _fill(t, array, node):
     old = t._value()
     key = old.aval.device
     drawn = array if key == NOWHERE else placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old)
-    new = data(drawn, old.aval.dtype, device="cpu" if key == "traced" else key)
+    return _filled(t, data(drawn, old.aval.dtype, device="cpu" if key == "traced" else key), node)
+
+
+def _filled(t, new, node):
+    old = t._value()
     if old.needs and thread.state.grad:
         return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T", "T")), (t, wrap(new)), t)
     write(t, keep_history(new, old, t))
@@ -300,6 +322,11 @@ def _filler(name, draw, node=None, apart=None):
     usual = f"{name[:-1].title().replace('_', '')}0"
 
     def method(self, *args, generator=None, **kw):
+        if levels.running():
+            check_inplace(self)
+            new = fill(self, lambda whole: method(whole, *args, generator=generator, **kw))
+            if new is not None:
+                return _filled(self, new, node(*args, **kw) if node else usual)
         dtype, gen = self._v.aval.dtype.np, _gen(generator)
         check_inplace(self)
         if self._view is not None and repeats(self) is not None:  # refused after the arguments: nothing is drawn then

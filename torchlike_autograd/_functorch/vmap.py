@@ -63,9 +63,9 @@ def restore_vmap(func, in_dims, batch_size, randomness):
         with levels.enter(levels.MAP, batch_size, randomness) as level:
             inner = [x if d is None or not isinstance(x, Tensor) else enter(level, x, d) for x, d in zip(flat, dims)]
             outs, out_tree = flatten(func(*unflatten(inner, tree), **kwargs))
-            mine = [isinstance(o, Tensor) and levels.has(o._value(), level) for o in outs]
-            outs = [leave(level, o, 0) if m else o for o, m in zip(outs, mine)]
-        return unflatten(outs, out_tree), unflatten([0 if m else None for m in mine], out_tree)
+            dims = [levels.dim_of(o._value(), level) if isinstance(o, Tensor) and levels.has(o._value(), level) else None for o in outs]
+            outs = [o if d is None else leave(level, o, d) for o, d in zip(outs, dims)]
+        return unflatten(outs, out_tree), unflatten(dims, out_tree)
 
     return wrapped
 

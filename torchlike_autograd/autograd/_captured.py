@@ -11,6 +11,8 @@ from types import FunctionType, MethodType
 
 from .._core.errors import captured_written
 from .._core.nodes import step_of
+from .._core.record import mark_seen
+from .._core.storage import as_detached
 from .._tensor import Tensor
 
 _DEPTH = 4  # of functions that call functions
@@ -70,7 +72,7 @@ def check(found):
             name = _writer(now[2])
             if name == _STATISTICS:
                 continue
-            _put_back(t, before)
+            _put_back(t, before[2])
             raise captured_written(name)
 
 
@@ -82,6 +84,8 @@ def _writer(v):
     if v.tape is None:
         return "copy_"
     step = step_of(v.tape, v.slot)
+    if step.kind == "op" and getattr(step.form.spec, "arity", 0) == 2 and step.ins[1] >= 0:  # what was written to a view, put into its base
+        step = step_of(v.tape, step.ins[1])
     op = getattr(step.form, "op", None)
     name, _, overload = str(getattr(op, "key", "copy")).partition(".")
     if name == _STATISTICS:
@@ -91,12 +95,27 @@ def _writer(v):
     return f"{name}_.{overload}" if overload else f"{name}_"
 
 
-def _put_back(t, before):
-    if t._cell is None:
-        t._v = before[2]
-    else:
-        t._cell.value = before[2]
+def forget_history(t):
+    """Let a tensor and the one that it is a view of keep what they hold, without history; which is no write."""
+    base = t if t._view is None or t._view.base is None else t._view.base
+    values = [(x, as_detached(x._value())) for x in ([t] if base is t else [base, t])]
+    if t._cell is not None:
+        t._cell.value = as_detached(t._cell.value)
         t._cell.n += 1
+    for x, v in values:
+        x._v = v
+        if x._cell is not None:
+            x._at = x._cell.n
+            mark_seen(v, x._counter)
+
+
+def _put_back(t, v):
+    """Let a tensor, or the memory behind it, hold `v`, which is no write."""
+    t._v = v
+    if t._cell is not None:
+        t._cell.value = v
+        t._cell.n += 1
+        t._at = t._cell.n
 
 
 def run(func, *args, **kwargs):

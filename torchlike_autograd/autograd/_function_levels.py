@@ -36,6 +36,16 @@ def innermost(args):
     return None
 
 
+def node_class(cls):
+    """The class of a Function's nodes; inside a reverse-mode level it has the name of what torch generates there."""
+    if not any(lv.kind == "grad" for lv in levels.running()):
+        return cls._backward_cls
+    out = cls.__dict__.get("_generated_cls")
+    if out is None:
+        out = cls._generated_cls = type(f"{cls.__name__}GeneratedBackward", (cls._backward_cls,), {})
+    return out
+
+
 def applied(cls, args, kwargs, split, apply):
     """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
     if not split and any(level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running()):
@@ -78,12 +88,14 @@ def _mapped(cls, level, args):
     """The Function's own rule, called outside of the map."""
     leaves, shape = flatten(tuple(args))
     own = [isinstance(a, Tensor) and levels.has(a._value(), level) for a in leaves]
-    whole = unflatten([leave(level, a, 0) if mine else a for a, mine in zip(leaves, own)], shape)
-    in_dims = unflatten([0 if mine else None for mine in own], shape)
+    dims = [levels.dim_of(a._value(), level) if mine else None for a, mine in zip(leaves, own)]
+    whole = unflatten([a if d is None else leave(level, a, d) for a, d in zip(leaves, dims)], shape)
+    in_dims = unflatten(dims, shape)
     found = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *whole)
     if not isinstance(found, tuple) or len(found) != 2:
-        raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the output. Got a "
-                           f"{type(found)} instead")
+        got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
+        raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with the output. Got "
+                           f"{got} instead")
     out, dims = found
     flat, tree = flatten(out)
     places = broadcast(dims, tree)

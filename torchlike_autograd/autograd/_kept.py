@@ -145,4 +145,16 @@ def raw_saved_tensors(ctx):
     return tuple(SavedTensor._of(_Nothing if s is None else s) for s in ctx.__dict__.get("_saved", ()))
 
 
-__all__ = ["Kept", "keep", "raw_saved_tensors", "release", "saved_tensors"]
+def check_returned(ctx, args, raw):
+    """torch's error where setup_context saves an input that forward returned as it is."""
+    saved = (*(ctx.to_save or ()), *(ctx.__dict__.get("saved_for_forward") or ()))
+    if saved:
+        outs = raw if isinstance(raw, tuple) else (raw,)
+        as_is = {id(a) for a in args if isinstance(a, Tensor) and any(a is o for o in outs) and not any(a is d for d in ctx.dirty_tensors)}
+        if any(id(t) in as_is for t in saved if t is not None):
+            raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
+                               "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the forward "
+                               "function itself.")
+
+
+__all__ = ["Kept", "check_returned", "keep", "raw_saved_tensors", "release", "saved_tensors"]

@@ -11,16 +11,17 @@ from __future__ import annotations
 import functools
 
 from .._core import levels
+from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.pytree import flatten, tree_map, unflatten
 from .._core.storage import as_detached, as_leaf
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
-from ._captured import run
+from ._captured import forget_history, run
 from ._run import grad as _run_grad
 from ._saving import disabled_message, restore_disabled, set_disabled
 from ._vmap import name_of, vmap
-from .grad_mode import enable_grad, is_grad_enabled
+from .grad_mode import enable_grad, is_grad_enabled, no_grad
 
 
 class _Reverse(levels.enter):
@@ -30,8 +31,10 @@ class _Reverse(levels.enter):
         super().__init__("grad")
         self.leaves, self.outer = [], is_grad_enabled()
         self.level.leaves = self.leaves
+        self.recording = levels.Recording()
 
     def __enter__(self):
+        self.recording.__enter__()
         self.hooks_refused = disabled_message()
         set_disabled("torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case.")
         self.mode = enable_grad()
@@ -44,6 +47,7 @@ class _Reverse(levels.enter):
         levels.ENDED.update(self.leaves)
         self.mode.__exit__(*exc)
         restore_disabled(self.hooks_refused)
+        self.recording.__exit__(*exc)
 
     def fresh(self, x):
         """A tensor of this level with the contents of `x`."""
@@ -63,6 +67,17 @@ class _Reverse(levels.enter):
         self.leaves.append(leaf)
         return t
 
+    def watch(self, args):
+        """Arguments that the function may write to, and what they show."""
+        return [(x, x._value()) for x in args if isinstance(x, Tensor)]
+
+    def settle(self, watched):
+        """What was written to them stays as contents: the level's own history ends with it."""
+        for x, before in watched:
+            v = x._value()
+            if v is not before and v.needs and not self.outside(x):
+                forget_history(x)
+
     def outside(self, *ts):
         """Whether what led to these tensors can be differentiated outside of this level."""
         return self.outer and levels.reaches([t._value() for t in ts], self.leaves)
@@ -77,6 +92,16 @@ class _Reverse(levels.enter):
         return wrap(as_detached(v))
 
 
+def _recorded(f):
+    """`f` outside of inference mode."""
+
+    def wrapped(*args):
+        with levels.Recording():
+            return f(*args)
+
+    return wrapped
+
+
 # Arguments by number
 
 def _numbers(argnums, n):
@@ -86,9 +111,10 @@ def _numbers(argnums, n):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     if not argnums:
         raise RuntimeError("argnums must be non-empty")
-    if len(set(argnums)) != len(argnums):
-        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
-    return tuple(_number(a, n) for a in argnums)
+    found = tuple(_number(a, n) for a in argnums)
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"argnums elements must be unique, got {found}")
+    return found
 
 
 def _number(a, n):
@@ -122,6 +148,15 @@ def _with_aux(out, has_aux, where):
     return out
 
 
+def _left(leave, aux):
+    """The tensors of `aux` outside of the level; RuntimeError for anything else in it."""
+    leaves, tree = flatten(aux)
+    for x in leaves:
+        if not isinstance(x, Tensor):
+            raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+    return unflatten([leave(x) for x in leaves], tree)
+
+
 # Reverse mode
 
 def grad_and_value(func, argnums=0, has_aux=False):
@@ -133,6 +168,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             mine, tree = flatten(_chosen(argnums, args))
             mine = [level.fresh(x) for x in mine]
             where = "grad_and_value(f)(*args)"
+            others = level.watch(flatten((args, kwargs))[0])
             out, aux = _with_aux(run(func, *_replaced(argnums, args, unflatten(mine, tree)), **kwargs), has_aux, where)
             if not isinstance(out, Tensor):
                 raise RuntimeError(f"{where}: Expected f(*args) to return a Tensor, got {type(out)}")
@@ -142,7 +178,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
             gs = _pull(level, [out], mine, None, level.outside(out))
         result = unflatten([level.cut(g) for g in gs], tree)
         value = level.cut(out)
-        return (result, (value, tree_map(level.cut, aux))) if has_aux else (result, value)
+        level.settle(others)
+        return (result, (value, _left(level.cut, aux))) if has_aux else (result, value)
 
     return wrapped
 
@@ -181,12 +218,15 @@ def _vjp(func, primals, argnums, has_aux):
         mine, tree = flatten(whole)
         mine = [level.fresh(x) for x in mine]
         args = unflatten(mine, tree)
+        others = level.watch(flatten(primals)[0])
         out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, where)
         outs, out_tree = flatten(out)
-        _only_tensors(outs, out, where)
+        _only_tensors(outs, where)
         for o in outs:
             if o.dtype.category < FLOAT:
                 raise RuntimeError(f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {o.dtype}")
+        outs = [wrap(o._value()) if any(o is x for x, _ in others) else o for o in outs]
+        level.settle(others)
     held.hold()
 
     def pull(cotangents, retain_graph=True, create_graph=None):
@@ -201,7 +241,7 @@ def _vjp(func, primals, argnums, has_aux):
         return unflatten(found, tree)
 
     results = unflatten([level.cut(o) for o in outs], out_tree)
-    return (results, pull, tree_map(level.cut, aux)) if has_aux else (results, pull)
+    return (results, pull, _left(level.cut, aux)) if has_aux else (results, pull)
 
 
 def _cut(g, leaves, outer):
@@ -209,9 +249,9 @@ def _cut(g, leaves, outer):
     return g if not v.needs or (outer and levels.reaches([v], leaves)) else wrap(as_detached(v))
 
 
-def _only_tensors(outs, out, where):
-    if not outs:
-        raise RuntimeError(f"{where}: Expected f to be a function that has non-empty output (got output = {out})")
+def _only_tensors(outs, where):
+    if not outs or (len(outs) == 1 and outs[0] is None):
+        raise RuntimeError(f"{where}: Expected f to be a function that has non-empty output (got output = {outs})")
     for o in outs:
         if not isinstance(o, Tensor):
             raise RuntimeError(f"{where}: expected f(*primals) to return only tensors, got unsupported type {type(o)}")
@@ -229,16 +269,17 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
+    @_recorded
     def wrapped(*args):
         found = _vjp(func, args, argnums, has_aux)
         out, pull = found[0], found[1]
         outs, out_tree = flatten(out)
-        _real("jacrev", outs, "outputs")
         _real("jacrev", flatten(_chosen(argnums, args))[0], "inputs")
+        _real("jacrev", outs, "outputs")
         beyond = levels.Reservation()  # the graph behind the arguments may hold maps that have ended
         beyond.top = levels.top([(o._v.tape, o._v.slot) for o in outs if o._value().needs and o._v.leaf is None and o._v.tape is not None])
         beyond.hold()
-        rows, tree = flatten(vmap(lambda *units: pull(unflatten(units, out_tree)), chunk_size=chunk_size)(*_units(outs)))
+        rows, tree = flatten(_rows(lambda *units: pull(unflatten(units, out_tree)), _units(outs), chunk_size))
         sizes = [o.numel() for o in outs]
         split = [row.split(sizes, 0) for row in rows]
         parts = [unflatten([s[i].reshape(o.shape + s[i].shape[1:]) for s in split], tree) for i, o in enumerate(outs)]
@@ -246,6 +287,14 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         return (result, found[2]) if has_aux else result
 
     return wrapped
+
+
+def _rows(pull, units, chunk_size):
+    """The gradients for each row of the units, stacked; one row at a time goes without a map, so that it may do what a map does not allow."""
+    if chunk_size != 1:
+        return vmap(pull, chunk_size=chunk_size)(*units)
+    found = [flatten(pull(*(u[i] for u in units))) for i in range(len(units[0]))]
+    return unflatten([named("stack")(list(column)) for column in zip(*(row for row, _ in found))], found[0][1])
 
 
 def _units(ts):
@@ -284,24 +333,37 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
         for t in flat:
             if not isinstance(t, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
-    with levels.enter(levels.DUAL, randomness="jvp") as level:
-        args = unflatten([make_dual(level, x, t) for x, t in zip(xs, ts)], tree)
+    with levels.Recording(), levels.enter(levels.DUAL, randomness="jvp") as level:
+        duals = [make_dual(level, x, t) for x, t in zip(xs, ts)]
+        before, args = [d._v for d in duals], unflatten(duals, tree)
         out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, _JVP)
         outs, out_tree = flatten(out)
-        for o in outs:
-            if not isinstance(o, Tensor):
-                raise RuntimeError(f"{_JVP}: expected f(*primals) to return only tensors, got unsupported type {type(o)}")
+        _only_tensors(outs, _JVP)
         if strict and any(not levels.has(o._value(), level) for o in outs):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")
         parts = [unpack(level, o) for o in outs]
-        aux = tree_map(lambda a: unpack(level, a)[0] if isinstance(a, Tensor) else a, aux)
+        for x, t, d, v in zip(xs, ts, duals, before):
+            if d._value() is not v:
+                _written(level, x, t, d)
+        aux = _left(lambda a: unpack(level, a)[0], aux) if has_aux else None
     primal = unflatten([p for p, _ in parts], out_tree)
     tangent = unflatten([zeros_like(p) if t is None else t for p, t in parts], out_tree)
     return (primal, tangent, aux) if has_aux else (primal, tangent)
 
 
+def _written(level, x, t, dual):
+    """A dual tensor that was written to: its primal and its tangent share the memory of what it was made of."""
+    p, own = unpack(level, dual)
+    with no_grad():
+        x.copy_(p)
+        t.copy_(zeros_like(t) if own is None else own)
+
+
 def make_dual(level, x, t):
     """A dual tensor of a level."""
+    for what, part in (("primal", x), ("tangent", t)):
+        if part.dtype.category < FLOAT:
+            raise ValueError(f"Expected {what} to be floating point or complex, but got: {part.dtype}")
     if t.shape != x.shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
                            f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
@@ -322,6 +384,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     """A function that gives the Jacobian by forward mode: all columns at once."""
 
     @functools.wraps(func)
+    @_recorded
     def wrapped(*args):
         chosen = _chosen(argnums, args)
         xs, tree = flatten(chosen)

@@ -11,6 +11,7 @@ from .._core import levels, shapes
 from .._core.composite import named
 from .._core.pytree import broadcast, flatten, unflatten
 from .._tensor import Tensor, wrap
+from ._mapped_views import shown, source_of
 
 RANDOMNESS = ("error", "different", "same")
 
@@ -46,13 +47,24 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
     with levels.enter(levels.MAP, size, randomness) as level:
         inner = [x if d is None else enter(level, x, d) for x, d in zip(flat, dims)]
-        before = [0 if d is None else x._version for x, d in zip(inner, dims)]
-        outs = func(*unflatten(inner, tree), **kwargs)
-        results = _leave(func, level, outs, out_dims)
-    for x, d, t, n in zip(flat, dims, inner, before):
-        if d is not None and t._version != n:
+        before = [None if d is None else t._v for t, d in zip(inner, dims)]
+        outs, out_tree = flatten(func(*unflatten(inner, tree), **kwargs))
+        places = _dims_out(func, out_dims, out_tree)
+        results = [_leaf_out(func, level, o, d) for o, d in zip(outs, places)]
+    for x, d, t, v in zip(flat, dims, inner, before):
+        if d is not None and t._value() is not v:
             x.copy_(leave(level, t, d))
-    return results
+    mapped = [None if d is None else t for t, d in zip(inner, dims)]
+    return unflatten([_as_view(flat, dims, mapped, o, r, d) for o, r, d in zip(outs, results, places)], out_tree)
+
+
+def _as_view(flat, dims, mapped, o, r, d):
+    """The result `r` of `o`, sharing the memory of the argument that it shows."""
+    found = source_of(o, mapped) if d is not None else None
+    if found is None:
+        return r
+    at, chain = found
+    return shown(flat[at], dims[at], chain, None if o._view is None else o._view.creation, r, shapes.wrap_dim(d, r.ndim))
 
 
 def enter(level, x, dim=0):
@@ -111,11 +123,6 @@ def _check_out_dims(func, out_dims):
                          "in the outputs the vmapped dimension should appear.")
 
 
-def _leave(func, level, outs, out_dims):
-    flat, tree = flatten(outs)
-    return unflatten([_leaf_out(func, level, o, d) for o, d in zip(flat, _dims_out(func, out_dims, tree))], tree)
-
-
 def _dims_out(func, out_dims, tree):
     if tree.kind is None and type(out_dims) is tuple and len(out_dims) == 1:
         return list(out_dims)
@@ -134,7 +141,12 @@ def _leaf_out(func, level, o, d):
         return o
     if not isinstance(o, Tensor):
         raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(o)}. Did you mean to set out_dims= to None for output?")
-    return leave(level, o, d)
+    return leave(level, o, d) if levels.has(o._value(), level) else _expanded(level, o, shapes.wrap_dim(d, o.ndim + 1))
+
+
+def _expanded(level, o, d):
+    """What is the same for all examples, shown for each of them."""
+    return o.unsqueeze(d).expand(*o.shape[:d], level.size, *o.shape[d:]) if d else o.expand(level.size, *o.shape)
 
 
 def _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size):

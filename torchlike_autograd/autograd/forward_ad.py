@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._core import duals, levels
+from .._core import duals, levels, tangents_off
+from .._core.layouts import contiguous_format
 from .._core.record import thread
 from .._ops.spec import LeveledAval
 from .._tensor import Tensor
@@ -63,25 +64,33 @@ def exit_dual_level(*, level=None):
 
 def _is_fwd_grad_enabled():
     """Whether tangents are made and seen."""
-    return thread.state.extra.get("tangents", True)
+    return tangents_off.enabled()
 
 
 class _set_fwd_grad_enabled(_DecoratorContextManager):
-    """Inside, `make_dual` gives tensors without a tangent and `unpack_dual` shows none."""
+    """Inside, results have no tangents, `make_dual` gives tensors without one and `unpack_dual` shows none."""
 
     def __init__(self, mode):
         self.mode, self.before = mode, _is_fwd_grad_enabled()
-        thread.state.extra["tangents"] = mode
+        tangents_off.turn(mode)
 
     def __enter__(self):
         """In force since it was made."""
 
     def __exit__(self, *exc):
-        thread.state.extra["tangents"] = self.before
+        tangents_off.turn(self.before)
 
     def clone(self):
         """Another one of the same mode."""
         return type(self)(self.mode)
+
+
+def _check_level(level, name, below):
+    """torch's errors for a level that is not the running one; below: for one that cannot be."""
+    if level is not None and level < 0 and below is not None:
+        raise RuntimeError(below)
+    if level is not None and level > 0:
+        raise RuntimeError(f"Invalid level given to {name}")
 
 
 def make_dual(tensor, tangent, *, level=None):
@@ -89,6 +98,7 @@ def make_dual(tensor, tangent, *, level=None):
     found = _open()
     if found is None:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+    _check_level(level, "_make_dual", "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
     for what, t in (("primal", tensor), ("tangent", tangent)):
         if not (t.is_floating_point() or t.is_complex()):
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
@@ -125,8 +135,10 @@ def _is_mapped(t):
 
 def _copied(tensor, tangent):
     """A tangent laid out as the primal is."""
-    if _is_mapped(tangent) or not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
+    if _is_mapped(tangent):
         return tangent.clone()
+    if not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
+        return tangent.clone(memory_format=contiguous_format)
     out = tangent.new_empty_strided(tensor.shape, tensor.stride())
     out = out.conj() if tensor.is_conj() else out
     return (out._neg_view() if tensor.is_neg() else out).copy_(tangent)
@@ -137,7 +149,9 @@ def unpack_dual(tensor, *, level=None):
     if not isinstance(tensor, Tensor):
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     found = _open()
-    if found is None or not levels.has(tensor._value(), found[1]):
+    if found is not None:
+        _check_level(level, "_fw_primal", None)
+    if found is None or (level is not None and level < 0) or not levels.has(tensor._value(), found[1]):
         return UnpackedDualTensor(tensor, None)
     primal, tangent = duals.unpacked(tensor, found[1])
     return UnpackedDualTensor(primal, tangent if _is_fwd_grad_enabled() else None)

@@ -18,10 +18,11 @@ from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, threa
 from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, cell_of, peek, view_error, write
+from .._core.tangents_off import FORWARD
 from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, _new, wrap
 from ._function_instances import Instance, Nested
-from ._kept import keep, raw_saved_tensors, release, saved_tensors
+from ._kept import check_returned, keep, raw_saved_tensors, release, saved_tensors
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
 
@@ -358,9 +359,15 @@ def _forward(cls, args):
     return _function_levels.forward(cls, args, _recorded)
 
 
+def _node_class(cls):
+    from . import _function_levels  # cycle: levels apply Functions
+
+    return _function_levels.node_class(cls)
+
+
 def _recorded(cls, args, kwargs, split):
     """(results, ctx) of a call that is recorded here."""
-    ctx = cls._backward_cls()
+    ctx = (_node_class(cls) if levels.running() else cls._backward_cls)()
     state = thread.state
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
     needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
@@ -368,14 +375,16 @@ def _recorded(cls, args, kwargs, split):
     live = state.grad and any(needs)
     before = [(t, t._value()) for _, t in tensors]
     old, state.grad = state.grad, state.grad and False
+    outer, state.extra[FORWARD] = state.extra.get(FORWARD), True
     try:
         if split:
             raw = _forward(cls, args)
             cls.setup_context(ctx, args, raw)
+            check_returned(ctx, args, raw)
         else:
             raw = cls.forward(ctx, *args, **kwargs)
     finally:
-        state.grad = old
+        state.grad, state.extra[FORWARD] = old, outer
     outputs = raw if isinstance(raw, tuple) else (raw,)
     ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)

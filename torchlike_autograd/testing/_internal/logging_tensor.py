@@ -24,11 +24,17 @@ class LoggingTensor(Tensor):
     @staticmethod
     def __new__(cls, elem, *args, requires_grad=None, **kwargs):
         out = Tensor._make_subclass(cls, elem.detach(), elem.requires_grad if requires_grad is None else requires_grad)
-        out.elem = elem
+        out._made_of = elem
         return out
 
+    @property
+    def elem(self):
+        """The plain tensor that it was made of; of a result the contents."""
+        made_of = self.__dict__.get("_made_of")
+        return self.as_subclass(Tensor) if made_of is None else made_of
+
     def __repr__(self, *, tensor_contents=None):
-        return f"LoggingTensor({self.elem if hasattr(self, 'elem') else self.as_subclass(Tensor)})"
+        return f"LoggingTensor({self.elem})"
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

@@ -1,0 +1,97 @@
+"""Results of a map that are views of what it was given (layer 7): they share its memory after the map too, as in torch.
+
+    r = vmap(lambda a: a[1:])(x)     inside: a -- slice --> o, a view of a;   outside: r is a view of x by one link: the map of that slice
+"""
+
+from __future__ import annotations
+
+import jax
+
+from .._core.hot import make_view
+from .._core.storage import _REPEATING, _reader, cell_of
+from .._ops.spec import Layout
+
+_BITS = ("_conj", "_neg_view")  # told of by links of their own
+
+
+class _Param:
+    def __init__(self, name, kind):
+        self.name, self.kind, self.kw_only = name, kind, False
+
+
+class _MappedOp:
+    """What a link needs of its operator: the body and the layout of links under a map over dim `into` of the base, which stands at `out` of the view."""
+
+    write, is_view, multi, untracked = None, True, False, False
+
+    def __init__(self, links, into, out):
+        self.links, self.into, self.out = links, into, out
+        self.count = [n for _, n in links]
+        repeats = any(spec.op.name in _REPEATING for spec, _ in links)
+        self.name = self.key = "_as_strided" if repeats else "_mapped_view"  # the name by which a write is refused or goes through an index map
+        self.lift = tuple(f"n{i}" for i in range(sum(self.count)))
+        self.params = [_Param("self", "Tensor"), *(_Param(name, "int") for name in self.lift)]
+        self.read = _reader(links)
+
+    def body(self, x, **numbers):
+        """The view, as an array."""
+        own = [numbers[name] for name in self.lift]
+        return jax.vmap(lambda row: self.read(row, *own), self.into, self.out)(x)
+
+    def layout(self, shape, strides, offset, **numbers):
+        """(shape, strides, offset) of the view."""
+        own, k = [numbers[name] for name in self.lift], 0
+        n, step = shape[self.into], strides[self.into]
+        shape, strides = _without(shape, self.into), _without(strides, self.into)
+        for spec, count in self.links:
+            given = Layout(spec.op, spec.pattern).arguments([None, *own[k:k + count]])[1]
+            shape, strides, offset = spec.op.layout(shape, strides, offset, **spec.statics, **given)
+            k += count
+        return _with(shape, self.out, n), _with(strides, self.out, step), offset
+
+
+def _without(dims, i):
+    return (*dims[:i], *dims[i + 1:])
+
+
+def _with(dims, i, n):
+    return (*dims[:i], n, *dims[i:])
+
+
+class _MappedLink:
+    """A link of a view chain made of the links that a map went through, interned."""
+
+    _made: dict = {}
+    statics: dict = {}
+
+    def __new__(cls, links, into, out):
+        key = (links, into, out)
+        found = cls._made.get(key)
+        if found is None:
+            found = cls._made[key] = object.__new__(cls)
+            found.op = _MappedOp(links, into, out)
+            found.pattern = ("T", *("i" for _ in found.op.lift))
+        return found
+
+
+def source_of(o, inner):
+    """(which of the tensors that a map was given a result shows, the links between); None for one with memory of its own."""
+    base = o if o._view is None else o._view.base
+    at = next((i for i, t in enumerate(inner) if t is base), None)
+    if at is None or (o._view is not None and (o._view.under is not None or not _plain(o._view.chain))):
+        return None
+    return at, () if o._view is None else o._view.chain
+
+
+def _plain(chain):
+    """Whether links can stand under a map: each shows one result of an operator whose strides are known."""
+    return all(link.op.layout is not None and not hasattr(link, "output") and link.op.key not in _BITS for link, _ in chain)
+
+
+def shown(x, into, chain, creation, r, out):
+    """The result `r` of a map as a view of the tensor `x` that was mapped over `into`; `x` itself where that is what it shows."""
+    if not chain and into == out:
+        return x
+    cell_of(x)
+    link = _MappedLink(tuple([(spec, len(numbers)) for spec, numbers in chain]), into, out)
+    return make_view(x, link, tuple([n for _, numbers in chain for n in numbers]), r._v, creation)
