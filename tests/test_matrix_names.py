@@ -34,6 +34,8 @@ def test_signatures(theirs, ours, found):
 def test_one_of_several_signatures_may_take_the_call():
     assert signatures.problem(["(input, dim)", "(input)"], ["(input)", "(input, dim, keepdim=False)"]) is None
     assert signatures.problem(["(input, dim)", "(input, name)"], ["(input, dim)"]) == "parameter 2 is 'name', here 'dim'"
+    assert signatures.problem(["(input, *, decimals=0)"], ["(input)", "(input, *, decimals)"]) is None
+    assert signatures.problem(["(input, *, decimals=0)"], ["(input, *, decimals)"]) == "default of 'decimals': 0, here None"
 
 
 def test_signatures_are_read_from_functions_docstrings_and_the_parser():

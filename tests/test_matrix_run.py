@@ -235,6 +235,14 @@ def test_other_versions_become_a_table(tmp_path):
     assert versions.table(tmp_path / "none") == []
 
 
+def test_a_case_that_ends_the_process_of_another_version():
+    code = ("import os\nfrom compat_matrix import versions\n"
+            "def ask(name):\n    if name == 'exits': os._exit(3)\n    if name == 'killed': os.kill(os.getpid(), 11)\n    return [name.upper()]\n"
+            "print(versions.apart(['a', 'killed', 'exits', 'b'], ask))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=120)
+    assert done.stdout == ("{'a': ['A'], 'killed': ['the process ends, by signal 11'], 'exits': ['the process ends with status 3'], 'b': ['B']}\n"), done.stderr
+
+
 class _Told:
     """Stands for another version of torch."""
 
