@@ -111,8 +111,8 @@ class Scan:
         parts = name.split(".")
         for i in range(1, len(parts)):
             space, one = ".".join(parts[:i]), parts[i]
-            if space in self.others and f"{space}.{one}" not in self.public:
-                return one not in self.others[space] and not (one.startswith("__") and one.endswith("__"))
+            if space in self.others and f"{space}.{one}" not in self.public and one not in self.others[space]:
+                return not (one.startswith("__") and one.endswith("__"))
         return False
 
     def verdict(self):

@@ -189,11 +189,13 @@ class Uses(ast.NodeVisitor):
 
 
 def catches(handler, body):
-    """Whether a handler lets the program go on where a name is lacking: a broad one only around imports or a single statement."""
+    """Whether a handler lets the program go on where a name is lacking: a broad one only around a single statement, imports, or a few
+    statements with an import of their own (an optional part, tried)."""
     if any(isinstance(n, ast.Raise) for n in handler.body):
         return False
     classes = BROAD if handler.type is None else {getattr(n, "id", getattr(n, "attr", None)) for n in ast.walk(handler.type)}
-    short = len(body) == 1 or all(isinstance(n, (ast.Import, ast.ImportFrom)) for n in body)
+    imports = sum(isinstance(n, (ast.Import, ast.ImportFrom)) for n in body)
+    short = len(body) == 1 or imports == len(body) or (imports and len(body) <= 4)
     return bool(classes & CAUGHT or (classes & BROAD and short))
 
 

@@ -85,6 +85,12 @@ try:
     a = torch.single(1)
 except Exception:
     a = None
+try:
+    from torch.utils.cpp_extension import load
+    flags = ["-O3"]
+    extension = load(name="fast", extra_cflags=flags)
+except Exception as error:
+    extension = None
 def f(x: torch.annotated) -> torch.returned:
     y: torch.assigned = x
     return isinstance(y, (int, torch.compared))
@@ -120,7 +126,7 @@ def needed(source):
 
 
 def test_what_a_program_can_do_without():
-    assert needed(NOT_NEEDED) == set() and used.uses(NOT_NEEDED).looked == {"torch.compared": {17}}
+    assert needed(NOT_NEEDED) == set() and used.uses(NOT_NEEDED).looked == {"torch.compared": {23}}
     assert needed(NEEDED) == {"torch.loop", "torch.told", "torch.unguarded", "torch.twice"}
     assert set(used.uses(NEEDED).looked) == {"torch.annotated", "torch.compared"}  # annotations are evaluated in this file
 
@@ -220,6 +226,7 @@ def test_the_last_line_of_a_scan(tmp_path):
     assert scanned(tmp_path, "import torch\nisinstance(x, torch.SymInt)", **table | {"torch.SymInt": table["torch.Symbol"]}).verdict() == ("runs", 0)
     assert scanned(tmp_path, "import torch\ntorch.SymInt(3)", **table | {"torch.SymInt": table["torch.Symbol"]}).verdict()[1] == 1
     assert scanned(tmp_path, "import torch\ntorch.npu.is_available()", **table).verdict() == ("runs", 0)  # PyTorch has no such module
+    assert scanned(tmp_path, "from torch.distributions import transforms\ntransforms = []\ntransforms.append(1)", **table).verdict() == ("runs", 0)  # a list
     assert scanned(tmp_path, "import torch\ntorch.nativert.nonsense(1)\ntorch._no_such()", **table).verdict() == ("needs: torch.nativert.nonsense", 1)
     assert scanned(tmp_path, "import torch\ntorch.fx.symbolic_trace(f)", **table).verdict()[1] == 1  # there, and it only raises
     registered = "import torch\ntorch.library.define('mine::op', '(Tensor x) -> Tensor')\ntorch.ops.mine.op(x)"
