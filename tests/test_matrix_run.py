@@ -327,6 +327,8 @@ def test_the_page_in_a_browser(tmp_path):
     assert "torch.abs" not in rows and "Instead: torch.even" in rows and count.startswith("1 of 3")
     rows, count = browse(file, "tab=cases&state=gap&open=1", tmp_path)
     assert "arrays are immutable" in rows and "a.one" not in rows
+    rows, count = browse(file, "tab=names&area=torch.nn", tmp_path)
+    assert "torch.nn.Lost" in rows and "torch.abs" not in rows and count == "1 of 3: 1 missing"
     rows, _ = browse(file, "tab=operators&open=1", tmp_path)
     assert "written into a given tensor" in rows and "differs" in rows
 
