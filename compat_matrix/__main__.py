@@ -33,11 +33,18 @@ def parser():
     return top
 
 
+def positive(text):
+    """A number of processes."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+    return int(text)
+
+
 def run_options(command):
     command.add_argument("-v", "--verbose", action="store_true", help="say what differs")
     command.add_argument("--causes", action="store_true", help="group the failures")
     command.add_argument("--device", metavar="D", help="where JAX runs: cpu, cuda or tpu")
-    command.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    command.add_argument("--jobs", type=positive, metavar="N", help="processes (default: 1, with --quick 2)")
     command.add_argument("--quick", action="store_true", help="a spread of everything that takes under three minutes")
     command.add_argument("--json", metavar="FILE", help="write the results there")
     command.add_argument("--resume", action="store_true", help="take up an interrupted run of the same sources")

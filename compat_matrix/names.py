@@ -15,6 +15,7 @@ from pathlib import Path
 from compat_matrix import signatures
 
 FILE = Path(__file__).parent / "oracle_names" / "names.json"
+OTHERS = FILE.with_name("others.json")
 AUTOGRAD = "grad_mode functional forward_ad graph gradcheck profiler anomaly_mode function variable"
 SPACES = ["torch", *(f"torch.autograd.{n}" for n in AUTOGRAD.split()), *(f"torch.{n}" for n in [
     "autograd", "func", "nn", "nn.functional", "nn.init", "nn.parameter", "nn.parallel", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize",
@@ -169,6 +170,23 @@ def without_self(signature):
     return signatures.text(params[1:] if params and params[0].name in ("self", "cls", "ctx", "input") and params[0].kind == "pos" else params)
 
 
+def record_others(torch, known):
+    """{module: [names of it that are there and are none of its public ones]}: imports of its own, private names, modules below it."""
+    import pkgutil
+
+    found = {}
+    for space in spaces(torch):
+        module = importlib.import_module(space)
+        below = [m.name for m in pkgutil.iter_modules(getattr(module, "__path__", []))]
+        found[space] = sorted({n for n in [*dir(module), *below] if not n.startswith("__") and f"{space}.{n}" not in known})
+    return found
+
+
+def others(file=OTHERS):
+    """The recorded names that are there without being public, by module."""
+    return json.loads(file.read_text())["names"]
+
+
 def write(found, version, file=FILE):
     file.parent.mkdir(exist_ok=True)
     rows = [f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in found.items()]
@@ -187,18 +205,30 @@ def refusal(value):
     value = getattr(value, "__func__", value)
     if isinstance(value, type):
         value = vars(value).get("__init__") or vars(value).get("__new__")
-    code = getattr(inspect.unwrap(value) if callable(value) else value, "__code__", None)
-    if code is None or "NotImplementedError" not in code.co_names or len(code.co_code) > 200:
+    value = inspect.unwrap(value) if callable(value) else value
+    code = getattr(value, "__code__", None)
+    if code is None or len(code.co_code) > 200 or not ({"NotImplementedError"} & set(code.co_names) or len(code.co_names) == 1):
         return None
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0].body
-    except (OSError, SyntaxError, AttributeError, TypeError):
+    body = body_of(code)
+    if len(body) != 1:
         return None
-    body = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    if len(body) != 1 or not isinstance(body[0], ast.Raise) or body[0].exc is None:
+    if isinstance(body[0], (ast.Expr, ast.Return)):  # hands everything on to one that refuses: `_refuse("symbolic_trace")`
+        call = body[0].value
+        target = getattr(value, "__globals__", {}).get(call.func.id) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else None
+        return refusal(target) if isinstance(target, types.FunctionType) and target is not value else None
+    if not isinstance(body[0], ast.Raise) or body[0].exc is None or "NotImplementedError" not in code.co_names:
         return None
     text = [n.value for n in ast.walk(body[0].exc) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
     return "".join(text) or None  # a bare NotImplementedError is what a base class has
+
+
+def body_of(code):
+    """The statements of a function without its docstring; [] where its source cannot be had."""
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0].body
+    except (OSError, SyntaxError, AttributeError, TypeError):
+        return []
+    return [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
 
 
 def find(torch, path):
@@ -270,6 +300,7 @@ def main(arguments):
         torch = find_torch()
         found = record(torch)
         write(found, torch.__version__.partition("+")[0])
+        write(record_others(torch, found), torch.__version__.partition("+")[0], OTHERS)
         print(f"{len(found)} names recorded")
         return 0
     from compat_matrix import states

@@ -3,8 +3,11 @@
 import json
 import multiprocessing
 import os
+import tempfile
+import threading
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection
 from pathlib import Path
 
 from compat_matrix import work
@@ -14,7 +17,7 @@ JOURNAL = Path(__file__).parent / "results" / "journal.jsonl"
 CHUNK = 24
 MOST = 50_000_000  # bytes of the journal, after which it begins anew
 MAPPED = 30_000  # mapped pieces of memory, after which compiled programs are let go
-_judge = None
+_judge = _said = None
 
 
 def chunks(ids):
@@ -29,12 +32,25 @@ def chunks(ids):
     return found + ([here] if here else [])
 
 
+def start(folder):
+    """First of all in a process of the pool: end with the one that started it, and remember where to say what is judged."""
+    global _said
+    _said = Path(folder) / str(os.getpid())
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+
+
 def in_worker(ids):
-    """Judge some ids in a process of the pool."""
+    """Judge some ids in a process of the pool, each of them said first: what stands there when a process dies may have killed it."""
     global _judge
     if _judge is None:
         _judge = work.Judge()
-    found = [_judge(id) for id in ids]
+    found = []
+    for id in ids:
+        _said.write_text(id)
+        found.append(_judge(id))
+    _said.unlink()
     forget_programs()
     return found
 
@@ -76,39 +92,42 @@ def run(ids, jobs=1, device=None, journal=None, progress=None):
 
 
 def in_processes(ids, jobs, device, take):
-    """Give chunks to processes; when one dies, its ids are tried alone, and the one that kills fails."""
-    if not ids:
-        return
-    left = split(chunks(ids), ids, jobs, device, take)
-    for id in left:
-        if split([[id]], [id], 1, device, take):
-            take([Result(id, "fail", ["the process that ran it died"])])
+    """Give chunks to processes.  When one dies, only what was just being judged is tried alone, and the id that kills fails; the rest goes on together."""
+    left = list(ids)
+    while left:
+        left, suspects = split(chunks(left), left, jobs, device, take)
+        for id in [id for id in left if id in suspects] or left[:1]:  # each round takes at least one
+            left.remove(id)
+            if split([[id]], [id], 1, device, take)[0]:
+                take([Result(id, "fail", ["the process that ran it died"])])
 
 
 def split(work_list, ids, jobs, device, take):
-    """Run chunks in a pool; the ids that got no answer because a process died."""
+    """Run chunks in a pool; (the ids that got no answer because a process died, what was being judged then)."""
     left = set(ids)
     kept = dict(os.environ)
     work.prepare_environment(ids[0].startswith("lowering."), device)
-    try:
-        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-            for future in as_completed([pool.submit(in_worker, part) for part in work_list]):
-                results = future.result()
-                left -= {r.id for r in results}
-                take(results)
-    except BrokenProcessPool:
-        pass
-    finally:
-        os.environ.clear()
-        os.environ.update(kept)
-    return [id for id in ids if id in left]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), start, (folder,)) as pool:
+                for future in as_completed([pool.submit(in_worker, part) for part in work_list]):
+                    results = future.result()
+                    left -= {r.id for r in results}
+                    take(results)
+        except BrokenProcessPool:
+            pass
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+        return [id for id in ids if id in left], {file.read_text() for file in Path(folder).iterdir()}
 
 
 class Journal:
     """One line for each result as it comes; `known` are those of an earlier run under the same sources that still stand."""
 
-    def __init__(self, file=JOURNAL, resume=False):
-        self.stamp = work.code_stamp()
+    def __init__(self, file=None, resume=False, device=None):
+        file = file or JOURNAL
+        self.stamp = f"{work.code_stamp()} {device}" if device else work.code_stamp()
         self.known = self.read(file) if resume else {}
         file.parent.mkdir(exist_ok=True)
         self.file = file.open("a" if not file.exists() or file.stat().st_size < MOST else "w")  # runs at the same time share it
@@ -123,8 +142,10 @@ class Journal:
         return found
 
     def standing(self, ids):
-        """{id: Result} of what needs no second run: it passed, and it asks what it asked."""
-        return {id: from_row(row) for id in ids if (row := self.known.get(id)) and row["status"] == "pass" and row["asked"] == work.asked_stamp(id)}
+        """{id: Result} of what needs no second run: it passed, no gap is listed for it since, and it asks what it asked."""
+        gaps = work.every_gap()
+        return {id: from_row(row) for id in ids if (row := self.known.get(id)) and row["status"] == "pass" and id not in gaps
+                and row["asked"] == work.asked_stamp(id)}
 
     def write(self, result):
         row = {"id": result.id, "code": self.stamp, "asked": work.asked_stamp(result.id), **as_row(result)}

@@ -15,7 +15,7 @@ from pathlib import Path
 from compat_matrix import gaps as gap_list
 from compat_matrix import pool, session, states, store, work
 from compat_matrix.observe import PACKAGE
-from compat_matrix.run import BAD
+from compat_matrix.run import BAD, counts
 
 FOLDER = Path(__file__).parent
 FILE, PAGE = FOLDER / "MATRIX.md", FOLDER / "MATRIX.html"
@@ -52,31 +52,17 @@ def stored_results():
     return [pool.from_row({"id": id, **row}) for area in session.stored().values() for id, row in area["results"].items() if id in known]
 
 
-def reasons():
-    """{id: gap} of every list."""
-    found = dict(gap_list.read())
-    for table in work.TABLES:
-        found |= gap_list.read(work.gap_file(table))
-    return found
-
-
 # The page as text
 
 def text(results, gaps, version, named=(), stamp="", missing=(), versions=(), spelled=()):
     """The page as one string."""
-    counts = {}
-    for result in results:
-        counts.setdefault(result.area, Counter())[result.status] += 1
     lines = ["# Compatibility matrix", "",
              f"Each case is one body that ran under PyTorch {version} (CPU) and under `{PACKAGE}`;",
              "what both saw was compared: values, dtypes, shapes, gradients, names, warnings, messages.",
              "`ops`, `columns` and `lowering` are the entries of the operator table; `MATRIX.html` beside this shows every name and every case."]
     lines += ["", "## Names", "", *names_table(named)] if named else []
     lines += ["", "## Cases", "", "| area | cases | pass | known gaps | fail |", "|---|--:|--:|--:|--:|"]
-    for area in sorted(counts):
-        if area != "names":
-            lines.append(line(area, counts[area]))
-    lines.append(line("**all**", sum((c for a, c in counts.items() if a != "names"), Counter())))
+    lines += [line("**all**" if area == "total" else area, count) for area, count in counts(results).items()]
     lines += columns_table(results) + list(versions) + ["", *spelled]
     for kind in gap_list.KINDS:
         lines += section(kind, gaps)
@@ -140,7 +126,7 @@ def main(file=FILE, page_file=PAGE):
     from compat_matrix import page, spellings, versions
 
     torch = importlib.import_module(PACKAGE)
-    results, named, stamp, gaps = stored_results(), states.compute(torch), inputs(), reasons()
+    results, named, stamp, gaps = stored_results(), states.compute(torch), inputs(), work.every_gap()
     done = {r.id for r in results}
     missing = [id for id in work.ids() if id not in done]
     recorded = {json.loads(f.read_text())["torch"] for f in sorted(store.FOLDER.glob("*.json"))} - {None}

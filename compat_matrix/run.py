@@ -16,6 +16,7 @@ ORPHAN = "an answer is recorded for a case that is gone; run `python -m compat_m
 UNEXPECTED = "is listed in gaps.toml but passes: remove it from the list"
 UNKNOWN = "is listed in gaps.toml but there is no such case"
 BAD = ("fail", "stale", "unexpected pass", "unknown gap")
+MOST = 20  # of them that are shown without -v
 
 
 @dataclass
@@ -79,20 +80,27 @@ def run_all(torch, only=None, folder=store.FOLDER, gaps=None, progress=None):
     return results
 
 
-def summary(results):
-    """One line for each area, and a total."""
-    counts = {}
+def counts(results):
+    """{area: Counter of statuses} and the total under "total": the one definition of what the command and the report print.  `names` is no row of it: the
+    public names have a table of their own."""
+    found = {}
     for result in results:
-        counts.setdefault(result.area, Counter())[result.status] += 1
-    rows = [(area, counts[area]) for area in sorted(counts)]
-    rows.append(("total", sum((c for _, c in rows), Counter())))
-    return [row(area, count) for area, count in rows]
+        if result.area != "names":
+            found.setdefault(result.area, Counter())[result.status] += 1
+    return {**{area: found[area] for area in sorted(found)}, "total": sum(found.values(), Counter())}
 
 
-def row(area, count):
+def summary(results):
+    """One line for each area, and a total; before it one for the public names, where they were looked at."""
+    lines = [row(area, count) for area, count in counts(results).items()]
+    named = [row("public names", Counter(n.columns["all"]), "equal") for n in results if n.id == "names"]
+    return [*lines[:-1], *named, lines[-1]]
+
+
+def row(area, count, good="pass"):
     total = sum(count.values())
-    others = ", ".join(f"{n} {status}" for status, n in sorted(count.items()) if status != "pass")
-    return f"{area:14} {count['pass']:5} of {total:5} pass" + (f"   ({others})" if others else "")
+    others = ", ".join(f"{n} {status}" for status, n in sorted(count.items()) if status != good)
+    return f"{area:14} {count[good]:5} of {total:5} {good}" + (f"   ({others})" if others else "")
 
 
 def show(result):
@@ -124,8 +132,10 @@ def main(only=None, verbose=False, causes=False, **how):
     from compat_matrix import session
 
     results = session.run(only, verbose=verbose, **how)
-    strays = [r for r in results if r.status in BAD and r.problems[0] in (ORPHAN, UNKNOWN)]
-    print("\n".join([show(r) for r in strays] + summary(results)))
+    bad = [r for r in results if r.status in BAD and (not verbose or r.problems[0] in (ORPHAN, UNKNOWN))]  # verbose: the others were shown as they came
+    shown = bad if verbose else bad[:MOST]
+    hidden = [f"and {len(bad) - len(shown)} more: -v shows all as they come, --causes groups them"] if len(bad) > len(shown) else []
+    print("\n".join([*map(show, shown), *hidden, *summary(results)]))
     if causes:
         print("\n".join(common(results)))
     return 1 if any(r.status in BAD for r in results) else 0

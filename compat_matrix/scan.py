@@ -27,7 +27,8 @@ class Scan:
     def __init__(self, states):
         self.states, self.known = states, states.keys()
         self.found, self.keywords, self.unread, self.files = {}, {}, [], 0  # {name: [(file, line)]}, {name: keywords given}, [(file, error)]
-        self.torch = importlib.import_module(PACKAGE)
+        self.looked, self.texts, self.pending = {}, set(), []  # {name: places that only compare with it}, strings of all files, files without torch so far
+        self.torch, self.public, self.others = importlib.import_module(PACKAGE), names.read(), names.others()
 
     def file(self, path):
         """Read one file; what cannot be read is said."""
@@ -39,11 +40,17 @@ class Scan:
         self.files += 1
         for name, words in seen.keywords.items():
             self.keywords.setdefault(name, set()).update(words)
+        self.texts |= seen.texts
         for name, lines in seen.names.items():
-            if name != used.ROOT and name not in seen.asked:
+            lines = [n for n in lines if n not in seen.excused.get(name, ())]
+            if name != used.ROOT and name not in seen.asked and lines:
                 self.note(self.spelled(name), path, lines)
-        if seen.bound or seen.starred:
-            self.attributes(seen, path)
+                self.looked.setdefault(self.spelled(name), set()).update((str(path), n) for n in seen.looked.get(name, ()))
+        self.pending.append((seen, path))
+        if self.found or seen.bound or seen.starred:  # from here on there is torch in what is read: the others may be given its tensors
+            for held in self.pending:
+                self.attributes(*held)
+            self.pending.clear()
 
     def attributes(self, seen, path):
         """Attributes of what may be tensors: those with a name that Tensor has, unless the file defines it itself."""
@@ -70,19 +77,43 @@ class Scan:
             lacking = re.match(r"no keyword '(.*)'$|parameter \d+ is '(.*)', here '(?!absent)", found.signature)
             if found.state == "different" and lacking and not {lacking[1] or lacking[2], "**"} & self.keywords.get(name, set()):
                 return ("equal" if found.cases or found.ops else "unproved"), ""  # nothing here gives that keyword
+            if found.state == "refused" and self.only_looked_at(name):
+                return "equal", "only compared with here, or named in annotations"
             return found.state, found.why
         try:
-            names.find(self.torch, PACKAGE + name.removeprefix("torch"))
+            value = names.find(self.torch, PACKAGE + name.removeprefix("torch"))
         except Exception as error:
+            if self.own_operator(name):
+                return "equal", "an operator that these sources define"
             if self.foreign(name):
                 return "not torch's", "no name of this version of PyTorch either: it is reached only with another version"
             return "missing", f"{error}".replace(PACKAGE, "torch")
+        reason = names.refusal(value)
+        if reason and not self.only_looked_at(name):
+            return "refused", reason
         return "unproved", "no public name of torch; it is there"
 
+    def only_looked_at(self, name):
+        """Whether every use only asks whether something is one, and the name is there for that."""
+        try:
+            names.find(self.torch, PACKAGE + name.removeprefix("torch"))
+        except Exception:
+            return False
+        return set(self.found.get(name, [None])) <= self.looked.get(name, set())
+
+    def own_operator(self, name):
+        """Whether `torch.ops.SPACE.NAME` is registered by these sources: they hold "SPACE::NAME", alone or before its signature."""
+        parts = name.split(".")
+        return parts[:2] == ["torch", "ops"] and len(parts) > 3 and any(t.startswith(f"{parts[2]}::{parts[3]}") for t in self.texts)
+
     def foreign(self, name):
-        """Whether PyTorch itself lacks a name: a public one of a module all of whose public names are recorded."""
-        space, _, last = name.rpartition(".")
-        return space in names.SPACES and not last.startswith("_")
+        """Whether PyTorch itself lacks a name: one of a module of which everything is recorded, and it is not there."""
+        parts = name.split(".")
+        for i in range(1, len(parts)):
+            space, one = ".".join(parts[:i]), parts[i]
+            if space in self.others and f"{space}.{one}" not in self.public and one not in self.others[space]:
+                return not (one.startswith("__") and one.endswith("__"))
+        return False
 
     def verdict(self):
         """(last line, exit status)."""

@@ -6,41 +6,43 @@ The results of a run lie in `results/`: one JSON file for each area, rewritten w
 import datetime
 import importlib.metadata
 import json
+import os
 from pathlib import Path
 
 from compat_matrix import pool, work
 from compat_matrix.case import selects
 from compat_matrix.progress import Progress
-from compat_matrix.run import BAD, Result, show
+from compat_matrix.run import BAD, Result, counts, show
 
 FOLDER = Path(__file__).parent / "results"
-QUICK = 150  # seconds of work on two cores that `--quick` chooses
+QUICK = 120  # seconds of work on two cores that `--quick` chooses; the rest of the three minutes is for starting
 BUSY = 2  # cores that the time is meant for
+USUAL = 0.3  # seconds of what was never run
 
 
-def run(only=None, verbose=False, jobs=1, quick=False, resume=False, device=None, file=None, progress=None, keep=True):
+def run(only=None, verbose=False, jobs=None, quick=False, resume=False, device=None, file=None, progress=None, keep=True):
     """Results of what `only` selects.
 
-    jobs: processes; quick: a spread of every area that takes under three minutes; resume: leave out what an interrupted run of the same sources has done;
+    jobs: processes (None: one, for quick two); quick: a spread of every area that takes under three minutes;
+    resume: leave out what an interrupted run of the same sources has done;
     device: where JAX runs ("cpu", "cuda", "tpu"); file: write the results there too; progress: show the line although there is no terminal, or never;
     keep: whether the stored results are replaced.
     """
     work.prepare_environment(False, device)
     chosen, seconds = work.ids(only), known_seconds()
+    if not chosen:
+        raise SystemExit(f"nothing is called {only!r}; `python -m compat_matrix list` prints every id")
     whole = list(chosen)
     if quick:
         chosen = spread(chosen, seconds)
-    journal = pool.Journal(resume=resume) if jobs > 1 or resume else None
+    jobs = jobs or (min(BUSY, os.cpu_count() or 1) if quick else 1)
+    journal = pool.Journal(resume=resume, device=device)
     done = journal.standing(chosen) if resume else {}
     todo = [id for id in chosen if id not in done]
     bar = Progress(todo, seconds, progress)
-
-    def step(id, bad):
-        bar(id, bad)
-    results = {**done, **{r.id: said(r, verbose) for r in pool.run(todo, jobs, device, journal, step)}}
+    results = {**done, **{r.id: said(r, verbose) for r in pool.run(todo, jobs, device, journal, bar)}}
     bar.close()
-    if journal is not None:
-        journal.close()
+    journal.close()
     ordered = work.strays(only) + [results[id] for id in chosen]
     if keep and not quick and not device:
         store(ordered, whole)
@@ -56,17 +58,25 @@ def said(result, verbose):
 
 
 def spread(ids, seconds):
-    """Some of every area, evenly, so that all together take about QUICK seconds on two cores."""
+    """Some of every area, all of the short ones, so that all together take about QUICK seconds on two cores."""
     by_area = {}
     for id in ids:
         by_area.setdefault(id.partition(".")[0], []).append(id)
-    budget = QUICK * BUSY / len(by_area)
-    chosen = []
-    for mine in by_area.values():
-        cost = sum(seconds.get(id, 0.3) for id in mine)
-        step = max(1, -(-int(cost * 10) // int(budget * 10)))
-        chosen += [id for id in mine[::step] if seconds.get(id, 0.3) < budget / 2]
-    return chosen
+    cost = {id: seconds.get(id, USUAL) for id in ids}
+    left, chosen, todo = QUICK * BUSY, {}, sorted(by_area, key=lambda area: sum(cost[id] for id in by_area[area]))
+    for done, area in enumerate(todo):  # the shortest first: what it leaves of its share is for the longer ones
+        chosen[area] = some(by_area[area], cost, left / (len(todo) - done))
+        left -= sum(cost[id] for id in chosen[area])
+    return [id for area in by_area for id in chosen[area]]
+
+
+def some(ids, cost, budget):
+    """Of every `step` neighbours the one that takes least, with the smallest `step` that the budget allows; at least one id."""
+    for step in range(1, len(ids) + 1):
+        found = [min(ids[i:i + step], key=cost.get) for i in range(0, len(ids), step)]
+        if sum(map(cost.get, found)) <= budget:
+            break
+    return found
 
 
 def known_seconds():
@@ -99,12 +109,9 @@ def store(results, whole, folder=FOLDER):
 
 
 def as_json(results, device):
-    """A run as plain data: counts by area, and every result."""
-    counts = {}
-    for r in results:
-        here = counts.setdefault(r.area, {})
-        here[r.status] = here.get(r.status, 0) + 1
-    return {**stamp(), "device": device_name(device), "counts": counts, "results": {r.id: pool.as_row(r) for r in results}}
+    """A run as plain data: counts by area, their total, and every result."""
+    counted = {area: dict(count) for area, count in counts(results).items()}
+    return {**stamp(), "device": device_name(device), "counts": counted, "results": {r.id: pool.as_row(r) for r in results}}
 
 
 def device_name(device):

@@ -142,9 +142,21 @@ def problem(theirs, ours):
         if wanted is None or is_open(wanted):
             continue
         found = [refused(wanted, p, others) for p in mine]
-        if found and None not in found:
+        if found and None not in found and not between_them(wanted, mine, others):
             return min(found, key=len)
     return None
+
+
+def between_them(wanted, mine, others):
+    """Whether one of ours takes the calls that give an optional keyword of `wanted`, and another one those that do not: two overloads for one function."""
+    def taken(params):
+        return any(refused(params, own, others) is None for own in mine)
+
+    for i, p in enumerate(wanted):
+        without, given = [*wanted[:i], *wanted[i + 1:]], [*wanted[:i], Param(p.name, "kw", None), *wanted[i + 1:]]
+        if p.kind == "kw" and p.default is not None and taken(without) and taken(given):
+            return True
+    return False
 
 
 def is_open(params):

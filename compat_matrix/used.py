@@ -12,17 +12,21 @@ OTHERS = frozenset(n for t in (str, bytes, list, dict, set, tuple, int, float, c
     "info", "debug", "warning", "error", "start", "end", "group", "match", "search"])
 
 
-CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
+CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "NotImplementedError"}  # what the lack of a name raises
+BROAD = {"Exception", "BaseException"}
 
 
 class Uses(ast.NodeVisitor):
     """names: {dotted path: [lines]}; attributes: {attribute of something that is not torch: [lines]}; texts: string constants;
     indirect: paths P of getattr(P, name); called: names that are called and come from elsewhere; starred: (module, line) of star imports;
     keywords: {path: keywords that its calls give};
-    asked: paths that the program can do without, because it asks for them or catches their lack."""
+    asked: paths that the program can do without, because it asks for them or catches that an import lacks them;
+    excused: {path: lines} that never run or whose error is caught; looked: {path: lines} that only compare with it (isinstance, annotations)."""
 
     def __init__(self, tree, roots=()):
-        self.guarded = 0  # how deep in `try` blocks whose errors are caught
+        self.guarded = self.idle = self.looking = 0  # how deep in `try` blocks whose errors are caught, in what never runs, in what only compares
+        self.excused, self.looked = {}, {}
+        self.later = any(isinstance(n, ast.ImportFrom) and n.module == "__future__" and "annotations" in [a.name for a in n.names] for n in ast.walk(tree))
         self.asked = set()  # paths of hasattr and of getattr with a default
         self.bound = dict(roots)  # local name -> dotted path
         self.foreign = set()  # names of other imported modules
@@ -70,30 +74,70 @@ class Uses(ast.NodeVisitor):
             return None if inner is None else f"{inner}.{node.attr}"
         return None
 
+    def inside(self, state, *nodes):
+        """Visit with one of guarded, idle, looking set."""
+        setattr(self, state, getattr(self, state) + 1)
+        for node in nodes:
+            self.visit(node)
+        setattr(self, state, getattr(self, state) - 1)
+
     def visit_Try(self, node):
-        """A program that catches the lack of a name can do without it."""
-        caught = any(h.type is None or CAUGHT & {n.id for n in ast.walk(h.type) if isinstance(n, ast.Name)} for h in node.handlers)
-        self.guarded += caught
-        for child in node.body:
-            self.visit(child)
-        self.guarded -= caught
+        """A program that catches the lack of a name, and does not raise again, can do without it."""
+        if any(catches(h, node.body) for h in node.handlers):
+            self.inside("guarded", *node.body)
+        else:
+            for child in node.body:
+                self.visit(child)
         for child in (*node.handlers, *node.orelse, *node.finalbody):
             self.visit(child)
 
-    def note(self, path, line):
-        if self.guarded:
+    def visit_If(self, node):
+        """What is for type checkers alone never runs."""
+        if ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING", "t.TYPE_CHECKING"):
+            self.inside("idle", *node.body)
+            for child in node.orelse:
+                self.visit(child)
+        else:
+            self.generic_visit(node)
+
+    def visit_annotation(self, node):
+        if node is not None:
+            self.inside("idle" if self.later else "looking", node)
+
+    def visit_arg(self, node):
+        self.visit_annotation(node.annotation)
+
+    def visit_FunctionDef(self, node):
+        for child in (*node.decorator_list, node.args, *node.body):
+            self.visit(child)
+        self.visit_annotation(node.returns)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_AnnAssign(self, node):
+        self.visit_annotation(node.annotation)
+        for child in (node.target, node.value):
+            if child is not None:
+                self.visit(child)
+
+    def note(self, path, line, importing=False):
+        if importing and (self.guarded or self.idle):
             self.asked.add(path)
+        elif self.guarded or self.idle:
+            self.excused.setdefault(path, set()).add(line)
+        elif self.looking:
+            self.looked.setdefault(path, set()).add(line)
         self.names.setdefault(path, []).append(line)
 
     def visit_Import(self, node):
         for a in node.names:
             if a.name.split(".")[0] == ROOT:
-                self.note(a.name, node.lineno)
+                self.note(a.name, node.lineno, True)
 
     def visit_ImportFrom(self, node):
         if not node.level and (node.module or "").split(".")[0] == ROOT:
             for a in node.names:
-                self.note(node.module if a.name == "*" else f"{node.module}.{a.name}", node.lineno)
+                self.note(node.module if a.name == "*" else f"{node.module}.{a.name}", node.lineno, True)
 
     def visit_Name(self, node):
         path = self.bound.get(node.id)
@@ -120,7 +164,11 @@ class Uses(ast.NodeVisitor):
             self.visit_getattr(node)
         elif isinstance(node.func, ast.Name) and node.func.id not in self.bound:
             self.called.add(node.func.id)
-        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass") and len(node.args) == 2:
+            self.visit(node.args[0])
+            self.inside("looking", node.args[1])
+        else:
+            self.generic_visit(node)
 
     def visit_getattr(self, node):
         path, name = self.path(node.args[0]), node.args[1]
@@ -138,6 +186,17 @@ class Uses(ast.NodeVisitor):
     def visit_Constant(self, node):
         if isinstance(node.value, str):
             self.texts.add(node.value)
+
+
+def catches(handler, body):
+    """Whether a handler lets the program go on where a name is lacking: a broad one only around a single statement, imports, or a few
+    statements with an import of their own (an optional part, tried)."""
+    if any(isinstance(n, ast.Raise) for n in handler.body):
+        return False
+    classes = BROAD if handler.type is None else {getattr(n, "id", getattr(n, "attr", None)) for n in ast.walk(handler.type)}
+    imports = sum(isinstance(n, (ast.Import, ast.ImportFrom)) for n in body)
+    short = len(body) == 1 or imports == len(body) or (imports and len(body) <= 4)
+    return bool(classes & CAUGHT or (classes & BROAD and short))
 
 
 def uses(source, roots=()):

@@ -7,6 +7,8 @@ the table names those that were not asked since their cases changed.
 import hashlib
 import importlib
 import json
+import os
+import traceback
 from pathlib import Path
 
 from compat_matrix import columns, names, ops, store
@@ -50,29 +52,59 @@ def stamps():
 
 def cases(torch, area):
     """{id: [lines]} of the cases of an area that answer otherwise."""
-    found, every = {}, {id: case for id, case in load(area).items() if case.area == area}
-    answers = {area: store.read(area)["cases"] for area in {c.area for c in every.values()}}
-    for name, case in every.items():
-        answer = answers[case.area].get(name)
-        lines = check(case, torch, answer) if answer else []
+    every, answers = {id: case for id, case in load(area).items() if case.area == area}, store.read(area)["cases"]
+
+    def ask(name):
+        lines = check(every[name], torch, answers[name]) if name in answers else []
         torch.set_default_device(None)  # builds with CUDA take what the recorded one refuses
         torch.set_default_dtype(torch.float32)
-        if lines:
-            found[name] = lines[:SHOWN]
+        return lines[:SHOWN]
+    return {name: lines for name, lines in apart(every, ask).items() if lines}
+
+
+def apart(names, ask):
+    """{name: ask(name)}, asked in a process of its own: another version may end it where the recorded one raises, and then the next name goes on in a new
+    one."""
+    found, left = {}, list(names)
+    while left:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            in_child(left, ask, reading, writing)
+        os.close(writing)
+        with os.fdopen(reading) as lines:
+            got = [json.loads(line) for line in lines if line.endswith("\n")]
+        found |= dict(got)
+        ended, left = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), left[len(got):]
+        if left:
+            found[left.pop(0)] = [f"the process ends, by signal {-ended}" if ended < 0 else f"the process ends with status {ended}"]
     return found
+
+
+def in_child(names, ask, reading, writing):
+    """Ask, write one line for each answer, and end."""
+    try:
+        os.close(reading)
+        with os.fdopen(writing, "w") as out:
+            for name in names:
+                print(json.dumps([name, ask(name)]), file=out, flush=True)
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
 
 
 def entries(torch):
     """{key: [lines]} of the entries of the op table that answer otherwise."""
-    found, answers = {}, json.loads(ops.ANSWERS.read_text())
-    for key, entry in json.loads(ops.CALLS.read_text()).items():
+    answers, calls = json.loads(ops.ANSWERS.read_text()), json.loads(ops.CALLS.read_text())
+
+    def ask(key):
         lines = []
-        for i, (call, expected) in enumerate(zip(entry["calls"], answers[key]["calls"])):
-            lines += differences(expected, json.loads(json.dumps(columns.ask(lambda call=call, entry=entry: ops.observe(torch, entry["path"], call)))),
-                f"call {i}")
-        if lines:
-            found[key] = lines[:SHOWN]
-    return found
+        for i, (call, expected) in enumerate(zip(calls[key]["calls"], answers[key]["calls"])):
+            seen = columns.ask(lambda call=call: ops.observe(torch, calls[key]["path"], call))
+            lines += differences(expected, json.loads(json.dumps(seen)), f"call {i}")
+        return lines[:SHOWN]
+    return {key: lines for key, lines in apart(calls, ask).items() if lines}
 
 
 def public(torch):

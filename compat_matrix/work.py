@@ -27,6 +27,14 @@ def gap_file(table):
     return gap_list.FILE.with_name(f"gaps_{table}.toml")
 
 
+def every_gap():
+    """{id: gap} of every list of ids."""
+    found = dict(gap_list.read())
+    for table in TABLES:
+        found |= gap_list.read(gap_file(table))
+    return found
+
+
 def ids(only=None):
     """The ids that `only` selects, in order."""
     first = only.partition(".")[0] if only else None
@@ -160,10 +168,10 @@ def in_lowering(torch, key):
 
 
 def code_stamp():
-    """A hash of the package's sources: what was judged under others is judged again."""
-    root = Path(importlib.import_module(PACKAGE).__file__).parent
+    """A hash of the package's sources, of C too, of what judges and of the recorded answers: what was judged under others is judged again."""
+    root, matrix = Path(importlib.import_module(PACKAGE).__file__).parent, Path(__file__).parent
     whole = hashlib.sha256()
-    for file in sorted(root.rglob("*.py")):
+    for file in sorted([*root.rglob("*.py"), *root.rglob("*.[ch]"), *matrix.glob("*.py"), *matrix.glob("oracle*/*.json")]):
         whole.update(file.read_bytes())
     return whole.hexdigest()[:16]
 

@@ -34,6 +34,8 @@ def test_signatures(theirs, ours, found):
 def test_one_of_several_signatures_may_take_the_call():
     assert signatures.problem(["(input, dim)", "(input)"], ["(input)", "(input, dim, keepdim=False)"]) is None
     assert signatures.problem(["(input, dim)", "(input, name)"], ["(input, dim)"]) == "parameter 2 is 'name', here 'dim'"
+    assert signatures.problem(["(input, *, decimals=0)"], ["(input)", "(input, *, decimals)"]) is None
+    assert signatures.problem(["(input, *, decimals=0)"], ["(input, *, decimals)"]) == "default of 'decimals': 0, here None"
 
 
 def test_signatures_are_read_from_functions_docstrings_and_the_parser():
@@ -66,7 +68,67 @@ def f(x, o):
     assert {"masked_fill", "cumsum"} <= set(seen.attributes) and not {"torch.rare", "torch.rarer"} & set(seen.names)
     assert seen.attributes["sum"] == [15]  # not np.sum
     assert seen.keywords["torch.autograd.grad"] == {"create_graph"}
-    assert seen.asked == {"torch.rare", "torch.rarer", "torch.guarded"}
+    assert seen.asked == {"torch.rare", "torch.rarer"} and seen.excused == {"torch.guarded": {11}}
+
+
+NOT_NEEDED = """
+from __future__ import annotations
+import torch, typing
+try:
+    from torch import imported
+except ImportError:
+    imported = None
+if typing.TYPE_CHECKING:
+    from torch import typed
+    import torch.typed_too
+try:
+    a = torch.single(1)
+except Exception:
+    a = None
+try:
+    from torch.utils.cpp_extension import load
+    flags = ["-O3"]
+    extension = load(name="fast", extra_cflags=flags)
+except Exception as error:
+    extension = None
+def f(x: torch.annotated) -> torch.returned:
+    y: torch.assigned = x
+    return isinstance(y, (int, torch.compared))
+"""
+NEEDED = """
+import torch
+try:
+    y = torch.loop(x)
+    print(y)
+except Exception as error:  # whatever happens: what is in it is needed all the same
+    print(error)
+try:
+    torch.told(y)
+except AttributeError:
+    raise RuntimeError("install a newer one")
+try:
+    torch.unguarded(y)
+except ValueError:
+    pass
+try:
+    torch.twice(y)
+except AttributeError:
+    pass
+torch.twice(y)
+def f(x: torch.annotated):
+    return isinstance(x, torch.compared)
+"""
+
+
+def needed(source):
+    seen = used.uses(source)
+    return {n for n, lines in seen.names.items() if n not in seen.asked and set(lines) - seen.excused.get(n, set()) - seen.looked.get(n, set())} - {"torch"}
+
+
+def test_what_a_program_can_do_without():
+    assert needed(NOT_NEEDED) == set() and used.uses(NOT_NEEDED).looked == {"torch.compared": {23}}
+    assert needed(NEEDED) == {"torch.loop", "torch.told", "torch.unguarded", "torch.twice"}
+    assert set(used.uses(NEEDED).looked) == {"torch.annotated", "torch.compared"}  # annotations are evaluated in this file
 
 
 KNOWN = dict.fromkeys(["torch.nn", "torch.nn.functional", "torch.nn.functional.relu", "torch.nn.Linear", "torch.abs", "torch.Tensor", "torch.Tensor.abs",
@@ -129,10 +191,14 @@ def test_a_name_is_equal_only_where_a_case_passes():
     assert proved(["a.1", "a.2"], gaps=["a.1"]) == "equal" and proved(["a.1"], gaps=["a.1"]) == "divergence"
 
 
+def as_states(found):
+    return {n: states.State(n, "function", s) if isinstance(s, str) else s for n, s in found.items()}
+
+
 def scanned(tmp_path, text, **found):
     file = tmp_path / "program.py"
     file.write_text(text)
-    made = scan.Scan({n: states.State(n, "function", s) if isinstance(s, str) else s for n, s in found.items()})
+    made = scan.Scan(as_states(found))
     made.file(file)
     return made
 
@@ -149,9 +215,23 @@ def test_the_last_line_of_a_scan(tmp_path):
     assert scanned(tmp_path, "from torch import lobpcg\nimport torch\nx.storage()", **table).verdict() == ("needs: torch.Tensor.storage, torch.lobpcg", 1)
     assert scanned(tmp_path, "import torch\n[1].index(1)", **table).verdict() == ("runs", 0)  # lists have it too
     assert scanned(tmp_path, "import torch\ntorch.rfft(x, 1)", **table).verdict() == ("runs", 0)  # PyTorch has no such name either
-    assert scanned(tmp_path, "import torch\ntorch.no_such.name", **table).verdict() == ("needs: torch.no_such.name", 1)
+    assert scanned(tmp_path, "import torch\ntorch.no_such.name", **table).verdict() == ("runs", 0)
     assert scanned(tmp_path, "import torch\nif hasattr(torch, 'lobpcg'):\n    torch.lobpcg(x)", **table).verdict() == ("runs", 0)
-    assert scanned(tmp_path, "x.storage()", **table).verdict() == ("runs", 0)  # no torch in this file
+    assert scanned(tmp_path, "x.storage()", **table).verdict() == ("runs", 0)  # no torch in any file
+    (tmp_path / "helper.py").write_text("def f(x): return x.storage()")
+    (tmp_path / "late.py").write_text("import torch")
+    table["torch.Symbol"] = states.State("torch.Symbol", "class", "refused", "there is no tracer")
+    made = scan.scan([str(tmp_path / "helper.py"), str(tmp_path / "late.py")], as_states(table))
+    assert made.verdict() == ("needs: torch.Tensor.storage", 1)  # given tensors by the other file
+    assert scanned(tmp_path, "import torch\nisinstance(x, torch.SymInt)", **table | {"torch.SymInt": table["torch.Symbol"]}).verdict() == ("runs", 0)
+    assert scanned(tmp_path, "import torch\ntorch.SymInt(3)", **table | {"torch.SymInt": table["torch.Symbol"]}).verdict()[1] == 1
+    assert scanned(tmp_path, "import torch\ntorch.npu.is_available()", **table).verdict() == ("runs", 0)  # PyTorch has no such module
+    assert scanned(tmp_path, "from torch.distributions import transforms\ntransforms = []\ntransforms.append(1)", **table).verdict() == ("runs", 0)  # a list
+    assert scanned(tmp_path, "import torch\ntorch.nativert.nonsense(1)\ntorch._no_such()", **table).verdict() == ("needs: torch.nativert.nonsense", 1)
+    assert scanned(tmp_path, "import torch\ntorch.fx.symbolic_trace(f)", **table).verdict()[1] == 1  # there, and it only raises
+    registered = "import torch\ntorch.library.define('mine::op', '(Tensor x) -> Tensor')\ntorch.ops.mine.op(x)"
+    assert scanned(tmp_path, registered, **table).verdict() == ("runs", 0)
+    assert scanned(tmp_path, "import torch\ntorch.ops.mine.op(x)", **table).verdict()[1] == 1
     made = scanned(tmp_path, "import torch\nprint 1", **table)
     assert made.unread and any(line.startswith("unread") for line in scan.report(made))
 

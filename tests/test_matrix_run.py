@@ -2,9 +2,11 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -65,19 +67,118 @@ def test_a_process_that_dies_fails_only_its_id(monkeypatch):
     def split(chunks, ids, jobs, device, take):
         tried.append(list(ids))
         if "a.killer" in ids:
-            return [i for i in ids if i in ("a.killer", "a.after")] if len(ids) > 1 else ids
+            return [i for i in ids if i != "a.before"], {"a.killer", "a.beside"} & set(ids)
         take([run.Result(i, "pass") for i in ids])
-        return []
+        return [], set()
     monkeypatch.setattr(pool, "split", split)
     found = []
-    pool.in_processes(["a.before", "a.killer", "a.after"], 2, None, found.extend)
-    assert {r.id: r.status for r in found} == {"a.killer": "fail", "a.after": "pass"} and tried[1:] == [["a.killer"], ["a.after"]]
+    pool.in_processes(["a.before", "a.killer", "a.beside", "a.after", "a.last"], 2, None, found.extend)
+    assert {r.id: r.status for r in found} == {"a.killer": "fail", "a.beside": "pass", "a.after": "pass", "a.last": "pass"}
+    assert tried[1:] == [["a.killer"], ["a.beside"], ["a.after", "a.last"]]  # what was not being judged goes on together
+
+
+KILLERS = """
+import os, sys, time
+from compat_matrix import pool, work
+from compat_matrix.run import Result
+
+class Judge:
+    def __call__(self, id):
+        if "killer" in id:
+            os.kill(os.getpid(), 9)
+        if "slow" in id:
+            print(os.getpid(), flush=True)
+            time.sleep(60)
+        return Result(id, "pass")
+
+work.Judge = Judge
+if __name__ == "__main__":
+    print(sorted(r.id for r in pool.run(sys.argv[1:], 2) if r.status != "pass"))
+"""
+
+
+@pytest.fixture
+def killers(tmp_path):
+    """A program that judges ids, of which some end their process and some take long."""
+    file = tmp_path / "killers.py"
+    file.write_text(KILLERS)
+    return [sys.executable, str(file)], {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+
+
+def test_processes_that_die(killers):
+    command, env = killers
+    ids = [f"a.{i}" for i in range(60)] + ["b.killer", "b.2", "c.killer"] + [f"d.{i}" for i in range(30)]
+    done = subprocess.run([*command, *ids], env=env, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "['b.killer', 'c.killer']\n", done.stderr[-2000:]
+
+
+def test_the_processes_of_a_killed_run_end(killers):
+    command, env = killers
+    with subprocess.Popen([*command, "a.slow", "b.slow"], env=env, stdout=subprocess.PIPE, text=True) as run_of_two:
+        workers = [int(run_of_two.stdout.readline()) for _ in range(2)]
+        run_of_two.kill()
+    deadline = time.monotonic() + 20
+    while any(alive(pid) for pid in workers) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(alive(pid) for pid in workers)
+
+
+def alive(pid):
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+def test_every_run_can_be_taken_up_again(tmp_path, stamps, monkeypatch):
+    """The journal is written with one process too, and is of one device."""
+    monkeypatch.setattr(pool, "JOURNAL", tmp_path / "journal.jsonl")
+    monkeypatch.setattr(work, "ids", lambda only=None: ["a.1", "a.2"])
+    monkeypatch.setattr(work, "strays", lambda only=None: [])
+    monkeypatch.setattr(work, "every_gap", lambda: {})
+    monkeypatch.setattr(session, "known_seconds", dict)
+
+    def until_killed(todo, jobs, device, journal, progress):
+        asked.append(list(todo))
+        for id in todo:
+            journal.write(run.Result(id, "pass"))
+            if len(asked) == 1:
+                raise KeyboardInterrupt
+            yield run.Result(id, "pass")
+    asked = []
+    monkeypatch.setattr(pool, "run", until_killed)
+    with pytest.raises(KeyboardInterrupt):
+        session.run(keep=False)
+    assert [r.id for r in session.run(resume=True, keep=False)] == ["a.1", "a.2"] and asked == [["a.1", "a.2"], ["a.2"]]
+    session.run(resume=True, keep=False, device="cpu")
+    assert asked[2] == ["a.1", "a.2"]
+
+
+def test_a_run_of_nothing_is_no_success():
+    with pytest.raises(SystemExit, match=r"nothing is called 'members\.no_such_case'"):
+        session.run("members.no_such_case")
+
+
+def test_the_total_is_one():
+    """What `run` prints as the total, what its JSON says and what the report counts: rows without `names`, which has its own line."""
+    results = [*RESULTS, run.Result("names", "pass", [], 1.0, {"torch": {"equal": 1, "missing": 1}, "all": {"equal": 2, "missing": 1}})]
+    assert run.summary(results)[-1] == "total              2 of     4 pass   (2 gap)"
+    assert run.summary(results)[-2] == "public names       2 of     3 equal   (1 missing)"
+    assert "| **all** | 4 | 2 | 2 | 0 |" in report.text(results, REASONS, "2.13.0", NAMES)
+    counts = session.as_json(results, None)["counts"]
+    assert counts["total"] == {"pass": 2, "gap": 2} and "names" not in counts
+
+
+def test_the_stored_total_is_that_of_the_report():
+    total = run.counts(report.stored_results())["total"]
+    assert report.line("**all**", total) in report.FILE.read_text().splitlines()
 
 
 def test_quick_takes_some_of_every_area():
     ids = [f"a.{i}" for i in range(1000)] + [f"b.{i}" for i in range(10)]
     chosen = session.spread(ids, dict.fromkeys(ids, 1.0))
-    assert 100 < sum(i.startswith("a.") for i in chosen) <= session.QUICK and sum(i.startswith("b.") for i in chosen) == 10
+    assert 150 < sum(i.startswith("a.") for i in chosen) <= session.QUICK * session.BUSY - 10 and sum(i.startswith("b.") for i in chosen) == 10
+    assert session.spread(ids, dict.fromkeys(ids, 1000.0)) == ["a.0", "b.0"]  # never nothing of an area
 
 
 @pytest.mark.parametrize("bad, listed, status", [
@@ -111,7 +212,6 @@ def test_a_program_is_lowered_and_split(tmp_path):
             "print([lowering.lowers(c) for c in found[:2]], lowering.sharded(found[0]))\n"
             "class Bad:\n    def function(self):\n        return lambda f, i, x: [jax.pure_callback(np.sin, x, x)]\n"
             "print(lowering.differ(np.ones(2), np.ones(2)), lowering.differ(np.ones(2), np.zeros(2)), lowering.differ(np.ones(2), np.ones(3))[:7])")
-    import os
     env = {**os.environ, "XLA_FLAGS": work.EIGHT, "TLA_NATIVE": "0", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -133,6 +233,14 @@ def test_other_versions_become_a_table(tmp_path):
     assert "| 2.14.1 | 1 | 5 | 1 | 1 | 0 | 0 |" in lines and "| 2.14.1 | `a.1` | x: recorded 1, seen 2\\|3 |" in lines
     assert any(line.startswith("2.14.1 was not asked since the cases of these areas changed: ") for line in lines)
     assert versions.table(tmp_path / "none") == []
+
+
+def test_a_case_that_ends_the_process_of_another_version():
+    code = ("import os\nfrom compat_matrix import versions\n"
+            "def ask(name):\n    if name == 'exits': os._exit(3)\n    if name == 'killed': os.kill(os.getpid(), 11)\n    return [name.upper()]\n"
+            "print(versions.apart(['a', 'killed', 'exits', 'b'], ask))")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=120)
+    assert done.stdout == ("{'a': ['A'], 'killed': ['the process ends, by signal 11'], 'exits': ['the process ends with status 3'], 'b': ['B']}\n"), done.stderr
 
 
 class _Told:
@@ -163,7 +271,6 @@ def test_whole_training_steps_are_lowered():
             "for name in ('pinn', 'cnn_adamw', 'gpt_adamw'):\n    step, found = steps.load(name), []\n    train = step.torch_step(torch, step.QUICK)\n"
             "    with lowering.catching(found, ['step']):\n        for _ in range(3):\n            loss = train()\n        float(loss)\n"
             "    print(name, len(found[-1].program.steps) > 15, lowering.lowers(found[-1]))")
-    import os
     env = {**os.environ, "TLA_NATIVE": "0", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=Path(__file__).resolve().parents[1], timeout=300)
     assert done.stdout.split("\n")[:3] == [f"{name} True {{'cuda': None, 'tpu': None}}" for name in ("pinn", "cnn_adamw", "gpt_adamw")], done.stderr[-2000:]
@@ -220,6 +327,8 @@ def test_the_page_in_a_browser(tmp_path):
     assert "torch.abs" not in rows and "Instead: torch.even" in rows and count.startswith("1 of 3")
     rows, count = browse(file, "tab=cases&state=gap&open=1", tmp_path)
     assert "arrays are immutable" in rows and "a.one" not in rows
+    rows, count = browse(file, "tab=names&area=torch.nn", tmp_path)
+    assert "torch.nn.Lost" in rows and "torch.abs" not in rows and count == "1 of 3: 1 missing"
     rows, _ = browse(file, "tab=operators&open=1", tmp_path)
     assert "written into a given tensor" in rows and "differs" in rows
 

@@ -14,6 +14,15 @@ import sys
 from ._api import *  # noqa: F403
 from ._api import __version__ as __version__
 from ._api import _assert as _assert
+from ._checks import _check as _check
+from ._checks import _check_index as _check_index
+from ._checks import _check_is_size as _check_is_size
+from ._checks import _check_not_implemented as _check_not_implemented
+from ._checks import _check_tensor_all as _check_tensor_all
+from ._checks import _check_tensor_all_with as _check_tensor_all_with
+from ._checks import _check_type as _check_type
+from ._checks import _check_value as _check_value
+from ._checks import _check_with as _check_with
 from ._core.publish import load_all as _load_all
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import math
 
 from . import _tensor_str
@@ -159,7 +160,10 @@ class SymInt:
 
 
 class SymFloat(SymInt):
-    """As `SymInt`."""
+    """As `SymInt`; the members are those of float."""
+
+    as_integer_ratio, conjugate = builtins.float.as_integer_ratio, builtins.float.conjugate  # `float` alone is a dtype here
+    hex, is_integer = builtins.float.hex, builtins.float.is_integer
 
 
 class SymBool(SymInt):

@@ -15,7 +15,7 @@ LAYERS = [
      "_core/hooks", "_core/saved", "_core/spread", "_core/through", "_core/timeline", "_core/watch", "_core/listening",
      "_core/overloads"),
     ("_functions/", "_logging/", "autograd/", "random", "utils/"),
-    ("_C/", "__config__", "__future__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_control", "_library/",
+    ("_C/", "__config__", "_checks", "__future__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_control", "_library/",
      "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func",
      "functional", "functorch/", "futures", "fx/", "hub", "jit/", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn/", "onnx/",
      "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types", "serialization", "signal/", "special", "storage", "testing/",

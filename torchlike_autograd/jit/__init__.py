@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from .._core import publish as _publish
 from .._core.saying import warn
@@ -10,10 +10,45 @@ from ..futures import Future
 from ..nn.modules.module import Module
 from . import _state  # noqa: F401
 
-__all__ = ["Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "export", "fork", "freeze", "ignore", "interface", "is_scripting", "is_tracing",
-           "isinstance", "optimize_for_inference", "script", "script_if_tracing", "script_method", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
+           "interface", "is_scripting", "is_tracing", "isinstance", "onednn_fusion_enabled", "optimize_for_inference", "script", "script_if_tracing",
+           "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait"]
 
 _said = [False]
+_fusion = {"strategy": [("STATIC", 2), ("DYNAMIC", 10)], "onednn": False}
+
+
+class Attribute(NamedTuple):
+    """A value with the type that TorchScript is told."""
+
+    value: Any
+    type: Any
+
+
+class Error(Exception):
+    """What compiled TorchScript raises."""
+
+
+Error.__module__ = "torch.jit"
+
+
+def set_fusion_strategy(strategy):
+    """Remember [("STATIC" | "DYNAMIC", depth)] and return the former; a hint to compilers of TorchScript, which nothing here asks for."""
+    for kind, _ in strategy:
+        if kind not in ("STATIC", "DYNAMIC"):
+            raise ValueError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {kind}")
+    before, _fusion["strategy"] = _fusion["strategy"], [*strategy]
+    return before
+
+
+def enable_onednn_fusion(enabled):
+    """A hint as `set_fusion_strategy`."""
+    _fusion["onednn"] = bool(enabled)
+
+
+def onednn_fusion_enabled():
+    """The last hint."""
+    return _fusion["onednn"]
 
 
 def _say(name):

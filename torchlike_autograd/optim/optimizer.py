@@ -14,6 +14,7 @@ from .._core.nodes import RemovableHandle
 from .._core.saying import warn
 from .._tensor import Tensor
 from ..autograd.grad_mode import enable_grad, no_grad
+from ._written import *  # noqa: F403
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from ..._core.pytree import tree_map
+from ..._core.saying import warn
 from ..._tensor import Tensor
 from ...autograd.function import Function
 from ...autograd.grad_mode import is_grad_enabled
@@ -27,20 +28,39 @@ class _DDPSink(Function):
         return g
 
 
+def synced_buffers(old, new):
+    """Whether buffers are synchronized before each pass, by the old spelling and the new one."""
+    if old is not None and new is not None:
+        warn("Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is deprecated and its value is ignored when "
+             "`forward_sync_buffers` is provided.", FutureWarning)
+    elif old is not None:
+        warn("`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike `broadcast_buffers=False`, "
+             "`forward_sync_buffers=False` still syncs buffers at init. If you rely on buffers NOT being synced at init (e.g. rank-local buffers), keep using "
+             "`broadcast_buffers=False` until `init_sync_buffers` is available.", FutureWarning)
+    return bool(new if new is not None else True if old is None else old)
+
+
 class DistributedDataParallel(Module):
     """Calls its module; with one process there is nothing to synchronize.  ValueError without a process group.
 
     Differs from torch: a parameter that gets no gradient is no error in the next pass, as nobody waits for it.
     """
 
-    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, init_sync=True, process_group=None,
-                 bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False, static_graph=False, **more):
+    def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=None, init_sync=True, process_group=None,
+                 bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False, static_graph=False,
+                 delay_all_reduce_named_params=None, param_to_hook_all_reduce=None, mixed_precision=None, device_mesh=None,
+                 skip_all_reduce_unused_params=False, bucket_cap_mb_list=None, batched_grad_copy=False, forward_sync_buffers=None):
         from ...distributed import distributed_c10d
 
         super().__init__()
         self.process_group = distributed_c10d.the(process_group)
-        if more:
-            raise NotImplementedError(f"torch.nn.parallel.DistributedDataParallel with {next(iter(more))}")
+        if (delay_all_reduce_named_params is None) != (param_to_hook_all_reduce is None):
+            raise ValueError("delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time.")
+        for name, value in (("delay_all_reduce_named_params", delay_all_reduce_named_params), ("mixed_precision", mixed_precision),
+                            ("device_mesh", device_mesh)):
+            if value is not None:
+                raise NotImplementedError(f"torch.nn.parallel.DistributedDataParallel with {name}")
+        self.forward_sync_buffers = synced_buffers(broadcast_buffers, forward_sync_buffers)
         parameters = [p for p in module.parameters() if p.requires_grad]
         if not parameters:
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
@@ -51,7 +71,7 @@ class DistributedDataParallel(Module):
             raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU modules or CPU "
                              f"modules, but got device_ids {device_ids}, output_device {output_device}, and module parameters {places}.")
         self.module, self.device_ids, self.output_device, self.dim = module, device_ids or None, output_device, dim
-        self.broadcast_buffers, self.find_unused_parameters, self.static_graph = bool(broadcast_buffers), find_unused_parameters, static_graph
+        self.broadcast_buffers, self.find_unused_parameters, self.static_graph = self.forward_sync_buffers, find_unused_parameters, static_graph
         self.gradient_as_bucket_view, self.require_backward_grad_sync = gradient_as_bucket_view, True
 
     def forward(self, *inputs, **kwargs):
