@@ -454,7 +454,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return out
 
     def detach_(self):
-        """Drop this tensor's history in place."""
+        """Drop this tensor's history in place; in inference mode nothing, as in torch."""
+        if thread.state.inference:
+            return self
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "

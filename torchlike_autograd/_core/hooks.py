@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._tensor import Tensor, wrap
+from . import errors
 from .nodes import edge_indices
 
 
@@ -84,8 +85,7 @@ def checked(result, g, f):
 
 
 def _legacy(v):
-    name = v.aval.dtype.char_name
-    return f"CPU{name}Type" if v.aval.dtype.is_complex or name in ("BFloat16", "Bool") else f"torch.{name}Tensor"
+    return errors.tensor_type(v.aval.dtype)
 
 
 def retain(t, g, p):

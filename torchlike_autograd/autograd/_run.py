@@ -45,9 +45,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     grads = _make_grads(roots, _grads_tuple(grad_tensors, len(roots)), False)
     if retain_graph is None:
         retain_graph = create_graph
+    pairs = _roots(roots, grads)
     if create_graph:
         _warn_cycle()
-    pairs = _roots(roots, grads)
     if targets is None:
         _pass(pairs, retain_graph, create_graph)
     else:
