@@ -234,7 +234,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def _set_value(self, v):
         """Replace the Value without a write: same contents, other autograd state."""
-        v.seen = self._v.seen
+        v.seen = seen = self._v.seen
+        if seen is not None and v.tape is not None:
+            v.tape.seen[v.slot] = seen  # a version is counted already: what saves `v` is checked by it
         self._v = v
         if self._cell is not None:
             if self._view is None:

@@ -77,3 +77,27 @@ def _(torch):
                 y.abs().sum().backward()
             except RuntimeError as e:
                 yield f"{dtype} {name}", str(e)
+
+
+@case("seldom_together.saved output of a Function that returns a detached tensor")
+def _(torch):
+    class Detached(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return (x * 2).detach()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    for name, write in (("add_", lambda y: y.add_(1)), ("view", lambda y: y[0].mul_(2)), ("detach", lambda y: y.detach().zero_()), ("no write", lambda y: None)):
+        x = torch.ones(2, 3, requires_grad=True)
+        y = Detached.apply(x)
+        z = y.abs()
+        write(y)
+        yield name + " version", y._version
+        try:
+            z.sum().backward()
+            yield name, x.grad
+        except RuntimeError as e:
+            yield name, str(e)
