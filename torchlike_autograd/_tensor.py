@@ -234,7 +234,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def _set_value(self, v):
         """Replace the Value without a write: same contents, other autograd state."""
-        v.seen = self._v.seen
+        v.seen = seen = self._v.seen
+        if seen is not None and v.tape is not None:
+            v.tape.seen[v.slot] = seen  # a version is counted already: what saves `v` is checked by it
         self._v = v
         if self._cell is not None:
             if self._view is None:
@@ -456,7 +458,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return out
 
     def detach_(self):
-        """Drop this tensor's history in place."""
+        """Drop this tensor's history in place; in inference mode nothing, as in torch."""
+        if thread.state.inference:
+            return self
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "

@@ -16,7 +16,7 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dispatch, levels
 from .hot import make_view
-from .record import mark_seen, record_op, thread
+from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
 from .storage import PickSpec, View, as_detached, cell_of, write
@@ -47,7 +47,7 @@ class DualView(View):
         """The Value of the dual tensor now."""
         parts = self.source._value(), self.tangent._value()
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
-            self.show(t, record_op(levels.MoveSpec("join", self.level), list(parts)), parts)
+            self.show(t, record_op(levels.MoveSpec("join", self.level), list(parts), GRAD), parts)
         return self.value
 
     def show(self, t, joined, parts):
@@ -59,7 +59,7 @@ class DualView(View):
     def write(self, t, new):
         """Give the parts of `new` to primal and tangent."""
         if levels.has_key(new, self.level):
-            p, x = (record_op(levels.MoveSpec(how, self.level), [new])[0] for how in ("primal", "tangent"))
+            p, x = (record_op(levels.MoveSpec(how, self.level), [new], GRAD)[0] for how in ("primal", "tangent"))
         else:
             p, x = new, _zeros(new)
         p = p if levels.primal_needs(new, self.level) else as_detached(p)
@@ -131,8 +131,9 @@ def share(t, level):
     cell_of(t)
     p = _sharing(t)
     if levels.has(v, level):
-        x = wrap(levels.move("tangent", level, [v]))
-        _contents(p, levels.move("primal", level, [v]) if levels.primal_needs(v, level.key) else as_detached(levels.move("primal", level, [v])))
+        x = wrap(levels.move("tangent", level, [v], mode=GRAD))
+        q = levels.move("primal", level, [v], mode=GRAD)
+        _contents(p, q if levels.primal_needs(v, level.key) else as_detached(q))
     else:
         x = wrap(_zeros(v))
     cell_of(x)

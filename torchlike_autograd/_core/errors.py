@@ -82,6 +82,12 @@ def detached_inplace():
                         "This is not supported, please use out-of-place `.detach()` instead")
 
 
+def tensor_type(dtype):
+    """How C++ calls the type of a tensor: by its legacy class where there is one."""
+    name = dtype.char_name
+    return f"CPU{name}Type" if dtype.is_complex or name in ("BFloat16", "Bool") else f"torch.{name}Tensor"
+
+
 def modified_inplace(type_name, shape, producer, now, expected):
     of = f", which is {producer}," if producer else ""
     return RuntimeError(

@@ -6,7 +6,7 @@ import gc
 import weakref
 
 from .._tensor import Tensor, wrap
-from . import nodes
+from . import errors, nodes
 from .nodes import edge_indices
 from .record import Value
 
@@ -110,8 +110,7 @@ def checked(result, g, f):
 
 
 def _legacy(v):
-    name = v.aval.dtype.char_name
-    return f"CPU{name}Type" if v.aval.dtype.is_complex or name in ("BFloat16", "Bool") else f"torch.{name}Tensor"
+    return errors.tensor_type(v.aval.dtype)
 
 
 def retain(t, g, p):

@@ -132,13 +132,13 @@ class Reservation:
         return self
 
 
-def move(how, level, values, dim=0):
-    """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent")."""
+def move(how, level, values, dim=0, mode=None):
+    """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent"); mode: GRAD where that is no call of the user's."""
     if how in ("primal", "tangent"):
         v = _joined_from(values[0], level, how)
         if v is not None:
             return v
-    return record_op(MoveSpec(how, level.key, dim), values)[0]
+    return record_op(MoveSpec(how, level.key, dim), values, mode)[0]
 
 
 def dim_of(v, level):
@@ -286,11 +286,11 @@ def looked_at(v):
     return primal(v)
 
 
-def primal(v):
+def primal(v, mode=None):
     """A Value without its dual levels."""
     for k, n, kind in reversed(levels_of(v.aval)):
         if kind == DUAL:
-            v = record_op(MoveSpec("primal", (k, n, kind)), [v])[0]
+            v = record_op(MoveSpec("primal", (k, n, kind)), [v], mode)[0]
     return v
 
 

@@ -26,7 +26,7 @@ from .._ops import graft  # noqa: F401 - its entry is a spec here
 from .._ops.lift import form_at
 from .._ops.registry import OPS, Promote
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
-from . import errors, shapes
+from . import errors, levels, shapes
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
 from .speed import native
@@ -166,7 +166,7 @@ def with_history(v, old):
         return as_detached(v)
     if old.leaf is not None:
         return v if v.leaf is old.leaf else as_leaf(v, old.leaf)
-    return record_one(_GRAFT, (v, old), GRAD)
+    return record_one(_GRAFT, (v, old if levels.dual(v) else levels.primal(old, GRAD)), GRAD)
 
 
 def _same_history(t, v, b):

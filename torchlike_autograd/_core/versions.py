@@ -76,8 +76,7 @@ def _modified(tape, slot, counter, at, a, own=False, shows=False):
         if place is not None:
             node, nr = node_at(*place)
             producer = f"output {nr} of {short_name(node)}"
-    return errors.modified_inplace(f"CPU{a.dtype.char_name}Type" if a.dtype.is_complex else f"torch.{a.dtype.char_name}Tensor",
-                                   a.shape, producer, counter.n, at)
+    return errors.modified_inplace(errors.tensor_type(a.dtype), a.shape, producer, counter.n, at)
 
 
 def _place_at(tape, slot):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from .registry import SMOOTH, call, op, real
+from .opened import TANGENTS
+from .registry import BODY, SMOOTH, call, op, real
 
 
 @op("_graft(Tensor self, Tensor history) -> Tensor", node="GraftBackward0", samples=[call(real(2), real(2))], kinks=SMOOTH, nondiff=("self",),
-    names=())
+    names=(), tangent=BODY)
 def _graft(self, history):
-    """The values of `self` with the gradient of `history` (after a write through `.data`)."""
-    return _grafted(self, history)
+    """The values of `self`, and its tangent, with the gradient of `history` (after a write through `.data`, or where no graph is made)."""
+    return (_written if TANGENTS[0] else _grafted)(self, history)
 
 
 @jax.custom_jvp
@@ -26,6 +27,17 @@ def _(primals, tangents):
     if values.shape == tangent.shape and values.dtype == tangent.dtype:
         return _grafted(*primals), tangent
     return _grafted(*primals), _fitted(tangent, values)
+
+
+@jax.custom_jvp
+def _written(values, history):
+    return _grafted(values, history)
+
+
+@_written.defjvp
+def _(primals, tangents):
+    """In forward mode: a tangent is contents too, and is written under the history that the old one had."""
+    return _grafted(*primals), _grafted(*tangents)
 
 
 def _reaches(small, large):

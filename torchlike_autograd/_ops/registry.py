@@ -133,7 +133,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     of cotangents that torch looks at before it computes a gradient; it is called where a complex output has a cotangent;
     forward: False where torch has no forward derivative and refuses dual numbers, or the name that it says then;
     or ``forward(**statics)``, false where it gives no tangent;
-    tangent: a jvp rule (as `rule` takes it) for forward mode, where torch's tangent is not what its gradient is the transpose of;
+    tangent: a jvp rule (as `rule` takes it) for forward mode, where torch's tangent is not what its gradient is the transpose of; BODY: the body asks for it;
     holds: {lifted parameter: how (see held.py) its number must fit the result's dtype}: one that does not fit is refused at each call;
     real_only: complex results that would require grad are refused (under that name, where it is one).
     """

@@ -23,7 +23,7 @@ from .activity import as_elsewhere, dependencies, union, with_elements
 from .conventions import cxx_of
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
-from .registry import NONE, UNIMPLEMENTED, Promote
+from .registry import BODY, NONE, UNIMPLEMENTED, Promote
 from .said_without_data import formed
 from .without_data import check_gradients, place
 
@@ -461,7 +461,7 @@ def _abstract(a):
 
 
 def _body(op, args, kwargs):
-    rule = op.rule if not TANGENTS[0] or op.tangent is None else op.tangent
+    rule = op.rule if not TANGENTS[0] or op.tangent in (None, BODY) else op.tangent
     if rule is None:
         return op.body(*args, **kwargs)
     return _with_rule(op, rule, args, kwargs)

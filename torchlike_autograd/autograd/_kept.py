@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weakref import ref
 
-from .._core.errors import inference_saved, modified_inplace, second_time
+from .._core.errors import inference_saved, modified_inplace, second_time, tensor_type
 from .._core.nodes import short_name
 from .._core.record import thread
 from .._core.saved import FREED, Packed, SavedTensor, current_hooks, placed, set_twice
@@ -82,7 +82,7 @@ class Kept:
         producer = None if self.output is None else f"output {self.output} of {short_name(ctx)}"
         if self.tensor is not None and self.tensor.grad_fn is not None:
             producer = f"output {self.tensor.output_nr} of {short_name(self.tensor.grad_fn)}"
-        return modified_inplace(f"torch.{a.dtype.char_name}Tensor", a.shape, producer, self.counter.n, self.version)
+        return modified_inplace(tensor_type(a.dtype), a.shape, producer, self.counter.n, self.version)
 
 
 class _Nothing:

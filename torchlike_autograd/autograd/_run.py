@@ -47,9 +47,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     grads = _make_grads(roots, given, False)
     if retain_graph is None:
         retain_graph = create_graph
+    pairs = _roots(roots, grads)
     if create_graph:
         _warn_cycle()
-    pairs = _roots(roots, grads)
     where = None if targets is None else _retaining(targets)
     h, arriving = None if create_graph else _alone(pairs, given), None
     if h is not None:

@@ -132,8 +132,10 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """"all": call fn(gradients) once in each pass, when those of `tensors` that it reaches are known (None for others); "any": fn(first gradient)."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    make = _all_known if mode == "all" else _first_known
-    return _MultiHandle(tuple(t.register_hook(hook) for t, hook in zip(tensors, make([_node_of(t) for t in tensors], fn))))
+    if mode == "any":
+        hook = _first_known(fn)
+        return _MultiHandle(tuple(t.register_hook(hook) for t in tensors if t.requires_grad))
+    return _MultiHandle(tuple(t.register_hook(hook) for t, hook in zip(tensors, _all_known([_node_of(t) for t in tensors], fn))))
 
 
 def _node_of(t):
@@ -169,7 +171,7 @@ def _get_grad_fn_or_grad_acc(t):
     return t.node if isinstance(t, GradientEdge) else get_gradient_edge(t).node
 
 
-def _first_known(nodes, fn):
+def _first_known(fn):
     last = [None]
 
     def hook(g):
@@ -178,4 +180,4 @@ def _first_known(nodes, fn):
             last[0] = number
             fn(g)
 
-    return [hook] * len(nodes)
+    return hook
