@@ -308,7 +308,7 @@ def explaining(path, f):
     @functools.wraps(f)
     def function(*args, **kwargs):
         kind = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
-        if kind not in seen and not overriding.ACTIVE and path not in _AFTERWARDS:
+        if kind not in seen and path not in _AFTERWARDS:
             error = explained(path, args, kwargs)
             if error is None:
                 changed = unpacked(path, args, kwargs)

@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from .._core import bind, dtypes
+from .._core import bind, config, dtypes
 from .._core.composite import composite, named
 from .._core.nothing import wanting
 from .._core.numeric import check_stored
@@ -145,6 +145,9 @@ def _check_beside(x, y):
     """Refuse a number that the dtype of the tensor beside it cannot hold, where the result has that dtype."""
     if isinstance(y, Tensor):
         x, y = y, x
+    if type(x) is float and type(y) is float:
+        check_stored(x, config.default_dtype())
+        check_stored(y, config.default_dtype())
     if isinstance(x, Tensor) and (type(y) is int or (type(y) is float and x._v.aval.dtype.is_floating_point)):
         check_stored(y, x._v.aval.dtype)
 
