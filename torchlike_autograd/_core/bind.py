@@ -133,10 +133,10 @@ def convert(param, x):
     return x
 
 
-def bind(op, args, kwargs):
-    """(spec, flat) of a call, or Mismatch."""
+def bind(op, args, kwargs, spread=True):
+    """(spec, flat) of a call, or Mismatch; `spread`: whether ints may stand one by one for a list of them, as in methods."""
     params = op.params
-    values = _assign(op, params, args, kwargs)
+    values = _assign(op, params, args, kwargs, spread)
     statics, pattern, flat = [], [], []
     for p in params:
         x = values.get(p.name, REQUIRED)
@@ -155,8 +155,8 @@ def bind(op, args, kwargs):
     return spec_of(op, tuple(statics), tuple(pattern)), flat
 
 
-def _assign(op, params, args, kwargs):
-    if (op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:])
+def _assign(op, params, args, kwargs, spread=True):
+    if (spread and op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:])
             and not isinstance(args[1], bool)):
         args = (args[0], (args[1], *(int(a) if isinstance(a, bool) else a for a in args[2:])))  # only the first says whether they are ints
     n = sum(not p.kw_only for p in params)
@@ -254,11 +254,11 @@ def no_match(name, ops, args, kwargs, method):
     return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected {signatures[0].text}")
 
 
-def resolve(name, ops, args, kwargs, method=False):
+def resolve(name, ops, args, kwargs, method=False, spread=True):
     """(spec, flat) by the first overload that takes the arguments."""
     for op in ops:
         try:
-            return bind(op, args, kwargs)
+            return bind(op, args, kwargs, spread)
         except Mismatch:
             continue
     raise no_match(name, ops, args, kwargs, method)
@@ -300,7 +300,7 @@ class Recipes:
         if self.policy is not None:
             self.policy(args, kwargs)
         try:
-            spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
+            spec, flat = resolve(self.name, self.ops, args, kwargs, self.method, self.method or self.public is None)
         except TypeError:
             if self.public is not None:
                 overriding.with_foreign(self.public, args, kwargs)

@@ -25,9 +25,13 @@ _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "mult
     "copy_", "to"}
 _ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "dilation", "output_size"))  # lists for which one int may stand
 _NO_ONE_INT = {"as_strided": ("stride",), "as_strided_": ("stride",), "as_strided_copy": ("stride",),
-               "new_empty_strided": ("stride",), "empty_strided": ("stride",), "rot90": ("dims",), "tile": ("dims",)}  # but not there
-_AFTERWARDS = frozenset(("torch.nonzero", "Tensor.nonzero", "Tensor.to", "Tensor.copy_",
-                         "torch.nn.functional.softmax", "torch.nn.functional.log_softmax"))  # taken apart by hand in torch: refused by their bodies
+               "new_empty_strided": ("stride",), "empty_strided": ("stride",), "rot90": ("dims",), "tile": ("dims",),
+               "flip": ("dims",), "permute": ("dims",)}  # but not there
+# Taken apart by hand in torch, and so refused by their bodies; keywords that its parser takes and does not print.
+_AFTERWARDS = frozenset(("torch.nonzero", "Tensor.nonzero", "Tensor.to", "Tensor.copy_", "torch.nn.functional.softmax", "torch.nn.functional.log_softmax",
+                         "torch.special.softmax", "torch.special.log_softmax"))
+_UNPRINTED = {f"torch.{n}": ("names", "memory_format") for n in ("empty", "zeros", "ones", "full", "rand", "randn")}
+_OUT_LISTS = frozenset(("split_copy", "split_with_sizes_copy", "unbind_copy", "aminmax", "cummax", "cummin"))  # several, though the parser prints one
 _NO_NONE = frozenset(("squeeze_", "logsumexp"))  # whose dim is asked for
 
 
@@ -123,6 +127,8 @@ def _fits(p, x, name):
     if p.name in _NO_ONE_INT.get(name, ()) and not isinstance(x, (list, tuple)):
         return False
     if p.word == "Tensor" and name in _WITH_NUMBERS and p.name == "other" and isinstance(x, numbers.Number):
+        return True
+    if p.name == "out" and name in _OUT_LISTS and isinstance(x, (list, tuple)):
         return True
     test = _FITS.get(p.word)
     return test is None or test(x, p.name)
@@ -308,7 +314,7 @@ def explaining(path, f):
     @functools.wraps(f)
     def function(*args, **kwargs):
         kind = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
-        if kind not in seen and path not in _AFTERWARDS:
+        if kind not in seen and path not in _AFTERWARDS and not (kwargs and any(k in kwargs for k in _UNPRINTED.get(path, ()))):
             error = explained(path, args, kwargs)
             if error is None:
                 changed = unpacked(path, args, kwargs)

@@ -267,7 +267,7 @@ def _squeeze_kind(*dims, dim=None):
 
 def _squeeze_statics(*dims, dim=None):
     dim = _squeeze_dim(dims, dim)
-    return () if dim is None else (("dim", dim if isinstance(dim, int) else tuple(dim)),)
+    return () if dim is None else (("dim", dim if isinstance(dim, int) else tuple([operator.index(d) for d in dim])),)
 
 
 _renamed("t_", _always("t"), _always("_t_"), lambda: ())

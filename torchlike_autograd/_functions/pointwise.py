@@ -145,9 +145,10 @@ def _check_beside(x, y):
     """Refuse a number that the dtype of the tensor beside it cannot hold, where the result has that dtype."""
     if isinstance(y, Tensor):
         x, y = y, x
-    if type(x) is float and type(y) is float:
-        check_stored(x, config.default_dtype())
-        check_stored(y, config.default_dtype())
+    if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+        for n in (x, y):
+            if type(n) is float:
+                check_stored(n, config.default_dtype())
     if isinstance(x, Tensor) and (type(y) is int or (type(y) is float and x._v.aval.dtype.is_floating_point)):
         check_stored(y, x._v.aval.dtype)
 
