@@ -117,7 +117,7 @@ _FITS = {
     "tuple of Tensors": lambda x, n: isinstance(x, (list, tuple)) and all(isinstance(t, Tensor) for t in x),
     "tuple of floats": lambda x, n: isinstance(x, (list, tuple)) and all(_is_number(t) for t in x),
     "tuple of Scalars": lambda x, n: isinstance(x, (list, tuple)) and all(_is_number(t) for t in x),
-    "torch.Storage": lambda x, n: False,
+    "torch.Storage": lambda x, n: type(x).__name__.endswith("Storage"),
 }
 
 
