@@ -166,7 +166,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def storage_offset(self):
         return self._geometry()[1]
 
-    def is_contiguous(self, memory_format=None):
+    def is_contiguous(self, *, memory_format=None):
         if self._layout_ is None and (self._view is None or not self._view.chain):
             return True
         return shapes.is_contiguous(self._v.aval.shape, self._geometry()[0])

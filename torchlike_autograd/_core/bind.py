@@ -21,11 +21,13 @@ from .overriding import Overridden
 from .record import number_kind
 
 NUMBERS = (float, int, bool, complex)
-_ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other", "axes": "dim",
+_ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other",
             "element": "elements", "test_element": "test_elements"}
 
+_LARGE = 1 << 63
 
-class Mismatch(Exception):
+
+class Mismatch(TypeError):
     """This overload does not take these arguments."""
 
 
@@ -33,7 +35,9 @@ class Mismatch(Exception):
 
 def _int(x):
     if type(x) is int:
-        return x
+        if -_LARGE <= x < _LARGE:
+            return x
+        raise ValueError("Overflow when unpacking long long")
     if isinstance(x, (bool, np.bool_)):
         raise Mismatch
     if isinstance(x, (int, np.integer)) or (isinstance(x, Tensor) and x.dtype.category == dtypes.INT and x.numel() == 1):
@@ -48,7 +52,7 @@ def _bool(x):
 
 
 def _float(x):
-    if isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool):
+    if isinstance(x, (float, int, np.floating, np.integer)):
         return float(x)
     if isinstance(x, Tensor) and x.numel() == 1:
         return float(x.item())
@@ -103,6 +107,8 @@ def convert(param, x):
     if x is None:
         if param.optional or param.default is None:
             return None
+        if param.kind == "int[]" and param.default == ():  # the parser reads an empty default as None
+            return ()
         raise Mismatch
     if kind == "int":
         return _int(x)
@@ -127,10 +133,10 @@ def convert(param, x):
     return x
 
 
-def bind(op, args, kwargs):
-    """(spec, flat) of a call, or Mismatch."""
+def bind(op, args, kwargs, spread=True):
+    """(spec, flat) of a call, or Mismatch; `spread`: whether ints may stand one by one for a list of them, as in methods."""
     params = op.params
-    values = _assign(op, params, args, kwargs)
+    values = _assign(op, params, args, kwargs, spread)
     statics, pattern, flat = [], [], []
     for p in params:
         x = values.get(p.name, REQUIRED)
@@ -149,10 +155,10 @@ def bind(op, args, kwargs):
     return spec_of(op, tuple(statics), tuple(pattern)), flat
 
 
-def _assign(op, params, args, kwargs):
-    if (op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:])
+def _assign(op, params, args, kwargs, spread=True):
+    if (spread and op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:])
             and not isinstance(args[1], bool)):
-        args = (args[0], tuple(args[1:]))
+        args = (args[0], (args[1], *(int(a) if isinstance(a, bool) else a for a in args[2:])))  # only the first says whether they are ints
     n = sum(not p.kw_only for p in params)
     if len(args) > n:
         raise Mismatch
@@ -160,10 +166,7 @@ def _assign(op, params, args, kwargs):
     for k, x in kwargs.items():
         name = k if any(p.name == k for p in params) else _ALIASES.get(k, k)
         if name in values or not any(p.name == name for p in params):
-            if name == "dim" and any(p.name == "dims" for p in params):
-                name = "dims"
-            else:
-                raise Mismatch
+            raise Mismatch
         values[name] = x
     return values
 
@@ -240,22 +243,22 @@ def no_match(name, ops, args, kwargs, method):
     shown = args[1:] if method else args
     for path in _paths(name, method):
         found = words.known(path)
-        error = words.complaint(*found, shown, kwargs) if found is not None else None
+        error = words.complaint(*found, shown, kwargs, method) if found is not None else None
         if error is not None:
             return error
     signatures = [words.signature(_signature(o, method)) for o in ops]
-    error = words.complaint(name, len(ops) > 1, signatures, shown, kwargs)
+    error = words.complaint(name, len(ops) > 1, signatures, shown, kwargs, method)
     if error is not None:
         return error
     got = ", ".join([words.type_name(a) for a in shown] + [f"{k}={words.type_name(v)}" for k, v in kwargs.items()])
     return TypeError(f"{name}() received an invalid combination of arguments - got ({got}), but expected {signatures[0].text}")
 
 
-def resolve(name, ops, args, kwargs, method=False):
+def resolve(name, ops, args, kwargs, method=False, spread=True):
     """(spec, flat) by the first overload that takes the arguments."""
     for op in ops:
         try:
-            return bind(op, args, kwargs)
+            return bind(op, args, kwargs, spread)
         except Mismatch:
             continue
     raise no_match(name, ops, args, kwargs, method)
@@ -297,7 +300,7 @@ class Recipes:
         if self.policy is not None:
             self.policy(args, kwargs)
         try:
-            spec, flat = resolve(self.name, self.ops, args, kwargs, self.method)
+            spec, flat = resolve(self.name, self.ops, args, kwargs, self.method, self.method or self.public is None)
         except TypeError:
             if self.public is not None:
                 overriding.with_foreign(self.public, args, kwargs)

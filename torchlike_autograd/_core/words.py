@@ -10,6 +10,7 @@ import functools
 import importlib.resources
 import inspect
 import numbers
+import operator
 import re
 from typing import NamedTuple
 
@@ -23,6 +24,15 @@ _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", 
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
     "copy_", "to"}
 _ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "dilation", "output_size"))  # lists for which one int may stand
+_NO_ONE_INT = {"as_strided": ("stride",), "as_strided_": ("stride",), "as_strided_copy": ("stride",),
+               "new_empty_strided": ("stride",), "empty_strided": ("stride",), "rot90": ("dims",), "tile": ("dims",),
+               "flip": ("dims",), "permute": ("dims",)}  # but not there
+# Taken apart by hand in torch, and so refused by their bodies; keywords that its parser takes and does not print.
+_AFTERWARDS = frozenset(("torch.nonzero", "Tensor.nonzero", "Tensor.to", "Tensor.copy_", "torch.nn.functional.softmax", "torch.nn.functional.log_softmax",
+                         "torch.special.softmax", "torch.special.log_softmax"))
+_UNPRINTED = {f"torch.{n}": ("names", "memory_format") for n in ("empty", "zeros", "ones", "full", "rand", "randn")}
+_OUT_LISTS = frozenset(("split_copy", "split_with_sizes_copy", "unbind_copy", "aminmax", "cummax", "cummin"))  # several, though the parser prints one
+_NO_NONE = frozenset(("squeeze_", "logsumexp"))  # whose dim is asked for
 
 
 class Param(NamedTuple):
@@ -101,20 +111,24 @@ _FITS = {
     "Tensor": lambda x, n: isinstance(x, Tensor), "int": lambda x, n: _is_int(x), "bool": lambda x, n: isinstance(x, bool),
     "Number": lambda x, n: _is_number(x), "float": lambda x, n: _is_number(x) and not isinstance(x, complex), "tuple of ints": _is_ints,
     "torch.Generator": lambda x, n: isinstance(x, Generator), "str": lambda x, n: isinstance(x, str),
-    "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or x in (float, int, bool, complex),
+    "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or any(x is t for t in (float, int, bool, complex)),
     "torch.device": lambda x, n: isinstance(x, (devices.device, str)) or _is_int(x), "torch.layout": lambda x, n: isinstance(x, layouts.layout),
     "torch.memory_format": lambda x, n: isinstance(x, layouts.memory_format),
     "tuple of Tensors": lambda x, n: isinstance(x, (list, tuple)) and all(isinstance(t, Tensor) for t in x),
     "tuple of floats": lambda x, n: isinstance(x, (list, tuple)) and all(_is_number(t) for t in x),
     "tuple of Scalars": lambda x, n: isinstance(x, (list, tuple)) and all(_is_number(t) for t in x),
-    "torch.Storage": lambda x, n: False,
+    "torch.Storage": lambda x, n: type(x).__name__.endswith("Storage"),
 }
 
 
 def _fits(p, x, name):
-    if x is None and (p.default == "None" or (p.word == "tuple of ints" and p.name == "dim")):
+    if x is None and (p.default == "None" or (p.word == "tuple of ints" and p.name == "dim" and name not in _NO_NONE) or (name, p.name) == ("random_", "to")):
         return True
+    if p.name in _NO_ONE_INT.get(name, ()) and not isinstance(x, (list, tuple)):
+        return False
     if p.word == "Tensor" and name in _WITH_NUMBERS and p.name == "other" and isinstance(x, numbers.Number):
+        return True
+    if p.name == "out" and name in _OUT_LISTS and isinstance(x, (list, tuple)):
         return True
     test = _FITS.get(p.word)
     return test is None or test(x, p.name)
@@ -147,7 +161,7 @@ def refusal(name, sig, args, kwargs):
                 return _missing(name, sig.params[k:])
             continue
         x = args[place] if given else kwargs[key]
-        if spread and place == 0 and given and not _fits(p, x, name) and _is_int(x):
+        if spread and place == 0 and given and _is_int(x):
             place = len(args)
             continue
         if not _fits(p, x, name):
@@ -156,6 +170,8 @@ def refusal(name, sig, args, kwargs):
             place += 1
         else:
             left -= 1
+    if place < len(args):
+        return _too_many(name, sig, args)
     return _unexpected(name, sig, kwargs) if left > 0 else None
 
 
@@ -191,12 +207,39 @@ def _unexpected(name, sig, kwargs):
 
 # Several
 
-def complaint(name, several, signatures, args, kwargs):
+def _unpacked(name, sig, args, kwargs):
+    """The error of a signature that takes a call, at its lists of ints: all numbers but the first are looked at only when the signature is chosen."""
+    for p, x in _bound(sig, args, kwargs):
+        if p.word != "tuple of ints" or not isinstance(x, (list, tuple)):
+            continue
+        for i, n in enumerate(x):
+            if not isinstance(n, (bool, np.bool_)) and not _is_int(n):
+                wrong = f'type must be tuple of ints,but got {type_name(n)}"'
+            elif isinstance(n, int) and not -(1 << 63) <= n < 1 << 63:
+                wrong = "Overflow when unpacking long long"
+            else:
+                continue
+            return TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error \"{wrong}")
+    return None
+
+
+def _bound(sig, args, kwargs):
+    """(parameter, argument) of a call that a signature takes; ints given one by one as a list."""
+    if sig.positional == 1 and sig.params[0].word == "tuple of ints" and args and _is_int(args[0]):
+        args = (args,)
+    return [*zip(sig.params, args), *((p, kwargs[p.name]) for p in sig.params[len(args):] if p.name in kwargs)]
+
+
+def complaint(name, several, signatures, args, kwargs, method=False):
     """torch's TypeError for a call, or None where a signature takes it."""
+    if method and all(s.text == "()" for s in signatures) and (args or kwargs):
+        given = "keyword arguments" if kwargs else f"arguments ({len(args)} given)"
+        return TypeError(f"Tensor.{name}() takes no {given}")
     if not several:
-        return refusal(name, signatures[0], args, kwargs)
-    if any(refusal(name, s, args, kwargs) is None for s in signatures):
-        return None
+        return refusal(name, signatures[0], args, kwargs) or _unpacked(name, signatures[0], args, kwargs)
+    for s in signatures:
+        if refusal(name, s, args, kwargs) is None:
+            return _unpacked(name, s, args, kwargs)
     n = len(args) + len(kwargs)
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1:
@@ -266,8 +309,23 @@ def _parameters(f):
 def explaining(path, f):
     """`f` with torch's words for the calls that torch's parser refuses; open to `__torch_function__` from `overriding.activate` on."""
 
+    seen = set()  # types of arguments that torch's parser takes: a call of a kind is compared with the signatures once
+
     @functools.wraps(f)
     def function(*args, **kwargs):
+        kind = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
+        if kind not in seen and path not in _AFTERWARDS and not (kwargs and any(k in kwargs for k in _UNPRINTED.get(path, ()))):
+            error = explained(path, args, kwargs)
+            if error is None:
+                changed = unpacked(path, args, kwargs)
+                if changed is None and len(seen) < 256:
+                    seen.add(kind)
+                args, kwargs = changed or (args, kwargs)
+            else:
+                done, out = overriding.foreign_call(function, body, args, kwargs, path)
+                if done:
+                    return out
+                raise error
         try:
             return f(*args, **kwargs)
         except (TypeError, AttributeError, RuntimeError, ValueError, IndexError) as refused:
@@ -300,6 +358,40 @@ def explaining(path, f):
     overriding.WAITING.append(look)
     overriding.PATHS[id(function)] = f"torch.{path}" if path.startswith("Tensor.") else path
     return function
+
+
+def unpacked(path, args, kwargs):
+    """(args, kwargs) of a call that the parser takes, with Python numbers where a tensor or a number of NumPy's stands for one; None where there is none."""
+    path = METHOD_OF.get(path, path)
+    name, _, signatures = known(path)
+    first = path.startswith("Tensor.")
+    sig = next((s for s in signatures if refusal(name, s, args[first:], kwargs) is None), None)
+    if sig is None:
+        return None
+    names = {p.name: p.word for p in sig.params}
+    words = [p.word for p in sig.params]
+    spread = sig.positional == 1 and words[0] == "tuple of ints"
+    words += [words[0] if spread else None] * len(args)
+    out = [*args[:first], *(_plain_number(x, "int" if spread and not isinstance(x, (list, tuple)) else w) for x, w in zip(args[first:], words))]
+    named = {k: _plain_number(x, names.get(k)) for k, x in kwargs.items()}
+    same = all(x is y for x, y in zip(args, out)) and all(x is named[k] for k, x in kwargs.items())
+    return None if same else (tuple(out), named)
+
+
+def _plain_number(x, word):
+    """A Python number for an argument of the parser's kind `word`, otherwise `x`."""
+    if word == "int" and type(x) is not int and x is not None:
+        x = int(operator.index(x))
+    elif word == "float" and isinstance(x, Tensor):
+        return x.item()
+    elif word == "tuple of ints":
+        if not isinstance(x, (list, tuple)):
+            return _plain_number(x, "int")
+        if not all(type(n) is int for n in x):
+            return type(x)([_plain_number(n, "int") for n in x]) if type(x) in (list, tuple) else x
+    if word == "int" and x is not None and not -(1 << 63) <= x < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    return x
 
 
 def int_dim(name, dim):
@@ -338,9 +430,8 @@ def explained(path, args, kwargs):
     found = known(path)
     if found is None:
         return None
-    if path.startswith("Tensor."):
-        args = args[1:]
-    return complaint(*found, args, kwargs)
+    method = path.startswith("Tensor.")
+    return complaint(*found, args[1:] if method else args, kwargs, method)
 
 
 __all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by", "signature", "type_name"]

@@ -122,6 +122,8 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
     if dtype is None:
         prefix = "" if self.device.type == "cpu" else f"{self.device.type}."
         return f"torch.{prefix}{self.dtype.char_name}Tensor"
+    if dtype is Tensor:
+        return cast(self, config.default_dtype())
     if getattr(dtype, "is_cuda", False) or (isinstance(dtype, str) and dtype.startswith("torch.cuda.")):
         return _on_cuda(self, dtype)
     if isinstance(dtype, str):
@@ -131,11 +133,11 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
             raise no_data()
         dtype = LEGACY[dtype]
     elif not isinstance(dtype, dtypes.dtype):
-        if dtype is Tensor:
-            return cast(self, config.default_dtype())
-        dtype = getattr(dtype, "dtype", None) or {float: dtypes.float64, int: dtypes.int64, bool: dtypes.bool_}.get(dtype)
-        if dtype is None:
-            raise RuntimeError("invalid type object")
+        if isinstance(dtype, Tensor) or not (isinstance(dtype, type) or hasattr(dtype, "dtype")):
+            raise TypeError("dtype must be a type, str, or dtype object")
+        if isinstance(dtype, type) and not isinstance(getattr(dtype, "dtype", None), dtypes.dtype):
+            raise ValueError(f"invalid type: '{dtype.__name__}'")
+        dtype = dtype.dtype
     return cast(self, dtype)
 
 

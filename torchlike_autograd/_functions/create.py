@@ -51,7 +51,7 @@ def sizes(name, size):
     out = []
     for i, n in enumerate(size):
         if type(n) is not int:
-            if isinstance(n, bool) or not hasattr(n, "__index__"):
+            if (isinstance(n, bool) and i == 0) or not hasattr(n, "__index__"):  # only the first says whether they are ints
                 raise _bad_size(name, i, n, listed)
             n = n.__index__()
         out.append(n)
@@ -291,6 +291,8 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     """Deprecated: includes the end."""
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. "
          "Instead, use torch.arange, which produces values in [start, end).")
+    if (start > end) if step > 0 else (start < end):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = int((end - start) / step) + 1
     return arange(start, start + n * step, step, out=out, dtype=dtype or config.default_dtype(), device=device, requires_grad=requires_grad)
 

@@ -256,12 +256,19 @@ def _always(x):
     return lambda *args, **kwargs: x
 
 
-def _squeeze_kind(dim=None):
+def _squeeze_dim(dims, dim):
+    """The dims given one by one, or as one."""
+    return dim if not dims else dims[0] if len(dims) == 1 else tuple([operator.index(d) for d in dims])
+
+
+def _squeeze_kind(*dims, dim=None):
+    dim = _squeeze_dim(dims, dim)
     return "squeeze" if dim is None else "squeeze.dim" if isinstance(dim, int) else "squeeze.dims"
 
 
-def _squeeze_statics(dim=None):
-    return () if dim is None else (("dim", dim if isinstance(dim, int) else tuple(dim)),)
+def _squeeze_statics(*dims, dim=None):
+    dim = _squeeze_dim(dims, dim)
+    return () if dim is None else (("dim", dim if isinstance(dim, int) else tuple([operator.index(d) for d in dim])),)
 
 
 _renamed("t_", _always("t"), _always("_t_"), lambda: ())
@@ -269,7 +276,7 @@ _renamed("transpose_", _always("transpose.int"), _always("_transpose_"), lambda 
 _renamed("swapdims_", _always("transpose.int"), _always("_transpose_"), lambda dim0, dim1: (("dim0", dim0), ("dim1", dim1)))
 _renamed("swapaxes_", _always("transpose.int"), _always("_transpose_"), lambda axis0, axis1: (("dim0", axis0), ("dim1", axis1)))
 _renamed("unsqueeze_", _always("unsqueeze"), _always("_unsqueeze_"), lambda dim: (("dim", dim),))
-_renamed("squeeze_", _squeeze_kind, lambda dim=None: "_" + _squeeze_kind(dim).replace("squeeze", "squeeze_"), _squeeze_statics)
+_renamed("squeeze_", _squeeze_kind, lambda *dims, dim=None: "_" + _squeeze_kind(*dims, dim=dim).replace("squeeze", "squeeze_"), _squeeze_statics)
 
 
 @composite("Tensor.as_strided_", "torch.as_strided_")

@@ -325,15 +325,24 @@ tril_indices, triu_indices = _triangle("tril_indices", False), _triangle("triu_i
 @composite("torch.split")
 def split(tensor, split_size_or_sections, dim=0):
     """Pieces of one size, or of given sizes, along a dim."""
-    return _split(tensor, split_size_or_sections, dim)
+    return _split(tensor, split_size_or_sections, dim) if isinstance(tensor, Tensor) else tensor.split(split_size_or_sections, dim)
 
 
 def _split(t, size, dim):
-    if isinstance(size, (list, tuple)):
-        return view_of(t, "split_with_sizes", split_sizes=ints(size), dim=dim)
-    if not hasattr(size, "__index__"):
-        raise TypeError(f"split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not {type(size).__name__}")
-    return view_of(t, "split.Tensor", split_size=size.__index__(), dim=dim)
+    if isinstance(size, Tensor) and size.numel() == 1:
+        size = int(size)
+    name = "split" if isinstance(size, int) else "split_with_sizes"
+    if type(dim) is not int or type(size) is not int:
+        path, given = f"torch._VF.{name}", (t, size, dim)
+        error = words.explained(path, given, {})
+        if error is not None:
+            raise error
+        _, size, dim = (words.unpacked(path, given, {}) or (given,))[0]
+    elif not -(1 << 63) <= size < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
+    if name == "split_with_sizes":
+        return view_of(t, "split_with_sizes", split_sizes=ints(size if isinstance(size, (list, tuple)) else (size,)), dim=dim)
+    return view_of(t, "split.Tensor", split_size=size, dim=dim)
 
 
 def _split_method(self, split_size, dim=0):
@@ -382,6 +391,10 @@ def tensor_split(input, *args, **kwargs):
         given[k] = x
     if "cuts" not in given or len(args) > 2:
         raise TypeError("tensor_split() takes a tensor, indices or sections, and a dim")
+    cuts = given["cuts"]
+    if isinstance(cuts, Tensor) and cuts.ndim > 1:
+        raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with "
+                           f"{cuts.ndim} dims")
     return tuple(_sections(input, given["cuts"], given.get("dim", 0)))
 
 
@@ -419,6 +432,8 @@ def _splitter(name, axis, least):
     def split_along(input, *args, **kwargs):
         name_ = next((k for k in ("indices_or_sections", "sections", "indices") if k in kwargs), None)
         args = args if name_ is None else (*args, kwargs.pop(name_))
+        if len(args) > 1 and isinstance(args[0], (int, np.integer, Tensor)):
+            args = (tuple([n.__index__() for n in args]),)  # indices one by one
         if kwargs or len(args) != 1:
             raise TypeError(f"{name}() takes a tensor and indices or sections")
         cuts = args[0]

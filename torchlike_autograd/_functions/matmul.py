@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._core import dtypes, shapes
+from .._core import dtypes, shapes, words
 from .._core.autocasting import also, lower
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
@@ -234,15 +234,27 @@ def _check(name, position, label, x):
         raise TypeError(f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type_name(x)}")
 
 
+def _spelled(input, other, out, spelled):
+    """The operands of a call with `x1` or `x2`."""
+    given = {k: v for k, v in (("input", input), ("other", other), ("out", out)) if v is not None}
+    error = words.explained("torch.matmul", (), {**given, **spelled})
+    if error is not None:
+        raise error
+    return spelled.get("x1", spelled.get("x", spelled.get("a", input))), spelled.get("x2", other)
+
+
 @composite("torch.matmul", "torch.linalg.matmul", "Tensor.matmul")
-def matmul(input, other, *, out=None):
+def matmul(input=None, other=None, *, out=None, **spelled):
     """The matrix product; vectors, matrices and broadcast stacks of matrices."""
+    if spelled:  # NumPy's names
+        return matmul(*_spelled(input, other, out, spelled), out=out)
     if type(input) not in PLAIN or type(other) not in PLAIN:
         done, result = asked(matmul, (input, other), {} if out is None else {"out": out})
         if done:
             return result
-        _check("matmul", 1, "input", input)
-        _check("matmul", 2, "other", other)
+        error = words.explained("torch.matmul", tuple([x for x in (input, other) if x is not None]), {})
+        if error is not None:
+            raise error
     result = product(input, other)
     if out is None:
         return result

@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from .._core import bind, dtypes, levels
+from .._core import bind, config, dtypes, levels
 from .._core.composite import composite, named
 from .._core.errors import mapped_unsupported, mapped_without_rule
 from .._core.nothing import wanting
@@ -146,6 +146,10 @@ def _check_beside(x, y):
     """Refuse a number that the dtype of the tensor beside it cannot hold, where the result has that dtype."""
     if isinstance(y, Tensor):
         x, y = y, x
+    if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+        for n in (x, y):
+            if type(n) is float:
+                check_stored(n, config.default_dtype())
     if isinstance(x, Tensor) and (type(y) is int or (type(y) is float and x._v.aval.dtype.is_floating_point)):
         check_stored(y, x._v.aval.dtype)
 

@@ -98,12 +98,20 @@ def _answer(values, inverse, counts, want_inverse, want_counts):
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
+def _flags(name, **flags):
+    """torch's words for a switch that is no bool."""
+    for k, x in flags.items():
+        if not isinstance(x, bool):
+            raise TypeError(f"{name}(): argument '{k}' must be bool, not {type_name(x)}")
+
+
 @composite("torch.unique", "Tensor.unique")
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Distinct values (or entries of a dim), sorted; each NaN counts for itself."""
     if not isinstance(input, Tensor):
         raise TypeError(f"_unique2(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("_unique2", input)
+    _flags("_unique2" if dim is None else "unique_dim", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:
@@ -167,6 +175,7 @@ def _unique_entries(input, d, return_inverse, return_counts):
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Runs of equal values (or entries of a dim) as one each."""
     wanting("unique_consecutive", input)
+    _flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     a = _plain(input._numpy())

@@ -14,13 +14,14 @@ from .._core.record import number_kind
 from .._core.saying import warn
 from .._core.shapes import wrap_dim
 from .._core.storage import as_detached
+from .._core.words import explained
 from .._ops import join as _join_ops
 from .._ops import shape as _shape_ops
 from .._ops import views as _view_ops
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from .typed import complaint, published, signature
+from .typed import published
 
 _ops = (_join_ops, _shape_ops, _view_ops)
 
@@ -84,9 +85,9 @@ def ints(x):
 
 def sizes_of(args):
     """The sizes in varargs or in one sequence; None where they are something else."""
-    if len(args) == 1 and not isinstance(args[0], (int, Tensor)):
-        return ints(args[0]) if isinstance(args[0], (tuple, list)) else ints(args)
-    return ints(args)
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = args[0]
+    return None if args and isinstance(args[0], bool) else ints(args)  # only the first says whether they are ints
 
 
 def plain(t):
@@ -118,17 +119,18 @@ def _sized(key, **statics):
     return spec_of(OPS[key], tuple(statics.items()), ("T",))
 
 
-_VIEWS = [signature("view(Tensor self, ScalarType dtype)"), signature("view(Tensor self, int[] size)")]
-
-
 @composite("Tensor.view")
 def view(self, *size, **kwargs):
     """A view with other sizes, or of the same bytes as another dtype."""
+    given = size
     specs = None if kwargs else _known("view", self, size)
     if specs is not None:
         return _record(specs, self)
     if kwargs:
-        size = (*size, *kwargs.values()) if set(kwargs) <= {"size", "dtype"} and not size else None
+        error = explained("Tensor.view", (self, *size), kwargs)
+        if error is not None:
+            raise error
+        size = tuple(kwargs.values())
     dims = sizes_of(size) if size else None
     if dims is not None:
         specs = _view_specs(self, dims)
@@ -137,7 +139,7 @@ def view(self, *size, **kwargs):
         return out
     if size is not None and len(size) == 1 and isinstance(size[0], dtypes.dtype):
         return _retyped(self, size[0])
-    raise complaint("view", _VIEWS, (self, *(size or ())), kwargs, True)
+    raise explained("Tensor.view", (self, *given), kwargs) or TypeError("view() received an invalid combination of arguments")
 
 
 def _retyped(t, dtype):
@@ -300,7 +302,7 @@ def _order_with_repeats(shape, strides):
 
 
 @composite("Tensor.contiguous")
-def contiguous(self, memory_format=None):
+def contiguous(self, *, memory_format=None):
     """The tensor itself where it lies row by row, otherwise a copy."""
     wanted = None if memory_format is None else channels_strides(tuple(self.shape), memory_format)
     if wanted is not None:
@@ -397,9 +399,9 @@ def swapdims(input, dim0, dim1):
 @composite("torch.movedim", "Tensor.movedim", "torch.moveaxis", "Tensor.moveaxis")
 def movedim(input, source, destination):
     """Some dims moved to other places, the others in order."""
-    if isinstance(source, int) is not isinstance(destination, int):
+    if isinstance(source, (tuple, list)) is not isinstance(destination, (tuple, list)):
         raise TypeError
-    source, destination = [(d,) if isinstance(d, int) else ints(d) for d in (source, destination)]
+    source, destination = [ints(d if isinstance(d, (tuple, list)) else (d,)) for d in (source, destination)]
     if len(source) != len(destination):
         raise RuntimeError(f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as destination "
                            f"({list(destination)} dims)")

@@ -348,19 +348,22 @@ def addcmul(self, tensor1, tensor2, *, value=None):
     return self + _scaled(tensor1, value) * tensor2
 
 
-@op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor",
-    node="AddcdivBackward0", promote=Promote.RESULT, holds={"value": held.wide},
-    lift=("value",), saves={"self": ("tensor2",), "tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
-    samples=[call(real(3), real(3), real(3, low=0.5)), call(real(2, 3), real(3), real(2, 1, low=0.5), value=0.5)],
-    kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))])
-def addcdiv(self, tensor1, tensor2, *, value=None):
-    """self + value * tensor1 / tensor2."""
-    if not jnp.issubdtype(self.dtype, jnp.inexact):
+def _check_quotient(types, result, statics):
+    if all(types[k].dtype.category in (dtypes.INT, dtypes.BOOL) for k in ("tensor1", "tensor2")):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of tensor1 and tensor2. The "
             "historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as "
             "(input + value * tensor1 / tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value * tensor1 / "
             "tensor2), for all dtypes.")
+
+
+@op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar? value=None) -> Tensor",
+    node="AddcdivBackward0", promote=Promote.RESULT, holds={"value": held.wide},
+    lift=("value",), saves={"self": ("tensor2",), "tensor1": ("tensor2",), "tensor2": ("tensor1", "tensor2")},
+    samples=[call(real(3), real(3), real(3, low=0.5)), call(real(2, 3), real(3), real(2, 1, low=0.5), value=0.5)],
+    kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))], check=_check_quotient)
+def addcdiv(self, tensor1, tensor2, *, value=None):
+    """self + value * tensor1 / tensor2."""
     return self + _quotient(_scaled(tensor1, value), tensor2)
 
 

@@ -395,7 +395,7 @@ def count_nonzero(self, *, dim=None):
     return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
 
 
-@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", out=False, derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
+@op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", out=False, varargs="dim", derivative=NONE, samples=[call(real(2, 3), (0, 1))], kinks=SMOOTH)
 def count_nonzero_dims(self, *, dim):
     """How many elements over dims are not zero."""
     return jnp.sum(_true(self), axis=reduce_dims(dim, self.ndim), dtype=jnp.int64)
