@@ -128,3 +128,32 @@ def _(torch):
 def _(torch):
     yield "seed", torch.mps.manual_seed(1), attempt(lambda: torch.mps.get_rng_state()), attempt(lambda: torch.mps.set_per_process_memory_fraction(3.0))
     yield "fraction", attempt(lambda: torch.mps.set_per_process_memory_fraction(2)), attempt(lambda: torch.mps.recommended_max_memory())
+
+
+@case("lower_names.type_of_the_class")
+def _(torch):
+    x = torch.tensor([1, 2])
+    yield "plain", (x < 2).type(torch.Tensor), x.type(torch.FloatTensor), x.type("torch.DoubleTensor")
+
+
+@case("lower_names.flex_attention")
+def _(torch):
+    flex = module(torch, "nn.attention.flex_attention")
+
+    def causal(b, h, q, k):
+        return q >= k
+
+    torch.manual_seed(0)
+    q, k, v, bias = torch.randn(1, 2, 8, 4), torch.randn(1, 2, 8, 4), torch.randn(1, 2, 8, 3), torch.randn(2, 15)
+    mask = flex.create_block_mask(causal, None, None, 8, 8, device="cpu", BLOCK_SIZE=4)
+    yield "mask", mask.kv_num_blocks, mask.kv_indices, mask.full_kv_num_blocks, mask.full_q_indices, mask.to_dense(), mask.sparsity(), mask.shape, repr(mask)
+    uneven = flex.create_block_mask(causal, 2, 3, 10, 6, device="cpu", BLOCK_SIZE=(4, 2))
+    yield "uneven", uneven.to_dense(), uneven.kv_num_blocks, uneven[0].shape, uneven[:, 1].kv_indices, uneven.numel()
+    yield "plain", flex.flex_attention(q, k, v), flex.flex_attention(q, k, v, scale=0.3, block_mask=mask)
+    yield "scored", flex.flex_attention(q, k, v, score_mod=lambda s, b, h, i, j: s + bias[h, i - j + 7], block_mask=mask)
+    yield "shared", flex.flex_attention(q, k[:, :1], v[:, :1], enable_gqa=True)
+    nothing = flex.create_block_mask(lambda b, h, q, k: (q > 2) & (q >= k), None, None, 8, 8, device="cpu", BLOCK_SIZE=4)
+    yield "rows of nothing", flex.flex_attention(q, k, v, block_mask=nothing)
+    yield "masks", flex.create_mask(flex.and_masks(causal, lambda b, h, q, k: q - k < 2), 1, 1, 4, 4, device="cpu")
+    yield "refused", attempt(lambda: flex.flex_attention(q, k[:, :1], v[:, :1])), attempt(lambda: flex.flex_attention(q[0], k[0], v[0]))
+    yield "sizes", attempt(lambda: flex.flex_attention(q[:, :, :6], k, v, block_mask=mask)), attempt(lambda: flex.flex_attention(q, k[..., :2], v))

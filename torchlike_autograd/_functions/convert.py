@@ -122,7 +122,7 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
     if dtype is None:
         prefix = "" if self.device.type == "cpu" else f"{self.device.type}."
         return f"torch.{prefix}{self.dtype.char_name}Tensor"
-    if getattr(dtype, "is_cuda", False) or (isinstance(dtype, str) and dtype.startswith("torch.cuda.")):
+    if getattr(dtype, "is_cuda", False) is True or (isinstance(dtype, str) and dtype.startswith("torch.cuda.")):
         return _on_cuda(self, dtype)
     if isinstance(dtype, str):
         if dtype not in LEGACY:
