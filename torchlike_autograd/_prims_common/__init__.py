@@ -1,4 +1,4 @@
-"""torch._prims_common (layer 8): questions about dtypes, shapes and strides that libraries ask below the public names."""
+"""torch._prims_common (layer 12): questions about dtypes, shapes and strides that libraries ask below the public names."""
 
 from __future__ import annotations
 

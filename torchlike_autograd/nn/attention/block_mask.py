@@ -1,4 +1,4 @@
-"""Masks that are functions of positions, and what is known of their blocks (for torch.nn.attention.flex_attention, layer 8)."""
+"""Masks that are functions of positions, and what is known of their blocks (for torch.nn.attention.flex_attention, layer 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torch.nn.attention.flex_attention (layer 8): attention whose scores and mask are functions of positions.
+"""torch.nn.attention.flex_attention (layer 12: it is written in the public functions): attention whose scores and mask are functions of positions.
 
 The functions are mapped over all positions (`torch.func.vmap`), and what they make is compiled with the rest of the step; there is no kernel that skips blocks.
 A `BlockMask` records which blocks hold anything, as torch's does, and is computed with as the mask that it was made of.
