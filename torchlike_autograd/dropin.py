@@ -15,6 +15,8 @@ import importlib.util
 import pathlib
 import sys
 
+from ._core.publish import body_of
+
 __all__ = ["install_as_torch", "uninstall_as_torch"]
 
 _HOME = __package__
@@ -129,7 +131,8 @@ def _torch_modules():
 
 
 def _name_as_torchs(module):
-    """Let the classes that a module of ours makes public say that they come from torch's module of the same path: programs compare and print that."""
+    """Let what a module of ours makes public say that it comes from torch's module of the same path: programs compare, print and pickle that."""
+    _name_functions(module)
     own = [k for k, x in vars(module).items() if isinstance(x, type) and k[0] != "_" and x.__module__ == module.__name__]
     for name in dict.fromkeys((*getattr(module, "__all__", ()), *own)):
         cls = getattr(module, name, None)
@@ -141,6 +144,24 @@ def _name_as_torchs(module):
         sys.modules.setdefault(theirs, sys.modules[place])
         _renamed.append((cls, home))
         cls.__module__ = theirs
+
+
+def _name_functions(module):
+    """The same for functions; those of private modules take the place where they are first met."""
+    here = module.__name__ if module.__name__.partition(".")[0] != "torch" else _HOME + module.__name__[len("torch"):]
+    for name, f in list(vars(module).items()):
+        body = body_of(f)
+        if body is None or name[0] == "_" or body.__qualname__ != name:
+            continue
+        home = body.__module__ or ""
+        if home.partition(".")[0] != _HOME:
+            continue
+        place = home
+        if "._" in home and not home.endswith("._C._nn"):
+            above = home.partition("._")[0]
+            place = above if vars(sys.modules[above]).get(name) is f else here
+        _renamed.append((body, home))
+        body.__module__ = "torch" + place[len(_HOME):]
 
 
 _renamed: list = []

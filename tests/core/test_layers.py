@@ -15,14 +15,15 @@ LAYERS = [
      "_core/hooks", "_core/saved", "_core/spread", "_core/through", "_core/timeline", "_core/watch", "_core/listening",
      "_core/overloads"),
     ("_functions/", "_logging/", "autograd/", "random", "utils/"),
-    ("_C/", "__config__", "_checks", "__future__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_control", "_library/",
-     "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/", "distributions/", "fft", "func",
-     "functional", "functorch/", "futures", "fx/", "hub", "jit/", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn/", "onnx/",
+    ("_C/", "__config__", "_checks", "__future__", "_custom_ops", "_settings", "_dynamo/", "_functorch/", "_higher_order_ops/", "_control", "_inductor/",
+     "_jit_internal", "_library/", "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/",
+     "distributions/", "fft", "func", "functional", "functorch/", "futures",
+     "fx/", "hub", "jit/", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn/", "onnx/",
      "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types", "serialization", "signal/", "special", "storage", "testing/",
      "torch_version", "types", "utils/data/", "utils/model_zoo", "version", "xpu"),
     ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
     ("dialects/",),
-    ("_api", "__init__", "__main__"),
+    ("_api", "_prims_common/", "nn/attention/block_mask", "nn/attention/flex_attention", "__init__", "__main__"),
 ]
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import types
+import importlib
 import weakref
 
 from .._core import levels, lifetimes, overriding, passes, tangents_off
-from .._core.composite import COMPOSITES
 from .._core.record import thread
 from .._core.storage import REPLAY
 from .._tensor import Tensor, TensorMeta
@@ -123,10 +122,6 @@ def _parse_to(*args, **kwargs):
     return (*_asked(args, **kwargs), flags[0] if flags else bool(rest["non_blocking"]), rest["memory_format"])
 
 
-_nn = types.SimpleNamespace(_parse_to=_parse_to, _test_warn_in_autograd=_functions._TestWarnInAutograd.apply,
-                            **{p.rpartition(".")[2]: f for p, f in COMPOSITES.items() if p.startswith("torch._C._nn.")})
-
-
 class _Keys(type):
     def __getattr__(cls, name):
         if name.startswith("_"):
@@ -198,3 +193,9 @@ class _ExcludeDispatchKeyGuard(contextlib.nullcontext):
 
 class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
     """Likewise, to parts of it."""
+
+
+def __getattr__(name):
+    if name == "_nn":  # it needs torch.nn and torch.ops, which need this module
+        return importlib.import_module("._nn", __name__)
+    raise AttributeError(f"module 'torch._C' has no attribute '{name}'")

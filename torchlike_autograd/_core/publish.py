@@ -46,6 +46,33 @@ def _fill():
                 and not path.startswith("torch._foreach_"):
             continue
         _table[path] = f if type(f) is not FunctionType else _reroutable(path, f) if path.rpartition(".")[2] in _PLAIN else _explained(path, f)
+    for path, f in _table.items():
+        body = body_of(f)
+        if body is not None and "._" in body.__module__ and path.startswith("torch.") and "._" not in path:
+            _at_home(body, path)
+
+
+def body_of(f):
+    """The Python function that knows the names of `f`: itself, or what a callable in C stands for; None for anything else."""
+    if type(f) is FunctionType:
+        return f
+    within = getattr(f, "__wrapped__", None)
+    return within if type(within) is FunctionType and hasattr(within, "recipes") else None
+
+
+# Functions of torch.nn.functional that say that they come from torch._C._nn.
+_BELOW = frozenset(("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid", "one_hot",
+                    "scaled_dot_product_attention", "softplus", "softshrink"))
+
+
+def _at_home(f, path):
+    """Let a function say that it comes from the public module that it is found in: by that and its name it is pickled."""
+    module, _, name = path.rpartition(".")
+    if module == "torch.nn.functional" and name in _BELOW:
+        module = "torch._C._nn"
+    f.__module__ = __package__.partition(".")[0] + module[len("torch"):]
+    if f.__qualname__.startswith(("f_", "_")):
+        f.__qualname__ = name
 
 
 def _overridable(f, path):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .._core import publish as _publish
 from ..compiler import disable, is_compiling, reset
+from . import config
 from .eval_frame import OptimizedModule
 
-__all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "disable", "graph_break", "is_compiling",
+__all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "graph_break", "is_compiling",
            "mark_dynamic", "mark_static_address", "reset"]
 
 

@@ -124,7 +124,7 @@ def type_(self, dtype=None, non_blocking=False, **kwargs):
         return f"torch.{prefix}{self.dtype.char_name}Tensor"
     if dtype is Tensor:
         return cast(self, config.default_dtype())
-    if getattr(dtype, "is_cuda", False) or (isinstance(dtype, str) and dtype.startswith("torch.cuda.")):
+    if getattr(dtype, "is_cuda", False) is True or (isinstance(dtype, str) and dtype.startswith("torch.cuda.")):
         return _on_cuda(self, dtype)
     if isinstance(dtype, str):
         if dtype not in LEGACY:

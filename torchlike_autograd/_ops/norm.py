@@ -268,7 +268,8 @@ def _euclidean_dist(x1, x2):
 
 
 def _scale(t, out):
-    return jnp.where(out == 0, 0, t / out)
+    zero = out == 0
+    return jnp.where(zero, 0, t / jnp.where(zero, 1, out))  # the second choice is for the way back, which would divide 0 by 0
 
 
 def _toward(t, out, x1, x2):

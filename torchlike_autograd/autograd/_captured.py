@@ -37,7 +37,7 @@ def _collect(f, found, seen, depth):
             _collect(x, found, seen, depth - 1)
     elif isinstance(f, MethodType):
         _collect(f.__func__, found, seen, depth - 1)
-    elif isinstance(f, FunctionType) and not (f.__module__ or "").startswith(_HOME):
+    elif isinstance(f, FunctionType) and not f.__globals__.get("__name__", "").startswith(_HOME):
         _of_function(f, found, seen, depth)
 
 

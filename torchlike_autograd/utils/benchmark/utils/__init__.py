@@ -1,0 +1,1 @@
+"""torch.utils.benchmark.utils (layer 8): where its parts live."""

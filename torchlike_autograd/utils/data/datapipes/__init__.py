@@ -1,0 +1,5 @@
+"""torch.utils.data.datapipes (layer 8): datasets made from others by methods."""
+
+from . import datapipe, iter
+
+__all__ = ["datapipe", "iter"]
