@@ -12,7 +12,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))  # for compat_matrix, which is not installed
 
 import torchlike_autograd as torch  # noqa: E402
-from torchlike_autograd._core import config, record, rng  # noqa: E402
+from torchlike_autograd._core import config, execute, record, rng  # noqa: E402
 
 
 def _state():
@@ -26,6 +26,7 @@ def sealed():
     """Fails the test that leaves a mode, a setting or a module behind; seeds and restores the generator."""
     before, stream = _state(), rng.get_rng_state()
     torch.manual_seed(0)
+    execute._places.clear()  # all tests look at the counters on one line
     yield
     rng.set_rng_state(stream)
     after = _state()

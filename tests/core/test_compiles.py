@@ -226,8 +226,46 @@ def test_many_structures_that_only_look_are_compiled_when_that_pays(counts, monk
         for _ in range(3):
             for n in range(20):
                 assert (torch.cat([w] * (n + 1)) * 2).sum().item() == 6.0 * (n + 1)
-    assert c.compiles == (execute.CREDIT_START - execute.EASE) // execute.COMPILE + 1
+    assert c.compiles == 2 + 2  # two a round: until one of them has run again, others of the same line wait
     assert c.compiles + c.op_by_op + c.hits == 60
+    with counts() as c:
+        for _ in range(2):
+            for n in range(20):
+                _on_a_line_of_its_own(n, lambda n=n: torch.cat([w] * (n + 2)) + 2)
+    assert c.compiles == (execute.CREDIT_START - execute.EASE) // execute.COMPILE + 1 - 4
+
+
+def _on_a_line_of_its_own(n, make):
+    """Look at what `make` records, from line n of a file of its own."""
+    exec(compile("\n" * n + "make().sum().item()", "lines.py", "exec"), {"make": make})
+
+
+def test_episodes_of_any_length_are_not_compiled_each(counts):
+    """A place whose programs never run again runs new ones op by op, whatever they are part of; one that is hit is trusted again."""
+    w = torch.ones(4, requires_grad=True)
+
+    def episode(n):
+        logs = []
+        for t in range(n):
+            p = torch.softmax(w * (t + 1), 0)
+            p.max().item()
+            logs.append(torch.log(p[0]) * t)
+        torch.stack(logs).sum().backward()
+        with torch.no_grad():
+            w.sub_(0.01 * w.grad)
+        w.grad = None
+        return w.sum().item()
+
+    lengths = [3, 4, 5, 6, 7, 8, 9]
+    first = [episode(n) for n in lengths]
+    with torch.no_grad():
+        w.fill_(1)
+    np.testing.assert_allclose([episode(n) for n in lengths], first, rtol=1e-5)
+    with counts() as c:
+        for n in lengths:
+            episode(n + 20)
+    assert c.compiles <= 2
+    assert c.op_by_op >= 5
 
 
 def test_numbers_that_change_and_numbers_that_stay():

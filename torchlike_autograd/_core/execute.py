@@ -2,8 +2,8 @@
 
 A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a structure without a
 backward pass, such as a printed value or the setting up of a script, and a very long one are compiled when they come a second time, where they can run on
-the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, new structures run op by op until that has
-taken as long as compiling them would.  Both ways run the same Forms.
+the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, or where a place compiles in vain, new
+structures run op by op until that has taken as long as compiling them would.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from .._ops.spec import Pullback
 from . import config, donation, guards, levels, placed, record, sightings
 from .host import host_function
+from .lines import user_line
 from .loops import merged
 from .plan import StageForm
 from .program import Program, run_step
@@ -206,7 +207,7 @@ def _waits(program):
     """Whether a program that is not compiled yet runs op by op once more."""
     if program.runs < 2 and _can_wait(program):
         return True
-    if _credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program)):
+    if (_credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program))) and not (_on_host(program) and _in_vain()):
         return False
     return program.spent < program.prefix.weight * (stats["compile_seconds"] + _GUESS[0]) / (_operators[0] + _GUESS[1])
 
@@ -248,10 +249,17 @@ _call = _call_compiled_program if native is None else native.run
 
 def _can_wait(program):
     """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
-    if program.placed:
-        return False
-    once = program.prefix.weight > LONG or (not program.graph and not any(map(_trains, program.steps)))
-    return once and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
+    return (program.prefix.weight > LONG or (not program.graph and not any(map(_trains, program.steps)))) and _on_host(program)
+
+
+def _on_host(program):
+    return not program.placed and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
+
+
+def _in_vain():
+    """Whether the last two programs that were compiled at this place never ran again: its structure changes from turn to turn, as that of episodes does."""
+    _, *last = _places.get(user_line(), _NOWHERE)
+    return None not in last and all(p.runs == runs for p, runs in last)
 
 
 def _trains(step):
@@ -409,23 +417,22 @@ def clear_caches():
 
 
 advice = [True]  # whether a place that keeps compiling is told so
-_places: dict = {}  # line of user code -> [compiles there, last program]
+_places: dict = {}  # line of user code -> [compiles there, the last two programs, each with its runs when it was compiled]
+_NOWHERE = 0, None, None
 
 
 def _explain_recompiles(program):
     """Warn once when one place keeps compiling, naming what differs."""
-    from .lines import user_line
-
     place = user_line()
     if place is None:
         return
-    entry = _places.setdefault(place, [0, None])
+    entry = _places.setdefault(place, list(_NOWHERE))
     entry[0] += 1
     if entry[0] == 8 and advice[0]:
         warnings.warn_explicit(
-            f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[1], program)}. "
+            f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[2][0], program)}. "
             "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
-    entry[1] = program
+    entry[1:] = entry[2], (program, program.runs)
 
 
 def _difference(a, b):

@@ -14,7 +14,7 @@ def _(torch):
     for look in (False, True):
         seen = []
         y = _graph(torch, seen)
-        value = y.item() if look else None
+        value = torch.tensor(y.item()) if look else None
         y.backward()
         yield f"looked {look}", seen, value
 

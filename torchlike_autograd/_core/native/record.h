@@ -140,14 +140,14 @@ static int too_big(PyObject **ins, Py_ssize_t n)
 }
 
 /* The remembered edge for a call, new; NULL without an error where there is none.  The tape is moved along it, the numbers are noted.
-   target: the Value that the result will replace, or NULL; several: whether an edge with several results will do. */
-static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n, PyObject *target, int several)
+   target: the Value that the result will replace, or NULL; several: whether an edge with several results will do; fresh: whether a new edge may be made. */
+static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n, PyObject *target, int several, int fresh)
 {
     PyObject *label = label_of(tape, spec, mode, ins, n);
     if (label == NULL)
         return NULL;
     PyObject *next = SLOT(st, st_tape) == tape ? PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), label) : NULL;
-    if (next == NULL && target == NULL && SLOT(st, st_tape) == tape && !PyErr_Occurred() && !too_big(ins, n))
+    if (next == NULL && fresh && SLOT(st, st_tape) == tape && !PyErr_Occurred() && !too_big(ins, n))
         next = extended(tape, spec, mode, label, ins, n);
     Py_DECREF(label);
     if (next == NULL || Py_TYPE(next) != Prefix || (SLOT(next, prefix_aval) == NULL && !several) || (target != NULL && !takes(target, next)))
@@ -168,7 +168,7 @@ static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObje
 
 static PyObject *follow(PyObject *st, PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n, PyObject *target)
 {
-    return follow_any(st, tape, spec, mode, ins, n, target, 0);
+    return follow_any(st, tape, spec, mode, ins, n, target, 0, target == NULL);
 }
 
 /* The Value that an edge makes, new. */
@@ -244,7 +244,7 @@ static PyObject *record_all(PyObject *spec, PyObject *mode, PyObject **ins, Py_s
     if (locked < 0)
         return NULL;
     PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *out = NULL, *tape = tape_for(st, own, ins, n);
-    PyObject *edge = tape == NULL ? NULL : follow_any(st, tape, spec, own, ins, n, NULL, 1);
+    PyObject *edge = tape == NULL ? NULL : follow_any(st, tape, spec, own, ins, n, NULL, 1, 1);
     if (edge != NULL) {
         out = results_of(tape, edge);
         Py_DECREF(edge);

@@ -273,8 +273,17 @@ static PyObject *speed_write(PyObject *module, PyObject *const *args, Py_ssize_t
     return write_value(args[0], args[1]) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* hot.twin: the flat inputs `flat` of a `_` twin of flat[0], followed where the edge is remembered and the result has the target's type; under the lock from
-   the reading to the writing, so that what another thread writes is not lost.  NULL without an error where the general way has to go. */
+/* Whether no argument of a write shows the memory of its target, so that nothing is left to refuse but types (repeats.check_twin). */
+static int apart(PyObject **flat, int n)
+{
+    for (int k = 1; k < n; k++)
+        if (PyObject_TypeCheck(flat[k], Tensor) && (flat[k] == flat[0] || !IS_NONE(TENSOR(flat[k])->cell)))
+            return 0;
+    return 1;
+}
+
+/* hot.twin: the flat inputs `flat` of a `_` twin of flat[0], followed where the edge is remembered, or new and plain, and the result has the target's type;
+   under the lock from the reading to the writing, so that what another thread writes is not lost.  NULL without an error where the general way has to go. */
 static PyObject *twin(PyObject *spec, PyObject **flat, int n)
 {
     PyObject *t = flat[0], *ins[MOST], *out = NULL, *edge = NULL, *new = NULL, *tape = NULL;
@@ -298,7 +307,7 @@ static PyObject *twin(PyObject *spec, PyObject **flat, int n)
         goto done;
     PyObject *mode = leaf != Py_None ? LEAF : grad ? INPLACE : NOGRAD;
     tape = tape_for(st, mode, ins, n);
-    edge = tape == NULL ? NULL : follow(st, tape, spec, mode, ins, n, old);
+    edge = tape == NULL ? NULL : follow_any(st, tape, spec, mode, ins, n, old, 0, apart(flat, n));
     if (edge != NULL)
         new = result_of(tape, edge);
     if (new != NULL && leaf != Py_None) {
