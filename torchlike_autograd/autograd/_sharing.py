@@ -12,6 +12,7 @@ from .._core.engine import end_of
 from .._core.nodes import Leaf, observed, step_of
 from .._core.record import LEAF, thread
 from .._core.shapes import view_strides
+from .._ops.spec import Form
 
 _RESHAPED = {"ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"}
 _PERMUTED = {"TBackward0", "TransposeBackward0", "PermuteBackward0"}
@@ -45,9 +46,11 @@ def followed(place, g, targets, create_graph):
 
 def _back(step, tape, g):
     """The gradient of a step's one input as torch's formula for it gives it, where that is `g` or a view of it; else None."""
-    if step.kind != "op" or step.mode == LEAF or step.wanted != (0,) or len(step.out_avals) != 1 or step.form.silent or observed(tape, step.first):
-        return None
     form = step.form
+    if step.kind != "op" or type(form) is not Form or step.mode == LEAF or step.wanted != (0,) or len(step.out_avals) != 1:
+        return None  # a Form of another type moves into or out of a level, or works inside of one
+    if form.silent or observed(tape, step.first):
+        return None
     if form.node in _RESHAPED:
         shape = form.avals[0].shape
         return g.view(shape) if view_strides(g.shape, g.stride(), shape) is not None else None

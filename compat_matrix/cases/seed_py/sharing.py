@@ -115,3 +115,22 @@ def _(torch):
     optimizer.step()
     optimizer.zero_grad(set_to_none=False)
     yield "zeroed by an optimizer", n, w
+
+
+@case("seed_py.sharing.mapped")
+def _(torch):
+    x, h = leaf(torch), torch.ones(2, 3)
+    out = torch.func.vmap(lambda row: row.view(3))(x)
+    out.backward(h)
+    yield "mapped view", x.grad
+    x, h = leaf(torch), torch.ones(2, 3)
+    torch.func.vmap(lambda row: row.t(), in_dims=1, out_dims=1)(x).backward(h)
+    yield "mapped columns", x.grad
+    z = torch.arange(6.0).reshape(2, 3)
+    o, pull = torch.func.vjp(lambda q: torch.func.vmap(lambda row: (row * row).sum().view(1))(q), z)
+    yield "vjp of a map", pull(torch.ones_like(o))
+    o, pull = torch.func.vjp(lambda q: torch.func.vmap(lambda row: row.view(3, 1))(q).view(3, 2), z)
+    yield "vjp of mapped views", pull(torch.ones_like(o))
+    o, pull = torch.func.vjp(lambda q: q.view(6), z)
+    yield "vjp of a view", pull(torch.arange(6.0)), torch.func.vmap(pull)(torch.eye(6))
+    yield "jacobian", torch.func.jacrev(lambda q: q.t())(z), torch.autograd.functional.jacobian(lambda q: q.view(6), z, vectorize=True)
