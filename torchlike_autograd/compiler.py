@@ -14,12 +14,15 @@ __all__ = ["allow_in_graph", "assume_constant_result", "cudagraph_mark_step_begi
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False, recompile_limit=None,
             isolate_recompiles=False, shapes_spec=None):
-    """`model` as it is: what it records runs as compiled programs already."""
+    """A function as it is, a module in an `OptimizedModule`: what they record runs as compiled programs already."""
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, name=name, disable=disable)
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    return model
+    from ._dynamo.eval_frame import OptimizedModule
+    from .nn.modules.module import Module
+
+    return OptimizedModule(model) if isinstance(model, Module) and not disable else model
 
 
 def disable(fn=None, recursive=True, *, reason=None):

@@ -14,7 +14,8 @@ from .._core.record import LEAF, thread
 from .._core.shapes import view_strides
 from .._ops.spec import Form
 
-_RESHAPED = {"ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0", "UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"}
+_VIEWED = {"ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0"}
+_SQUEEZED = {"UnsqueezeBackward0", "SqueezeBackward0", "SqueezeBackward1", "SqueezeBackward2"}
 _PERMUTED = {"TBackward0", "TransposeBackward0", "PermuteBackward0"}
 
 
@@ -51,11 +52,12 @@ def _back(step, tape, g):
         return None  # a Form of another type moves into or out of a level, or works inside of one
     if form.silent or observed(tape, step.first):
         return None
-    if form.node in _RESHAPED:
+    shown = thread.state.grad and g.requires_grad  # in a graph, where it is seen which operators torch uses
+    if form.node in _VIEWED or (form.node in _SQUEEZED and not shown):
         shape = form.avals[0].shape
         return g.view(shape) if view_strides(g.shape, g.stride(), shape) is not None else None
     if form.node in _PERMUTED:
-        return g.permute(_dims_back(form))
+        return None if form.op.layout is None or shown else g.permute(_dims_back(form))
     return g if form.node == "AliasBackward0" or form.pullback((0,), (0,)).passes == (0,) else None
 
 
