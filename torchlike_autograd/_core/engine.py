@@ -26,7 +26,7 @@ from .refusals import look
 from .shapes import contiguous_strides
 from .speed import native
 from .storage import as_detached, with_history, write
-from .through import pull_of, results, stage_of, with_results
+from .through import HELD, pull_of, results, stage_of, with_results
 from .versions import check
 
 
@@ -339,7 +339,10 @@ def value_at(tape, slot):
         return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
     v = tape.kept.get(slot)
     if v is None:
-        raise errors.second_time()
+        v = HELD.get((tape, slot))
+        if v is None:
+            raise errors.second_time()
+        return v
     if slot >= 0 and v.tape is None and v.leaf is None and slot_table(tape.prefix)[slot][1]:
         graph = Value(v.aval, True, tape, slot)
         graph.array, leaf = v.array, tape.leaves.get(slot)

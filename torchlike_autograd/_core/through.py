@@ -69,18 +69,26 @@ def _replaced(stage, pulls):
     return out
 
 
+HELD: dict = {}  # (tape, slot) -> a result that is read while its tape may end
+
+
 class results:
-    """A context in which a tape has the results in `slots`: those that it did not keep are computed again, under their own place in the graph."""
+    """A context in which a tape has the results in `slots`: those that it did not keep are computed again, under their own place in the graph; those of an
+    open tape are held, as it may be full before all of them are read."""
 
     def __init__(self, tape, slots):
-        self.tape, self.made = tape, []
-        if not tape.open:
-            self.made = [s for s in dict.fromkeys(slots) if s not in tape.kept]
+        self.tape, self.made, self.held = tape, [], ()
+        slots = dict.fromkeys(slots)
+        if tape.open:
+            self.held = [(tape, s) for s in slots if (tape, s) not in HELD]
+        else:
+            self.made = [s for s in slots if s not in tape.kept]
 
     def __enter__(self):
         """True, or False where something is missing."""
         from .saved import result_again  # cycle: it reads values as the engine does
 
+        HELD.update(zip(self.held, [self.tape.values[s] for _, s in self.held]))
         for i, s in enumerate(self.made):
             v = result_again(self.tape, s)
             if v is None:
@@ -91,8 +99,10 @@ class results:
         return True
 
     def __exit__(self, *exc):
+        for place in self.held:
+            HELD.pop(place, None)
         for s in self.made:
             self.tape.kept.pop(s, None)
 
 
-__all__ = ["ResultPullback", "pull_of", "results", "stage_of", "with_results"]
+__all__ = ["HELD", "ResultPullback", "pull_of", "results", "stage_of", "with_results"]
