@@ -160,3 +160,24 @@ def test_threads_lose_nothing():
         sys.setswitchinterval(before)
     assert counter.item() == 120
     assert leaf.grad.tolist() == [60.0] * 3
+
+
+@pytest.mark.parametrize("limit", [2, 3, 5, 8, 13])
+def test_a_record_that_is_full_while_gradients_are_recorded(limit):
+    """Results that the formulas read are there whenever the record ends: exp, softmax and norms pulled back with a graph of their own."""
+
+    def orders():
+        x = torch.linspace(0.1, 1, 6, dtype=torch.float64).reshape(2, 3).requires_grad_()
+        y = torch.cosine_similarity(x.exp(), x.softmax(1), 1).tanh() * x.norm()
+        found = [y.sum()]
+        for _ in range(3):
+            found.append(torch.autograd.grad(found[-1].sum(), x, create_graph=True)[0])
+        return [t.tolist() for t in found]
+
+    expected, before = orders(), config.get("record_limit")
+    config.set("record_limit", limit)
+    try:
+        for mine, theirs in zip(orders(), expected, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-10)
+    finally:
+        config.set("record_limit", before)

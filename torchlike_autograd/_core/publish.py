@@ -71,7 +71,7 @@ def _at_home(f, path):
     if module == "torch.nn.functional" and name in _BELOW:
         module = "torch._C._nn"
     f.__module__ = __package__.partition(".")[0] + module[len("torch"):]
-    if f.__qualname__.startswith(("f_", "_")):
+    if f.__qualname__.startswith(("f_", "_")) and f"{module}.{f.__qualname__}" not in _table:
         f.__qualname__ = name
 
 

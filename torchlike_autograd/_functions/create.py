@@ -41,6 +41,9 @@ def _put(t, key, requires_grad):
     return t
 
 
+_MOST = 1 << 63
+
+
 def sizes(name, size):
     """A shape from varargs or one sequence; torch's errors."""
     if not size:
@@ -54,6 +57,8 @@ def sizes(name, size):
             if (isinstance(n, bool) and i == 0) or not hasattr(n, "__index__"):  # only the first says whether they are ints
                 raise _bad_size(name, i, n, listed)
             n = n.__index__()
+        if n >= _MOST:
+            raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"Overflow when unpacking long long")
         out.append(n)
     return tuple(out)
 
