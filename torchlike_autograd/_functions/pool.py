@@ -95,7 +95,8 @@ def _max_pool(n):
         return out if return_indices else out[0]
 
     _published(plain, f"max_pool{n}d", f"torch.max_pool{n}d", doc="The maximum of each window.")
-    _published(function, f"_max_pool{n}d", f"torch.nn.functional.max_pool{n}d", f"torch.nn.functional._max_pool{n}d", doc="The maximum of each window, with its index if asked for.")
+    _published(function, f"_max_pool{n}d", f"torch.nn.functional.max_pool{n}d", f"torch.nn.functional._max_pool{n}d",
+               doc="The maximum of each window, with its index if asked for.")
     _published(with_indices, f"max_pool{n}d_with_indices", f"torch.nn.functional.max_pool{n}d_with_indices", doc="The maximum of each window and its index.")
     if n == 1:
         _published(torch_with_indices, "max_pool1d_with_indices", "torch.max_pool1d_with_indices", doc="The maximum of each window and its index.")
