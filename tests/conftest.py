@@ -53,3 +53,12 @@ class Counts:
 @pytest.fixture
 def counts():
     return Counts
+
+
+@pytest.fixture
+def credit():
+    """Compiling is not held back by what other tests have spent, nor others by this one."""
+    before = execute._credit[0]
+    execute._credit[0] = execute.CREDIT_START
+    yield
+    execute._credit[0] = before

@@ -7,13 +7,7 @@ import torchlike_autograd as torch
 from torchlike_autograd._core import execute
 
 
-@pytest.fixture(autouse=True)
-def credit():
-    """Compiling is not held back by what other tests have spent."""
-    before = execute._credit[0]
-    execute._credit[0] = execute.CREDIT_START
-    yield
-    execute._credit[0] = before
+pytestmark = pytest.mark.usefixtures("credit")
 
 
 def _params(*shapes):

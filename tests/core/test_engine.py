@@ -162,7 +162,7 @@ def test_threads_lose_nothing():
     assert leaf.grad.tolist() == [60.0] * 3
 
 
-def test_a_record_that_is_full_while_gradients_are_recorded():
+def test_a_record_that_is_full_while_gradients_are_recorded(credit):
     """Results that the formulas read are there whenever the record ends."""
 
     def twice(f):

@@ -90,7 +90,7 @@ def test_a_loop_that_reads_the_other_one_stays_behind_it():
 
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
-def test_recurrent_layers_run_twice_and_not_three_times(kind, monkeypatch):
+def test_recurrent_layers_run_twice_and_not_three_times(kind, monkeypatch, credit):
     seen = []
 
     def counted(closed):
