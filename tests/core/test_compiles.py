@@ -6,7 +6,6 @@ import pytest
 import torchlike_autograd as torch
 from torchlike_autograd._core import execute
 
-
 pytestmark = pytest.mark.usefixtures("credit")
 
 
