@@ -19,12 +19,11 @@ from .dispatch import inplace, into, run
 from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
 from .overriding import Overridden
 from .record import number_kind
+from .shapes import as_long
 
 NUMBERS = (float, int, bool, complex)
 _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other",
             "element": "elements", "test_element": "test_elements"}
-
-_LARGE = 1 << 63
 
 
 class Mismatch(TypeError):
@@ -35,9 +34,7 @@ class Mismatch(TypeError):
 
 def _int(x):
     if type(x) is int:
-        if -_LARGE <= x < _LARGE:
-            return x
-        raise ValueError("Overflow when unpacking long long")
+        return as_long(x)
     if isinstance(x, (bool, np.bool_)):
         raise Mismatch
     if isinstance(x, (int, np.integer)) or (isinstance(x, Tensor) and x.dtype.category == dtypes.INT and x.numel() == 1):

@@ -132,6 +132,11 @@ def no_requires_grad_in_transforms():
         "requires_grad_() outside of a function being transformed instead.")
 
 
+def not_unpacked(name, parameter, i, why):
+    """The i-th element of a list of ints that is no int of 64 bits."""
+    return TypeError(f"{name}(): argument '{parameter}' failed to unpack the object at pos {i + 1} with error \"{why}")
+
+
 def no_retain_grad_in_transforms():
     """`retain_grad` inside of a transformed function."""
     return RuntimeError(

@@ -207,7 +207,7 @@ def _waits(program):
     """Whether a program that is not compiled yet runs op by op once more."""
     if program.runs < 2 and _can_wait(program):
         return True
-    if (_credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program))) and not (_on_host(program) and _in_vain()):
+    if (_credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program))) and not (_in_vain() and _on_host(program)):
         return False
     return program.spent < program.prefix.weight * (stats["compile_seconds"] + _GUESS[0]) / (_operators[0] + _GUESS[1])
 

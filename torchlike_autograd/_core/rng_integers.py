@@ -28,6 +28,7 @@ from .rng_draws import (
 from .rng_math import u8
 from .rng_stream import Generator
 from .saying import warn
+from .shapes import as_long
 
 _INT64 = np.iinfo(np.int64)
 
@@ -40,7 +41,7 @@ def randint(gen: Generator, low: int, high: int | None, shape: Shape, dtype: DTy
     64-bit words as they are.
     """
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
-    low, high = _int64(low), high if high is None else _int64(high)
+    low, high = as_long(operator.index(low)), high if high is None else as_long(operator.index(high))
     if high is None and low == _INT64.min:
         return _random_int64(gen, size, dtype).reshape(shape)
     low, last = _integer_bounds(low, high, dtype)
@@ -49,13 +50,6 @@ def randint(gen: Generator, low: int, high: int | None, shape: Shape, dtype: DTy
         words = gen.long_words(size) if span >= 2**28 else gen.words(size)
     values = words % u8(span) + u8(low % 2**64)
     return narrow(values.view(np.int64), dtype).reshape(shape)
-
-
-def _int64(value: int) -> int:
-    value = operator.index(value)
-    if not _INT64.min <= value <= _INT64.max:
-        raise ValueError("Overflow when unpacking long long")
-    return value
 
 
 def _random_int64(gen: Generator, size: int, dtype: np.dtype) -> np.ndarray:

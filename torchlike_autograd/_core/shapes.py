@@ -8,6 +8,19 @@ import operator
 __all__ = ["broadcast", "contiguous_strides", "numel", "wrap_dim", "wrap_dims"]
 
 numel = math.prod
+OVERFLOW = "Overflow when unpacking long long"
+
+
+def is_long(n: int) -> bool:
+    """Whether an int has 64 bits."""
+    return -(1 << 63) <= n < 1 << 63
+
+
+def as_long(n: int) -> int:
+    """An int of 64 bits; torch's ValueError for a larger one."""
+    if not is_long(n):
+        raise ValueError(OVERFLOW)
+    return n
 
 
 def wrap_dim(dim: int, ndim: int, *, scalar_ok: bool = True) -> int:
@@ -15,8 +28,8 @@ def wrap_dim(dim: int, ndim: int, *, scalar_ok: bool = True) -> int:
     n = ndim
     if n == 0 and scalar_ok:
         n = 1
-    if not -n <= dim < n and not -(1 << 63) <= dim < 1 << 63:
-        raise ValueError("Overflow when unpacking long long")
+    if not -n <= dim < n:
+        as_long(dim)
     if n == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if not -n <= dim < n:

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .._tensor import Tensor, from_array
-from . import devices, dtypes, layouts, overriding
+from . import devices, dtypes, errors, layouts, overriding
 from .rng_stream import Generator
+from .shapes import OVERFLOW, as_long, is_long
 
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
@@ -215,11 +216,11 @@ def _unpacked(name, sig, args, kwargs):
         for i, n in enumerate(x):
             if not isinstance(n, (bool, np.bool_)) and not _is_int(n):
                 wrong = f'type must be tuple of ints,but got {type_name(n)}"'
-            elif isinstance(n, int) and not -(1 << 63) <= n < 1 << 63:
-                wrong = "Overflow when unpacking long long"
+            elif isinstance(n, int) and not is_long(n):
+                wrong = OVERFLOW
             else:
                 continue
-            return TypeError(f"{name}(): argument '{p.name}' failed to unpack the object at pos {i + 1} with error \"{wrong}")
+            return errors.not_unpacked(name, p.name, i, wrong)
     return None
 
 
@@ -389,9 +390,7 @@ def _plain_number(x, word):
             return _plain_number(x, "int")
         if not all(type(n) is int for n in x):
             return type(x)([_plain_number(n, "int") for n in x]) if type(x) in (list, tuple) else x
-    if word == "int" and x is not None and not -(1 << 63) <= x < 1 << 63:
-        raise ValueError("Overflow when unpacking long long")
-    return x
+    return as_long(x) if word == "int" and x is not None else x
 
 
 def int_dim(name, dim):

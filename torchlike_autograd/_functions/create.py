@@ -14,6 +14,7 @@ from .._core.nothing import Nothing
 from .._core.numeric import cannot_hold, check_number, check_stored
 from .._core.record import number_kind, record_op
 from .._core.saying import warn
+from .._core.shapes import OVERFLOW, is_long
 from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -41,9 +42,6 @@ def _put(t, key, requires_grad):
     return t
 
 
-_MOST = 1 << 63
-
-
 def sizes(name, size):
     """A shape from varargs or one sequence; torch's errors."""
     if not size:
@@ -57,16 +55,15 @@ def sizes(name, size):
             if (isinstance(n, bool) and i == 0) or not hasattr(n, "__index__"):  # only the first says whether they are ints
                 raise _bad_size(name, i, n, listed)
             n = n.__index__()
-        if n >= _MOST:
-            raise TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"Overflow when unpacking long long")
+        if not is_long(n):
+            raise errors.not_unpacked(name, "size", i, OVERFLOW)
         out.append(n)
     return tuple(out)
 
 
 def _bad_size(name, i, n, listed):
     if i:
-        return TypeError(f"{name}(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must be tuple of ints,but got "
-                         f"{type(n).__name__}\"")
+        return errors.not_unpacked(name, "size", i, f'type must be tuple of ints,but got {type(n).__name__}"')
     found = f"but found element of type {type(n).__name__} at pos 0" if listed else f"not {type(n).__name__}"
     return TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, {found}")
 

@@ -10,6 +10,7 @@ from .._core import config, dtypes
 from .._core.composite import composite
 from .._core.numeric import limits, overflows, say_once
 from .._core.saying import warn
+from .._core.shapes import as_long
 from .._tensor import Tensor, from_array
 from .create import _dtype, _dtype_of_number, filled, placed
 
@@ -195,8 +196,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     dtype = dtype if dtype is None else _dtype(dtype)
     if kind in _PLAIN and device is None and (dtype is None or dtype.category == _CATEGORY[kind] >= dtypes.FLOAT) and not (
             kind is float and 0 < abs(data) < 3e-38):  # XLA flushes subnormals
-        if kind is int and not -(1 << 63) <= data < (1 << 63):
-            raise ValueError("Overflow when unpacking long long")
+        if kind is int:
+            as_long(data)
         return placed(filled((), data, dtype or _dtype_of_number(data)), None, requires_grad)
     return placed(from_data(data, dtype, copy=True), device, requires_grad)
 

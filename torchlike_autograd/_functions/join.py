@@ -11,7 +11,7 @@ from .._core import dtypes, words
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run
 from .._core.numeric import say_once
-from .._core.shapes import broadcast, contiguous_strides, wrap_dim
+from .._core.shapes import as_long, broadcast, contiguous_strides, wrap_dim
 from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -338,8 +338,8 @@ def _split(t, size, dim):
         if error is not None:
             raise error
         _, size, dim = (words.unpacked(path, given, {}) or (given,))[0]
-    elif not -(1 << 63) <= size < 1 << 63:
-        raise ValueError("Overflow when unpacking long long")
+    else:
+        as_long(size)
     if name == "split_with_sizes":
         return view_of(t, "split_with_sizes", split_sizes=ints(size if isinstance(size, (list, tuple)) else (size,)), dim=dim)
     return view_of(t, "split.Tensor", split_size=size, dim=dim)
@@ -414,9 +414,7 @@ def _sections(t, cuts, dim):
     else:
         if cuts <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {cuts}")
-        if cuts >= 1 << 63:
-            raise ValueError("Overflow when unpacking long long")
-        small, extra = divmod(n, cuts)
+        small, extra = divmod(n, as_long(cuts))
         edges = [i * small + min(i, extra) for i in range(cuts + 1)]
         starts, stops = edges[:-1], edges[1:]
     for a, b in zip(starts, stops):
