@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from .nodes import Leaf
 from .plan import useful_slots
+from .program import walked
 from .record import slot_table, thread
 
 _NOTHING = frozenset()
@@ -61,9 +64,8 @@ def mark_useful(p):
     """With targets given: for each tape, the slots from which a target can be reached."""
     if p.targets is None:
         return
-    tapes = _tapes_below(p.frontier)
     p.useful = {}
-    for tape in sorted(tapes, key=lambda t: t.serial):
+    for tape in reversed(_tapes_below(p)):
         own = frozenset(_own_targets(p, tape))
         p.useful[tape] = (own, useful_slots(tape.prefix, own))
 
@@ -87,16 +89,38 @@ def _own_targets(p, tape):
             yield w[1]
 
 
-def _tapes_below(start):
-    found, stack = set(start), list(start)
-    while stack:
-        tape = stack.pop()
-        edges = [(v.tape, v.slot) if v.needs and v.tape is not None else None for v in tape.inputs] if tape.open else tape.edges
-        for e in edges:
-            if type(e) is tuple and e[0] not in found:
-                found.add(e[0])
-                stack.append(e[0])
+def _tapes_below(p):
+    """The tapes between the roots of a pass and its targets, youngest first."""
+    oldest = min((w[0].serial if type(w) is tuple else 0 for w in p.targets), default=0)
+    found, left = [], {tape: set(slots) for tape, slots in p.frontier.items()}
+    while left:
+        tape = max(left, key=_age)
+        found.append(tape)
+        for i in _outside_below(tape.prefix, frozenset(left.pop(tape))):
+            e = _edge(tape, i)
+            if e is not None and e[0].serial >= oldest:
+                left.setdefault(e[0], set()).add(e[1])
     return found
+
+
+_age = attrgetter("serial")
+
+
+def _outside_below(prefix, slots):
+    """Numbers of the outside slots below some slots: structure."""
+    key = ("below", slots)
+    out = prefix.memo.get(key)
+    if out is None:
+        out = prefix.memo[key] = tuple(-s - 1 for s in walked(prefix, slots)[0] if s < 0)
+    return out
+
+
+def _edge(tape, i):
+    """(older tape, slot) behind an outside slot, None for leaves and what needs no gradient."""
+    if not tape.open:
+        return tape.edges[i] if type(tape.edges[i]) is tuple else None
+    v = tape.inputs[i]
+    return (v.tape, v.slot) if v.needs and v.leaf is None and v.tape is not None else None
 
 
 def targets_on(p, tape):

@@ -20,6 +20,7 @@ from .._ops.spec import Pullback
 from . import config, donation, guards, levels, placed, record, sightings
 from .host import host_function
 from .lines import user_line
+from .links import leading
 from .loops import merged
 from .plan import StageForm
 from .program import Program, run_step
@@ -83,15 +84,15 @@ def flush(tape=None):
             levels.flushed(left, tape)
 
 
-ending = [None]  # f(tape): lets go what is attached to nodes that are dead (lifetimes.py)
+ending = [None]  # f(tape): lets go what is attached to nodes that are dead, gives Values of nodes that somebody holds (lifetimes.py)
 timer = [None]  # f(tape, run) while somebody times programs (profiling.py)
 
 
 def _run_pending(tape):
-    if tape.contexts or tape.extra:
-        ending[0](tape)
+    held = ending[0](tape) if tape.contexts or tape.extra else ()  # holding them keeps their graph
     if native is None or not native.flush(tape):
         _flush_generally(tape)
+    del held
 
 
 def _flush_generally(tape):
@@ -155,7 +156,9 @@ _show = _show_each if native is None else native.deliver
 def _keep(tape, program, arrays):
     """Turn the tape into a graph: edges to the outside, and the arrays that pullbacks read."""
     inputs = tape.inputs
-    tape.edges = [v.leaf or ((v.tape, v.slot) if v.tape is not None else None) if v.needs else None for v in inputs]
+    tape.edges = edges = [v.leaf or ((v.tape, v.slot) if v.tape is not None else None) if v.needs else None for v in inputs]
+    if tuple in map(type, edges):
+        tape.edges = [e if lead or type(e) is not tuple else None for e, lead in zip(edges, leading(program))]
     kept = {}
     for slot, place, aval in program.keeps:
         if slot < 0:

@@ -117,6 +117,19 @@ def sweep(tape, dying=None, cell=False):
         gone.clear()  # here their last references go, with whatever that calls
 
 
+def _ending(tape):
+    """Sweep before a flush; the Values of nodes that somebody holds without their tensors."""
+    sweep(tape)
+    return [tape.values[slot] for slot in _held_nodes(tape)]
+
+
+def _held_nodes(tape):
+    """A slot of each node that somebody holds."""
+    contexts = tape.contexts
+    return [*(first for first in contexts if getrefcount(contexts[first]) > _IDLE),
+            *(key[1] for key, node in tape.extra.items() if type(key) is tuple and node() is not None)]
+
+
 def _forget_leaves(tape, dying):
     """Let go the notes at accumulation points whose tensor and node are gone and to which no node leads."""
     alone = [(slot, leaf) for slot, leaf in (*tape.leaves.items(), *((-i - 1, v.leaf) for i, v in enumerate(tape.inputs)))
@@ -148,17 +161,11 @@ def _attached(tape, dying, more=0):
 
 
 def _held(tape, dying, more=0):
-    mask, contexts = bytearray(execute.live_mask(tape.values)), tape.contexts
+    mask = bytearray(execute.live_mask(tape.values))
     if dying is not None:
         mask[dying] = max(map(getrefcount, tape.values[dying : dying + 1])) > _IDLE + 2 + more  # this slice and the tensor
-    held = [first for first in contexts if getrefcount(contexts[first]) > _IDLE]
-    noted = [*contexts]
-    for key, found in tape.extra.items():
-        if type(key) is not tuple:
-            noted.append(key)
-        elif found() is not None:
-            held.append(key[1])
-    return bytes(mask), tuple(held), tuple(noted)
+    noted = [*tape.contexts, *(key for key in tape.extra if type(key) is not tuple)]
+    return bytes(mask), tuple(_held_nodes(tape)), tuple(noted)
 
 
 attached = _attached if native is None else native.attached
@@ -208,9 +215,7 @@ def _sweep_leaves(tape):
         return
     del leaf, v  # held by nobody here, to be counted
     mask = execute.live_mask(tape.values)
-    held = [first for first in tape.contexts if getrefcount(tape.contexts[first]) > _IDLE]
-    held += [key[1] for key, found in tape.extra.items() if type(key) is tuple and found() is not None]
-    alive = _reached(tape, mask, held)
+    alive = _reached(tape, mask, _held_nodes(tape))
     inputs = [getrefcount(v) > _IDLE + 2 for v in tape.inputs]  # the name here, and the table of what was entered
     for leaf, *slots in [places.pop(key) for key in list(places)]:
         own = len(slots) + sum(x is leaf for x in tape.leaves.values())
@@ -219,6 +224,6 @@ def _sweep_leaves(tape):
             leaf.hooks = leaf.post = leaf.prehooks = leaf.posthooks = None
 
 
-execute.ending[0] = sweep
+execute.ending[0] = _ending
 nodes.on_notes = watch_node
 gc.callbacks.append(_collecting)

@@ -5,6 +5,8 @@ The key of a program is (prefix, liveness mask): both are structure.
 
 from __future__ import annotations
 
+import math
+
 import jax.numpy as jnp
 
 from .._ops.pull_saved import saved_pullback
@@ -19,12 +21,12 @@ class Program:
     outs: slots returned; shown: those that a live Value waits for; kept: slots whose arrays stay for a backward pass (outside slots are negative);
     keeps: for each kept slot (slot, place among outs, type);
     placed: whether values are anywhere but on the host, then its pieces (placed.py);
-    graph: whether anything live can still be differentiated; arguments: outside slots passed in; steps: what runs; sources: see `results.sources_of`;
-    runs: how often; spent: seconds of runs op by op but for the first.
+    graph: whether anything live can still be differentiated; leads: see `edges_lead`; arguments: outside slots passed in; steps: what runs;
+    sources: see `results.sources_of`; runs: how often; spent: seconds of runs op by op but for the first.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "mask", "numbers", "outs", "placed", "prefix",
-                 "runs", "sent", "shown", "sources", "spent", "steps")
+    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "leads", "mask", "numbers", "outs", "placed",
+                 "prefix", "runs", "sent", "shown", "sources", "spent", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -46,6 +48,7 @@ class Program:
         self.donates = ()  # places among the arguments of those that give their memory away, see donation.py
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
         self.runs, self.spent = 0, 0.0
+        self.leads = None
 
     def function(self):
         """f(floats, ints, *arrays) -> arrays of `outs`."""
@@ -126,24 +129,50 @@ def _needed(prefix, outs, table):
     return chosen, need
 
 
+def _live(shown, table):
+    """The slots of results whose history is asked for."""
+    return {s for s in shown if table[s][1] and table[s][0].mode != LEAF}
+
+
 def _graph(prefix, shown, table):
     """Whether live values need grad, and which slots their nodes' pullbacks read."""
-    live = {s for s in shown if table[s][1] and table[s][0].mode != LEAF}
+    live = _live(shown, table)
     if not live:
         return False, set()
     freed = prefix.frees
     if not any(s.kind == "op" and s.wanted and s.first not in freed and s.mode != LEAF and True in s.needs and _keeps(s) for s in prefix.steps()[0]):
         return True, set()  # the commonest: its backward pass has been
-    needs, kept = needs_of(prefix), set()
+    return True, walked(prefix, live, freed)[1]
+
+
+def walked(prefix, starts, freed=None):
+    """(slots that can be walked to from `starts` against the calls, slots that the pullbacks of their nodes read but for those whose values were `freed`).
+
+    The second is left empty where nothing is said about `freed`.
+    """
+    needs, table, reached, kept = needs_of(prefix), slot_table(prefix), set(starts), set()
     for step in reversed(prefix.steps()[0]):
-        if not any(step.first + i in live for i in range(len(step.out_avals))) or step.mode == LEAF:
+        if not any(step.first + i in reached for i in range(len(step.out_avals))) or step.mode == LEAF:
             continue
         wanted = wanted_of(step, needs)
-        live.update(step.ins[i] for i in wanted)
-        if step.kind == "op" and wanted and step.first not in freed:
+        reached.update(step.ins[i] for i in wanted)
+        if step.kind == "op" and wanted and freed is not None and step.first not in freed:
             kept.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
     outside = {memory_of(s, table) for s in kept if s >= 0}
-    return True, kept | {s for s in outside if s < 0}  # whose versions are counted there
+    return reached, kept | {s for s in outside if s < 0}  # whose versions are counted there
+
+
+def edges_lead(program):
+    """(one byte an outside slot: 1 where the graph that stays leads there or its pullbacks read it, bytes that it keeps).
+
+    What else the tape read (what the passes on it went through) is not held by that graph: a chain of edges would hold every tape since the first.
+    """
+    if program.leads is None:
+        prefix = program.prefix
+        reached = walked(prefix, _live(program.shown, slot_table(prefix)))[0].union(program.kept)
+        size = sum(math.prod(a.shape) * a.dtype.itemsize for _, _, a in program.keeps if a is not None)
+        program.leads = bytes(-i - 1 in reached for i in range(len(prefix.steps()[1]))), size
+    return program.leads
 
 
 def _keeps(step):

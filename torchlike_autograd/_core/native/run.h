@@ -210,16 +210,31 @@ static PyObject *ready_program(PyObject *tape)
     return program;
 }
 
-/* The tape's edges to the outside, new. */
-static PyObject *edges_of(PyObject *inputs)
+static int comes_from_a_tape(PyObject *v)
 {
+    return truth(SLOT(v, v_needs)) && SLOT(v, v_leaf) == Py_None && SLOT(v, v_tape) != Py_None;
+}
+
+/* program.edges_lead, where any edge goes to a tape: new, None where none does. */
+static PyObject *edges_lead(PyObject *program, PyObject *inputs)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(inputs); i++)
+        if (comes_from_a_tape(PyList_GET_ITEM(inputs, i)))
+            return PyObject_CallOneArg(py_edges_lead, program);
+    return Py_NewRef(Py_None);
+}
+
+/* The tape's edges to the outside, new. */
+static PyObject *edges_of(PyObject *program, PyObject *inputs)
+{
+    PyObject *leads = edges_lead(program, inputs);
     Py_ssize_t n = PyList_GET_SIZE(inputs);
-    PyObject *edges = PyList_New(n);
+    PyObject *edges = leads == NULL ? NULL : PyList_New(n);
     for (Py_ssize_t i = 0; edges != NULL && i < n; i++) {
         PyObject *v = PyList_GET_ITEM(inputs, i), *edge = Py_None;
         if (truth(SLOT(v, v_needs)) && SLOT(v, v_leaf) != Py_None)
             edge = SLOT(v, v_leaf);
-        else if (truth(SLOT(v, v_needs)) && SLOT(v, v_tape) != Py_None) {
+        else if (comes_from_a_tape(v) && PyBytes_AS_STRING(leads)[i]) {
             edge = PyTuple_Pack(2, SLOT(v, v_tape), SLOT(v, v_slot));
             if (edge == NULL) {
                 Py_CLEAR(edges);
@@ -230,6 +245,7 @@ static PyObject *edges_of(PyObject *inputs)
         }
         PyList_SET_ITEM(edges, i, Py_NewRef(edge));
     }
+    Py_XDECREF(leads);
     return edges;
 }
 
@@ -251,7 +267,7 @@ static PyObject *kept_value(PyObject *tape, PyObject *entry, PyObject *arrays)
 /* execute._keep: turn the tape into a graph. */
 static int keep(PyObject *tape, PyObject *program, PyObject *arrays)
 {
-    PyObject *edges = edges_of(SLOT(tape, tape_inputs)), *kept = PyDict_New(), *keeps = SLOT(program, program_keeps);
+    PyObject *edges = edges_of(program, SLOT(tape, tape_inputs)), *kept = PyDict_New(), *keeps = SLOT(program, program_keeps);
     arrays = PySequence_Fast(arrays, "arrays is a sequence");
     int bad = edges == NULL || kept == NULL || arrays == NULL;
     for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(keeps); i++) {

@@ -88,7 +88,7 @@ static PyObject *target_of(PyObject *ref)
 static PyTypeObject *Tensor, *Value, *Counter, *Cell, *View, *Leaf, *Simple, *Array, *Tape, *Prefix, *Stage;
 static PyObject *PLAIN, *REPLAY, *the_thread, *threads;
 static PyObject *lock_acquire, *lock_release;
-static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_links, *py_write, *py_numbers, *py_sent, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare, *py_checked, *py_retain, *py_release_kept, *py_second_time;
+static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_links, *py_write, *py_numbers, *py_sent, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare, *py_checked, *py_retain, *py_release_kept, *py_edges_lead, *py_second_time;
 static PyObject *watched, *immediate, *stats, *credits, *serials, *ADD, *py_flush, *py_value_at, *py_number_at;
 static PyObject *no_numbers, *LEAF, *INPLACE, *NOGRAD, *ZERO, *ONE;
 static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern, *s_gradient;
