@@ -9,8 +9,9 @@ import numpy as np
 
 from .._core import dtypes, words
 from .._core.composite import COMPOSITES, composite, named
-from .._core.dispatch import into, run
+from .._core.dispatch import into, run, values_of, wrap
 from .._core.numeric import say_once
+from .._core.record import Value, record_op
 from .._core.shapes import as_long, broadcast, contiguous_strides, wrap_dim
 from .._core.words import type_name
 from .._ops.registry import OPS
@@ -33,7 +34,7 @@ def _joiner(name, *paths):
                 raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
         spec = spec_of(op, (("dim", operator.index(dim if axis is None else axis)),), (("L", len(tensors)),))
         if out is None:
-            return run(spec, tensors)
+            return run(spec, tensors) if len(tensors) < _MANY else wrap(record_op(spec, _apart(values_of(tensors)))[0])
         if not all(dtypes.can_cast(t.dtype, out.dtype) for t in tensors):
             raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.char_name}")
         return into(name, spec, tensors, out)
@@ -41,6 +42,23 @@ def _joiner(name, *paths):
     join.__name__ = join.__qualname__ = name
     join.__doc__ = op.doc
     return published(f"{name}(Tensor[] tensors, int dim=0)", paths=paths)(join)
+
+
+_MANY = 4  # tensors, from which on they are taken for a sample of data
+
+
+def _apart(values):
+    """Values with a copy for each that is plain data, so that the structure does not say which of them come twice, or came before.
+
+    A batch that is drawn from a replay buffer is another pattern of repetitions each time, and would be another program.
+    """
+    return [v if v.needs or v.array is None or v.tape is not None else _same(v) for v in values]
+
+
+def _same(v):
+    out = Value(v.aval, False, None, 0)
+    out.array = v.array
+    return out
 
 
 _cat, _stack = _joiner("cat", "torch.cat", "torch.concat", "torch.concatenate"), _joiner("stack", "torch.stack")
