@@ -149,6 +149,26 @@ def test_print_every_tenth(counts):
     assert c.compiles == 0, (first, c.compiles)
 
 
+def test_batches_drawn_with_repetitions_are_one_structure(counts):
+    """A replay buffer: states come twice in a batch, and the next state of one step is the state of another."""
+    ps, rng = _params((4, 8), (8,), (8, 1), (1,)), np.random.default_rng(2)
+    states = [torch.tensor(rng.standard_normal(4).astype(np.float32)) for _ in range(6)]
+
+    def step(i):
+        picked = rng.integers(0, 5, 8)
+        now, then = torch.stack([states[k] for k in picked]), torch.stack([states[k + 1] for k in picked])
+        with torch.no_grad():
+            target = _mlp(ps, then)
+        for p in ps:
+            p.grad = None
+        ((_mlp(ps, now) - target) ** 2).mean().backward()
+        _sgd(ps, 0.01)
+        x = np.stack([np.asarray(states[k]) for k in picked])
+        assert np.array_equal(now.numpy(), x)
+
+    _loop(counts, step)
+
+
 def test_same_structure_same_prefix_and_any_edit_another():
     from torchlike_autograd._core import record
 

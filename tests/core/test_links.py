@@ -19,6 +19,7 @@ def soon(monkeypatch):
     """Looked at whenever 16 tapes were linked."""
     monkeypatch.setattr(links, "LINKS", 16)
     monkeypatch.setattr(links, "_limit", [16])
+    monkeypatch.setattr(links, "SHARE", 0)
 
 
 def _kept(t):

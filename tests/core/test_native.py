@@ -5,11 +5,12 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import torchlike_autograd as torch
 from sampling import EVERYTHING
-from torchlike_autograd._core import execute, lifetimes, record
+from torchlike_autograd._core import execute, lifetimes, record, rng_math
 from torchlike_autograd._core.speed import native, source_hash
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -126,7 +127,7 @@ def test_indices_and_operands_that_the_shortcuts_do_not_take():
 
 EDGES = """
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, lifetimes, record
+from torchlike_autograd._core import execute, lifetimes, record, rng_math
 
 
 def calls():
@@ -193,3 +194,13 @@ def test_what_is_held_is_told_apart_alike():
         assert [a == other for other, _ in keys] == [b == other for _, other in keys]
     assert len({a for a, _ in keys}) == 4
     assert third._v.tape is tape
+
+
+@needs_native
+@pytest.mark.parametrize(("mean", "std"), [(0.0, 1.0), (0.3, 1.7), (-2.0, 0.0)])
+def test_normal_numbers_have_the_same_bits(mean, std):
+    words = np.random.default_rng(0).integers(0, 1 << 24, (2, 4096), dtype=np.uint32)
+    words[:, :4] = [[0, 1, (1 << 24) - 1, 1 << 23]] * 2
+    uniform = (words.astype(np.float32) * np.float32(2.0**-24)).reshape(2, -1, 8).swapaxes(0, 1).reshape(-1)
+    ours = rng_math.box_muller(uniform, mean, std)
+    assert ours.view(np.uint32).tolist() == rng_math._box_muller(uniform, mean, std).view(np.uint32).tolist()

@@ -11,14 +11,15 @@ from __future__ import annotations
 import gc
 from operator import attrgetter
 from sys import getrefcount
+from time import perf_counter
 
 from .nodes import Node
 from .program import edges_lead, walked
 from .record import LOCK, Tape, Value
 
 LINKS, BYTES = 2048, 1 << 28  # tapes that are linked to others, and what they keep, before somebody looks; not for fewer than FEW tapes
-FEW = 64
-_since, _limit = [0, 0], [LINKS]
+FEW, SHARE = 64, 50  # at most one part in so many of the time is spent on it
+_since, _limit, _not_before = [0, 0], [LINKS], [0.0]
 _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
 
 
@@ -27,9 +28,11 @@ def leading(program):
     lead, size = edges_lead(program)
     _since[0] += 1
     _since[1] += size
-    if _since[0] >= _limit[0] or (_since[1] >= BYTES and _since[0] >= FEW):
+    if (_since[0] >= _limit[0] or (_since[1] >= BYTES and _since[0] >= FEW)) and perf_counter() >= _not_before[0]:
+        start = perf_counter()
         _limit[0] = max(LINKS, 2 * cut())
         _since[:] = 0, 0
+        _not_before[0] = perf_counter() + SHARE * (perf_counter() - start)
     return lead
 
 

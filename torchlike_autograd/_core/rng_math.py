@@ -19,6 +19,8 @@ from functools import cache
 
 import numpy as np
 
+from .speed import native
+
 Array = np.ndarray  # or a NumPy scalar
 f4, f8, i4, u4, u8 = np.float32, np.float64, np.int32, np.uint32, np.uint64
 
@@ -194,6 +196,14 @@ def box_muller(uniform: Array, mean: float, std: float) -> Array:
     In a block, places 0-7 give the radius (of ``1 - u``, so that the logarithm exists) and places
     8-15 the angle; cosines fill the first eight places of the result, sines the last eight.
     """
+    if native is not None and uniform.dtype == f4:
+        out = np.empty_like(uniform)
+        native.box_muller(uniform, out, mean, std)
+        return out
+    return _box_muller(uniform, mean, std)
+
+
+def _box_muller(uniform: Array, mean: float, std: float) -> Array:
     pairs = uniform.reshape(-1, 2, 8)
     inside, turn = 1 - pairs[:, 0], pairs[:, 1]
     if uniform.dtype == f8:

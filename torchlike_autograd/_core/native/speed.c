@@ -25,6 +25,7 @@
 #include "backward.h"
 #include "walk.h"
 #include "lifetimes.h"
+#include "normals.h"
 
 /* The functions of the module */
 
@@ -185,6 +186,7 @@ static PyMethodDef methods[] = {
     {"finish", speed_finish, METH_O, "engine.finish_leaf for leaves that nobody watches."},
     {"accumulate", (PyCFunction)(void (*)(void))speed_accumulate, METH_FASTCALL, "Add a gradient to a leaf's."},
     {"live_mask", speed_live_mask, METH_O, "execute.live_mask"},
+    {"box_muller", (PyCFunction)(void (*)(void))speed_box_muller, METH_FASTCALL, "rng_math.box_muller of float32, into a buffer."},
     {"attached", (PyCFunction)(void (*)(void))speed_attached, METH_FASTCALL, "lifetimes._attached"},
     {NULL},
 };
