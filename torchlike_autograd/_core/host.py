@@ -12,11 +12,10 @@ import math
 import numpy as np
 from jax.extend.core import Literal
 
+from .host_indexed import Unsupported, gather, put, scatter
+
 LARGEST = 1 << 16  # elements; larger arrays are left to XLA
-
-
-class Unsupported(Exception):
-    """A primitive without a NumPy counterpart here."""
+LONGEST = 256  # turns of a loop; longer ones too
 
 
 def host_function(closed):
@@ -201,6 +200,10 @@ def _erf(x):
     return _math(math.erf, x)
 
 
+def _lgamma(x):
+    return _math(lambda v: math.inf if v == -math.inf or (v <= 0 and v == math.floor(v)) else math.lgamma(v), x)
+
+
 def _math(f, x):
     x = np.asarray(x)
     flat = [f(float(v)) for v in x.reshape(-1)]
@@ -231,10 +234,10 @@ SIMPLE = {
     "expm1": np.expm1, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sqrt": np.sqrt,
     "rsqrt": lambda x: (1 / np.sqrt(x)).astype(x.dtype), "cbrt": np.cbrt, "pow": lambda a, b: np.power(a, b.astype(a.dtype) if a.dtype.kind in "fc" else b),
-    "abs": np.abs, "square": np.square, "erf": _erf, "logistic": _logistic, "is_finite": np.isfinite, "eq": np.equal, "ne": np.not_equal,
+    "abs": np.abs, "square": np.square, "erf": _erf, "lgamma": _lgamma, "logistic": _logistic, "is_finite": np.isfinite, "eq": np.equal, "ne": np.not_equal,
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
     "not": np.logical_not, "select_n": _select_n, "clamp": _clamp, "real": np.real, "imag": np.imag, "conj": np.conj, "nextafter": np.nextafter,
-    "complex": _complex, "stop_gradient": lambda x: x,
+    "shift_left": np.left_shift, "complex": _complex, "stop_gradient": lambda x: x,
     "copy": lambda x: x, "copy_p": lambda x: x, "optimization_barrier": lambda x: x,
 }
 
@@ -253,8 +256,21 @@ def _convert(params, eqn):
     if source.kind == "c" and dtype.kind != "c":
         return lambda x: np.real(x).astype(dtype)
     if source.kind == "f" and dtype.kind in "iu":
-        raise Unsupported("float to integer saturates in XLA")
+        return _saturating(dtype)
     return lambda x: x.astype(dtype)
+
+
+def _saturating(dtype):
+    """XLA's way from floats to integers: NaN is 0, what does not fit is the bound."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+
+    def run(x):
+        wide = x.astype(np.float64)
+        over, under = wide >= float(high), wide <= float(low)
+        out = np.where(over | under | np.isnan(wide), 0, wide).astype(dtype)
+        return np.where(over, dtype.type(high), np.where(under, dtype.type(low), out))
+
+    return run
 
 
 def _broadcast_in_dim(params, eqn):
@@ -337,16 +353,17 @@ def _slice(params, eqn):
 
 
 def _pad(params, eqn):
-    config = params["padding_config"]
-    if any(lo < 0 or hi < 0 for lo, hi, _ in config):
-        raise Unsupported
-
-    shape = eqn.outvars[0].aval.shape
+    config, shape = params["padding_config"], eqn.outvars[0].aval.shape
+    edges = [(max(lo, 0), max(hi, 0)) for lo, hi, _ in config]
+    padded = [n + (n - 1) * mid + lo + hi if n else lo + hi for n, (lo, hi), (_, _, mid) in zip(eqn.invars[0].aval.shape, edges, config)]
+    inside = tuple(slice(lo, lo + (n - 1) * (mid + 1) + 1 if n else lo, mid + 1)
+                   for (lo, _), (_, _, mid), n in zip(edges, config, eqn.invars[0].aval.shape))
+    left = tuple(slice(max(-lo, 0), max(-lo, 0) + n) for (lo, _, _), n in zip(config, shape))  # what negative padding takes off
 
     def run(x, value):
-        out = np.full(shape, value, x.dtype)
-        out[tuple(slice(lo, lo + (n - 1) * (mid + 1) + 1 if n else lo, mid + 1) for (lo, hi, mid), n in zip(config, x.shape))] = x
-        return out
+        out = np.full(padded, value, x.dtype)
+        out[inside] = x
+        return out[left]
 
     return run
 
@@ -367,25 +384,65 @@ def _stack(params, eqn):
     return lambda *xs: np.stack(xs, axis)
 
 
-def _gather(params, eqn):
-    """Slices at the places that the last dim of the indices names; each dim of the operand gets an index array that broadcasts to the result."""
-    numbers, sizes = params["dimension_numbers"], params["slice_sizes"]
-    if "FILL" in str(params["mode"]).upper() or numbers.operand_batching_dims:
-        raise Unsupported
-    operand, shape = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
-    rank, places = len(shape), list(numbers.start_index_map)
-    offsets = dict(zip([d for d in range(len(operand)) if d not in numbers.collapsed_slice_dims], numbers.offset_dims))
-    batch = [1 if i in numbers.offset_dims else n for i, n in enumerate(shape)]
-    along = {d: np.arange(sizes[d]).reshape([-1 if i == at else 1 for i in range(rank)]) for d, at in offsets.items()}
+def _tile(params, eqn):
+    reps = tuple(params["reps"])
+    return lambda x: np.tile(x, reps)
 
-    def run(x, indices):
-        where = []
-        for d, n in enumerate(operand):
-            start = np.clip(indices[..., places.index(d)], 0, n - sizes[d]).reshape(batch) if d in places else 0
-            where.append(start + along[d] if d in along else start)
-        return np.broadcast_to(x[tuple(where)], shape)
+
+def _unstack(params, eqn):
+    axis = params["axis"]
+    return lambda x: list(np.moveaxis(x, axis, 0))
+
+
+def _scan(params, eqn):
+    """A loop of known length: the body is run turn by turn."""
+    n, consts, carried = params["length"], params["num_consts"], params["num_carry"]
+    if n > LONGEST:
+        raise Unsupported
+    body, firsts = _body(params["jaxpr"]), consts + carried
+    turns = range(n - 1, -1, -1) if params["reverse"] else range(n)
+    results = [v.aval for v in eqn.outvars[carried:]]
+
+    def run(*ins):
+        known, carry, along = ins[:consts], list(ins[consts:firsts]), ins[firsts:]
+        outs = [np.empty(a.shape, a.dtype) for a in results]
+        for i in turns:
+            made = body(*known, *carry, *[x[i] for x in along])
+            carry = made[:carried]
+            for out, value in zip(outs, made[carried:]):
+                out[i] = value
+        return [*carry, *outs]
 
     return run
+
+
+def _cond(params, eqn):
+    branches = [_body(b) for b in params["branches"]]
+    return lambda which, *ins: branches[min(max(int(which), 0), len(branches) - 1)](*ins)
+
+
+def _body(jaxpr):
+    """The function of an inner program, closed or not."""
+    return _compile(getattr(jaxpr, "jaxpr", jaxpr), getattr(jaxpr, "consts", ()))
+
+
+def _sort(params, eqn):
+    axis, dtype = params["dimension"], np.dtype(eqn.invars[0].aval.dtype)
+    if params["num_keys"] != 1 or dtype.kind not in "iufb" or dtype.itemsize == 2:
+        raise Unsupported
+
+    def run(*xs):
+        order = np.argsort(xs[0], axis, kind="stable")
+        return [np.take_along_axis(x, order, axis) for x in xs]
+
+    return run
+
+
+def _bitcast(params, eqn):
+    dtype = np.dtype(params["new_dtype"])
+    if dtype.itemsize != np.dtype(eqn.invars[0].aval.dtype).itemsize:
+        raise Unsupported
+    return lambda x: np.ascontiguousarray(x).view(dtype)
 
 
 def _iota(params, eqn):
@@ -414,6 +471,15 @@ def _argreduce(f):
     return make
 
 
+def _shift_right(kind):
+    def make(params, eqn):
+        if np.dtype(eqn.invars[0].aval.dtype).kind != kind:
+            raise Unsupported
+        return np.right_shift
+
+    return make
+
+
 def _integer_pow(params, eqn):
     y = params["y"]
     if y >= 0:
@@ -433,8 +499,12 @@ MADE = {
     "reduce_prod": _reduce(np.multiply.reduce), "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce),
     "reduce_and": _reduce(np.logical_and.reduce), "reduce_or": _reduce(np.logical_or.reduce),
     "dot_general": _dot_general, "slice": _slice, "pad": _pad,
-    "concatenate": _concatenate, "stack": _stack, "gather": _gather, "split": _split, "iota": _iota, "cumsum": _cumulative(np.cumsum),
+    "concatenate": _concatenate, "stack": _stack, "unstack": _unstack, "tile": _tile, "gather": gather, "scatter": scatter(put),
+    "scatter-add": scatter(np.add.at), "scatter-mul": scatter(np.multiply.at), "scatter-min": scatter(np.minimum.at),
+    "scatter-max": scatter(np.maximum.at), "scan": _scan, "cond": _cond, "sort": _sort, "bitcast_convert_type": _bitcast, "split": _split,
+    "iota": _iota, "cumsum": _cumulative(np.cumsum),
     "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),
+    "shift_right_arithmetic": _shift_right("i"), "shift_right_logical": _shift_right("u"),
     "argmax": _argreduce(np.argmax), "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow,
     "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
     "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): x.transpose(perm)),
