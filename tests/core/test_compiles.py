@@ -281,6 +281,22 @@ def test_episodes_of_any_length_are_not_compiled_each(counts):
     assert c.op_by_op >= 5
 
 
+def test_a_loop_whose_first_turns_are_others_is_compiled(counts):
+    """The first turn has no gradients yet, the second no zeros to fill: both are compiled in vain, at the line that looks at every turn."""
+    ps, (x, y) = _params((4, 8), (8,), (8, 1), (1,)), _data()
+
+    def step(i):
+        loss = ((_mlp(ps, x[i * 8 : i * 8 + 8]) - y[i * 8 : i * 8 + 8]) ** 2).mean()
+        assert loss.item() > 0
+        loss.backward()
+        with torch.no_grad():
+            for p in ps:
+                p -= 0.01 / (1 + i) * p.grad
+                p.grad.zero_()
+
+    _loop(counts, step, warm=6)
+
+
 def test_numbers_that_change_and_numbers_that_stay():
     """What was sent to the device for one run is not taken for another's numbers, zeros of both signs included."""
     w = torch.ones(3)

@@ -210,7 +210,7 @@ def _waits(program):
     """Whether a program that is not compiled yet runs op by op once more."""
     if program.runs < 2 and _can_wait(program):
         return True
-    if (_credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program))) and not (_in_vain() and _on_host(program)):
+    if (_credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program))) and not (_in_vain(program) and _on_host(program)):
         return False
     return program.spent < program.prefix.weight * (stats["compile_seconds"] + _GUESS[0]) / (_operators[0] + _GUESS[1])
 
@@ -259,10 +259,17 @@ def _on_host(program):
     return not program.placed and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
 
 
-def _in_vain():
-    """Whether the last two programs that were compiled at this place never ran again: its structure changes from turn to turn, as that of episodes does."""
-    _, *last = _places.get(user_line(), _NOWHERE)
-    return None not in last and all(p.runs == runs for p, runs in last)
+def _in_vain(program):
+    """Whether the last two programs that were compiled at this place never ran again: its structure changes from turn to turn, as that of episodes does.
+
+    One of the last two that waited here has come again: that is a loop whose first turns were others.
+    """
+    entry = _places.get(user_line())
+    if entry is None:
+        return False
+    _, *last, waiting = entry
+    entry[-1] = waiting[-1:] + (program,)
+    return program not in waiting and None not in last and all(p.runs == runs for p, runs in last)
 
 
 def _trains(step):
@@ -420,8 +427,9 @@ def clear_caches():
 
 
 advice = [True]  # whether a place that keeps compiling is told so
-_places: dict = {}  # line of user code -> [compiles there, the last two programs, each with its runs when it was compiled]
-_NOWHERE = 0, None, None
+# line of user code -> [compiles there, the last two programs that were compiled, each with its runs then, the last two that waited]
+_places: dict = {}
+_NOWHERE = 0, None, None, ()
 
 
 def _explain_recompiles(program):
@@ -435,7 +443,7 @@ def _explain_recompiles(program):
         warnings.warn_explicit(
             f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[2][0], program)}. "
             "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
-    entry[1:] = entry[2], (program, program.runs)
+    entry[1:3] = entry[2], (program, program.runs)
 
 
 def _difference(a, b):
