@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .._ops.spec import NUMBERS
+from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 
 
@@ -166,12 +166,12 @@ def _build(prefix, roots, targets, cuts, lost=()):
         visible = _visible(step, cuts)
         if not wanted and not visible:
             continue
-        read = wanted if wanted or ("filled", first) not in cuts else step.wanted  # whose `.grad` is filled runs too, for nobody
-        if read and step.kind == "op" and (found := _saved(step.form, read, step.mode == INPLACE)):
+        read = step.wanted if wanted or ("filled", first) in cuts else ()  # whose `.grad` is filled runs too, for nobody; a node unpacks all that it saved
+        if read and step.kind == "op" and (found := _saved(step.form, read, step.mode == INPLACE, wanted)):
             saving.add(first)
             if not step.packed:
                 used, own = found
-                kept.update([ins[i] for i in used if type(ins[i]) is not tuple])
+                kept.update([ins[i] for i in used if type(ins[i]) is not tuple and not (second_order(step) and ins[i] in rewritten(prefix))])
                 results.update([first + i for i in own])
         if visible and _only_watched(step, wanted, given, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
@@ -185,15 +185,28 @@ def _build(prefix, roots, targets, cuts, lost=()):
                 tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]), table)
 
 
-def _saved(form, wanted, inplace):
-    """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release."""
-    key = ("saved", wanted, inplace)
+def second_order(step):
+    """Whether a step computes gradients, of which a later pass goes through the graph."""
+    return isinstance(step.form.op, PullbackOp)
+
+
+def rewritten(prefix):
+    """Slots that an operator in place reads and writes over: its gradient reads a copy in torch, which nobody writes to."""
+    out = prefix.memo.get("rewritten")
+    if out is None:
+        out = prefix.memo["rewritten"] = frozenset(s.ins[0] for s in prefix.steps()[0] if s.mode == INPLACE and s.ins)
+    return out
+
+
+def _saved(form, wanted, inplace, run=None):
+    """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release.  run: inputs that get a gradient (all)."""
+    key = ("saved", wanted, inplace, run)
     try:
         return form._pullbacks[key]
     except KeyError:
         ins, outs = form.kept(wanted, inplace)
         has = ins or outs or (inplace and form.kept(wanted)[0])
-        out = form._pullbacks[key] = (tuple(ins) if form.checked else (), tuple(outs)) if has else None
+        out = form._pullbacks[key] = (tuple(form.checks(wanted, inplace, run)), tuple(outs)) if has else None
         return out
 
 

@@ -81,10 +81,9 @@ class Lifted(Form):
 
     __slots__ = ("base", "mapped")
 
-    @property
-    def checked(self):
-        """As the plain Form: a pullback reads what was checked when it was recorded."""
-        return self.base.checked
+    def checks(self, wanted, inplace=False, run=None):
+        """As the plain Form."""
+        return self.base.checks(wanted, inplace, run)
 
     def __init__(self, base, avals):
         if base.op.host:
@@ -292,7 +291,7 @@ class _Through(Form):
     """Gradients of a join inside its level: the one of the primal as it is, none for the tangent."""
 
     __slots__ = ("keep", "passes", "refuses", "wanted")
-    checked, weight = False, 1
+    weight = 1
 
     def __init__(self, form, wanted):
         if form.spec.how != "join":
