@@ -27,7 +27,7 @@ from .shapes import contiguous_strides
 from .speed import native
 from .storage import as_detached, with_history, write
 from .through import HELD, pull_of, results, stage_of, with_results
-from .versions import check
+from .versions import check, read_late
 
 
 class Pass:
@@ -345,11 +345,12 @@ def value_at(tape, slot):
         return v
     if slot >= 0 and v.tape is None and v.leaf is None and slot_table(tape.prefix)[slot][1]:
         graph = Value(v.aval, True, tape, slot)
-        graph.array, leaf = v.array, tape.leaves.get(slot)
+        graph.array, leaf, seen = v.array, tape.leaves.get(slot), tape.seen.get(slot)
+        graph.seen = None if seen is None else (seen[0], seen[0].n)
         if leaf is not None:
             graph.tape, graph.leaf = None, leaf
         return graph
-    return v
+    return v if v.seen is None or not v.stale() else read_late(v)
 
 
 def number_at(tape, token):

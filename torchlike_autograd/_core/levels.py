@@ -360,7 +360,12 @@ def like(a, t):
 
 
 def flushing(tape):
-    """What a flush inside dual levels may leave to them: (the levels, weak references to Values); None outside of any."""
+    """What a flush inside dual levels may leave to them: (the levels, weak references to Values); None outside of any.
+
+    Whoever watches writes is told first: afterwards nobody knows what made a Value.
+    """
+    for f in tape.owner.extra.get("before flush", ()):
+        f()
     duals = [lv for lv in tape.owner.extra["levels"] if lv.kind == DUAL]
     return (duals, [weakref.ref(v) for v in tape.values if type(v.aval) is LeveledAval]) if duals else None
 
