@@ -27,7 +27,7 @@ from .shapes import contiguous_strides
 from .speed import native
 from .storage import as_detached, with_history, write
 from .through import HELD, pull_of, results, stage_of, with_results
-from .versions import check, read_late
+from .versions import check
 
 
 class Pass:
@@ -350,7 +350,7 @@ def value_at(tape, slot):
         if leaf is not None:
             graph.tape, graph.leaf = None, leaf
         return graph
-    return v if v.seen is None or not v.stale() else read_late(v)
+    return v.late()
 
 
 def number_at(tape, token):

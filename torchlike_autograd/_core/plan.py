@@ -7,6 +7,9 @@ by whoever provides `call`: inside a compiled program, op by op, or recorded cal
 
 from __future__ import annotations
 
+import heapq
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -156,6 +159,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     table = slot_table(prefix)
     useful = None if targets is None else useful_slots(prefix, targets)
     order, gone = _visits(prefix, roots, needs, useful, cuts, lost)
+    order = _by_number(order, cuts)
     ends = _last_uses(order, cuts, roots)
     builder = _Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
@@ -245,6 +249,32 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
         for i in wanted:
             where.add(ins[i])
     return out, gone - have if gone else gone
+
+
+def _by_number(order, cuts):
+    """The visits with the highest numbers first, each after all that it gets gradients from; as they are where nobody set a number."""
+    said = next((c[1] for c in cuts if type(c) is tuple and c[0] == "order"), None)
+    if said is None:
+        return order
+    numbers, at = dict(said), {step.first + i: k for k, (step, _, _) in enumerate(order) for i in range(len(step.out_avals))}
+    below = [list(dict.fromkeys(at[step.ins[i]] for i in wanted if step.ins[i] in at)) for step, wanted, _ in order]
+    waits = [sum(k in ks for ks in below) for k in range(len(order))]
+    turn, ready, out = itertools.count(), [], []  # of equal numbers the one that came first
+
+    def push(k):
+        heapq.heappush(ready, (-numbers[order[k][0].first], next(turn), k))
+
+    for k, n in enumerate(waits):
+        if not n:
+            push(k)
+    while ready:
+        k = heapq.heappop(ready)[2]
+        out.append(order[k])
+        for j in below[k]:
+            waits[j] -= 1
+            if not waits[j]:
+                push(j)
+    return out
 
 
 def _silent(step):

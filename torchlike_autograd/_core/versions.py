@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import errors
 from .nodes import node_at, short_name, step_of
 from .plan import rewritten
-from .record import Counter, Value, slot_table
+from .record import Counter, slot_table
 
 DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
 
@@ -104,11 +104,4 @@ def _shows_base(tape, slot):
     return step.kind == "op" and (step.form.op.is_view or step.form.node == "AsStridedBackward0")
 
 
-def read_late(v):
-    """A Value that was written over already, to be read once more: of such ones torch keeps copies, to which only later writes matter."""
-    out = Value(v.aval, v.needs, v.tape, v.slot)
-    out.array, out.leaf, out.seen = v.array, v.leaf, (v.seen[0], v.seen[0].n)
-    return out
-
-
-__all__ = ["check", "detached", "read_late"]
+__all__ = ["check", "detached"]
