@@ -150,6 +150,9 @@ class Values(Members):
             out._v = as_detached(self._v)
             if out._v is self._v:
                 out._v = _same(self._v)
+            if out._v.needs is False and not thread.state.inference:  # torch fills the copy, which counts
+                out._counter = Counter(1)
+                out._v.seen = (out._counter, 1)
         else:
             self._share_copy(out, memo)
         if self.requires_grad:
@@ -165,7 +168,7 @@ class Values(Members):
         """Let `out` show a copy of this tensor's cell, one copy for all that share it."""
         cell = memo.get(id(self._cell))
         if cell is None:
-            cell = memo[id(self._cell)] = Cell(another(self._cell.value), Counter(), self._cell.layout)
+            cell = memo[id(self._cell)] = Cell(another(self._cell.value), Counter(1), self._cell.layout)
         out._cell, out._at, out._counter, out._layout_ = cell, cell.n, cell.counter, self._layout_
         if self._view is not None and self._view.chain:
             out._view = View(None, self._view.chain, "default")

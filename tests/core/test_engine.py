@@ -183,3 +183,35 @@ def test_a_record_that_is_full_while_gradients_are_recorded(credit):
         finally:
             config.set("record_limit", before)
         np.testing.assert_allclose(found, [twice(f)] * len(found), rtol=1e-9, atol=1e-12)
+
+
+def test_versions_of_a_record_that_is_full(credit):
+    """What second derivatives check does not depend on where the record ends: a write between the passes is an error, a recorded one in the forward is none."""
+
+    def between(write):
+        x = torch.tensor([0.3, 0.7], requires_grad=True)
+        y = x * 1
+        g, = torch.autograd.grad(y.sin().sum(), x, create_graph=True)
+        if write:
+            with torch.no_grad():
+                y.add_(1)
+        return torch.autograd.grad(g.sum(), x)[0].tolist()
+
+    def in_place():
+        x = torch.tensor([0.3, 0.7], requires_grad=True)
+        y = x * 1
+        y[:1].mul_(y[1:] * 2).sin_()
+        y.mul_(x)
+        g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+        return torch.autograd.grad((g * g).sum(), x)[0].tolist()
+
+    before, found = config.get("record_limit"), []
+    try:
+        for limit in [*range(1, 20), before]:
+            config.set("record_limit", limit)
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                between(True)
+            found.append(between(False) + in_place())
+    finally:
+        config.set("record_limit", before)
+    np.testing.assert_allclose(found, [found[-1]] * len(found), rtol=1e-5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from .nodes import Leaf
+from .nodes import Leaf, numbers_of
 from .plan import useful_slots
 from .program import walked
 from .record import slot_table, thread
@@ -15,6 +15,7 @@ _NOTHING = frozenset()
 def cuts_of(tape, p):
     """The slots of a tape whose gradients somebody looks at, and ("node", first slot) for steps that are looked at themselves.
 
+    ("order", numbers): what runs before what, where somebody said so.
     ("filled", first slot): a target whose `.grad` is filled, so that its node runs although nobody wants what it gives.
     """
     leaves = _leaf_cuts(tape)
@@ -39,6 +40,8 @@ def _watched(tape):
     for first, seen in tape.extra.items():
         if type(first) is not int:
             continue
+        if seen.number is not None:
+            out.append(("order", _order(tape)))
         if seen.prehooks or seen.posthooks or seen.saved:
             out.append(("node", first))
             out += range(first, first + len(slot_table(tape.prefix)[first][0].out_avals))
@@ -46,6 +49,13 @@ def _watched(tape):
             out += seen.retain
             out += [s for s, hooks in seen.hooks.items() if hooks]
     return out
+
+
+def _order(tape):
+    """((first slot, number) of every step), where somebody set the number of a node."""
+    numbers = numbers_of(tape)
+    numbers.update((first, seen.number) for first, seen in tape.extra.items() if type(first) is int and seen.number is not None)
+    return tuple(numbers.items())
 
 
 def _leaf_cuts(tape):

@@ -345,11 +345,12 @@ def value_at(tape, slot):
         return v
     if slot >= 0 and v.tape is None and v.leaf is None and slot_table(tape.prefix)[slot][1]:
         graph = Value(v.aval, True, tape, slot)
-        graph.array, leaf = v.array, tape.leaves.get(slot)
+        graph.array, leaf, seen = v.array, tape.leaves.get(slot), tape.seen.get(slot)
+        graph.seen = None if seen is None else (seen[0], seen[0].n)
         if leaf is not None:
             graph.tape, graph.leaf = None, leaf
         return graph
-    return v
+    return v.late()
 
 
 def number_at(tape, token):

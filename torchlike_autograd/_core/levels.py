@@ -300,6 +300,12 @@ def refuse_dynamic(t, name):
         raise errors.mapped_mask() if name == "mask" else errors.mapped_shape(name)
 
 
+def refuse_format(t, words):
+    """torch's error for another order of dims in memory than the plain one, of a tensor that is mapped over."""
+    if type(t._v.aval) is LeveledAval and mapped(t._v) is not None:
+        raise RuntimeError(f"NYI: {words}")
+
+
 def check_write(old, new, name=""):
     """torch's error where a result of type `new`, which is mapped, would be written to a tensor of type `old`, which is not."""
     missing = [lv for lv in levels_of(new) if lv[2] == MAP and lv not in levels_of(old)]
@@ -360,7 +366,12 @@ def like(a, t):
 
 
 def flushing(tape):
-    """What a flush inside dual levels may leave to them: (the levels, weak references to Values); None outside of any."""
+    """What a flush inside dual levels may leave to them: (the levels, weak references to Values); None outside of any.
+
+    Whoever watches writes is told first: afterwards nobody knows what made a Value.
+    """
+    for f in tape.owner.extra.get("before flush", ()):
+        f()
     duals = [lv for lv in tape.owner.extra["levels"] if lv.kind == DUAL]
     return (duals, [weakref.ref(v) for v in tape.values if type(v.aval) is LeveledAval]) if duals else None
 

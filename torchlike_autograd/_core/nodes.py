@@ -46,14 +46,14 @@ class Nowhere(Leaf):
 class Observed:
     """What is attached to one step of a tape."""
 
-    __slots__ = ("hooks", "metadata", "posthooks", "prehooks", "retain", "saved")
+    __slots__ = ("hooks", "metadata", "number", "posthooks", "prehooks", "retain", "saved")
 
     def __init__(self):
         self.hooks = {}  # output slot -> OrderedDict id -> f(grad)
         self.retain = {}  # output slot -> weakref of the tensor that retains its gradient
         self.prehooks = OrderedDict()
         self.posthooks = OrderedDict()
-        self.metadata = None
+        self.metadata = self.number = None  # number: in the order of a pass, where somebody set it
         self.saved = None  # ("in" | "out", number) -> Packed, see saved.py
 
 
@@ -162,10 +162,13 @@ class Node:
         return number
 
     def _sequence_nr(self):
-        return self._tape.serial * 1_000_000 + _numbers(self._tape.prefix)[self._first]
+        seen = observed(self._tape, self._first)
+        return numbers_of(self._tape)[self._first] if seen is None or seen.number is None else seen.number
 
     def _set_sequence_nr(self, number):
-        raise NotImplementedError("_set_sequence_nr: the order of a backward pass is structure here and cannot be changed")
+        if type(number) is not int:
+            raise TypeError("expected an integer")
+        observed(self._tape, self._first, True).number = number
 
     def _register_hook_dict(self, tensor):
         raise NotImplementedError("_register_hook_dict: hooks are registered by register_hook")
@@ -198,6 +201,11 @@ def _numbers(prefix):
             n += True in step.needs and step.kind in ("op", "function") and (step.kind == "function" or step.form.op.name not in HIDDEN)
         prefix.memo["numbers"] = out
     return out
+
+
+def numbers_of(tape):
+    """{first slot of a step: the number of its node, unless somebody set another}."""
+    return {first: tape.serial * 1_000_000 + n for first, n in _numbers(tape.prefix).items()}
 
 
 def short_name(node):

@@ -7,12 +7,15 @@ by whoever provides `call`: inside a compiled program, op by op, or recorded cal
 
 from __future__ import annotations
 
+import heapq
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .._ops.spec import NUMBERS
+from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 
 
@@ -156,6 +159,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     table = slot_table(prefix)
     useful = None if targets is None else useful_slots(prefix, targets)
     order, gone = _visits(prefix, roots, needs, useful, cuts, lost)
+    order = _by_number(order, cuts)
     ends = _last_uses(order, cuts, roots)
     builder = _Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
@@ -166,12 +170,12 @@ def _build(prefix, roots, targets, cuts, lost=()):
         visible = _visible(step, cuts)
         if not wanted and not visible:
             continue
-        read = wanted if wanted or ("filled", first) not in cuts else step.wanted  # whose `.grad` is filled runs too, for nobody
-        if read and step.kind == "op" and (found := _saved(step.form, read, step.mode == INPLACE)):
+        read = step.wanted if wanted or ("filled", first) in cuts else ()  # whose `.grad` is filled runs too, for nobody; a node unpacks all that it saved
+        if read and step.kind == "op" and (found := _saved(step.form, read, step.mode == INPLACE, wanted)):
             saving.add(first)
             if not step.packed:
                 used, own = found
-                kept.update([ins[i] for i in used if type(ins[i]) is not tuple])
+                kept.update([ins[i] for i in used if type(ins[i]) is not tuple and not (second_order(step) and ins[i] in rewritten(prefix))])
                 results.update([first + i for i in own])
         if visible and _only_watched(step, wanted, given, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
@@ -185,15 +189,28 @@ def _build(prefix, roots, targets, cuts, lost=()):
                 tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]), table)
 
 
-def _saved(form, wanted, inplace):
-    """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release."""
-    key = ("saved", wanted, inplace)
+def second_order(step):
+    """Whether a step computes gradients, of which a later pass goes through the graph."""
+    return isinstance(step.form.op, PullbackOp)
+
+
+def rewritten(prefix):
+    """Slots that an operator in place reads and writes over: its gradient reads a copy in torch, which nobody writes to."""
+    out = prefix.memo.get("rewritten")
+    if out is None:
+        out = prefix.memo["rewritten"] = frozenset(s.ins[0] for s in prefix.steps()[0] if s.mode == INPLACE and s.ins)
+    return out
+
+
+def _saved(form, wanted, inplace, run=None):
+    """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release.  run: inputs that get a gradient (all)."""
+    key = ("saved", wanted, inplace, run)
     try:
         return form._pullbacks[key]
     except KeyError:
         ins, outs = form.kept(wanted, inplace)
         has = ins or outs or (inplace and form.kept(wanted)[0])
-        out = form._pullbacks[key] = (tuple(ins) if form.checked else (), tuple(outs)) if has else None
+        out = form._pullbacks[key] = (tuple(form.checks(wanted, inplace, run)), tuple(outs)) if has else None
         return out
 
 
@@ -232,6 +249,32 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
         for i in wanted:
             where.add(ins[i])
     return out, gone - have if gone else gone
+
+
+def _by_number(order, cuts):
+    """The visits with the highest numbers first, each after all that it gets gradients from; as they are where nobody set a number."""
+    said = next((c[1] for c in cuts if type(c) is tuple and c[0] == "order"), None)
+    if said is None:
+        return order
+    numbers, at = dict(said), {step.first + i: k for k, (step, _, _) in enumerate(order) for i in range(len(step.out_avals))}
+    below = [list(dict.fromkeys(at[step.ins[i]] for i in wanted if step.ins[i] in at)) for step, wanted, _ in order]
+    waits = [sum(k in ks for ks in below) for k in range(len(order))]
+    turn, ready, out = itertools.count(), [], []  # of equal numbers the one that came first
+
+    def push(k):
+        heapq.heappush(ready, (-numbers[order[k][0].first], next(turn), k))
+
+    for k, n in enumerate(waits):
+        if not n:
+            push(k)
+    while ready:
+        k = heapq.heappop(ready)[2]
+        out.append(order[k])
+        for j in below[k]:
+            waits[j] -= 1
+            if not waits[j]:
+                push(j)
+    return out
 
 
 def _silent(step):

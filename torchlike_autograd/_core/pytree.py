@@ -81,10 +81,9 @@ def _build(it, tree):
     if tree.keys is not None:
         pairs = zip(tree.keys, children)
         return defaultdict(None, pairs) if tree.kind is defaultdict else tree.kind(pairs)
-    if hasattr(tree.kind, "_fields"):
+    if hasattr(tree.kind, "_fields") and not hasattr(tree.kind, "n_fields"):  # a named tuple, and none of torch.return_types
         return tree.kind(*children)
-    n = getattr(tree.kind, "n_fields", None)
-    return tree.kind(children) if n is None else tree.kind(tuple(children))
+    return tree.kind(tuple(children)) if hasattr(tree.kind, "n_fields") else tree.kind(children)
 
 
 def tree_map(f, x):

@@ -35,7 +35,6 @@ from .speed import native
 NOGRAD, GRAD, LEAF = 0, 1, 2
 
 
-
 class _Inference(int):
     """A NOGRAD that labels: false, and no number that another mode is."""
 
@@ -70,13 +69,17 @@ class Value:
         self.leaf = None
         self.seen = None
 
-    @property
-    def pending(self):
-        return self.array is None
-
     def stale(self):
         """Whether the storage was written since this value was read."""
         return self.seen is not None and self.seen[0].n != self.seen[1]
+
+    def late(self):
+        """Itself, or where it was written over already a copy: torch keeps copies of such ones, to which only later writes matter."""
+        if not self.stale():
+            return self
+        out = Value(self.aval, self.needs, self.tape, self.slot)
+        out.array, out.leaf, out.seen = self.array, self.leaf, (self.seen[0], self.seen[0].n)
+        return out
 
 
 def data(array, dtype, needs=False, device="cpu") -> Value:
@@ -250,12 +253,6 @@ class Tape:
         if v.array is None:
             raise RuntimeError(f"internal error: the value %{v.slot} of type {v.aval} was dropped before it was read")
 
-    def needs_of(self, slot):
-        """Whether a slot requires grad."""
-        if slot < 0:
-            return self.inputs[-slot - 1].needs
-        return slot_table(self.prefix)[slot][1]
-
 
 def slot_table(prefix):
     """[(step, needs, aval)] for the computed slots of a prefix."""
@@ -400,7 +397,7 @@ def _record_new(th, spec, ins, mode, label, numbers):
         return out
     if is_full(tape, spec, ins, mode):
         flush(tape)  # the edge is never added, so that this is asked again
-        tape = th.tape
+        tape, ins = th.tape, [x.late() if type(x) is Value else x for x in ins]
         label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)
         if nxt is not None:

@@ -452,6 +452,9 @@ def _check_version(tape, slot, a, place):
 def _plain(node, name):
     step = node._step()
     form = step.form
+    if name in _SCALES and "upsample" in form.op.name:
+        scales = form.spec.statics.get("scales")
+        return None if scales is None else scales[_SCALES[name]]
     param = next((q for q in form.op.params if q.name == name), None)
     if param is not None:
         return _unsigned(param.kind, _argument(node._tape, step, name))
@@ -471,6 +474,8 @@ def _plain(node, name):
         return a.shape[int(rest) if not rest.startswith("minus_") else -int(rest[6:])]
     raise NotImplementedError(f"_saved_{name} of {node.name()} is not there yet")
 
+
+_SCALES = {"scales": 0, "scales_d": -3, "scales_h": -2, "scales_w": -1}  # one number by dim, which torch keeps apart
 
 _OF_TYPES = {
     "_sym_sizes": lambda a: a.shape,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import errors
 from .nodes import node_at, short_name, step_of
+from .plan import rewritten
 from .record import Counter, slot_table
 
 DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
@@ -30,9 +31,9 @@ def check(tape, plan):
         _check_shown(tape, plan.shown)
     for slot in plan.kept:
         if slot < 0:
-            v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
-            if v is not None and v.stale():
-                raise _modified(tape, slot, *v.seen, v.aval)
+            seen = _seen_at(tape, slot)
+            if seen is not None and seen[0].n != seen[1]:
+                raise _modified(tape, slot, *seen, tape.prefix.steps()[1][-slot - 1].aval)
 
 
 def _check_shown(tape, pairs):
@@ -52,7 +53,10 @@ def _seen_at(tape, slot):
     if slot >= 0:
         return tape.seen.get(slot)
     v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
-    return None if v is None else v.seen
+    if v is not None and v.seen is not None:
+        return v.seen
+    place = _place_at(tape, slot)  # of another tape, from which a pass with create_graph took the value
+    return None if place is None or place[1] < 0 or place[1] in rewritten(place[0].prefix) else place[0].seen.get(place[1])
 
 
 def _last_stale(tape, slots, own):

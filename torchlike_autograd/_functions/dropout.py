@@ -160,6 +160,8 @@ _rrelu = named("rrelu_with_noise")
 @composite("torch.nn.functional.rrelu")
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """Leaky relu; in training the slope of each negative element is drawn from [lower, upper)."""
+    if levels.running() and any(lv.kind == levels.MAP for lv in levels.running()):
+        raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = _slopes(input, lower, upper) if training else zeros_like(input)

@@ -92,6 +92,8 @@ def _into(t, out, name=None):
 
 def _gen(generator, maps=False, out=None):
     """The generator to draw from; one of its own where `out` refuses the numbers, for which nothing is drawn."""
+    if out is not None and any(lv.kind == levels.MAP for lv in levels.running()):
+        raise RuntimeError("vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as a workaround")
     if out is not None and out.requires_grad and thread.state.grad:
         return _copied(rng.default_generator if generator is None else generator)
     if not maps and levels.running():

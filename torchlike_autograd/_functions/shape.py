@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from .._core import bind, dtypes, shapes
+from .._core import bind, dtypes, levels, shapes
 from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.hot import unary
@@ -260,10 +260,16 @@ def copied(t):
 @published("clone(Tensor self, *, MemoryFormat? memory_format=None)")
 def clone(input, *, memory_format=None):
     """A copy; it keeps the order of dims in memory unless another format is asked for."""
+    if memory_format is not None and memory_format.__repr__() in _CHANNELS:
+        levels.refuse_format(input, "Tensor.clone(memory_format) inside vmap is only supported with memory_format torch.preserve_format or "
+                             f"torch.contiguous_format (got {_CHANNELS[memory_format.__repr__()]})")
     out = unary(_CLONE, input)
     if memory_format is None or memory_format.__repr__() == "torch.preserve_format":
         keep_order(out, input)
     return out
+
+
+_CHANNELS = {"torch.channels_last": "ChannelsLast", "torch.channels_last_3d": "ChannelsLast3d"}
 
 
 def keep_order(out, like):
@@ -304,6 +310,8 @@ def _order_with_repeats(shape, strides):
 @composite("Tensor.contiguous")
 def contiguous(self, *, memory_format=None):
     """The tensor itself where it lies row by row, otherwise a copy."""
+    if memory_format is not None and memory_format.__repr__() in _CHANNELS:
+        levels.refuse_format(self, "querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format")
     wanted = None if memory_format is None else channels_strides(tuple(self.shape), memory_format)
     if wanted is not None:
         return self if lies_so(self.shape, self.stride(), wanted) else copied(self)
@@ -499,6 +507,9 @@ def strided_plan(input, size, stride, storage_offset):
     own, at = input._geometry()
     offset = at if storage_offset is None else storage_offset
     if len(size) != len(stride):
+        if levels.mapped(input._v) is not None:
+            raise RuntimeError("Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size "
+                               f"{list(size)} and stride {list(stride)}")
         raise RuntimeError("mismatch in length of strides and shape")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
-_CALLS = ("jit", "pjit")
+CALLS = ("jit", "pjit")
 
 
 def dependencies(jaxpr):
@@ -33,7 +33,7 @@ def _through(jaxpr, masks):
     env = dict(zip(jaxpr.invars, masks))
     for eqn in jaxpr.eqns:
         ins = [0 if isinstance(v, Literal) else env.get(v, 0) for v in eqn.invars]
-        inner = eqn.params.get("jaxpr") if eqn.primitive.name in _CALLS else None
+        inner = eqn.params.get("jaxpr") if eqn.primitive.name in CALLS else None
         outs = [union(ins)] * len(eqn.outvars) if inner is None else _through(inner.jaxpr, ins)
         env.update((v, m) for v, m in zip(eqn.outvars, outs) if m and _floating(v))
     return [0 if isinstance(v, Literal) else env.get(v, 0) for v in jaxpr.outvars]

@@ -51,7 +51,23 @@ def lifted(base, avals):
 
 def form_at(spec, avals):
     """The Form of a Spec at types some of which have levels."""
+    _check_ranks(spec, avals)
     return lifted(spec.form(tuple(map(plain, avals))), avals)
+
+
+_RANKS = {"mm": (2, 2), "mv": (2, 1), "bmm": (3, 3), "dot": (1, 1)}
+
+
+def _check_ranks(spec, avals):
+    """torch's error, inside of a map, for products of tensors with other numbers of dims."""
+    ranks, name = _RANKS.get(getattr(spec.op, "name", None)), getattr(spec.op, "name", None)
+    have = tuple(len(a.shape) for a in avals)
+    if ranks is None or have == ranks or not any(lv[2] == MAP for a in avals for lv in levels_of(a)):
+        return
+    if name == "dot":
+        raise RuntimeError("Got wrong shapes for dot")
+    raise RuntimeError(f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {have[0]}and b has dim {have[1]}but expected them to have dim "
+                       f"{ranks[0]} and dim {ranks[1]}")
 
 
 _NO_FORWARD = ("Trying to use forward AD with {} that does not support it because it has not been implemented yet.\nPlease file an issue to PyTorch at "
@@ -81,10 +97,9 @@ class Lifted(Form):
 
     __slots__ = ("base", "mapped")
 
-    @property
-    def checked(self):
-        """As the plain Form: a pullback reads what was checked when it was recorded."""
-        return self.base.checked
+    def checks(self, wanted, inplace=False, run=None):
+        """As the plain Form."""
+        return self.base.checks(wanted, inplace, run)
 
     def __init__(self, base, avals):
         if base.op.host:
@@ -292,7 +307,7 @@ class _Through(Form):
     """Gradients of a join inside its level: the one of the primal as it is, none for the tangent."""
 
     __slots__ = ("keep", "passes", "refuses", "wanted")
-    checked, weight = False, 1
+    weight = 1
 
     def __init__(self, form, wanted):
         if form.spec.how != "join":

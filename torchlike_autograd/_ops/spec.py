@@ -23,6 +23,7 @@ from .activity import as_elsewhere, dependencies, union, with_elements
 from .conventions import cxx_of
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
+from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED, Promote
 from .said_without_data import formed
 from .without_data import check_gradients, place
@@ -185,8 +186,6 @@ class Form:
 
     __slots__ = ("_host", "_jit", "_pullbacks", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "silent", "spec", "tuple_out")
 
-    checked = True  # whether later writes to what it saved are errors
-
     def __init__(self, spec, avals):
         self.spec, self.avals, self.op = spec, avals, spec.op
         self.layout = self._layout()
@@ -296,6 +295,10 @@ class Form:
                     ins.update(k for k, owner in enumerate(self.owners) if owner == name and not (inplace and k == 0))
         return ins, outs
 
+    def checks(self, wanted, inplace=False, run=None):
+        """The flat inputs of which later writes are errors; run: those of `wanted` whose gradients are asked for."""
+        return self.kept(wanted, inplace)[0]
+
     def __repr__(self):
         return f"{self.spec}({', '.join(map(repr, self.avals))}) -> {', '.join(map(repr, self.out_avals))}"
 
@@ -310,7 +313,7 @@ class _RealForm(Form):
         return self.diff_out
 
 
-class _PullbackOp:
+class PullbackOp:
     """What a pullback looks like to the rest: an operator without a schema of its own."""
 
     def __init__(self, form):
@@ -347,11 +350,11 @@ class Pullback(Form):
 
     __slots__ = ("elsewhere", "given", "inner", "keep", "masks", "passes", "refuses", "wanted")
     weight = 1
-    checked = False  # what it reads was checked when it was recorded
+    checks = saved_again
 
     def __init__(self, form, wanted, given):
         self.inner, self.wanted, self.given = form, wanted, given
-        self.op = _PullbackOp(form)
+        self.op = PullbackOp(form)
         self.spec = self
         self.node, self.silent = _gradient_nodes(form, wanted) if self.op.second is None else self.op.node, False
         self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN

@@ -11,7 +11,7 @@ from types import FunctionType, MethodType
 
 from .._core.errors import captured_written
 from .._core.nodes import step_of
-from .._core.record import mark_seen
+from .._core.record import mark_seen, thread
 from .._core.storage import as_detached
 from .._tensor import Tensor
 
@@ -64,16 +64,28 @@ def _state(t):
     return (0 if counter is None else counter.n, 0 if cell is None else cell.n, t._v if cell is None else cell.value)
 
 
-def check(found):
-    """torch's error where one of them was written since; it shows then what it showed before."""
-    for t, before in found:
-        now = _state(t)
-        if now[:2] != before[:2] and t._view is None:
-            name = _writer(now[2])
-            if name == _STATISTICS:
-                continue
-            _put_back(t, before[2])
-            raise captured_written(name)
+class _Writers:
+    """Who wrote to what a function captured, as far as it is seen before the record of the writes goes: {id of a tensor: (its versions, name)}."""
+
+    def __init__(self, found):
+        self.found, self.names = found, {}
+
+    def note(self):
+        """Look now."""
+        for t, before in self.found:
+            now = _state(t)
+            if now[:2] != before[:2] and self.names.get(id(t), (None,))[0] != now[:2]:
+                name = _writer(now[2])
+                self.names[id(t)] = now[:2], name
+
+    def check(self):
+        """torch's error where one of them was written since; it shows then what it showed before."""
+        self.note()
+        for t, before in self.found:
+            known = self.names.get(id(t))
+            if known is not None and known[1] != _STATISTICS and t._view is None:
+                _put_back(t, before[2])
+                raise captured_written(known[1])
 
 
 _STATISTICS = "_running"  # batch_norm moves them inside of an operator that is not in-place
@@ -121,6 +133,14 @@ def _put_back(t, v):
 def run(func, *args, **kwargs):
     """Call a function that is transformed; RuntimeError where it wrote to what it captured."""
     found = captured(func)
-    out = func(*args, **kwargs)
-    check(found)
+    if not found:
+        return func(*args, **kwargs)
+    writers, extra = _Writers(found), thread.state.extra
+    outer = extra.get("before flush", ())
+    extra["before flush"] = (*outer, writers.note)
+    try:
+        out = func(*args, **kwargs)
+    finally:
+        extra["before flush"] = outer
+    writers.check()
     return out

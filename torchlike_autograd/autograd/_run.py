@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from logging import DEBUG
 
-from .._core import devices, engine, levels, overriding
+from .._core import devices, engine, levels, lifetimes, overriding
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
@@ -30,6 +30,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running() and not log.isEnabledFor(DEBUG):
             if thread.state.anomaly is None and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
                 return
+            _watch(tensors, v)
             if tensors._cell is None and v.aval.dtype.category == FLOAT:
                 engine.run_backward([(place_of(v), _ones((), v.aval.dtype)._v)], False, False)
                 return
@@ -281,8 +282,11 @@ def _roots(roots, grads):
         grads = grads[: len(roots)]
     out = []
     for i, (root, g) in enumerate(zip(roots, grads)):
-        if isinstance(root, Tensor) and (not root.requires_grad or type(history(root).leaf) is Nowhere):
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+        if isinstance(root, Tensor):
+            v = history(root)
+            if not root.requires_grad or type(v.leaf) is Nowhere:
+                raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+            _watch(root, v)
         if g is None:
             continue
         _, dtype, _ = _shape_dtype(root)
@@ -291,6 +295,12 @@ def _roots(roots, grads):
             v = record_op(cast_spec(dtype), (v,))[0]
         out.append((_place(root), v))
     return out
+
+
+def _watch(root, v):
+    """A root is often the last that holds a graph, with what people attached to it: that goes when it does."""
+    if v.tape is not None and (v.tape.extra or v.tape.contexts):
+        lifetimes.watch(root)
 
 
 def _place(t):
