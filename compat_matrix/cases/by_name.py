@@ -104,8 +104,7 @@ def _(torch):
 
 @case("by_name.pipes")
 def _(torch):
-    from importlib import import_module
-    data = import_module(f"{torch.__name__}.utils.data")
+    data = torch.utils.data
     chunk = data.DataChunk([1, 2])
     yield "chunk", list(chunk), chunk.items, list(chunk.raw_iterator()), chunk.as_str("  "), isinstance(chunk, list), len(data.DataChunk(range(3)))
 
@@ -128,8 +127,7 @@ def _(torch):
 
 @case("by_name.pickled_pipes")
 def _(torch):
-    from importlib import import_module
-    data = import_module(f"{torch.__name__}.utils.data")
+    data = torch.utils.data
 
     class Pipe(data.IterDataPipe):
         def __init__(self):
@@ -144,10 +142,25 @@ def _(torch):
 
 @case("by_name.fetchers")
 def _(torch):
-    from importlib import import_module
-    kind = import_module(f"{torch.__name__}.utils.data")._DatasetKind
+    kind = torch.utils.data._DatasetKind
     yield "map", kind.create_fetcher(kind.Map, [1, 2, 3], True, list, False).fetch([0, 2]), kind.create_fetcher(kind.Map, [4, 5], False, str, False).fetch(1)
     it = kind.create_fetcher(kind.Iterable, [1, 2, 3], True, list, False)
     yield "iterable", it.fetch([0, 1]), it.fetch([0, 1]), attempt(lambda: it.fetch([0, 1]))
     it = kind.create_fetcher(kind.Iterable, [1, 2, 3], True, list, True)
     yield "dropped", it.fetch([0, 1]), attempt(lambda: it.fetch([0, 1]))
+
+
+@case("by_name.pipes_by_key")
+def _(torch):
+    base = torch.utils.data.MapDataPipe
+
+    class Squares(base):
+        def __getitem__(self, i):
+            return i * i
+
+        def __len__(self):
+            return 3
+
+    pipe = Squares()
+    yield "items", [pipe[i] for i in range(len(pipe))], isinstance(pipe, torch.utils.data.Dataset), str(pipe), attempt(lambda: base()[0])
+    yield "loader", list(torch.utils.data.DataLoader(pipe, batch_size=2))
