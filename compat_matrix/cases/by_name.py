@@ -163,4 +163,3 @@ def _(torch):
 
     pipe = Squares()
     yield "items", [pipe[i] for i in range(len(pipe))], isinstance(pipe, torch.utils.data.Dataset), str(pipe), attempt(lambda: base()[0])
-    yield "loader", list(torch.utils.data.DataLoader(pipe, batch_size=2))
