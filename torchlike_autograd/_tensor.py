@@ -166,7 +166,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def storage_offset(self):
         return self._geometry()[1]
 
-    def is_contiguous(self, *, memory_format=None):
+    def is_contiguous(self, *args, memory_format=None):
+        """Whether the elements lie row by row without gaps, or as `memory_format` says."""
+        if args or memory_format is not None:
+            from ._core.layouts import asked_format
+
+            return asked_format(self, args, memory_format)
         if self._layout_ is None and (self._view is None or not self._view.chain):
             return True
         return shapes.is_contiguous(self._v.aval.shape, self._geometry()[0])

@@ -172,6 +172,26 @@ def refusal(f):
         return str(e)
 
 
+def checkpointed():
+    """A part computed again, of weights on one device and spread ones; the inputs need gradients or not."""
+    from torchlike_autograd.utils.checkpoint import checkpoint
+
+    def gradients(spread, again, needs):
+        rng = np.random.default_rng(0)
+        a, w = (torch.tensor(rng.normal(size=s).astype(np.float32)) for s in ((4, 4), (4, 8)))
+        w = distribute_tensor(w, init_device_mesh("cpu", (8,)), [Shard(1)]) if spread else w
+        leaves = [a.requires_grad_(), w.requires_grad_(), torch.ones(2, 4).requires_grad_(needs)]
+
+        def part(x):
+            return x + torch.tanh((x @ a) @ w) @ w.T
+        out = part(leaves[2]) if again is None else checkpoint(part, leaves[2], use_reentrant=again)
+        (out * out).sum().backward()
+        return [t.grad.tolist() for t in leaves if t.requires_grad]
+
+    ways = [(None, True), (None, False), (False, True), (False, False), (True, True)]
+    return [[gradients(spread, *way) for spread in (True, False)] for way in ways]
+
+
 def host_devices():
     """Tensors on another host device, and on two at once."""
     second = jax.devices()[1]
@@ -201,5 +221,5 @@ def functions():
 
 
 if __name__ == "__main__":
-    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, host_devices, functions)}))
+    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, checkpointed, host_devices, functions)}))
     sys.exit(0)

@@ -97,6 +97,13 @@ def test_tensor_parallel(eight):
                               "SequenceParallel(sequence_dim=1, use_local_output=False)"]
 
 
+def test_checkpoints_around_spread_weights(eight):
+    for spread, alone in eight["checkpointed"]:
+        assert len(spread) == len(alone)
+        for a, b in zip(spread, alone):
+            assert a == [pytest.approx(row, rel=1e-4, abs=1e-5) for row in b]
+
+
 def test_a_second_host_device(eight):
     found = eight["host_devices"]
     assert found["devices"] == ["cpu:1", "cpu:1", "cpu"] and found["grad"] == [2.0, 2.0, 2.0] and found["node"] == "ToCopyBackward0" and found["there"]

@@ -1,13 +1,15 @@
-"""Checks that need data (layer 3): a program returns a code for each guarded call; the next look raises.
+"""Checks that need data (layer 3): a program returns a code for each guarded call; the next look raises, or the call itself where the user's code catches it.
 
 `pending` holds (codes array, guarded steps, places in the user's code by slot) of programs that ran and were not looked at yet.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
-from .lines import user_line
+from .lines import catches, user_frame
 
 pending: list = []
 
@@ -16,8 +18,12 @@ def note(v):
     """Remember where the guarded call was that made `v`, or check it where it ran at once."""
     if v.tape is None:
         check()
-    else:
-        v.tape.lines[v.slot] = user_line()
+        return
+    frame = user_frame(sys._getframe(1))
+    v.tape.lines[v.slot] = frame and (frame.f_code.co_filename, frame.f_lineno)
+    if catches(frame) and v.aval.device != "traced" and not hasattr(v.aval, "levels"):  # `try: L = cholesky(a)`, `except`: the error is wanted now
+        v.tape.resolve(v)
+        check()
 
 
 def await_codes(codes, program, tape):

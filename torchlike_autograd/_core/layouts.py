@@ -51,13 +51,40 @@ def channels_strides(shape, form):
         return None
     if len(shape) != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {words}")
-    moved = shapes.contiguous_strides((shape[0], *shape[2:], shape[1]))
-    return moved[0], moved[-1], *moved[1:-1]
+    found, step = [0] * rank, 1
+    for d in (1, *range(rank - 1, 1, -1), 0):
+        found[d] = step
+        step *= shape[d]  # torch 2.13: a size of 0 counts as 0 here
+    return tuple(found)
 
 
-def lies_so(shape, strides, wanted):
-    """Whether strides are the wanted ones where it matters."""
-    return 0 in shape or all(n == 1 or s == w for n, s, w in zip(shape, strides, wanted))
+def asked_format(t, args, form):
+    """`t.is_contiguous(*args, memory_format=form)` where something is given; torch's errors."""
+    if args:
+        raise TypeError(f"is_contiguous() takes 0 positional arguments but {len(args)} {'was' if len(args) == 1 else 'were'} given")
+    if not isinstance(form, memory_format):
+        raise TypeError(f"is_contiguous(): argument 'memory_format' must be torch.memory_format, not {type(form).__name__}")
+    shape, strides = tuple(t.shape), t.stride()
+    rank, _ = _CHANNELS.get(form.name, (None, None))
+    if rank is None:
+        return shapes.is_contiguous(shape, strides)
+    if len(shape) != rank:
+        return False
+    step = 1
+    for d in (1, *range(rank - 1, 1, -1), 0):
+        if shape[d] != 1:
+            if strides[d] != step:
+                return False
+            step *= shape[d]
+    return True
+
+
+def laid(out, form):
+    """A fresh tensor, its strides those of a memory format (metadata: the array stays as it is)."""
+    wanted = channels_strides(tuple(out.shape), form)
+    if wanted is not None and wanted != shapes.contiguous_strides(out.shape):
+        out._layout_ = (wanted, 0)
+    return out
 
 
 def chain_geometry(cell, chain):
@@ -138,5 +165,5 @@ def in_memory_order(t, draw):
     return np.ascontiguousarray(draw(tuple(shape[d] for d in order)).transpose(np.argsort(order)))
 
 
-__all__ = ["chain_geometry", "channels_last", "channels_strides", "check_overlap", "contiguous_format", "in_memory_order", "layout", "lies_so",
+__all__ = ["asked_format", "chain_geometry", "channels_last", "channels_strides", "check_overlap", "contiguous_format", "in_memory_order", "laid", "layout",
            "memory_format", "preserve_format", "shares", "strided"]

@@ -1,19 +1,82 @@
-"""Where in the user's code we are (layer 0): the innermost frame that is not ours."""
+"""Where in the user's code we are (layer 0): the innermost frames that are not ours, and whether they catch errors there."""
 
 from __future__ import annotations
 
+import builtins
+import dis
+import functools
 import os
 import sys
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
+_DEPTH = 3  # functions of the user's in which an `except` counts
+_RAISED = (RuntimeError, IndexError)  # what calls raise whose check needs data, or what is made from these
+
+
 def user_line():
     """(file name, line number) of the innermost frame outside this package, or None."""
-    frame = sys._getframe(1)
+    frame = user_frame(sys._getframe(1))
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def user_frame(frame):
+    """The innermost frame outside this package, from `frame` outwards, or None."""
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_HERE) and not name.startswith("<"):
-            return name, frame.f_lineno
+            return frame
         frame = frame.f_back
     return None
+
+
+def catches(frame):
+    """Whether the user's code stands in a `try` whose `except` may be for what a call raises here (in the innermost functions, not in all that called them).
+
+    frame: a user's frame, or None.
+    """
+    for _ in range(_DEPTH):
+        if frame is None:
+            return False
+        if frame.f_code.co_exceptiontable and any(start <= frame.f_lasti < end for start, end in _tried(frame.f_code)):
+            return True
+        frame = user_frame(frame.f_back)
+    return False
+
+
+@functools.lru_cache(maxsize=1024)
+def _tried(code):
+    """[(start, end)] of the instructions whose errors an `except` of this function looks at."""
+    table = list(dis.Bytecode(code).exception_entries)
+    if not table:
+        return ()
+    steps = list(dis.get_instructions(code))
+    places = {step.offset: i for i, step in enumerate(steps)}
+    outer = {e.target: {o.target for o in table if o.start <= e.target < o.end} for e in table}  # where a handler's own errors go
+    wanted = {t for t in outer if _excepts(steps, places[t])}
+    while more := {t for t, up in outer.items() if up & wanted} - wanted:
+        wanted |= more
+    return tuple((e.start, e.end) for e in table if e.target in wanted)
+
+
+def _excepts(steps, at):
+    """Whether a handler is an `except` that may be for one of our errors; neither `with`, nor `finally`, nor an `except` for quite another error."""
+    if steps[at].opname != "PUSH_EXC_INFO" or at + 1 == len(steps):
+        return False
+    if steps[at + 1].opname == "POP_TOP":
+        return True
+    named = []
+    for step in steps[at + 1:at + 40]:
+        if step.opname == "CHECK_EXC_MATCH":
+            return any(map(_may_be_ours, named))
+        if not step.opname.startswith(("LOAD_", "BUILD_TUPLE", "CACHE", "PUSH_NULL", "NOP", "EXTENDED_ARG")):
+            return False
+        if step.opname.startswith("LOAD_"):
+            named.append(step.argval)
+    return False
+
+
+def _may_be_ours(name):
+    found = getattr(builtins, name, None) if isinstance(name, str) else None
+    return not isinstance(found, type) or not issubclass(found, BaseException) or any(issubclass(e, found) or issubclass(found, e) for e in _RAISED)

@@ -154,7 +154,7 @@ class _Laid:
     def __init__(self, program):
         self.prefix, self.table = program.prefix, slot_table(program.prefix)
         self.outside = program.prefix.steps()[1]
-        self.ops, self.same, self.types = [], {}, {}
+        self.ops, self.same, self.types, self.made = [], {}, {}, {}  # made: {token: where its operator runs}
         for step in program.steps:
             getattr(self, f"_{step.kind}", self._alias)(step)
 
@@ -163,8 +163,16 @@ class _Laid:
             return self.outside[-token - 1].aval if token < 0 else self.table[token][2]
         return self.types[token]
 
+    def place_of(self, token):
+        """Where a token is: where it is made, which its type need not say (the gradient of a host value that came from several devices)."""
+        return self.made.get(token) or self.type_of(token).device
+
     def name(self, token):
         return self.same.get(token, token)
+
+    def _run(self, op):
+        self.ops.append(op)
+        self.made.update(dict.fromkeys(op.outs, op.device))
 
     def _alias(self, step):
         for i, s in enumerate(step.ins[-len(step.out_avals):] if step.kind == "function" else step.ins):
@@ -184,7 +192,7 @@ class _Laid:
         where = form.out_avals[0].device
         if form.op.name != "_spread":
             where = "meta" if any(a.device == "meta" for a in (*form.avals, *form.out_avals)) else devices.common(form.avals)
-        self.ops.append(Op(lambda *x: calling(form)(*x), form, ins, outs, where, like))
+        self._run(Op(lambda *x: calling(form)(*x), form, ins, outs, where, like))
         return outs
 
     def _pull(self, form, gs, ins):
@@ -193,7 +201,7 @@ class _Laid:
     def _sum(self, a, b):
         out = object()
         self.types[out] = self.type_of(a)
-        self.ops.append(Op(lambda x, y: [jax.numpy.add(x, y)], None, [a, b], [out], devices.common([self.type_of(a), self.type_of(b)])))
+        self._run(Op(lambda x, y: [jax.numpy.add(x, y)], None, [a, b], [out], devices.common([self.type_of(a), self.type_of(b)])))
         return out
 
     def _backward(self, step):
@@ -212,7 +220,7 @@ class _Laid:
             self.same[slot] = token
             return
         self.types[slot] = a
-        self.ops.append(Op(lambda x: [x], None, [token], [slot], a.device, ((slot, like),)))
+        self._run(Op(lambda x: [x], None, [token], [slot], a.device, ((slot, like),)))
 
 
 def _likes(step, ins, outs):
@@ -247,12 +255,13 @@ class Piece:
         self.ops.append(op)
         self.made.update(op.outs)
 
-    def close(self, used, types, elsewhere):
+    def close(self, used, laid, elsewhere):
         """Say what comes in and what goes out; `elsewhere`: tokens that another piece gives too, and has to."""
+        types = laid.type_of
         reads = dict.fromkeys(t for op in self.ops for t in op.ins if type(t) is not tuple and t not in self.made)
         if "@" in self.key:
             reads.update(dict.fromkeys(t for op in self.ops for _, t in op.like if type(t) is int and t < 0))
-        self.reads = tuple((t, types(t).device != self.key) for t in reads)
+        self.reads = tuple((t, laid.place_of(t) != self.key) for t in reads)
         self.numbers = any(type(t) is tuple for op in self.ops for t in op.ins)
         self.gives = tuple(dict.fromkeys(t for op in self.ops for t in op.outs if t in used and t not in elsewhere))
         if self.key == "meta":
@@ -399,7 +408,7 @@ class Placed:
         owner = _finish(self.pieces, free, wanted)
         across = [t for p in self.pieces if p.key != "meta" for op in p.ops for t in op.ins if t not in p.made]
         for p in self.pieces:
-            p.close(wanted.union(across), laid.type_of, {t for t in free if owner.get(t) is not p})
+            p.close(wanted.union(across), laid, {t for t in free if owner.get(t) is not p})
         self.pieces = [p for p in self.pieces if p.gives]
         place = {t: p.key for p in self.pieces for t in p.gives}
         self.outs = [(t, key, place.get(t, key) != key) for t, key in outs]

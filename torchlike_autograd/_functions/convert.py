@@ -52,15 +52,20 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     out = self if dtype is None else cast(self, dtype)
     if device is not None:
         out = _move(out, devices.key_of(device))
-    if memory_format is not None or (args and isinstance(args[-1], layouts.memory_format)):
-        copy = copy or _moves(self, memory_format or args[-1])
+    form = memory_format if memory_format is not None or not args or not isinstance(args[-1], layouts.memory_format) else args[-1]
+    if form is not None:
+        return _formatted(self, out, form, copy)
     return unary(cast_spec(out.dtype), out) if copy and out is self else out
 
 
-def _moves(t, form):
-    """Whether a memory format asks for a copy of a tensor."""
+def _formatted(t, out, form, copy=False):
+    """What `t` was converted to, in a memory format: `t` itself where it lies so."""
     wanted = layouts.channels_strides(tuple(t.shape), form)
-    return wanted is not None and t.stride() != wanted
+    if out is t:
+        if not copy and (t.stride() == wanted if wanted is not None else form is layouts.preserve_format or t.is_contiguous()):
+            return t
+        out = unary(cast_spec(t.dtype), t)
+    return layouts.laid(out, form)
 
 
 def _refused(t, args, kwargs):
@@ -83,7 +88,7 @@ def _move(t, key):
 def _caster(name, dtype):
     def method(self, memory_format=None):
         out = cast(self, dtype() if callable(dtype) and not isinstance(dtype, dtypes.dtype) else dtype)
-        return unary(cast_spec(out.dtype), out) if memory_format is not None and out is self and _moves(self, memory_format) else out
+        return out if memory_format is None else _formatted(self, out, memory_format)
 
     method.__name__ = name
     return composite(f"Tensor.{name}")(method)

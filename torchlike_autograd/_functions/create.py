@@ -7,7 +7,7 @@ import numbers
 
 import numpy as np
 
-from .._core import config, devices, dtypes, errors, levels
+from .._core import config, devices, dtypes, errors, layouts, levels
 from .._core.composite import composite
 from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing
@@ -123,13 +123,16 @@ def _filler(name, value):
     def factory(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None, memory_format=None, **kw):
         if "size" in kw:
             size = (kw.pop("size"),)
+        if memory_format is not None and name != "empty":
+            kw["memory_format"] = memory_format
         if kw:
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kw))}'")
         shape = sizes(name, size)
         _nonnegative(name, shape)
         if out is not None:
             return _fill_out(name, out, shape, value)
-        return fresh(shape, value, _dtype(dtype), device, requires_grad)
+        made = fresh(shape, value, _dtype(dtype), device, requires_grad)
+        return _as_asked(made, memory_format)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -180,12 +183,18 @@ def _dtype_of_number(x):
     return config.default_dtype().complex_here() if d.category == dtypes.COMPLEX else d
 
 
+def _as_asked(made, form):
+    """A fresh tensor in a memory format."""
+    return made if form is None else layouts.laid(made, form)
+
+
 def _like(name, value):
     def factory(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._v.aval
-        return levels.like(a, fresh(a.shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
+        made = levels.like(a, fresh(a.shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
+        return _as_asked(made, memory_format)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -202,7 +211,8 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     """A tensor of one value with the shape and dtype of `input`."""
     fill_value = _item(fill_value)
     a = input._v.aval
-    return levels.like(a, placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
+    made = levels.like(a, placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
+    return _as_asked(made, memory_format)
 
 
 def _new(name, value):

@@ -60,6 +60,8 @@ def filled_like(input, value):
 @composite("Tensor.zero_", "torch.zero_")
 def zero_(self):
     """Zeros everywhere."""
+    if not isinstance(self, Tensor):
+        raise TypeError(f"zero_(): argument 'input' (position 1) must be Tensor, not {type_name(self)}")
     zero(self)
     return self
 

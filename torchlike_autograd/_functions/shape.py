@@ -9,7 +9,7 @@ from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.hot import unary
 from .._core.hot import view as follow_view
-from .._core.layouts import channels_strides, lies_so
+from .._core.layouts import channels_strides, laid
 from .._core.record import number_kind
 from .._core.saying import warn
 from .._core.shapes import wrap_dim
@@ -266,7 +266,8 @@ def clone(input, *, memory_format=None):
     out = unary(_CLONE, input)
     if memory_format is None or memory_format.__repr__() == "torch.preserve_format":
         keep_order(out, input)
-    return out
+        return out
+    return laid(out, memory_format)
 
 
 _CHANNELS = {"torch.channels_last": "ChannelsLast", "torch.channels_last_3d": "ChannelsLast3d"}
@@ -314,7 +315,7 @@ def contiguous(self, *, memory_format=None):
         levels.refuse_format(self, "querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format")
     wanted = None if memory_format is None else channels_strides(tuple(self.shape), memory_format)
     if wanted is not None:
-        return self if lies_so(self.shape, self.stride(), wanted) else copied(self)
+        return self if self.is_contiguous(memory_format=memory_format) else laid(copied(self), memory_format)
     return self if plain(self) else copied(self)
 
 

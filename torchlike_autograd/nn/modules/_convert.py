@@ -121,7 +121,7 @@ def to_empty(self, *, device, recurse=True):
 
 def to(self, *args, **kwargs):
     """to(device, dtype, non_blocking), to(dtype), to(tensor), to(memory_format=...): convert floating point tensors and move all."""
-    device, dtype = _asked(args, **kwargs)
+    device, dtype, form = _asked(args, **kwargs)
     if dtype is not None:
         if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
@@ -132,6 +132,8 @@ def to(self, *args, **kwargs):
 
     def convert(t):
         wanted = dtype if dtype is not None and (t.is_floating_point() or t.is_complex()) else None
+        if form is not None and t.dim() in (4, 5):
+            return t.to(device, wanted, memory_format=form)
         if device is None:
             return t if wanted is None else t.to(wanted)
         if t.is_meta and device.type != "meta":
@@ -142,7 +144,7 @@ def to(self, *args, **kwargs):
 
 
 def _asked(args, device=None, dtype=None, non_blocking=False, memory_format=None, tensor=None):
-    """(device, dtype) of the arguments of `to`."""
+    """(device, dtype, memory format) of the arguments of `to`."""
     for a in (*args, tensor):
         if isinstance(a, Tensor):
             device, dtype = a.device, a.dtype
@@ -150,13 +152,15 @@ def _asked(args, device=None, dtype=None, non_blocking=False, memory_format=None
             dtype = a
         elif isinstance(a, (str, devices.device)) or (isinstance(a, int) and not isinstance(a, bool)):
             device = a
-        elif isinstance(a, layouts.memory_format) or a is None or isinstance(a, bool):
+        elif isinstance(a, layouts.memory_format):
+            memory_format = a
+        elif a is None or isinstance(a, bool):
             continue
         elif isinstance(a, (builtins.float, complex)):  # torch takes a number for a tensor to be like
             dtype = dtypes.float64 if isinstance(a, builtins.float) else dtypes.complex128
         else:
             raise TypeError("to() received an invalid combination of arguments - got (" + _kind(a) + "), but expected one of:")
-    return (None if device is None else devices.device(device)), dtype
+    return (None if device is None else devices.device(device)), dtype, memory_format
 
 
 def _kind(a):

@@ -37,6 +37,11 @@ _worker_init_fn_t = collections.abc.Callable[[int], None]
 class _DatasetKind:
     Map, Iterable = 0, 1
 
+    @staticmethod
+    def create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
+        """What fetches batches of a dataset of this kind."""
+        return _Fetcher(kind, dataset, auto_collation, collate_fn, drop_last)
+
 
 class WorkerInfo:
     """What a worker knows of itself."""
@@ -184,12 +189,17 @@ def _check_iterable(shuffle, sampler, batch_sampler):
 
 # Fetching
 
+def _fetcher(dataset, loader):
+    """What fetches the batches of a loader from its dataset, or a worker's copy of it."""
+    return _DatasetKind.create_fetcher(loader._dataset_kind, dataset, loader._auto_collation, loader.collate_fn, loader.drop_last)
+
+
 class _Fetcher:
     """Batches of one dataset object, by keys or as they come."""
 
-    def __init__(self, dataset, loader):
-        self.dataset, self.auto, self.collate, self.drop_last = dataset, loader._auto_collation, loader.collate_fn, loader.drop_last
-        self.it = iter(dataset) if loader._dataset_kind == _DatasetKind.Iterable else None
+    def __init__(self, kind, dataset, auto_collation, collate_fn, drop_last):
+        self.dataset, self.auto, self.collate, self.drop_last = dataset, auto_collation, collate_fn, drop_last
+        self.it = None if kind == _DatasetKind.Map else iter(dataset)
         self.ended = False
 
     def fetch(self, keys):
@@ -290,7 +300,7 @@ class _Worker:
         np.random.seed(np.random.SeedSequence([self.i, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4))
         if self.loader.worker_init_fn is not None:
             self.loader.worker_init_fn(self.i)
-        self.fetcher = _Fetcher(self.info.dataset, self.loader)
+        self.fetcher = _fetcher(self.info.dataset, self.loader)
 
     def restart(self):
         """Begin an epoch with the random state and the dataset object that there are."""
@@ -298,7 +308,7 @@ class _Worker:
         self._inside(self._refetch)
 
     def _refetch(self):
-        self.fetcher = _Fetcher(self.info.dataset, self.loader)
+        self.fetcher = _fetcher(self.info.dataset, self.loader)
 
     def fetch(self, keys):
         """A batch, made in this worker's state."""
@@ -367,7 +377,7 @@ class _Batches(_BaseDataLoaderIter):
         if loader.pin_memory:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
         self._workers = [_Worker(loader, i, self._base_seed) for i in range(loader.num_workers)]
-        self._fetcher = None if self._workers else _Fetcher(loader.dataset, loader)
+        self._fetcher = None if self._workers else _fetcher(loader.dataset, loader)
         self._begin()
 
     def _begin(self):

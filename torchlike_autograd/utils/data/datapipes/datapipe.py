@@ -5,6 +5,7 @@ What differs: a second iterator of a pipe does not invalidate the first.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import TypeVar
 
@@ -16,7 +17,9 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 
 class _Registered:
-    """Pipes that answer to the functional names of others."""
+    """Pipes that answer to the functional names of others, and that hooks may pickle in their place."""
+
+    getstate_hook = reduce_ex_hook = str_hook = repr_hook = None
 
     def __getattr__(self, name):
         made = type(self).functions.get(name)
@@ -31,10 +34,44 @@ class _Registered:
             raise Exception(f"Unable to add DataPipe function name {function_name} as it is already taken")
         cls.functions[function_name] = cls_to_register
 
-    def __str__(self):
-        return type(self).__qualname__
+    @classmethod
+    def register_function(cls, function_name, function):
+        """Let pipes have a method `function_name`, which calls `function` with the pipe first."""
+        cls.functions[function_name] = function
 
-    __repr__ = __str__
+    @classmethod
+    def set_getstate_hook(cls, hook_fn):
+        """hook_fn(attributes) -> what `pickle` keeps of a pipe; None takes it away, RuntimeError where one is set."""
+        cls._set("getstate_hook", hook_fn)
+
+    @classmethod
+    def set_reduce_ex_hook(cls, hook_fn):
+        """hook_fn(pipe) -> what `__reduce_ex__` returns, NotImplementedError for the usual; None takes it away, RuntimeError where one is set."""
+        cls._set("reduce_ex_hook", hook_fn)
+
+    @classmethod
+    def _set(cls, name, hook_fn):
+        kind = next(c for c in (*cls.__mro__, cls) if "functions" in vars(c))  # IterDataPipe or MapDataPipe
+        if getattr(kind, name) is not None and hook_fn is not None:
+            raise RuntimeError(f"Attempt to override existing {name}")
+        setattr(kind, name, hook_fn)
+
+    def __getstate__(self):
+        hook = type(self).getstate_hook
+        return self.__dict__ if hook is None else hook(self.__dict__)
+
+    def __reduce_ex__(self, protocol):
+        hook = type(self).reduce_ex_hook
+        if hook is not None:
+            with contextlib.suppress(NotImplementedError):
+                return hook(self)
+        return super().__reduce_ex__(protocol)
+
+    def __str__(self):
+        return type(self).__qualname__ if self.str_hook is None else type(self).str_hook(self)
+
+    def __repr__(self):
+        return type(self).__qualname__ if self.repr_hook is None else type(self).repr_hook(self)
 
 
 class IterDataPipe(_Registered, IterableDataset[_T_co]):
@@ -79,11 +116,11 @@ class functional_datapipe:
     """A decorator: pipes get a method of this name that makes one of the decorated class."""
 
     def __init__(self, name: str, enable_df_api_tracing=False):
-        self.name = name
+        self.name, self.enable_df_api_tracing = name, enable_df_api_tracing
 
     def __call__(self, cls):
         for kind in (IterDataPipe, MapDataPipe):
-            if isinstance(cls, type) and issubclass(cls, kind):
+            if issubclass(cls, kind):
                 kind.register_datapipe_as_function(self.name, cls)
-                return cls
-        raise TypeError("`functional_datapipe` can only decorate IterDataPipe or MapDataPipe")
+                break
+        return cls
