@@ -17,8 +17,9 @@ from ._core.record import mark_seen, thread
 from ._core.saying import warn
 from ._core.state import user_fields
 from ._core.storage import peek, untrack
+from ._functions.storages import TypedStorage, UntypedStorage
 from ._tensor import Size, Tensor, from_array
-from .nn.parameter import Parameter
+from .nn.parameter import Parameter, UninitializedTensorMixin
 
 __all__ = ["Reader", "WeightsReader", "Writer", "allowed", "storage_dtype"]
 
@@ -29,6 +30,7 @@ STORAGES = {
     "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8", "ByteStorage": "uint8", "BoolStorage": "bool", "ComplexFloatStorage": "complex64",
     "ComplexDoubleStorage": "complex128"}
 _STORAGE_OF = {v: k for k, v in STORAGES.items()}
+UNTYPED = "UntypedStorage"  # of bytes; also of the dtypes that have no storage type of their own
 
 
 class StorageType:
@@ -58,10 +60,15 @@ def storage_dtype(kind):
 class StoredBytes:
     """A storage while a file is written: its elements in the order of memory, and what it is called there."""
 
-    __slots__ = ("array", "dtype", "key")
+    __slots__ = ("array", "key", "kind")
 
     def __init__(self, array, dtype):
-        self.array, self.dtype, self.key = array, dtype, None
+        self.array, self.key, self.kind = array, None, UNTYPED if dtype is None else _STORAGE_OF.get(dtype.name, UNTYPED)
+
+    @property
+    def count(self):
+        """Of elements, or of bytes."""
+        return self.array.nbytes if self.kind == UNTYPED else self.array.size
 
 
 # Writing
@@ -75,6 +82,10 @@ class Writer(pickle._Pickler):
 
     def persistent_id(self, obj):
         """The tuple that stands for a storage."""
+        if type(obj) is UntypedStorage:
+            obj = self._known.setdefault(id(obj), (obj, StoredBytes(obj.bytes(), None)))[1]
+        elif isinstance(obj, TypedStorage):
+            obj = self._of_cell(obj.untyped()._cell, obj.dtype)
         if type(obj) is not StoredBytes:
             return None
         if obj.key is None:
@@ -84,10 +95,12 @@ class Writer(pickle._Pickler):
 
     def pid_of(self, s):
         """(what, type, key, place, count)."""
-        return "storage", StorageType.of(_STORAGE_OF[s.dtype.name]), s.key, "cpu", s.array.size
+        return "storage", StorageType.of(s.kind), s.key, "cpu", s.count
 
     def reducer_override(self, obj):
         """Tensors, dtypes, layouts, devices and sizes by PyTorch's names; everything else as usual."""
+        if isinstance(obj, UninitializedTensorMixin):
+            return type(obj), (obj.requires_grad,)
         if isinstance(obj, Tensor):
             return self._tensor(obj)
         if isinstance(obj, (dtypes.dtype, _Named, StorageType)):
@@ -122,17 +135,17 @@ class Writer(pickle._Pickler):
         if t.is_meta:
             return _REBUILD["_rebuild_meta_tensor_no_storage"], (t.dtype, tuple(t.shape), t.stride(), bool(t.requires_grad))
         storage, offset, strides = self._storage(t)
-        plain = (storage, offset, tuple(t.shape), tuple(strides), bool(t.requires_grad), OrderedDict())
+        plain, rebuild = (storage, offset, tuple(t.shape), tuple(strides), bool(t.requires_grad), OrderedDict()), _REBUILD["_rebuild_tensor_v2"]
+        if t.dtype.name not in _STORAGE_OF:
+            plain, rebuild = (*plain, t.dtype), _REBUILD["_rebuild_tensor_v3"]
         if type(t) is Tensor and not state:
-            return _REBUILD["_rebuild_tensor_v2"], plain
-        return _REBUILD["_rebuild_from_type_v2"], (_REBUILD["_rebuild_tensor_v2"], type(t), plain, state)
+            return rebuild, plain
+        return _REBUILD["_rebuild_from_type_v2"], (rebuild, type(t), plain, state)
 
     def _storage(self, t):
         """(storage, offset, strides): tensors over one cell have one storage."""
         v = peek(t)
         shape, dtype = v.aval.shape, v.aval.dtype
-        if dtype.name not in _STORAGE_OF:
-            raise NotImplementedError(f"torch.save of {dtype}")
         whole = _array(v) if t._cell is None else None
         strides, offset = shapes.contiguous_strides(shape), 0
         if whole is None and t._cell.value.aval.dtype is dtype and not t.is_conj() and not t.is_neg():
@@ -186,7 +199,7 @@ def _name_in_torch(obj, name):
     if type(obj) is _Named:
         return obj.module, obj.name
     if type(obj) is StorageType:
-        return "torch", obj.name
+        return "torch.storage" if obj.name == UNTYPED else "torch", obj.name
     if isinstance(obj, dtypes.dtype):
         return "torch", obj.name
     if obj in _CLASSES:
@@ -202,13 +215,15 @@ _CLASSES = {Tensor: ("torch", "Tensor"), Size: ("torch", "Size"), devices.device
 
 # Reading
 
-class Storage:
+class Storage(TypedStorage):
     """A storage that was read: the flat array, and the tensor that shows all of it once there is one."""
-
-    __slots__ = ("array", "dtype", "shown")
 
     def __init__(self, array, dtype):
         self.array, self.dtype, self.shown = array, dtype, None
+
+    @property
+    def _untyped_storage(self):
+        return UntypedStorage(_rebuild_tensor(self, 0, (self.array.size,), (1,)))
 
 
 def _rebuild_tensor(storage, offset, size, stride, *rest):
@@ -231,9 +246,34 @@ def _rebuild_tensor(storage, offset, size, stride, *rest):
 
 
 def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
-    out = _rebuild_tensor(storage, storage_offset, size, stride)
+    out = _with_bits(_rebuild_tensor(storage, storage_offset, size, stride), metadata or {})
     if requires_grad:
         out.requires_grad_()
+    return out
+
+
+def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
+    """Of a dtype that has no storage type: the storage is one of bytes."""
+    if storage.shown is None and storage.dtype is not dtype:
+        storage.array, storage.dtype = storage.array.view(dtype.np), dtype
+    return _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata)
+
+
+def _with_bits(t, bits):
+    """The tensor that says of its storage that the elements there are to be conjugated, or negated."""
+    if not bits:
+        return t
+    if not bits.keys() <= {"conj", "neg"}:
+        raise NotImplementedError(f"torch.load of a tensor with {', '.join(sorted(bits.keys() - {'conj', 'neg'}))}")
+    before, thread.state.grad = thread.state.grad, False
+    try:
+        out = t.conj() if bits.get("conj") else t
+        out = out._neg_view() if bits.get("neg") else out
+    finally:
+        thread.state.grad = before
+    untrack(out)
+    out._counter.n += 1  # as that of the tensor over the bare storage
+    mark_seen(out._v, out._counter)
     return out
 
 
@@ -271,7 +311,7 @@ def _get_layout(name):
 
 
 _REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (
-    _rebuild_tensor, _rebuild_tensor_v2, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage)}
+    _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage)}
 _REBUILD["_rebuild_from_type_v2"] = _Named("torch._tensor", "_rebuild_from_type_v2", _rebuild_from_type_v2)
 
 _KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()},

@@ -203,7 +203,7 @@ def _save_old(obj, file, protocol):
     writer.dump(obj)
     pickle.dump([s.key for s in writer.storages], file, protocol=protocol)
     for s in writer.storages:
-        file.write(struct.pack("<q", s.array.size))
+        file.write(struct.pack("<q", s.count))
         file.write(s.array.tobytes())
 
 
@@ -287,10 +287,12 @@ def _load_old(file, reader, restore, options):
     start, kinds = file.tell(), {}
 
     def first(pid):
+        if pid[0] == "module":
+            return pid[1]
         kinds[pid[2]] = pid
         return Storage(np.zeros(pid[4], storage_dtype(pid[1]).np), storage_dtype(pid[1]))
 
-    reader(file, first, **options).load()  # the arrays come after the pickle that needs them: read twice
+    reader(file, first, **options).load()  # the arrays come after the pickle that needs them: read twice; modules stand there with their sources
     storages = {}
     for key in reader(file, _no_storage, **options).load():
         _, kind, _, location, _, view = kinds[key]
@@ -302,7 +304,7 @@ def _load_old(file, reader, restore, options):
         restore(storages[key], location)
     end = file.tell()
     file.seek(start)
-    out = reader(file, lambda pid: storages[pid[2]], **options).load()
+    out = reader(file, lambda pid: pid[1] if pid[0] == "module" else storages[pid[2]], **options).load()
     file.seek(end)
     return out
 

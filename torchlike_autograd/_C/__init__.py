@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 import weakref
 
 from .._core import levels, lifetimes, overriding, passes, tangents_off
@@ -195,7 +196,20 @@ class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
     """Likewise, to parts of it."""
 
 
+class _Functions(type):
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(sys.modules[__package__.partition(".")[0]], name)
+
+
+class _VariableFunctionsClass(metaclass=_Functions):
+    """Where files name the functions of torch."""
+
+
 def __getattr__(name):
+    if name == "Generator":  # the module of random numbers is of the same layer
+        return sys.modules[__package__.partition(".")[0]].Generator
     if name == "_nn":  # it needs torch.nn and torch.ops, which need this module
         return importlib.import_module("._nn", __name__)
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")

@@ -34,14 +34,16 @@ def tensor_text(t):
     default = config.default_dtype()
     from .._tensor import Tensor
 
-    is_parameter = getattr(t, "_is_param", False)
-    name = "tensor" if type(t) is Tensor or is_parameter else type(t).__name__
-    return _tensor_str.tensor_repr(
+    kind, is_parameter = type(t), getattr(t, "_is_param", False)
+    name = "tensor" if kind is Tensor or "_is_param" in vars(kind) else kind.__name__
+    text = _tensor_str.tensor_repr(
         Nothing(t.shape, t.dtype.np) if t.is_meta else np.asarray(t._numpy()),
         dtype=t.dtype.name, default_dtype=default.name, default_complex=default.complex_here().name,
         requires_grad=v.needs if type(v.aval) is not LeveledAval else t.requires_grad, grad_fn=fn, device=str(t.device), class_name=name,
         is_parameter=is_parameter,
         tangent=tangent)
+    # the class of parameters has a heading and hands it down; a tensor of another class that was wrapped in one is only marked
+    return text if getattr(kind, "_is_param", False) else text.removeprefix(_tensor_str.PARAMETER_HEADING)
 
 
 spread_text = [None]

@@ -56,12 +56,13 @@ class Generator(rng.Generator):
         """Continue from a state."""
         rng.Generator.set_state(self, _bytes(new_state))
 
-    def __getstate__(self):
-        return rng.Generator.get_state(self)
+    def __reduce__(self):
+        return Generator, (self.device,), (self.initial_seed(), None, self.get_state())  # as PyTorch writes it to files
 
     def __setstate__(self, state):
-        self.__init__()
-        rng.Generator.set_state(self, state)
+        seed, _, words = state
+        self.manual_seed(seed)
+        self.set_state(words)
 
 
 default_generator = object.__new__(Generator)

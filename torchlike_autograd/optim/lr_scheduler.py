@@ -168,7 +168,8 @@ class LRScheduler:
         return lrs if factor is None else [lr * factor for lr in lrs]
 
 
-_LRScheduler = LRScheduler
+class _LRScheduler(LRScheduler):
+    """The name of old, from which programs still derive; the schedulers here do not, as in torch."""
 
 
 class _ByFunctions(LRScheduler):

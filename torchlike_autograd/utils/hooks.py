@@ -106,7 +106,6 @@ class BackwardHook:
         for f in self.user_hooks:
             other = f(self.module, grads, grad_outputs)
             if other is not None:
-                other = other if isinstance(other, tuple) else (other,)
                 if len(other) != len(grads):
                     raise RuntimeError(f"Backward hook returned an invalid number of grad_input, got {len(other)}, but expected {len(grads)}")
                 grads = other

@@ -414,3 +414,5 @@ class Softmax2d(Module):
 
 
 from .attention import MultiheadAttention  # noqa: E402
+
+MultiheadAttention.__module__ = __name__  # where torch has it: files of whole modules name it

@@ -40,6 +40,8 @@ __all__ = ["Module", "register_module_backward_hook", "register_module_buffer_re
            "register_module_forward_pre_hook", "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
            "register_module_module_registration_hook", "register_module_parameter_registration_hook"]
 
+_WrappedHook.__module__ = __name__  # where torch has it: files of whole modules name it
+
 _EXTRA_STATE_KEY_SUFFIX = _state.EXTRA
 _IncompatibleKeys = _state.IncompatibleKeys
 _ORDERED = ("_backward_pre_hooks", "_backward_hooks", "_is_full_backward_hook", "_forward_hooks", "_forward_hooks_with_kwargs",

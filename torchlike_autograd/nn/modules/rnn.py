@@ -101,11 +101,6 @@ class RNNBase(Module):
         self._init_flat_weights()
         return out
 
-    def __getstate__(self):
-        state = super().__getstate__()
-        state.pop("_flat_weights", None)
-        return state
-
     def __setstate__(self, d):
         super().__setstate__(d)
         self.__dict__.setdefault("proj_size", 0)

@@ -151,10 +151,9 @@ def _inject_new_class(module):
                            "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
                            "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training")
 
-    body = {"__getstate__": __getstate__}
+    body = {"__getstate__": __getstate__, "__module__": "torch.nn.utils.parametrize"}
     if not hasattr(base, "__deepcopy__"):
         body["__deepcopy__"] = __deepcopy__
-    body["__module__"] = base.__module__
     module.__class__ = type(base)(f"Parametrized{base.__name__}", (base,), body)
 
 

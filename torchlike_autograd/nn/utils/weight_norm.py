@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._core.composite import named
+from ..._core.composite import COMPOSITES, named
 from ..._core.saying import warn
 from ..parameter import Parameter
 
@@ -19,7 +19,7 @@ def norm_except_dim(v, dim):
 
 def product(v, g, dim):
     """g * v / |v|."""
-    return v * (g / norm_except_dim(v, dim))
+    return COMPOSITES["torch._weight_norm"](v, g, dim)
 
 
 class WeightNorm:

@@ -386,8 +386,7 @@ class _Batches(_BaseDataLoaderIter):
             self._put()
 
     def _reset(self, loader):
-        self._keys = iter(loader._index_sampler)
-        self._base_seed = draw_seed(loader.generator)
+        self._keys = iter(loader._index_sampler)  # the workers go on with their seeds: none is drawn, as in torch
         for w in self._workers:
             w.restart()
         self._begin()
