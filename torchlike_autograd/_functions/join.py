@@ -177,7 +177,7 @@ def _repeated_numbers(repeats):
 
 
 def _repeat_each(t, repeats, dim):
-    if repeats < 0:
+    if as_long(repeats) < 0:
         raise RuntimeError("Repeats must be non-negative")
     if dim is None:
         t, dim = t.flatten(), 0
@@ -375,7 +375,7 @@ composite("Tensor.split")(_split_method)
 def _chunk_size(name, t, chunks, dim):
     if t.ndim == 0:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
+    if as_long(chunks) <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = t.shape[wrap_dim(dim, t.ndim)]
     return n, -(-n // chunks)

@@ -170,8 +170,10 @@ def trapz(*args, **kwargs):
 
 def _integral(y, x, dx, dim):
     _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
-    if y.ndim and y._v.aval.shape[dim] == 0:
-        return y.sum(dim) * 0
+    if not y.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if y._v.aval.shape[wrap_dim(dim, y.ndim)] == 0:
+        return y.detach().sum(dim)
     dim = wrap_dim(dim, y.ndim)
     n = y._v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
@@ -185,9 +187,11 @@ def cumulative_trapezoid(*args, **kwargs):
     """The running integral by the trapezoidal rule: (y, x, *, dim=-1) or (y, *, dx=1, dim=-1)."""
     y, x, dx, dim = _widths_of("cumulative_trapezoid", args, kwargs)
     _bool_refused("cumulative_trapezoid", *((y,) if x is None else (y, x)))
+    if not y.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, y.ndim)
     n = y._v.aval.shape[dim]
-    left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
+    left, right = y.narrow(dim, 0, max(n - 1, 0)), y.narrow(dim, min(n, 1), max(n - 1, 0))
     if x is not None:
         return _true_div_number(((left + right) * _widths(y, x, dim)).cumsum(dim), 2.0)
     return _mul_number(left + right, dx / 2).cumsum(dim)

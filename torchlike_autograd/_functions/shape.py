@@ -12,7 +12,7 @@ from .._core.hot import view as follow_view
 from .._core.layouts import channels_strides, laid
 from .._core.record import number_kind
 from .._core.saying import warn
-from .._core.shapes import wrap_dim
+from .._core.shapes import as_long, wrap_dim
 from .._core.storage import as_detached
 from .._core.words import explained
 from .._ops import join as _join_ops
@@ -171,7 +171,7 @@ def _reshape_specs(t, size):
     return (_CLONE, _sized("_unsafe_view", size=new)) if strides is None else (_sized("_reshape_alias", size=new, stride=strides),)
 
 
-@published("reshape(Tensor self, int[] shape)")
+@published("reshape(Tensor self, int[] shape)", paths=("Tensor.reshape",))
 def reshape(input, *shape, **kwargs):
     """Other sizes: a view where strides permit, a copy otherwise."""
     specs = None if kwargs else _known("reshape", input, shape)
@@ -188,6 +188,14 @@ def reshape(input, *shape, **kwargs):
     out = _record(specs, input)
     _remember("reshape", input, shape, specs)
     return out
+
+
+@published("reshape(Tensor self, int[] shape)", paths=("torch.reshape",))
+def reshape_function(input, shape):
+    """`reshape`; as a function it takes the sizes as one sequence."""
+    if not isinstance(shape, (tuple, list)):
+        raise TypeError("reshape() takes sizes")
+    return reshape(input, shape)
 
 
 def only_known(name, kwargs):
@@ -443,7 +451,7 @@ def select(input, dim, index):
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d, i = wrap_dim(operator.index(dim), len(shape)), operator.index(index)
     if not -shape[d] <= i < shape[d]:
-        raise IndexError(f"select(): index {i} out of range for tensor of size {list(shape)} at dimension {d}")
+        raise IndexError(f"select(): index {as_long(i)} out of range for tensor of size {list(shape)} at dimension {d}")
     return view_of(input, "select.int", i + shape[d] if i < 0 else i, dim=d)
 
 
@@ -454,14 +462,15 @@ def _narrow_plan(input, dim, start, length):
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
+        as_long(length)
         raise RuntimeError("narrow(): length must be non-negative.")
     d = wrap_dim(dim, len(shape))
     n, start = shape[d], operator.index(start)
     if not -n <= start <= n:
-        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {as_long(start)})")
     start = start + n if start < 0 else start
     if start + length > n:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+        raise RuntimeError(f"start ({start}) + length ({as_long(length)}) exceeds dimension size ({n}).")
     return d, start
 
 

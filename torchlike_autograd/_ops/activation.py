@@ -348,7 +348,7 @@ def _log_soft(x, axis):
 
 
 def _rrelu(x, noise, lower, upper, training):
-    return jnp.where(x <= 0, x * noise, x) if training else jnp.where(x <= 0, x * ((lower + upper) / 2), x)
+    return jnp.where(x <= 0, x * noise, x) if training else jnp.where(x > 0, x, x * ((lower + upper) / 2))
 
 
 def _check_rrelu(types, result, statics):

@@ -31,13 +31,16 @@ def _comparison(name, compare, aliases, kinds, node):
        errors=[fails(call(real(2), real(3)), RuntimeError, "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0")])(body)
 
     def twin(self, other):
-        if jnp.issubdtype(self.dtype, jnp.inexact):
+        if jnp.issubdtype(self.dtype, jnp.inexact) and (jnp.iscomplexobj(self) or not jnp.iscomplexobj(other)):
             out = compare(*aligned(only(kernel, self, kinds), other.astype(self.dtype)))
             return flat(out.astype(self.dtype), self)
         common = dtypes.promote_types(*(dtypes.from_numpy_dtype(x.dtype) for x in (self, other))).np
-        return compare(*aligned(self.astype(common), other.astype(common)))
+        out = compare(*aligned(only(kernel, self.astype(common), kinds), other.astype(common)))
+        return flat(out.astype(self.dtype), self) if jnp.issubdtype(self.dtype, jnp.inexact) else out
 
     def number_twin(self, *, other):
+        if jnp.iscomplexobj(other):                                     # the number is no wider than the tensor
+            other = other.astype(dtypes.result_type([dtypes.from_numpy_dtype(self.dtype)], [], [dtypes.of_scalar(1j)], config.default_dtype()).np)
         return twin(self, other)
 
     twin.__doc__ = number_twin.__doc__ = f"`{name}` written over self."

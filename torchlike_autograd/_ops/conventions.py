@@ -10,6 +10,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from .._core import dtypes, shapes
@@ -224,7 +225,7 @@ def _base_rule(t, out, x, y):
 
 
 def _exponent_rule(t, out, x, y):
-    nonnegative = jnp.real(y) >= 0 if jnp.iscomplexobj(y) else y >= 0
+    nonnegative = (jnp.imag(y) == 0) & (jnp.real(y) >= 0) if jnp.iscomplexobj(y) else y >= 0
     return t * jnp.where((x == 0) & nonnegative, 0, out * jnp.log(x))
 
 
@@ -232,7 +233,20 @@ def _exponent_rule(t, out, x, y):
 def power(x, y):
     """x to the power y, both of one dtype."""
     out = jnp.power(x, y)
-    return jnp.where((x == 0) & (jnp.real(y) > 0), 0, out) if jnp.iscomplexobj(x) else out
+    if not jnp.iscomplexobj(x):
+        return out
+    strange = (x == 0) | ~jnp.isfinite(x) | ~jnp.isfinite(y)
+    return jnp.where(strange, _strange_power(x, y), out)
+
+
+def _strange_power(x, y):
+    """exp(y log x) of complex numbers that are 0 or not finite, with C's rules: what is not a number counts as little as C says."""
+    a, b, c, d = jnp.log(jnp.abs(x)), jnp.angle(x), jnp.real(y), jnp.imag(y)
+    size, turn = a * c - b * d, a * d + b * c
+    turned = jnp.exp(lax.complex(jnp.where(jnp.isinf(size), 0, size), turn)) * jnp.where(size == -jnp.inf, 0, 1).astype(x.dtype)
+    far = lax.complex(jnp.full_like(size, jnp.inf), jnp.where(turn == 0, 0, jnp.nan).astype(size.dtype))
+    lost = jnp.where(size == -jnp.inf, 0, jnp.full_like(x, complex("nan+nanj")))
+    return jnp.where(jnp.isfinite(turn) & (size != jnp.inf), turned, jnp.where(size == jnp.inf, far, lost))
 
 
 _DIRECT = {0: jnp.ones_like, 1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: jnp.sqrt, -0.5: lambda x: 1 / jnp.sqrt(x),

@@ -64,10 +64,10 @@ def _upper(a, x):
 
 def _at_edges(value, a, x, at_zero):
     """Arguments that are 0, infinite or negative, as torch has them."""
-    value = jnp.where((a == 0) & (x > 0), 1 - at_zero, value)
-    value = jnp.where(jnp.isinf(a), at_zero, jnp.where(jnp.isinf(x), 1 - at_zero, value))
-    bad = (a < 0) | (x < 0) | ((a == 0) & (x == 0)) | (jnp.isinf(a) & jnp.isinf(x)) | jnp.isnan(a) | jnp.isnan(x)
-    return jnp.where(bad, _NAN, value)
+    value = jnp.where(jnp.isnan(a) | jnp.isnan(x), _NAN, value)
+    value = jnp.where(jnp.isinf(a), jnp.where(jnp.isinf(x), _NAN, at_zero), jnp.where(jnp.isinf(x), 1 - at_zero, value))
+    value = jnp.where(a == 0, jnp.where(x > 0, 1 - at_zero, _NAN), jnp.where(x == 0, at_zero, value))
+    return jnp.where((a < 0) | (x < 0), _NAN, value)
 
 
 _EDGES = [call(at(0.0, 0.0, 1.0, 1.0, 2.0, -1.0, 1.0, _INF, 1.0, _NAN, 5.0, 20.0, 0.5, _INF, grad=False),
@@ -101,8 +101,9 @@ def _zeta(x, q):
     pole = (q <= 0) & (q == jnp.floor(q))
     strange = (q <= 0) & (x != jnp.floor(x))
     value = jnp.where(q <= 0, jnp.where(pole, _INF, jnp.where(strange, _NAN, value)), value)
-    value = jnp.where(x == 1, _INF, jnp.where(x < 1, _NAN, value))
-    return jnp.where(jnp.isnan(x) | jnp.isnan(q), _NAN, value)
+    value = jnp.where(x == _INF, jnp.where(q < 1, _INF, jnp.where(q == 1, 1, _NAN)), value)     # its sum adds a first term and a NaN
+    value = jnp.where(jnp.isnan(q) | jnp.isnan(x) & ~pole & ~strange, _NAN, value)
+    return jnp.where(x == 1, _INF, jnp.where(x < 1, _NAN, value))
 
 
 _ZETA = {"promote": Promote.FLOAT, "opmath": False, "names": ("torch.special.zeta",), "inplace": False, "method": False, "forward": "special_zeta"}

@@ -40,7 +40,12 @@ def mse_loss(self, target, *, reduction=1):
     return reduced(d * d, reduction)
 
 
-@partials(lambda t, out, d, beta: t * jnp.where(d >= beta, 1, jnp.where(d <= -beta, -1, d / beta)), None)
+def _held(d, bound):
+    """d within the bound, the bound itself outside; what is not a number counts as outside (torch 2.13: its second derivative is 0)."""
+    return jnp.where(jnp.abs(jax.lax.stop_gradient(d)) < bound, d, jnp.where(d >= bound, bound, jnp.where(d <= -bound, -bound, jax.lax.stop_gradient(d))))
+
+
+@partials(lambda t, out, d, beta: t * _held(d, beta) / beta, None)
 def _smooth(d, beta):
     size = magnitude(d)
     return jnp.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
@@ -54,7 +59,7 @@ def smooth_l1_loss(self, target, *, reduction=1, beta=1.0):
     return reduced(_smooth(only("smooth_l1_cpu", self, "f") - target, beta), reduction)
 
 
-@partials(lambda t, out, d, delta: t * jnp.where(d >= delta, delta, jnp.where(d <= -delta, -delta, d)), None)
+@partials(lambda t, out, d, delta: t * _held(d, delta), None)
 def _huber(d, delta):
     size = magnitude(d)
     return jnp.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))

@@ -6,6 +6,7 @@ import math
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.lax import Precision
 
 from .._core import dtypes, shapes
@@ -45,6 +46,8 @@ def _value(x, p, axes, keepdims):
     if p == 0:
         return total((x != 0).astype(jnp.finfo(x.dtype).dtype), axes, keepdims)
     size = jnp.abs(x)
+    if all(x.shape[a] == 1 for a in _all(axes, x.ndim)):            # nothing to add up: no square that overflows or vanishes
+        return total(size, axes, keepdims)
     if p == _INF:
         return extreme(size, axes, keepdims, True)
     if p == -_INF:
@@ -245,7 +248,9 @@ def renorm(self, *, p, dim, maxnorm):
     axis = shapes.wrap_dim(dim, self.ndim)
     check_norm_type("linalg.vector_norm", type_of(self), None)
     x = wide(self)
-    norm = norm_of(x, p, tuple(d for d in range(x.ndim) if d != axis), True)
+    axes = tuple(d for d in range(x.ndim) if d != axis)
+    lost = jnp.isnan(_value(lax.stop_gradient(x), p, axes, True))            # a norm that is NaN is not above: its row passes, its gradient too
+    norm = norm_of(jnp.where(lost, 0, x), p, axes, True)
     most = maxnorm.astype(norm.dtype)
     return jnp.where(norm > most, x * (most / (norm + 1e-7)).astype(x.dtype), x).astype(self.dtype)
 

@@ -377,7 +377,7 @@ def _(axes, keepdims, primals, tangents):
     kinks=[call(at(-float("inf"), -float("inf")), 0), call(at(float("inf"), 0.0), 0), call(at(1000.0, 1000.0), 0)], errors=[_TWICE, _OUTSIDE])
 def logsumexp(self, *, dim, keepdim=False):
     """log of the sum of exponentials, without overflow."""
-    if len(dim) == 0 and self.ndim:
+    if len(dim) == 0 and self.size and self.ndim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * self.ndim}")
     return _logsumexp(self, reduce_dims(dim, self.ndim), keepdim)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from .._core.dtypes import bool_, from_numpy_dtype, promote_types
-from .conventions import only
+from .conventions import needs_tensor, only
 from .places import long
 from .registry import NONE, SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
 
@@ -78,7 +78,13 @@ def bucketize(self, boundaries, *, out_int32=False, right=False):
     return _search(only("searchsorted_out_cpu", boundaries, "if"), self, right, out_int32)
 
 
+_ISIN_LISTS = "".join(f" * ({a}, {b}, *, bool assume_unique = False, bool invert = False, Tensor out = None)\n" for a, b in (
+    ("Tensor elements", "Tensor test_elements"), ("Number element", "Tensor test_elements"), ("Tensor elements", "Number test_element")))
+_one_is_tensor = needs_tensor("isin", _ISIN_LISTS)
+
+
 def _check_isin(types, result, statics):
+    _one_is_tensor(types, result, statics)
     for t in types.values():
         if t.dtype.is_complex or t.dtype is bool_:
             raise RuntimeError(f"Unsupported input type encountered for isin(): {t.dtype.char_name}")

@@ -53,7 +53,8 @@ def _product(x, places, src, include_self):
     first = jnp.concatenate([jnp.ones(1, bool), where[1:] != where[:-1]])
 
     def join(left, right):
-        return left[0] | right[0], jnp.where(right[0], right[1], left[1] * right[1])
+        before = jnp.where(right[0], 1, left[1])                # another place's product may be inf or NaN: it must not meet a gradient of 0
+        return left[0] | right[0], jnp.where(right[0], right[1], before * right[1])
 
     _, running = jax.lax.associative_scan(join, (first, values))
     last = _added(jnp.ones(x.size, jnp.int64), places, jnp.ones(src.size, jnp.int64))

@@ -78,9 +78,10 @@ def _direction(z):
 
 
 def _direction_tangent(t, s, z):
-    """torch 2.13: 0 at 0, but NaN for the derivative of that."""
+    """torch 2.13: 0 at 0, forwards and backwards, but NaN for the derivative of that."""
     size = magnitude(z).astype(z.dtype)
-    return jnp.where(size == 0, 0, t - s * jnp.real(jnp.conj(s) * t).astype(z.dtype)) / size
+    t = jnp.where(size == 0, 0, t)
+    return jnp.where(size == 0, 0, (t - s * jnp.real(jnp.conj(s) * t).astype(z.dtype)) / size)
 
 
 _ROUNDED = {"samples": _ANY, "kinks": [call(at(0.0, -0.0, 1.0, -1.5, 2.5, _INF, _NAN))], **_BITS_OF}
