@@ -99,3 +99,19 @@ def test_a_loop_in_a_try_for_something_else_is_not_slowed_down():
     four_functions_up()
     waits, out = found[0]
     assert waits and out[0, 0].item() == 0.5
+
+
+def test_a_with_that_waits_for_an_error_gets_it_at_the_call():
+    singular = torch.tensor(SINGULAR)
+    with pytest.raises(torch.linalg.LinAlgError):
+        torch.linalg.inv(singular)
+    with contextlib.suppress(RuntimeError):
+        factor(singular)
+        pytest.fail("not reached")
+    assert (lambda: (lambda: (lambda: unwatched())())())() > 0  # deeper than a test runner's own `try`
+
+
+def unwatched():
+    with torch.no_grad():
+        torch.linalg.inv(torch.eye(2))
+        return pending()

@@ -54,7 +54,8 @@ def _tried(code):
     steps = list(dis.get_instructions(code))
     places = {step.offset: i for i, step in enumerate(steps)}
     outer = {e.target: {o.target for o in table if o.start <= e.target < o.end} for e in table}  # where a handler's own errors go
-    wanted = {t for t in outer if _excepts(steps, places[t])}
+    first = {t: min(e.start for e in table if e.target == t) for t in outer}
+    wanted = {t for t in outer if _excepts(steps, places[t]) or _expects(steps, places[t], places[first[t]])}
     while more := {t for t, up in outer.items() if up & wanted} - wanted:
         wanted |= more
     return tuple((e.start, e.end) for e in table if e.target in wanted)
@@ -74,6 +75,18 @@ def _excepts(steps, at):
             return False
         if step.opname.startswith("LOAD_"):
             named.append(step.argval)
+    return False
+
+
+def _expects(steps, at, start):
+    """Whether a handler is that of a `with` that waits for an error, such as `pytest.raises`, `self.assertRaises` or `contextlib.suppress`."""
+    if at + 1 == len(steps) or steps[at + 1].opname != "WITH_EXCEPT_START":
+        return False
+    for step in reversed(steps[max(start - 60, 0):start]):
+        if step.opname.startswith(("STORE_", "POP_TOP", "RESUME", "RETURN_")):
+            return False
+        if step.opname.startswith("LOAD_") and isinstance(step.argval, str) and (step.argval == "suppress" or "raises" in step.argval.lower()):
+            return True
     return False
 
 
