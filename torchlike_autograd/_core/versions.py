@@ -29,7 +29,7 @@ def check(tape, plan):
     if plan.shown:
         _check_shown(tape, plan.shown)
     for slot in plan.kept:
-        if slot < 0:
+        if slot < 0 or not tape.open:  # what a closed tape computed and is data now counts its versions itself
             v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
             if v is not None and v.stale():
                 raise _modified(tape, slot, *v.seen, v.aval)
@@ -49,7 +49,7 @@ def _check_shown(tape, pairs):
 
 def _seen_at(tape, slot):
     """(counter, version) of what a slot shows; None where nobody counts."""
-    if slot >= 0:
+    if slot >= 0 and (tape.open or slot in tape.seen):
         return tape.seen.get(slot)
     v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
     return None if v is None else v.seen
