@@ -129,7 +129,7 @@ def _fails(tape, step):
 
 
 def _stale(tape, slot):
-    if slot >= 0:
+    if slot >= 0 and (tape.open or slot in tape.seen):
         seen = tape.seen.get(slot)
         return seen is not None and seen[0].n != seen[1]
     v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)

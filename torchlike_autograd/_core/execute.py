@@ -163,8 +163,8 @@ def _keep(tape, program, arrays):
     for slot, place, aval in program.keeps:
         if slot < 0:
             kept[slot] = inputs[-slot - 1]
-        elif tape.values[slot].leaf is not None and tape.values[slot].array is not None:
-            kept[slot] = tape.values[slot]  # the same value that the next step uses: one argument, not two
+        elif tape.values[slot].array is not None and tape.values[slot].tape is None:
+            kept[slot] = tape.values[slot]  # the same value that the next step uses: one argument, not two; it shows whether it was written since
         else:
             v = kept[slot] = Value(aval, False, None, 0)
             v.array = arrays[place]

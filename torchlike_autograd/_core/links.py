@@ -14,8 +14,9 @@ from sys import getrefcount
 from time import perf_counter
 
 from .nodes import Node
+from .plan import memory_of
 from .program import edges_lead, walked
-from .record import LOCK, Tape, Value
+from .record import LOCK, Tape, Value, slot_table
 
 LINKS, BYTES = 2048, 1 << 28  # tapes that are linked to others, and what they keep, before somebody looks; not for fewer than FEW tapes
 FEW, SHARE = 64, 50  # at most one part in so many of the time is spent on it
@@ -99,6 +100,8 @@ def _cut_one(tape, starts, left):
     slots = range(-len(tape.edges), tape.prefix.size) if held is None else held
     reached, kept = walked(tape.prefix, slots, tape.freed)
     tape.edges = [e if type(e) is not tuple or -i - 1 in reached or -i - 1 in kept else None for i, e in enumerate(tape.edges)]
+    table = slot_table(tape.prefix)
+    kept |= {memory_of(s, table) for s in kept if s >= 0}  # whose versions are counted
     for slot in [s for s in tape.kept if s not in kept and held is not None]:
         del tape.kept[slot]
     for e in tape.edges:

@@ -35,7 +35,9 @@ class Program:
         self.graph, kept = _graph(prefix, self.shown, table)
         self.kept = tuple(sorted(kept))
         self.outs = tuple(dict.fromkeys((*self.shown, *(s for s in self.kept if s >= 0))))
-        self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in self.kept)
+        memories = {memory_of(s, table) for s in self.kept if s >= 0} & set(self.shown)
+        watched = {s for s in memories if not table[s][1] or table[s][0].mode == LEAF}  # data now, whose versions are counted there
+        self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in sorted(watched.union(self.kept)))
         self.steps, used = _needed(prefix, self.outs, table)
         self.placed = _placed(prefix, self.steps, used, table)
         if self.placed:
@@ -205,6 +207,8 @@ def release_kept(tape):
                 wanted = wanted_of(step, needs)
                 if wanted:
                     still.update(s for s in kept_by(step, wanted) if type(s) is not tuple)
+        table = slot_table(tape.prefix)
+        still |= {memory_of(s, table) for s in still if s >= 0}
         tape.prefix.memo[key] = still = frozenset(still)
     for slot in [s for s in tape.kept if s not in still]:
         del tape.kept[slot]

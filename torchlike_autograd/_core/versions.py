@@ -30,10 +30,10 @@ def check(tape, plan):
     if plan.shown:
         _check_shown(tape, plan.shown)
     for slot in plan.kept:
-        if slot < 0:
+        if slot < 0 or not tape.open:  # what a closed tape computed and is data now counts its versions itself
             seen = _seen_at(tape, slot)
             if seen is not None and seen[0].n != seen[1]:
-                raise _modified(tape, slot, *seen, tape.prefix.steps()[1][-slot - 1].aval)
+                raise _modified(tape, slot, *seen, slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval)
 
 
 def _check_shown(tape, pairs):
@@ -50,12 +50,12 @@ def _check_shown(tape, pairs):
 
 def _seen_at(tape, slot):
     """(counter, version) of what a slot shows; None where nobody counts."""
-    if slot >= 0:
+    if slot >= 0 and (tape.open or slot in tape.seen):
         return tape.seen.get(slot)
     v = tape.inputs[-slot - 1] if tape.open else tape.kept.get(slot)
     if v is not None and v.seen is not None:
         return v.seen
-    place = _place_at(tape, slot)  # of another tape, from which a pass with create_graph took the value
+    place = _place_at(tape, slot) if slot < 0 else None  # of another tape, from which a pass with create_graph took the value
     return None if place is None or place[1] < 0 or place[1] in rewritten(place[0].prefix) else place[0].seen.get(place[1])
 
 

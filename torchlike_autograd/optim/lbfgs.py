@@ -72,6 +72,8 @@ class LBFGS(Optimizer):
     @no_grad()
     def step(self, closure):
         """Up to max_iter iterations; returns the loss at the start."""
+        if len(self.param_groups) != 1:
+            raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         closure = enable_grad()(closure)
         group, state = self.param_groups[0], self.state[self._params[0]]
         state.setdefault("func_evals", 0)
@@ -101,7 +103,8 @@ class LBFGS(Optimizer):
                 if group["line_search_fn"] != "strong_wolfe":
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 x = self._clone_param()
-                loss, g, t, used = _strong_wolfe(lambda x, t, d: self._directional_evaluate(closure, x, t, d), x, t, d, loss, g, slope)
+                left = group["max_eval"] - evals  # a search may use up what is left, no more
+                loss, g, t, used = _strong_wolfe(lambda x, t, d: self._directional_evaluate(closure, x, t, d), x, t, d, loss, g, slope, max_ls=left)
                 self._add_grad(t, d)
                 done = bool(g.abs().max() <= group["tolerance_grad"])
             else:

@@ -18,7 +18,7 @@ static int any_stale(PyObject *tape, PyObject *slots)
         PyObject *slot = PyTuple_GET_ITEM(slots, i), *seen = PyDict_GetItemWithError(all, slot);
         for (int own = 0; own < 2; own++) {
             if (own) {
-                PyObject *v = PyLong_AsSsize_t(slot) < 0 ? input_at(tape, slot) : NULL;
+                PyObject *v = PyLong_AsSsize_t(slot) < 0 || SLOT(tape, tape_open) != Py_True ? input_at(tape, slot) : NULL;
                 seen = v == NULL ? NULL : SLOT(v, v_seen);
             }
             if (IS_NONE(seen))

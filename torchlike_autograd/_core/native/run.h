@@ -249,14 +249,14 @@ static PyObject *edges_of(PyObject *program, PyObject *inputs)
     return edges;
 }
 
-/* One Value that a graph keeps, new: an input, what a leaf shows already, or plain data of its own. */
+/* One Value that a graph keeps, new: an input, what is shown as data already, or plain data of its own. */
 static PyObject *kept_value(PyObject *tape, PyObject *entry, PyObject *arrays)
 {
     Py_ssize_t slot = PyLong_AsSsize_t(PyTuple_GET_ITEM(entry, 0));
     if (slot < 0)
         return Py_NewRef(PyList_GET_ITEM(SLOT(tape, tape_inputs), -slot - 1));
     PyObject *v = PyList_GET_ITEM(SLOT(tape, tape_values), slot);
-    if (SLOT(v, v_leaf) != Py_None && SLOT(v, v_array) != Py_None)
+    if (SLOT(v, v_tape) == Py_None && SLOT(v, v_array) != Py_None)
         return Py_NewRef(v);
     v = new_value(PyTuple_GET_ITEM(entry, 2), Py_False, Py_None, ZERO);
     if (v != NULL)

@@ -65,7 +65,10 @@ def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False
 def clip_grad_value_(parameters, clip_value, foreach=None):
     """Bound every element of the gradients by -clip_value and clip_value."""
     clip_value = float(clip_value)
+    grads = [p.grad for p in _listed(parameters) if p.grad is not None]
+    if not grads:  # what torch groups by device and dtype may not be empty
+        raise RuntimeError("Expected !nested_tensorlist[0].empty() to be true, but got false.  "
+                           "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
     with no_grad():
-        for p in _listed(parameters):
-            if p.grad is not None:
-                p.grad.clamp_(min=-clip_value, max=clip_value)
+        for g in grads:
+            g.clamp_(min=-clip_value, max=clip_value)
