@@ -364,7 +364,8 @@ def op_by_op(program, floats, ints, arrays):
     with np.errstate(all="ignore"):
         for step in program.steps:
             run_step(step, env, floats, ints, _call_on_host, _pull_on_host)
-    return [np.asarray(a) if isinstance(a, np.generic) else a for a in program.results(env, floats, ints)]  # a compiled call takes NumPy's scalars for float32
+        out = program.results(env, floats, ints, _guard_on_host, np.stack)
+    return [np.asarray(a) if isinstance(a, np.generic) else a for a in out]  # a compiled call takes NumPy's scalars for float32
 
 
 def _call_on_host(form, ins):
@@ -375,6 +376,10 @@ def _call_on_host(form, ins):
 def _pull_on_host(form, gs, ins):
     run = form.host(host_function)
     return run(*gs, *ins) if run is not None else [np.asarray(a) for a in form.jit()(*gs, *ins)]
+
+
+def _guard_on_host(form, ins):
+    return form.guard_on_host(host_function, ins)
 
 
 def _remember(program):

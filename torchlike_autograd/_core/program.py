@@ -63,11 +63,11 @@ class Program:
 
         return run
 
-    def results(self, env, floats, ints):
+    def results(self, env, floats, ints, guard=lambda form, ins: form.guard(*ins), stack=jnp.stack):
         """Arrays of `outs`, and last the codes of guarded calls where there are any."""
         out = [env[s] for s in self.outs]
         if self.guarded:
-            out.append(jnp.stack([s.form.guard(*_inputs(s, env, floats, ints)) for s in self.guarded]))
+            out.append(stack([guard(s.form, _inputs(s, env, floats, ints)) for s in self.guarded]))
         return out
 
     def __str__(self):

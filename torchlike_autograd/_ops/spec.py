@@ -184,13 +184,14 @@ _UNKNOWN = object()
 class Form:
     """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
-    __slots__ = ("_host", "_jit", "_pullbacks", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals", "owners", "saves", "silent", "spec", "tuple_out")
+    __slots__ = ("_guard", "_host", "_jit", "_pullbacks", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals",
+                 "owners", "saves", "silent", "spec", "tuple_out")
 
     def __init__(self, spec, avals):
         self.spec, self.avals, self.op = spec, avals, spec.op
         self.layout = self._layout()
         self.owners = self.layout.owner()
-        self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
+        self._pullbacks, self._jit, self._host, self._guard = {}, None, _UNKNOWN, _UNKNOWN
         self.casts, self.compute = _casts(self)
         if self.op.opmath and self.compute in _HALVES:
             self.casts = _wide_casts(self)
@@ -249,8 +250,16 @@ class Form:
         return self._host
 
     def reset_host(self):
-        """Forget what `host` made."""
-        self._host = _UNKNOWN
+        """Forget what `host` and `guard_on_host` made."""
+        self._host = self._guard = _UNKNOWN
+
+    def guard_on_host(self, compile_host, ins):
+        """`guard` of NumPy arrays, as `host` runs the operator."""
+        if self._guard is _UNKNOWN:
+            with jax.enable_x64(True):
+                closed = jax.make_jaxpr(self.guard)(*ins)
+            self._guard = compile_host(closed) or jax.jit(jaxpr_as_fun(closed))
+        return self._guard(*ins)[0]
 
     def jit(self):
         """The compiled operator, for op-by-op execution."""
@@ -357,7 +366,7 @@ class Pullback(Form):
         self.op = PullbackOp(form)
         self.spec = self
         self.node, self.silent = _gradient_nodes(form, wanted) if self.op.second is None else self.op.node, False
-        self._pullbacks, self._jit, self._host = {}, None, _UNKNOWN
+        self._pullbacks, self._jit, self._host, self._guard = {}, None, _UNKNOWN, _UNKNOWN
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
             self.elsewhere = with_elements(form, wanted, given)
