@@ -1,7 +1,7 @@
 """Tensors that a transformed function takes from around it (layer 7): torch refuses in-place writes to them.
 
-They are looked for where a function can name them: its closure, its globals, what it wraps.  Writes are seen by their versions when the function has
-returned; the tensor then shows again what it showed before.
+They are looked for where a function can name them: its closure, its globals, what it wraps, the buffers of modules there.  Writes are seen by their versions
+when the function has returned; the tensors then show again what they showed before.
 """
 
 from __future__ import annotations
@@ -19,26 +19,47 @@ _DEPTH = 4  # of functions that call functions
 
 
 def captured(func):
-    """[(tensor, its state)] of what a function can name."""
+    """[(tensor, its state, whether it is the buffer of a module)] of what a function can name."""
     found, seen = {}, set()
     _collect(func, found, seen, _DEPTH)
-    return [(t, _state(t)) for t in found.values()]
+    return [(t, _state(t), of_module) for t, of_module in found.values()]
 
 
 def _collect(f, found, seen, depth):
     if isinstance(f, Tensor):
-        found[id(f)] = f
+        found.setdefault(id(f), (f, False))
         return
     if depth == 0 or id(f) in seen:
         return
     seen.add(id(f))
+    if _is_module(f):
+        _buffers(f, found)
     if isinstance(f, functools.partial):
         for x in (f.func, *f.args, *f.keywords.values()):
             _collect(x, found, seen, depth - 1)
     elif isinstance(f, MethodType):
         _collect(f.__func__, found, seen, depth - 1)
+        if _is_module(f.__self__):
+            _buffers(f.__self__, found)
     elif isinstance(f, FunctionType) and not f.__globals__.get("__name__", "").startswith(_HOME):
         _of_function(f, found, seen, depth)
+
+
+def _is_module(x):
+    return "_buffers" in getattr(x, "__dict__", ()) and "_modules" in x.__dict__
+
+
+def _buffers(module, found):
+    modules = {id(module): module}
+    left = [module]
+    while left:
+        m = left.pop()
+        for t in m._buffers.values():
+            if isinstance(t, Tensor):
+                found[id(t)] = t, True
+        new = {id(x): x for x in m._modules.values() if x is not None and id(x) not in modules}
+        modules.update(new)
+        left += new.values()
 
 
 def _of_function(f, found, seen, depth):
@@ -47,12 +68,12 @@ def _of_function(f, found, seen, depth):
             x = cell.cell_contents
         except ValueError:  # not set yet
             continue
-        if isinstance(x, (Tensor, FunctionType, functools.partial)):
+        if isinstance(x, (Tensor, FunctionType, MethodType, functools.partial)) or _is_module(x):
             _collect(x, found, seen, depth - 1)
     names = f.__globals__
     for name in f.__code__.co_names:
         x = names.get(name)
-        if isinstance(x, (Tensor, FunctionType)):
+        if isinstance(x, (Tensor, FunctionType)) or _is_module(x):
             _collect(x, found, seen, depth - 1)
 
 
@@ -72,7 +93,7 @@ class _Writers:
 
     def note(self):
         """Look now."""
-        for t, before in self.found:
+        for t, before, _ in self.found:
             now = _state(t)
             if now[:2] != before[:2] and self.names.get(id(t), (None,))[0] != now[:2]:
                 name = _writer(now[2])
@@ -81,11 +102,16 @@ class _Writers:
     def check(self):
         """torch's error where one of them was written since; it shows then what it showed before."""
         self.note()
-        for t, before in self.found:
+        wrong, moved = [], []
+        for t, before, of_module in self.found:
             known = self.names.get(id(t))
-            if known is not None and known[1] != _STATISTICS and t._view is None:
-                _put_back(t, before[2])
-                raise captured_written(known[1])
+            if known is not None and t._view is None:
+                (moved if known[1] == _STATISTICS else wrong).append((t, before[2], known[1], of_module))
+        if not wrong:
+            return
+        for t, before, _, _ in [*wrong, *(m for m in moved if m[3])]:  # a module counts its batches before it moves statistics
+            _put_back(t, before)
+        raise captured_written(wrong[0][2])
 
 
 _STATISTICS = "_running"  # batch_norm moves them inside of an operator that is not in-place
