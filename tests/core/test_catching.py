@@ -101,6 +101,40 @@ def test_a_loop_in_a_try_for_something_else_is_not_slowed_down():
     assert waits and out[0, 0].item() == 0.5
 
 
+def index(target):
+    """Whether an `except` that names its error catches an index out of range at the call."""
+    try:
+        torch.nn.functional.cross_entropy(torch.ones(2, 3), target)
+    except IndexError:
+        return True
+    return False
+
+
+def test_training_in_a_try_is_one_program(counts):
+    """`except Exception` around a loss does not end the record; one that names the error of an index does."""
+    w, x, y = torch.ones(3, 2, requires_grad=True), torch.ones(4, 3), torch.tensor([0, 1, 0, 1])
+    found = []
+
+    def train():
+        for _ in range(4):
+            try:
+                w.grad = None
+                torch.nn.functional.cross_entropy(x @ w, y).backward()
+                with torch.no_grad():
+                    w.sub_(0.1 * w.grad)
+            except Exception as e:
+                found.append(e)
+
+    def three(f):
+        return (lambda: (lambda: (lambda: f())())())()
+
+    with counts() as c:
+        three(train)
+        w.tolist()
+    assert not found and c.flushes <= 4
+    assert three(lambda: index(torch.tensor([0, 7]))) and not three(lambda: index(torch.tensor([0, 2])))
+
+
 def test_a_with_that_waits_for_an_error_gets_it_at_the_call():
     singular = torch.tensor(SINGULAR)
     with pytest.raises(torch.linalg.LinAlgError):

@@ -12,7 +12,6 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 _DEPTH = 3  # functions of the user's in which an `except` counts
-_RAISED = (RuntimeError, IndexError)  # what calls raise whose check needs data, or what is made from these
 
 
 def user_line():
@@ -31,22 +30,23 @@ def user_frame(frame):
     return None
 
 
-def catches(frame):
-    """Whether the user's code stands in a `try` whose `except` may be for what a call raises here (in the innermost functions, not in all that called them).
+def catches(frame, linalg):
+    """Whether the user's code stands in a `try` whose `except` is for what a call raises here (in the innermost functions, not in all that called them).
 
-    frame: a user's frame, or None.
+    frame: a user's frame, or None.  linalg: whether a failing decomposition is meant, after which programs try something else, so that any `except` that
+    catches it counts; for indices out of range only one that names their error does: a training loop in a `try` stays one program a step.
     """
     for _ in range(_DEPTH):
         if frame is None:
             return False
-        if frame.f_code.co_exceptiontable and any(start <= frame.f_lasti < end for start, end in _tried(frame.f_code)):
+        if frame.f_code.co_exceptiontable and any(start <= frame.f_lasti < end for start, end in _tried(frame.f_code, linalg)):
             return True
         frame = user_frame(frame.f_back)
     return False
 
 
 @functools.lru_cache(maxsize=1024)
-def _tried(code):
+def _tried(code, linalg):
     """[(start, end)] of the instructions whose errors an `except` of this function looks at."""
     table = list(dis.Bytecode(code).exception_entries)
     if not table:
@@ -55,22 +55,22 @@ def _tried(code):
     places = {step.offset: i for i, step in enumerate(steps)}
     outer = {e.target: {o.target for o in table if o.start <= e.target < o.end} for e in table}  # where a handler's own errors go
     first = {t: min(e.start for e in table if e.target == t) for t in outer}
-    wanted = {t for t in outer if _excepts(steps, places[t]) or _expects(steps, places[t], places[first[t]])}
+    wanted = {t for t in outer if _excepts(steps, places[t], linalg) or _expects(steps, places[t], places[first[t]])}
     while more := {t for t, up in outer.items() if up & wanted} - wanted:
         wanted |= more
     return tuple((e.start, e.end) for e in table if e.target in wanted)
 
 
-def _excepts(steps, at):
+def _excepts(steps, at, linalg):
     """Whether a handler is an `except` that may be for one of our errors; neither `with`, nor `finally`, nor an `except` for quite another error."""
     if steps[at].opname != "PUSH_EXC_INFO" or at + 1 == len(steps):
         return False
     if steps[at + 1].opname == "POP_TOP":
-        return True
+        return linalg
     named = []
     for step in steps[at + 1:at + 40]:
         if step.opname == "CHECK_EXC_MATCH":
-            return any(map(_may_be_ours, named))
+            return any(map(_may_be_singular, named)) if linalg else not _OUTSIDE.isdisjoint(named)
         if not step.opname.startswith(("LOAD_", "BUILD_TUPLE", "CACHE", "PUSH_NULL", "NOP", "EXTENDED_ARG")):
             return False
         if step.opname.startswith("LOAD_"):
@@ -90,6 +90,10 @@ def _expects(steps, at, start):
     return False
 
 
-def _may_be_ours(name):
+_OUTSIDE = {"IndexError", "LookupError"}
+
+
+def _may_be_singular(name):
+    """Whether an error of this name may be a LinAlgError, which is a RuntimeError."""
     found = getattr(builtins, name, None) if isinstance(name, str) else None
-    return not isinstance(found, type) or not issubclass(found, BaseException) or any(issubclass(e, found) or issubclass(found, e) for e in _RAISED)
+    return not isinstance(found, type) or not issubclass(found, BaseException) or issubclass(RuntimeError, found)
