@@ -56,8 +56,8 @@ def _inside(t, maps):
     return wrap(v)
 
 
-def per_example(f):
-    """A function of tensors that draws: other numbers for each example where a map wants that."""
+def per_example(f, rows=False):
+    """A function of tensors that draws: other numbers for each example where a map wants that; rows: it takes one matrix, of all examples' rows."""
 
     @functools.wraps(f)
     def drawing(*args, **kwargs):
@@ -69,11 +69,21 @@ def per_example(f):
         own = [lv for lv in maps if lv.randomness == "different"]
         if not own or not given:
             return f(*args, **kwargs)
+        run = _by_rows(f) if rows and given[0].ndim <= 2 else f
         with _Without(own):
-            return _inside(f(*(_whole(x, own) if isinstance(x, Tensor) else x for x in args),
-                             **{k: _whole(x, own) if isinstance(x, Tensor) else x for k, x in kwargs.items()}), own)
+            return _inside(run(*(_whole(x, own) if isinstance(x, Tensor) else x for x in args),
+                               **{k: _whole(x, own) if isinstance(x, Tensor) else x for k, x in kwargs.items()}), own)
 
     return drawing
+
+
+def _by_rows(f):
+    """`f`, which takes a vector or a matrix, for a batch of them."""
+
+    def run(x, *args, **kwargs):
+        return f(x.reshape(-1, x.shape[-1]), *args, **kwargs).reshape(*x.shape[:-1], -1)
+
+    return run
 
 
 def fill(t, draw):
