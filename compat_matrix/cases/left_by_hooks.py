@@ -169,3 +169,14 @@ def _(torch):
         torch.compile(f, backend="foo")
     except torch._dynamo.exc.InvalidBackend as e:
         yield "class", isinstance(e, torch._dynamo.exc.TorchDynamoException), isinstance(e, RuntimeError)
+
+
+@case("left_by_hooks.packed.states")
+def _(torch):
+    packed = torch.nn.utils.rnn.pack_sequence([torch.ones(3, 4), torch.ones(2, 4)])
+    state = torch.zeros(1, 2, 5)
+    for n in (1, 3):
+        yield str(n), raises(lambda: torch.nn.LSTM(4, 5)(packed, (state,) * n))
+    for kind in (torch.nn.RNN, torch.nn.GRU):
+        for shape in ((5,), (1, 5), (1, 3, 5), (1, 2, 3)):
+            yield f"{kind.__name__} {shape}", raises(lambda: kind(4, 5)(packed, torch.zeros(shape)))
