@@ -94,8 +94,21 @@ def fill(t, draw):
         return None
     if not all(levels.has(t._value(), lv) for lv in own) or any(lv.randomness == "same" for lv in maps[maps.index(own[0]):]):
         raise RuntimeError(_ALONE)
+    strides = None if t._layout_ is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
     with _Without(own):
-        return _inside(draw(_whole(t.detach(), own).clone()), own)._value()
+        whole = _whole(t.detach(), own).clone()
+        whole._layout_ = strides and (strides, 0)  # numbers go in the order of the memory
+        return _inside(draw(whole), own)._value()
+
+
+def _with_batch(shape, strides):
+    """The strides of a dense batch, its dim in front, from those of one example: the batch stands where the dims leave a gap, or around them all."""
+    step = 1
+    for stride, n in sorted(zip(strides, shape)):
+        if n > 1 and stride != step:
+            break
+        step *= n
+    return step, *strides
 
 
 def rows(draw):

@@ -91,3 +91,14 @@ def _(torch):
         twice = torch.func.vmap(torch.func.vmap(lambda t: torch.multinomial(t, *options), randomness="different"), randomness="different")
         yield f"{options} twice", twice(weights), torch.rand(1)
     yield "refused", raises(lambda: torch.func.vmap(lambda t: torch.multinomial(t, 2), randomness="different")(torch.ones(2, 2, 2, 2)))
+
+
+@case("func.example.filled_in_memory_order")
+def _(torch):
+    for shape in ((2, 3), (3, 4, 5), (2, 1, 3)):
+        for d in (*range(len(shape)), -1):
+            for name, args in (("normal_", ()), ("uniform_", ()), ("random_", (10,)), ("bernoulli_", (0.5,))):
+                for word, t in (("rows", torch.zeros(shape)), ("transposed", torch.zeros(shape[::-1]).permute(*range(len(shape) - 1, -1, -1)))):
+                    torch.manual_seed(0)
+                    torch.func.vmap(lambda x, name=name, args=args: getattr(x, name)(*args), in_dims=d, randomness="different")(t)
+                    yield f"{shape} {d} {name} {word}", t, torch.rand(1)
