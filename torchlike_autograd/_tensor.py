@@ -169,8 +169,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def is_contiguous(self, *args, memory_format=None):
         """Whether the elements lie row by row without gaps, or as `memory_format` says."""
         if args or memory_format is not None:
-            from ._core.layouts import asked_format
+            from ._core.layouts import asked_format, contiguous_format
 
+            if memory_format is not contiguous_format:
+                levels.refuse_format(self, "querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format")
             return asked_format(self, args, memory_format)
         if self._layout_ is None and (self._view is None or not self._view.chain):
             return True

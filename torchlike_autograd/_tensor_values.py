@@ -9,7 +9,7 @@ import numpy as np
 from ._core import dtypes, errors, levels
 from ._core.nothing import Nothing, no_data, no_item, not_numpy
 from ._core.numeric import say_once
-from ._core.record import Counter, data, thread
+from ._core.record import Counter, InferenceCounter, data, thread
 from ._core.state import copy_state, user_fields
 from ._core.state import new as _new
 from ._core.storage import Cell, View, another, as_detached, peek
@@ -150,7 +150,9 @@ class Values(Members):
             out._v = as_detached(self._v)
             if out._v is self._v:
                 out._v = _same(self._v)
-            if out._v.needs is False and not thread.state.inference:  # torch fills the copy, which counts
+            if thread.state.inference:
+                out._counter = InferenceCounter()
+            elif out._v.needs is False:  # torch fills the copy, which counts
                 out._counter = Counter(1)
                 out._v.seen = (out._counter, 1)
         else:
@@ -168,7 +170,7 @@ class Values(Members):
         """Let `out` show a copy of this tensor's cell, one copy for all that share it."""
         cell = memo.get(id(self._cell))
         if cell is None:
-            cell = memo[id(self._cell)] = Cell(another(self._cell.value), Counter(1), self._cell.layout)
+            cell = memo[id(self._cell)] = Cell(another(self._cell.value), InferenceCounter() if thread.state.inference else Counter(1), self._cell.layout)
         out._cell, out._at, out._counter, out._layout_ = cell, cell.n, cell.counter, self._layout_
         if self._view is not None and self._view.chain:
             out._view = View(None, self._view.chain, "default")

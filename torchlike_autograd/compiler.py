@@ -19,10 +19,27 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, name=name, disable=disable)
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    _known(_backend[0] if backend is None else backend, mode)
+    if not callable(model):
+        raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     from ._dynamo.eval_frame import OptimizedModule
     from .nn.modules.module import Module
 
     return OptimizedModule(model) if isinstance(model, Module) and not disable else model
+
+
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+
+
+def _known(backend, mode):
+    """torch's errors for names that it does not know; other backends than "inductor" are handed their modes."""
+    if backend == "inductor":
+        if mode is not None and mode not in _MODES:
+            raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
+    elif isinstance(backend, str) and backend not in _BACKENDS:
+        from ._dynamo.exc import InvalidBackend
+
+        raise InvalidBackend(backend)
 
 
 def disable(fn=None, recursive=True, *, reason=None):
@@ -78,10 +95,13 @@ _backend, _collectives = ["inductor"], [False]
 
 def list_backends(exclude_tags=("debug", "experimental")) -> list:
     """The backends that a program may name; none is used, XLA compiles what is recorded."""
-    return ["cudagraphs", "inductor", "openxla", "tvm"] if exclude_tags else [*_INNER]
+    return ["cudagraphs", "inductor", "openxla", "tvm"] if exclude_tags else [*_BACKENDS]
 
 
-_INNER = ("aot_eager", "cudagraphs", "eager", "inductor", "openxla", "tvm")
+_BACKENDS = ("aot_eager", "aot_eager_decomp_partition", "aot_eager_decomp_partition_crossref", "aot_eager_decomp_partition_with_mode",
+             "aot_eager_default_partitioner", "aot_ts", "cudagraphs", "dynamo_accuracy_minifier_backend", "dynamo_minifier_backend", "eager", "eager_debug",
+             "eager_noexcept", "inductor", "invoke_subgraph", "non_leaf_compile_error_TESTING_ONLY", "openxla", "openxla_eval", "pre_dispatch_eager",
+             "relu_accuracy_error_TESTING_ONLY", "relu_compile_error_TESTING_ONLY", "relu_runtime_error_TESTING_ONLY", "ts", "tvm")
 
 
 def get_default_backend():

@@ -262,6 +262,7 @@ def enable(kind, flag):
     """Enter or leave regions of a kind of device in this thread."""
     before, flag = enabled(kind), bool(flag)
     here.enabled[kind] = flag
+    _tell()
     if kind != "cpu" or before is flag:
         return
     here.on = flag
@@ -269,6 +270,26 @@ def enable(kind, flag):
         _entered[0] += 1 if flag else -1
         if _entered[0] == flag:  # the first one, or none left
             (_install if flag else _remove)()
+
+
+def set_dtype(kind, dtype):
+    """What regions of a kind of device compute in, for this thread."""
+    here.dtypes[kind] = dtype
+    _tell()
+
+
+def _tell():
+    """Leave in the thread's state what holds now, for the engine to find what a hook changed."""
+    thread.state.extra["casts"] = (dict(here.enabled), dict(here.dtypes))
+
+
+def put_back(casts):
+    """Have regions and dtypes as `_tell` left them once; None: as they are at first."""
+    flags, kept = casts or ({}, {})
+    for kind in list(here.enabled):
+        enable(kind, flags.get(kind, False))
+    here.dtypes = dict(kept)
+    thread.state.extra["casts"] = casts
 
 
 def deeper():
@@ -303,8 +324,8 @@ def kept():
 
 
 def _set(on, dtype, caches):
-    enable("cpu", on)
     here.dtypes["cpu"], here.caches = dtype, caches
+    enable("cpu", on)
 
 
-__all__ = ["also", "cast", "deeper", "dtype_of", "enable", "enabled", "here", "kept", "shallower"]
+__all__ = ["also", "cast", "deeper", "dtype_of", "enable", "enabled", "here", "kept", "put_back", "set_dtype", "shallower"]

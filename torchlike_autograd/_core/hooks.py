@@ -122,15 +122,19 @@ def retain(t, g, p):
 
 
 def modes_of(state):
-    """What a hook may leave changed in its thread: torch's engine puts it back after every node (grad mode, inference mode, hooks on what is saved)."""
-    return state.grad, state.inference, state.extra.get("grad"), state.saved_hooks
+    """What a hook may leave changed in its thread: torch's engine puts back after every node (grad mode, inference mode, hooks on what is saved, autocast)."""
+    return state.grad, state.inference, state.extra.get("grad"), state.saved_hooks, state.extra.get("casts")
 
 
 def put_back(state, modes):
     """Undo what was left changed."""
+    if state.extra.get("casts") is not modes[4]:
+        from . import autocasting  # cycle: autocasting stands on dispatch, which asks the engine
+
+        autocasting.put_back(modes[4])
     if state.grad is modes[0] and state.inference is modes[1] and state.saved_hooks is modes[3]:
         return
-    state.grad, state.inference, state.extra["grad"], hooks = modes
+    state.grad, state.inference, state.extra["grad"], hooks, _ = modes
     if state.saved_hooks is not hooks:
         from .watch import rewatch  # cycle: watch stands on saved, which reads Values with the engine
 

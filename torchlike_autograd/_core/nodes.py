@@ -6,7 +6,6 @@ metadata) lives on the tape, so it stays when the Node goes.
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections import OrderedDict
 
@@ -60,15 +59,15 @@ class Observed:
 changes = [0]  # how often something was attached to a graph or taken off: a pass plans anew when it moves
 
 
-_ids = itertools.count()
-
-
 class RemovableHandle:
-    """A handle that removes its hook (torch.utils.hooks.RemovableHandle): `id`, `remove()`, context manager."""
+    """A handle that removes its hook (torch.utils.hooks.RemovableHandle): `id`, `remove()`, context manager; it can be copied and saved with its tables."""
+
+    next_id = 0
 
     def __init__(self, hooks_dict, *, extra_dict=None):
         self.hooks_dict_ref = weakref.ref(hooks_dict) if not isinstance(hooks_dict, dict) or isinstance(hooks_dict, OrderedDict) else (lambda: hooks_dict)
-        self.id = next(_ids)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
         self.extra = extra_dict
 
     def remove(self):
@@ -77,8 +76,20 @@ class RemovableHandle:
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
-        for more in self.extra if isinstance(self.extra, list) else () if self.extra is None else [self.extra]:
+        for more in self._extras():
             more.pop(self.id, None)
+
+    def _extras(self):
+        return tuple(self.extra) if isinstance(self.extra, list) else () if self.extra is None else (self.extra,)
+
+    def __getstate__(self):
+        return self.hooks_dict_ref(), self.id, self._extras()
+
+    def __setstate__(self, state):
+        hooks = OrderedDict() if state[0] is None else state[0]  # a table that is gone: one that goes at once
+        RemovableHandle.__init__(self, hooks, extra_dict=list(state[2]) if len(state) > 2 else None)
+        self.id = state[1]
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self):
         return self

@@ -7,8 +7,9 @@ held is recorded as the others are, for its node, and then its results are the h
 from __future__ import annotations
 
 from .._ops.spec import Layout
-from .._tensor import wrap
+from .._tensor import Tensor, wrap
 from .overloads import overload
+from .pytree import flatten, unflatten
 from .record import Value, thread
 from .storage import as_detached, with_history
 from .watch import rewatch
@@ -49,6 +50,16 @@ class Listener:
             state.extra["selective"] = self
 
 
+    def computed(self, op, run, args, kwargs):
+        """The results of an operator of a program's own, which run() computes; the calls in it are not asked about."""
+        state = thread.state
+        del state.extra["selective"]
+        try:
+            return self.own(op, run, args, kwargs)
+        finally:
+            state.extra["selective"] = self
+
+
 class Keeping(Listener):
     """The first run; held: {operator: [results, or None where they are computed again]}; wants(op, args, kwargs): the policy."""
 
@@ -64,6 +75,15 @@ class Keeping(Listener):
         return outs
 
 
+    def own(self, op, run, args, kwargs):
+        """Ask, and hold: ([Values and what is no tensor], structure)."""
+        wanted, out = self.wants(op, args, kwargs), run()
+        leaves, tree = flatten(out)
+        kept = ([t._value() if isinstance(t, Tensor) else t for t in leaves], tree)
+        self.held.setdefault(op, []).append(kept if wanted else None)
+        return out
+
+
 class Taking(Listener):
     """The second run; mutable: what was written since is taken too, as it was."""
 
@@ -72,17 +92,34 @@ class Taking(Listener):
 
     def answer(self, op, spec, ins, outs):
         """The held results under the history of the new ones."""
+        kept = self._next(op)
+        if kept is None:
+            return outs
+        self._check(kept)
+        return [with_history(k, v) if v.needs else as_detached(k) for k, v in zip(kept, outs)]
+
+    def own(self, op, run, args, kwargs):
+        """The held results; those of what is not held are computed."""
+        kept = self._next(op)
+        if kept is None:
+            return run()
+        leaves, tree = kept
+        self._check([x for x in leaves if isinstance(x, Value)])
+        return unflatten([wrap(as_detached(x)) if isinstance(x, Value) else x for x in leaves], tree)
+
+    def _next(self, op):
+        """What is held of the next call of an operator, or None."""
         kept, at = self.held.get(op, ()), self.at.get(op, 0)
         if at >= len(kept):
             if any(k is not None for k in kept):
                 raise RuntimeError(AGAIN)
-            return outs
+            return None
         self.at[op] = at + 1
-        if kept[at] is None:
-            return outs
-        if not self.mutable and any(k.stale() for k in kept[at]):
+        return kept[at]
+
+    def _check(self, values):
+        if not self.mutable and any(k.stale() for k in values):
             raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
-        return [with_history(k, v) if v.needs else as_detached(k) for k, v in zip(kept[at], outs)]
 
 
 __all__ = ["Keeping", "Taking"]

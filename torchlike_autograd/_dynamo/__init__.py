@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .._core import publish as _publish
-from ..compiler import disable, is_compiling, reset
-from . import config
+from ..compiler import disable, is_compiling, list_backends, reset
+from . import config, exc
 from .eval_frame import OptimizedModule
 
-__all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "graph_break", "is_compiling",
-           "mark_dynamic", "mark_static_address", "reset"]
+__all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "exc", "graph_break", "is_compiling",
+           "list_backends", "mark_dynamic", "mark_static_address", "reset"]
 
 
 def _same(fn=None, *args, **kwargs):

@@ -56,8 +56,8 @@ def _inside(t, maps):
     return wrap(v)
 
 
-def per_example(f):
-    """A function of tensors that draws: other numbers for each example where a map wants that."""
+def per_example(f, rows=False):
+    """A function of tensors that draws: other numbers for each example where a map wants that; rows: it takes one matrix, of all examples' rows."""
 
     @functools.wraps(f)
     def drawing(*args, **kwargs):
@@ -69,11 +69,21 @@ def per_example(f):
         own = [lv for lv in maps if lv.randomness == "different"]
         if not own or not given:
             return f(*args, **kwargs)
+        run = _by_rows(f) if rows and given[0].ndim <= 2 else f
         with _Without(own):
-            return _inside(f(*(_whole(x, own) if isinstance(x, Tensor) else x for x in args),
-                             **{k: _whole(x, own) if isinstance(x, Tensor) else x for k, x in kwargs.items()}), own)
+            return _inside(run(*(_whole(x, own) if isinstance(x, Tensor) else x for x in args),
+                               **{k: _whole(x, own) if isinstance(x, Tensor) else x for k, x in kwargs.items()}), own)
 
     return drawing
+
+
+def _by_rows(f):
+    """`f`, which takes a vector or a matrix, for a batch of them."""
+
+    def run(x, *args, **kwargs):
+        return f(x.reshape(-1, x.shape[-1]), *args, **kwargs).reshape(*x.shape[:-1], -1)
+
+    return run
 
 
 def fill(t, draw):
@@ -84,8 +94,21 @@ def fill(t, draw):
         return None
     if not all(levels.has(t._value(), lv) for lv in own) or any(lv.randomness == "same" for lv in maps[maps.index(own[0]):]):
         raise RuntimeError(_ALONE)
+    strides = None if t._layout_ is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
     with _Without(own):
-        return _inside(draw(_whole(t.detach(), own).clone()), own)._value()
+        whole = _whole(t.detach(), own).clone()
+        whole._layout_ = strides and (strides, 0)  # numbers go in the order of the memory
+        return _inside(draw(whole), own)._value()
+
+
+def _with_batch(shape, strides):
+    """The strides of a dense batch, its dim in front, from those of one example: the batch stands where the dims leave a gap, or around them all."""
+    step = 1
+    for stride, n in sorted(zip(strides, shape)):
+        if n > 1 and stride != step:
+            break
+        step *= n
+    return step, *strides
 
 
 def rows(draw):

@@ -136,6 +136,7 @@ _where = named("where")
 def where(condition, *args, **kwargs):
     """input where the condition holds, other elsewhere; with a condition alone, the indices where it holds."""
     if not args and not kwargs:
+        levels.refuse_dynamic(condition, "where")
         return condition.nonzero(as_tuple=True)
     if len(args) == 2:
         _check_beside(*args)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers, shapes
@@ -286,7 +288,7 @@ def poisson(input, generator=None):
 
 
 @composite("torch.multinomial", "Tensor.multinomial")
-@per_example
+@partial(per_example, rows=True)
 def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
     """Indices drawn by weight from each row."""
     if out is not None and out.dtype is not dtypes.int64:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._core import config, dtypes
+from .._core import config, dtypes, levels
 from .._core.composite import composite, named
 from .create import _dtype, arange, filled, placed, sizes
 
@@ -87,7 +87,12 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
 @composite("Tensor.new_empty_strided")
 def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`empty_strided` with this tensor's dtype."""
-    return placed(_strided(sizes("new_empty_strided", (size,)), tuple(stride), dtype or self.dtype), device, requires_grad)
+    size = sizes("new_empty_strided", (size,))
+    out = _strided(size, tuple(stride), dtype or self.dtype)
+    if levels.running() and levels.mapped(self._v) is not None:  # memory of its own for each example
+        out = self.new_empty(size, dtype=dtype)
+        out._layout_ = tuple(stride), 0
+    return placed(out, device, requires_grad)
 
 
 __all__ = ["empty_strided", "new_empty_strided"]

@@ -67,12 +67,23 @@ class Operator:
     def compute(self, args, only, tensors):
         """The kernel's results."""
         kernel = self.kernel(tensors[0].device.type if tensors else "cpu")
-        out = kernel(*args, **only)
+        listener = thread.state.extra.get("selective")
+        if listener is None or self.schema.is_mutable:
+            out = kernel(*args, **only)
+        else:
+            out = listener.computed(self._overload(), lambda: kernel(*args, **only), args, only)
         if self.checked is not None:
             _no_sharing(self, tensors, out)
             for t in self._written(args, only):
                 increment_version(t)
         return out
+
+    def _overload(self):
+        """What `torch.ops` shows of it."""
+        from .. import ops  # cycle: torch.ops looks its operators up here
+
+        space, name = self.schema.name.split("::", 1)
+        return getattr(getattr(getattr(ops, space), name), self.schema.overload_name or "default")
 
     def _written(self, args, only):
         given = dict(zip([a.name for a in self.schema.arguments], args)) | only

@@ -44,7 +44,7 @@ def get_autocast_dtype(device_type):
 
 def set_autocast_dtype(device_type, dtype):
     """Set it, for this thread."""
-    _casting.here.dtypes[_kind("set_autocast_dtype", device_type)] = dtype
+    _casting.set_dtype(_kind("set_autocast_dtype", device_type), dtype)
 
 
 def is_autocast_enabled(device_type="cuda"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import jax
 
 from .._core.hot import make_view
-from .._core.storage import _REPEATING, _reader, cell_of
+from .._core.storage import _REPEATING, PickSpec, _reader, cell_of
 from .._ops.spec import Layout
 
 _BITS = ("_conj", "_neg_view")  # told of by links of their own
@@ -45,7 +45,8 @@ class _MappedOp:
         shape, strides = _without(shape, self.into), _without(strides, self.into)
         for spec, count in self.links:
             given = Layout(spec.op, spec.pattern).arguments([None, *own[k:k + count]])[1]
-            shape, strides, offset = spec.op.layout(shape, strides, offset, **spec.statics, **given)
+            found = spec.op.layout(shape, strides, offset, **spec.statics, **given)
+            shape, strides, offset = found[spec.output] if isinstance(spec, PickSpec) else found
             k += count
         return _with(shape, self.out, n), _with(strides, self.out, step), offset
 
@@ -84,8 +85,8 @@ def source_of(o, inner):
 
 
 def _plain(chain):
-    """Whether links can stand under a map: each shows one result of an operator whose strides are known."""
-    return all(link.op.layout is not None and not hasattr(link, "output") and link.op.key not in _BITS for link, _ in chain)
+    """Whether links can stand under a map: each is of an operator whose strides are known."""
+    return all(link.op.layout is not None and link.op.key not in _BITS for link, _ in chain)
 
 
 def shown(x, into, chain, creation, r, out):

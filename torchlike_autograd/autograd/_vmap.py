@@ -46,7 +46,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 
 def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
     with levels.enter(levels.MAP, size, randomness) as level:
-        inner = [x if d is None else enter(level, x, d) for x, d in zip(flat, dims)]
+        inner = [x if d is None else _example(level, x, d) for x, d in zip(flat, dims)]
         before = [None if d is None else t._v for t, d in zip(inner, dims)]
         outs, out_tree = flatten(func(*unflatten(inner, tree), **kwargs))
         places = _dims_out(func, out_dims, out_tree)
@@ -65,6 +65,17 @@ def _as_view(flat, dims, mapped, o, r, d):
         return r
     at, chain = found
     return shown(flat[at], dims[at], chain, None if o._view is None else o._view.creation, r, shapes.wrap_dim(d, r.ndim))
+
+
+def _example(level, x, d):
+    """One example of a mapped argument, with the strides that it has in memory: they decide what can be viewed."""
+    t = enter(level, x, d)
+    if d or x._layout_ is not None or x._view is not None:
+        strides, offset = x._geometry()
+        own = strides[:d] + strides[d + 1:]
+        if offset or not shapes.is_contiguous(t._v.aval.shape, own):
+            t._layout_ = own, offset
+    return t
 
 
 def enter(level, x, dim=0):

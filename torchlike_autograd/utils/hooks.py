@@ -112,7 +112,8 @@ class BackwardHook:
         return grads
 
     def _watch_outputs(self, node):
-        def hook(grad_output):
+        def hook(_, grad_output):
+            # A posthook, as in torch: a None that a pre-hook returns goes on as None, where a prehook's would become zeros.
             self.grad_outputs = self._spread(self.output_places, grad_output, self.n_outputs)
             for f in self.user_pre_hooks:
                 other = f(self.module, self.grad_outputs)
@@ -127,7 +128,7 @@ class BackwardHook:
                 self._ask_without_inputs()
             return now
 
-        node.register_prehook(hook)
+        node.register_hook(hook)
 
     def _ask_without_inputs(self):
         warn("Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require gradients. See "

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from typing import TypeVar
 
 from ..._tensor import Tensor
+from ...compiler import compile
 from ...utils.hooks import RemovableHandle  # noqa: F401 - PyTorch's module has it too
 from ..parameter import Buffer, Parameter
 from . import _call, _convert, _state
@@ -406,8 +407,8 @@ class Module:
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
 
     def compile(self, *args, **kwargs):
-        """Accepted: calls are compiled here in any case."""
-        self._compiled_call_impl = self._call_impl
+        """Accepted with the arguments of `torch.compile`: calls are compiled here in any case."""
+        self._compiled_call_impl = compile(self._call_impl, *args, **kwargs)
 
     def _replicate_for_data_parallel(self):
         """A shallow copy whose tensors may be replaced."""

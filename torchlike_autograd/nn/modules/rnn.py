@@ -205,6 +205,8 @@ class RNNBase(Module):
             widths = [self.proj_size or self.hidden_size, self.hidden_size][:2 if self.mode == "LSTM" else 1]
             return tuple(zeros((n, batch, w), dtype=like.dtype, device=like.device) for w in widths)
         if batched is None:
+            if self.mode == "LSTM" and not isinstance(hx, Tensor) and len(hx) != 2:
+                raise RuntimeError("lstm expects two hidden states")
             return tuple(hx) if self.mode == "LSTM" else (hx,)
         given = self._given_state(hx, batched)
         return given if batched else tuple(s.unsqueeze(1) for s in given)
