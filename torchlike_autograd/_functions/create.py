@@ -260,6 +260,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         raise TypeError("arange() takes numbers")
     if any(isinstance(x, complex) for x in (start, end, step)):
         raise cannot_hold(dtypes.float64)
+    _check_bits(start, end, step)
     dtype = dtype_for(out, dtype)
     if dtype is None:
         dtype = out.dtype if out is not None else config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
@@ -276,12 +277,23 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
+        if max(start, end, step) >= 2**63:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
     length = math.ceil((end - start) / step) if isinstance(end - start, float) or isinstance(step, float) else -((start - end) // step)
+    if length >= 2**63:
+        raise RuntimeError(f"IntArrayRef contains an int that cannot be represented as a SymInt: {-(2**63)}")
     if dtype.category == dtypes.INT:
         start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
     return _out_or("arange", t, out, device, requires_grad)
+
+
+def _check_bits(*numbers):
+    """Refuse integers that have neither 64 bits nor 63 and a sign."""
+    for x in numbers:
+        if isinstance(x, int) and not -(2**63) <= x < 2**64:
+            raise errors.too_big(x)
 
 
 def _number(x):

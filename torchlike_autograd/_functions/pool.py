@@ -174,6 +174,13 @@ def adaptive_avg_pool3d(input, output_size):
     return _parts(3, input, _sizes(input, output_size, 3))
 
 
+def _nothing_but_batches(name, x):
+    for i, n in enumerate(x.shape):
+        if i and not n:
+            raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x.shape)} with "
+                               f"dimension {i} being empty")
+
+
 @composite("torch.adaptive_max_pool1d")
 def adaptive_max_pool1d(input, output_size):
     """The maximum of each of `output_size` parts and its index."""
@@ -181,6 +188,9 @@ def adaptive_max_pool1d(input, output_size):
     size = _ints("adaptive_max_pool1d", "output_size", 2, output_size)
     _expected(input, "adaptive_max_pool1d")
     _one_each("adaptive_max_pool1d", output_size=size)
+    _nothing_but_batches("adaptive_max_pool1d", input)
+    if input.ndim == 2 and not input.shape[0]:  # no channels count as no batches
+        return tuple(_squeeze(part, 1) for part in adaptive_max_pool1d(_unsqueeze(input, 1), size))
     out, indices = _parts_largest[2](_unsqueeze(input, -2), [1, *size])
     return _squeeze(out, -2), _squeeze(indices, -2)
 

@@ -203,7 +203,8 @@ def signum(x):
 @partials(lambda t, s, z: _complex_sign_tangent(t, s, z))
 def _complex_sign(z):
     size = jnp.abs(z)
-    return jnp.where(size == 0, 0, z / jnp.where(size == 0, 1, size).astype(z.dtype))
+    safe = jnp.where(size == 0, 1, size)
+    return jnp.where(size == 0, 0, lax.complex(jnp.real(z) / safe, jnp.imag(z) / safe))
 
 
 def _complex_sign_tangent(t, s, z):

@@ -43,33 +43,56 @@ def cumprod(self, *, dim, dtype=None):
 
 
 def _log_add(a, b):
-    """log(exp(a) + exp(b)) without overflow; equal infinities stay."""
-    if jnp.iscomplexobj(a):  # the imaginary part is not wrapped: it stays beside that of the greater
-        larger, smaller = jnp.where(jnp.real(a) > jnp.real(b), a, b), jnp.where(jnp.real(a) > jnp.real(b), b, a)
-        same = jnp.isinf(jnp.real(larger)) & (jnp.real(larger) == jnp.real(smaller))
-        return jnp.where(same, larger, larger + jnp.log1p(jnp.exp(jnp.where(same, -jnp.inf, smaller - larger))))
-    return jnp.logaddexp(a, b)
+    """log(exp(a) + exp(b)) of complex numbers without overflow: the imaginary part is not wrapped, it stays beside that of the greater."""
+    larger, smaller = jnp.where(jnp.real(a) > jnp.real(b), a, b), jnp.where(jnp.real(a) > jnp.real(b), b, a)
+    same = jnp.isinf(jnp.real(larger)) & (jnp.real(larger) == jnp.real(smaller))
+    return jnp.where(same, larger, larger + jnp.log1p(jnp.exp(jnp.where(same, -jnp.inf, smaller - larger))))
+
+
+def _scaled_add(a, b):
+    """Sums of exponentials as (greatest exponent, sum over its exponential): rounded beside 1, not beside the exponent."""
+    top = jnp.maximum(a[0], b[0])
+    shares = [s * jnp.exp(jnp.where(m == top, 0, m - top)) for m, s in (a, b)]
+    return top, shares[0] + shares[1]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _running_logsumexp(x, axis):
-    return jax.lax.associative_scan(_log_add, x, axis=axis)
+    if jnp.iscomplexobj(x):
+        return jax.lax.associative_scan(_log_add, x, axis=axis)
+    top, share = jax.lax.associative_scan(_scaled_add, (x, jnp.ones_like(x)), axis=axis)
+    return top + jnp.log(share)
 
 
 @_running_logsumexp.defjvp
 def _(axis, primals, tangents):
-    """The recurrence s_i = exp(out_(i-1) - out_i) s_(i-1) + exp(x_i - out_i) t_i, whose factors never exceed 1."""
-    x, t = primals[0], tangents[0]
-    out = _running_logsumexp(x, axis)
-    n = x.shape[axis]
-    before = jnp.concatenate([jax.lax.slice_in_dim(out, 0, 1, axis=axis), jax.lax.slice_in_dim(out, 0, n - 1, axis=axis)], axis)
-    decay = jnp.exp(jnp.where(before == out, 0, before - out))
-    steps = jnp.exp(x - out) * t
-    return out, jax.lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (decay, steps), axis=axis)[1]
+    out = _running_logsumexp(primals[0], axis)
+    return out, _weighted_so_far(out, jnp.exp(primals[0] - out) * tangents[0], axis)
+
+
+def _weighted_so_far(out, steps, axis):
+    """The recurrence s_i = exp(out_(i-1) - out_i) s_(i-1) + steps_i, whose factors never exceed 1.
+
+    A stretch carries the sum at its end, not the product of its factors: each of these is rounded close to 1, and a million of them lose digits.
+    """
+    def join(a, b):
+        decay = jnp.exp(jnp.where(a[0] == b[0], 0, a[0] - b[0]))
+        return b[0], a[1] * decay + b[1]
+
+    return jax.lax.associative_scan(join, (out, steps), axis=axis)[1]
+
+
+def _logsumexp_tangent(out, primals, tangents, *, dim):
+    """In forward mode nothing but 0 comes of what begins with -inf, where the gradient is NaN."""
+    axis = wrap_dim(dim, out.ndim)
+    if not (out.ndim and out.size):
+        return tangents[0]
+    steps = jnp.where(jnp.real(out) == -jnp.inf, 0, jnp.exp(primals[0] - out)) * tangents[0]
+    return _weighted_so_far(out, steps, axis)
 
 
 @op("logcumsumexp(Tensor self, int dim) -> Tensor", node="LogcumsumexpBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_DIMS,
-    kinks=[call(at(1000.0, 1000.0, 0.0), 0), call(at(-_INF, 1.0), 0), call(at(1.0, -_INF, 3.0), 0)],
+    tangent=_logsumexp_tangent, kinks=[call(at(1000.0, 1000.0, 0.0), 0), call(at(-_INF, 1.0), 0), call(at(1.0, -_INF, 3.0), 0)],
     errors=[_OUTSIDE, fails(call(at(1, 2, dtype="int64", grad=False), 0), NotImplementedError, "\"logcumsumexp_out_cpu\" not implemented for 'Long'")])
 def logcumsumexp(self, *, dim):
     """log of the sums of the exponentials so far."""

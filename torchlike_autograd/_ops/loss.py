@@ -12,7 +12,7 @@ from .conventions import BOOL_MINUS, always, magnitude, only, partials, straight
 from .norm import norm_gradient, norm_of
 from .opened import is_int64
 from .reduce import average, total, type_of
-from .registry import SMOOTH, Promote, at, call, fails, op, real
+from .registry import BODY, SMOOTH, Promote, at, call, fails, op, real
 
 _NONE, _MEAN = 0, 1
 _PAIR = [call(real(3), real(3)), call(real(2, 3), real(2, 3), 2), call(real(3), real(3), 0), call(real(0), real(0), 2)]
@@ -30,7 +30,7 @@ def reduced(loss, reduction):
 
 # Distances of elements
 
-@op("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="MseLossBackward0", promote=Promote.RESULT, inplace=False, names=(),
+@op("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="MseLossBackward0", tangent=BODY, promote=Promote.RESULT, inplace=False, names=(),
     saves=_BOTH, samples=_PAIR, kinks=SMOOTH,
     errors=[fails(call(at(1, 2, dtype="int64", grad=False), at(1, 2, dtype="int64", grad=False)), NotImplementedError,
                   "\"mse_cpu\" not implemented for 'Long'")])
@@ -51,7 +51,7 @@ def _smooth(d, beta):
     return jnp.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
 
 
-@op("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor", node="SmoothL1LossBackward0", promote=Promote.RESULT,
+@op("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor", node="SmoothL1LossBackward0", tangent=BODY, promote=Promote.RESULT,
     inplace=False, names=(), lift=("beta",), saves=_BOTH, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
     kinks=[call(at(0.0, 1.0, -1.0, 0.5), at(0.0, 0.0, 0.0, 0.0), 2)])
 def smooth_l1_loss(self, target, *, reduction=1, beta=1.0):
@@ -65,7 +65,7 @@ def _huber(d, delta):
     return jnp.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
 
 
-@op("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", node="HuberLossBackward0", promote=Promote.RESULT,
+@op("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", node="HuberLossBackward0", tangent=BODY, promote=Promote.RESULT,
     promote_with=("self",), inplace=False, names=(), lift=("delta",), saves=_BOTH, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
     kinks=[call(at(0.0, 1.0, -1.0, 0.5), at(0.0, 0.0, 0.0, 0.0), 2)])
 def huber_loss(self, target, *, reduction=1, delta=1.0):
@@ -83,7 +83,7 @@ def _check_soft_margin(types, result, statics):
         raise RuntimeError(f"result type {found.char_name} can't be cast to the desired output type {own.char_name}")
 
 
-@op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", promote=Promote.RESULT,
+@op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", tangent=BODY, promote=Promote.RESULT,
     inplace=False, opmath=False, names=(), nondiff=("target",), real_only=True, check=_check_soft_margin, saves={"self": ("self", "target")},
     samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
 def soft_margin_loss(self, target, *, reduction=1):
@@ -113,7 +113,7 @@ def _bce(x, y):
     return (y - 1) * jnp.maximum(jnp.log1p(-x), floor) - y * jnp.maximum(jnp.log(x), floor)
 
 
-@op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", names=(),
+@op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", tangent=BODY, names=(),
     opmath=True, nondiff=("weight",), saves=_FULL,
     samples=[call(real(3, low=0.1, high=0.9), real(3, low=0.0, high=1.0)),
              call(real(2, 3, low=0.1, high=0.9), real(2, 3, low=0.0, high=1.0), real(2, 3, low=0.0, grad=False), 0)],
@@ -134,7 +134,7 @@ def _log_sigmoid(x):
 
 
 @op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor", out=False,
-    node="BinaryCrossEntropyWithLogitsBackward0", promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
+    node="BinaryCrossEntropyWithLogitsBackward0", tangent=BODY, promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
     saves=dict.fromkeys(("self", "target"), ("self", "target", "weight", "pos_weight")),
     samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),
              call(real(2, 3), real(2, 3, low=0.0, high=1.0), real(3, low=0.0, grad=False), None, 0)],

@@ -20,9 +20,9 @@ def calling(form):
 
 def forward(form):
     """What runs a Form in forward mode: its body with the tangent that its operator declares, or what runs it anywhere."""
-    from .spec import Form  # cycle: forms call one another through this
+    from .spec import Form, _RealForm  # cycle: forms call one another through this
 
-    if type(form) is not Form or getattr(form.op, "tangent", None) is None:
+    if type(form) not in (Form, _RealForm) or getattr(form.op, "tangent", None) is None:
         return calling(form)
     run = _opened(form)
 

@@ -7,8 +7,11 @@ from jax import lax
 
 from .._core import config, dtypes
 from . import held
+from .complex_sums import complex_itself, complex_minus, complex_plus
 from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless
-from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
+from .opened import TANGENTS
+from .quotients import quotient, quotient_forward, ratio
+from .registry import BODY, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
 _TWO = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2))]
@@ -40,6 +43,10 @@ def _scaled(x, alpha):
     return x if alpha is None else x * alpha
 
 
+def _valued(x, value):
+    return complex_itself(x) if value is None and jnp.iscomplexobj(x) else _scaled(x, value)
+
+
 @op("add.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor", node="AddBackward0", **_ARITHMETIC, lift=("alpha",), check=_check_alpha,
     holds={"alpha": held.own},
     samples=[*_BINARY, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
@@ -47,11 +54,16 @@ def add(self, other, *, alpha=None):
     """self + alpha * other."""
     if self.dtype == bool:
         return jnp.logical_or(self, other if alpha is None else jnp.logical_and(other, alpha))
-    return only("add_stub", self, "ifc") + _scaled(other, alpha)
+    return _plus(only("add_stub", self, "ifc"), other) if alpha is None else self + _scaled(other, alpha)
+
+
+def _plus(a, b):
+    return complex_plus(a, b) if jnp.iscomplexobj(a) else a + b
 
 
 def _difference(self, other, alpha):
-    return only("add_stub", self, "ifc") - _scaled(other, alpha)
+    only("add_stub", self, "ifc")
+    return complex_minus(self, other) if alpha is None and jnp.iscomplexobj(self) else self - _scaled(other, alpha)
 
 
 @op("sub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor",
@@ -102,20 +114,15 @@ def _divides_by_zero(self, other, **_):
 
 _WHOLE = {"guard": _divides_by_zero, "guard_error": lambda code, *shapes, **_: RuntimeError("ZeroDivisionError")}
 
-@partials(lambda t, out, x, y: t / y, lambda t, out, x, y: -t * ((x / y) / y))
-def _quotient(x, y):
-    return x / y
-
-
 _DIVISION = {"self": ("other",), "other": ("self", "other")}
 
 
-@op("div.Tensor(Tensor self, Tensor other) -> Tensor", wide=("other",), node="DivBackward0", promote=Promote.FLOAT, scalars=("self", "other"), saves=_DIVISION,
+@op("div.Tensor(Tensor self, Tensor other) -> Tensor", wide=("other",), node="DivBackward0", tangent=BODY, promote=Promote.FLOAT, scalars=("self", "other"), saves=_DIVISION,
     aliases=("divide", "true_divide"), samples=[call(real(3), real(3, low=0.5)), call(real(2, 3), real(3, low=0.5)), call(real(2, 3), 1.5)],
     kinks=[call(at(0.0, 1.0, -1.0, 2.0), at(0.0, 0.0, 0.0, _INF))], errors=[fails(call(real(2), real(3)), RuntimeError, _SIZES)])
 def div(self, other):
     """self / other, in floating point."""
-    return _quotient(self, other)
+    return (quotient_forward if TANGENTS[0] else quotient)(self, other)
 
 
 def _floor_quotient(x, y, kernel="div_floor_cpu"):
@@ -148,7 +155,7 @@ def div_mode(self, other, *, rounding_mode):
     """self / other, rounded down or towards zero; rounded, its gradients are 0."""
     if rounding_mode is None:
         d = config.default_dtype().np
-        return _quotient(self, other) if jnp.issubdtype(self.dtype, jnp.inexact) else _quotient(self.astype(d), other.astype(d))
+        return quotient(self, other) if jnp.issubdtype(self.dtype, jnp.inexact) else quotient(self.astype(d), other.astype(d))
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
     self, other = lax.stop_gradient(self), lax.stop_gradient(other)
@@ -345,7 +352,7 @@ def lerp(self, end, *, weight):
 def addcmul(self, tensor1, tensor2, *, value=None):
     """self + value * tensor1 * tensor2."""
     only("addcmul_cpu_out", self, "ifc")
-    return self + _scaled(tensor1, value) * tensor2
+    return self + _valued(tensor1, value) * tensor2
 
 
 def _check_quotient(types, result, statics):
@@ -364,7 +371,7 @@ def _check_quotient(types, result, statics):
     kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))], check=_check_quotient)
 def addcdiv(self, tensor1, tensor2, *, value=None):
     """self + value * tensor1 / tensor2."""
-    return self + _quotient(_scaled(tensor1, value), tensor2)
+    return self + ratio(_valued(tensor1, value), tensor2)
 
 
 # Signs and exponents

@@ -12,8 +12,9 @@ from .._core import dtypes
 from .._core.saying import warn
 from .._core.shapes import reduce_dims
 from .conventions import of_one, only, partials, wide
+from .opened import TANGENTS
 from .pointwise import convert
-from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
+from .registry import BODY, NONE, SMOOTH, Promote, at, call, fails, op, real
 
 _DIMS = [call(real(2, 3), 1), call(real(2, 3, 2), (0, -1), True), call(real(()), 0), call(real(2, 0), 1)]
 _TWICE = fails(call(real(2, 3), (0, -2)), RuntimeError, "dim 0 appears multiple times in the list of dims")
@@ -41,9 +42,25 @@ def count(shape, axes):
 
 
 def average(x, axes, keepdims=False):
-    """The sum over the count (NaN where there is nothing)."""
+    """The sum over the count (NaN where there is nothing, in forward mode its tangent too if the operator's tangent is BODY)."""
     n = count(x.shape, axes)
-    return total(x, axes, keepdims) / n if n else total(x, axes, keepdims) + float("nan")
+    return total(x, axes, keepdims) / n if n else of_empty(total(x, axes, keepdims) + float("nan"), x)
+
+
+def of_empty(out, x):
+    """What is made of no elements of `x`: torch's tangent of it is 0 / 0, its gradient has nowhere to go."""
+    return _undefined(out, x) if TANGENTS[0] and jnp.issubdtype(x.dtype, jnp.inexact) else out
+
+
+@jax.custom_jvp
+def _undefined(out, x):
+    return out
+
+
+@_undefined.defjvp
+def _(primals, tangents):
+    out = _undefined(*primals)
+    return out, jnp.full_like(out, complex("nan+nanj") if jnp.iscomplexobj(out) else float("nan"))
 
 
 # Sums
@@ -181,17 +198,18 @@ def _squares(x):
     return jnp.real(x) ** 2 + jnp.imag(x) ** 2 if jnp.iscomplexobj(x) else x * x
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(2, 3))
-def _variance(x, freedom, axes, keepdims):
+@partial(jax.custom_jvp, nondiff_argnums=(3, 4))
+def _variance(x, freedom, steep, axes, keepdims):
+    """The squares over `freedom`; their gradient is over `steep`."""
     away = x - average(x, axes, True)
     return total(_squares(away), axes, keepdims) / jnp.maximum(freedom, jnp.zeros_like(freedom))
 
 
 @_variance.defjvp
 def _(axes, keepdims, primals, tangents):
-    x, freedom = primals
+    x, _, steep = primals
     step = jnp.conj(x - average(x, axes, True)) * tangents[0]
-    return _variance(x, freedom, axes, keepdims), (2 / freedom) * total(jnp.real(step), axes, keepdims)
+    return _variance(*primals, axes, keepdims), total((2 / steep) * jnp.real(step), axes, keepdims)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
@@ -244,8 +262,9 @@ def _var(x, dim, keepdim, correction, name="std and var"):
     correction = 1 if correction is None else correction
     if (dim is None or not x.ndim) and not hasattr(correction, "dtype") and count(x.shape, axes) - correction.real <= 0:
         return _hopeless_variance(x, axes, keepdim)
-    freedom = count(x.shape, axes) - jnp.real(jnp.asarray(correction)).astype(scale)
-    return _variance(x, freedom, axes, keepdim)
+    lost = jnp.real(jnp.asarray(correction)).astype(scale)
+    counted = 1 if dim == () and x.ndim else count(x.shape, axes)            # no dims mean all, but torch 2.13 counts none of them for the gradient
+    return _variance(x, count(x.shape, axes) - lost, counted - lost, axes, keepdim)
 
 
 def _std(x, dim, keepdim, correction, name="std and var"):
@@ -304,7 +323,7 @@ def _with_mean(spread, x, dim, keepdim, correction, name):
 
 
 @op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False, saves={"self": ("self",)},
+    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", tangent=BODY, opmath=True, method=False, saves={"self": ("self",)},
     samples=_MOMENTS, kinks=_FLAT)
 def var_mean(self, *, unbiased=True):
     """Variance and mean of all elements."""
@@ -312,7 +331,7 @@ def var_mean(self, *, unbiased=True):
 
 
 @op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", opmath=True, method=False,
+    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", tangent=BODY, opmath=True, method=False,
     saves={"self": ("self",)}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Variance and mean over dims."""
@@ -320,7 +339,7 @@ def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
 
 
 @op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("var_mean"), bake={"correction": _always}, out=False, node="VarMeanBackward0",
+    check=_check_freedom("var_mean"), bake={"correction": _always}, out=False, node="VarMeanBackward0", tangent=BODY,
     opmath=True, method=False, lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Variance with a correction, and mean, over dims."""
@@ -328,7 +347,7 @@ def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
 
 
 @op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
+    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", tangent=BODY, opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS, kinks=_FLAT)
 def std_mean(self, *, unbiased=True):
     """Standard deviation and mean of all elements."""
@@ -336,7 +355,7 @@ def std_mean(self, *, unbiased=True):
 
 
 @op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", opmath=True, method=False,
+    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", tangent=BODY, opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Standard deviation and mean over dims."""
@@ -344,7 +363,7 @@ def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
 
 
 @op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("std_mean"), bake={"correction": _always}, out=False, node="StdMeanBackward0",
+    check=_check_freedom("std_mean"), bake={"correction": _always}, out=False, node="StdMeanBackward0", tangent=BODY,
     opmath=True, method=False, lift=("correction",), saves={"self": ("self", "result0")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Standard deviation with a correction, and mean, over dims."""
@@ -355,8 +374,6 @@ def std_mean_correction(self, *, dim=None, correction=None, keepdim=False):
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
 def _logsumexp(x, axes, keepdims):
-    if count(x.shape, axes) == 0:
-        return jnp.log(total(jnp.exp(x), axes, keepdims))
     top = jnp.max(jnp.real(x), axis=axes, keepdims=True)
     top = jnp.where(jnp.isinf(top), jnp.zeros_like(top), top)
     out = jnp.log(total(jnp.exp(x - top.astype(x.dtype)), axes, True)) + top.astype(x.dtype)
@@ -371,7 +388,11 @@ def _(axes, keepdims, primals, tangents):
     return out if keepdims else jnp.squeeze(out, axes), step
 
 
-@op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", promote=Promote.FLOAT, inplace=False,
+def _logsumexp_of_nothing(x, axes, keepdims):
+    return of_empty(jnp.log(total(jnp.exp(x), axes, keepdims)), x)
+
+
+@op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", tangent=BODY, promote=Promote.FLOAT, inplace=False,
     saves={"self": ("self", "result")}, aliases=("special.logsumexp",),
     samples=[call(real(2, 3), 1), call(real(2, 3, 2), (0, 2), True), call(real(()), 0), call(real(2, 0), 1), call(at(1, 2, dtype="int64", grad=False), 0)],
     kinks=[call(at(-float("inf"), -float("inf")), 0), call(at(float("inf"), 0.0), 0), call(at(1000.0, 1000.0), 0)], errors=[_TWICE, _OUTSIDE])
@@ -379,7 +400,8 @@ def logsumexp(self, *, dim, keepdim=False):
     """log of the sum of exponentials, without overflow."""
     if len(dim) == 0 and self.size and self.ndim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * self.ndim}")
-    return _logsumexp(self, reduce_dims(dim, self.ndim), keepdim)
+    axes = reduce_dims(dim, self.ndim)
+    return _logsumexp(self, axes, keepdim) if count(self.shape, axes) else _logsumexp_of_nothing(self, axes, keepdim)
 
 
 # Counts and tests

@@ -17,12 +17,15 @@ _EMPTY = {"amax": -jnp.inf, "amin": jnp.inf, "sum": 0, "mean": 0, "prod": 1}
 
 def _bounds(data, lengths, offsets, axis):
     """Where every segment starts and ends along the axis: (..., segments)."""
-    given = lengths if lengths is not None else offsets
+    given, word = (lengths, "lengths") if lengths is not None else (offsets, "offsets")
     d = wrap_dim(axis, data.ndim)
+    if data.ndim < given.ndim:
+        raise RuntimeError(f"Expected data.dim() >= {word}_value.dim() to be true, but got false.  (Could this error message be improved?  If so, please report "
+                           "an enhancement request to PyTorch.)")
     if d != given.ndim - 1:
-        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {'lengths' if lengths is not None else 'offsets'} but got {d}.")
+        raise RuntimeError(f"segment_reduce(): Expected axis to be the last dimension of {word} but got {d}.")
     if given.dtype not in ("int64", "int32"):
-        raise NotImplementedError(f"\"_segment_reduce_{'lengths' if lengths is not None else 'offsets'}_cpu_kernel1\" not implemented for "
+        raise NotImplementedError(f"\"_segment_reduce_{word}_cpu_kernel1\" not implemented for "
                                   f"'{from_numpy_dtype(given.dtype).char_name}'")
     if lengths is None:
         return offsets[..., :-1], offsets[..., 1:]

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special
 
+from .complex_sums import complex_negative
 from .conventions import flat, magnitude, only, partials, signum, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
@@ -44,7 +45,8 @@ def neg(self):
         raise RuntimeError(
             "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` operator "
             "instead.")
-    return -only("neg_cpu", self, "ifc")
+    only("neg_cpu", self, "ifc")
+    return complex_negative(self) if jnp.iscomplexobj(self) else -self
 
 
 @op("abs(Tensor self) -> Tensor", node="AbsBackward0", zero_second=True, saves=_SAVES_SELF, aliases=("absolute",), samples=_ANY, kinks=[call(at(0.0, -0.0,
@@ -270,7 +272,7 @@ def log1p(self):
 
 @partials(lambda t, out, x: t / (x + 1))
 def _log1p(x):
-    return jnp.log1p(x)
+    return jnp.log1p(x) if not jnp.iscomplexobj(x) else jnp.where(jnp.isnan(x), complex("nan+nanj"), jnp.log1p(x))
 
 
 @op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), bake={"eps": lambda x,
@@ -280,12 +282,19 @@ def _log1p(x):
 def logit(self, *, eps=None):
     """log(self / (1 - self)), self first clamped to [eps, 1 - eps]; clamped, the gradient is 0."""
     only("logit_cpu", self, "f")
-    return _log_odds(self) if eps is None or not hasattr(eps, "dtype") else _clamped_log_odds(self, eps, 1 - eps)
+    if eps is None:
+        return _log_odds(self)
+    return _clamped_log_odds(self, eps, 1 - eps) if hasattr(eps, "dtype") else _open_log_odds(self, eps, 1 - eps)
 
 
 @partials(lambda t, out, x: t * jnp.where((x < 0) | (x > 1), _NAN, 1 / (x * (1 - x))))
 def _log_odds(x):
     return jnp.log(x / (1 - x))
+
+
+def _open_log_odds(x, lo, hi):
+    """With an eps below 0 nothing is clamped, but the gradient asks for its bounds."""
+    return partials(lambda t, out, x: unless(~((x >= lo) & (x <= hi)), t, 1 / (x * (1 - x))))(lambda x: jnp.log(x / (1 - x)))(x)
 
 
 @partials(lambda t, out, x, lo, hi: unless(~((x >= lo) & (x <= hi)), t, 1 / (x * (1 - x))), None, None)

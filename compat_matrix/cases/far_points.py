@@ -1,0 +1,66 @@
+"""Where formulas meet infinities, nothing at all, or a million elements: values, tangents, first and second gradients."""
+
+from compat_matrix.case import attempt, case
+from compat_matrix.probes import each, evaluate, leaf
+
+INF, NAN = float("inf"), float("nan")
+SIX = [-INF, -1.0, -0.0, 1.0, INF, NAN]
+
+
+def tangents(torch, expression):
+    expression, inputs = expression
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        made = {}
+        for name, value in inputs.items():
+            x = leaf(torch, value).detach()
+            made[name] = fw.make_dual(x, torch.ones_like(x))
+        out = evaluate(torch, expression, **made)
+        yield "tangents", [fw.unpack_dual(o).tangent for o in (out if isinstance(out, tuple) else [out])]
+
+
+PAIRS = {"x": [a for a in SIX for _ in SIX], "y": SIX * 6}
+NOTHING = {"x": [], "y": []}
+each("far_points.tangents", tangents, {
+    "div": ("x / y", PAIRS), "div of one": ("x / y.detach()", {"x": PAIRS["x"], "y": PAIRS["y"]}), "div by": ("(x * 0).detach() / y", PAIRS),
+    "div_mode": ("torch.div(x, y, rounding_mode=None)", PAIRS), "addcdiv": ("torch.addcdiv(x.detach(), x, y)", PAIRS),
+    "logcumsumexp": ("x.logcumsumexp(0)", {"x": [-INF, -INF, 1.0]}), "logcumsumexp inf": ("x.logcumsumexp(0)", {"x": [-INF, INF, 1.0]}),
+    "logit": ("torch.logit(x, -1.0)", {"x": [-3.0, -0.5, 0.0, 0.3, 1.0, 1.5, 2.5]}), "log_ndtr": ("torch.special.log_ndtr(x)", {"x": [-INF, INF, NAN, 0.0]}),
+    "var": ("x.var(())", {"x": [1.0, 2.0, 4.0]}),
+    **{f"{f} of nothing": (f"F.{f}(x, y)", NOTHING) for f in ("mse_loss", "huber_loss", "smooth_l1_loss", "l1_loss", "kl_div")},
+    **{f"{f} of nothing": (f"F.{f}(x, y.detach())", NOTHING) for f in ("soft_margin_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")},
+    **{f"{f} of nothing": (f"F.{f}(x, y, reduction='sum')", NOTHING) for f in ("mse_loss", "huber_loss")},
+    "logsumexp of nothing": ("x.logsumexp(0)", NOTHING), "logsumexp of nothing, complex": ("x.to(torch.complex128).logsumexp(0)", NOTHING),
+    "var_mean of nothing": ("torch.var_mean(x)", NOTHING), "std_mean of nothing": ("torch.std_mean(x, 0)", NOTHING), "mean of nothing": ("x.mean()", NOTHING)})
+
+
+def gradients(torch, expression):
+    """The gradient and that of its sum."""
+    expression, inputs = expression
+    made = {name: leaf(torch, value) for name, value in inputs.items()}
+    first = torch.autograd.grad(evaluate(torch, expression, **made).sum(), list(made.values()), create_graph=True)
+    yield "first", [g.detach() for g in first]
+    for name, g in zip(made, first, strict=True):
+        yield f"second of {name}", attempt(lambda g=g: torch.autograd.grad(g.sum(), list(made.values()), retain_graph=True, allow_unused=True)[-1])
+
+
+THREE = {"x": [1.0, 2.0, 4.0]}
+each("far_points.gradients", gradients, {
+    "var": ("x.var(())", THREE), "std": ("x.std(())", THREE), "var, no correction": ("x.var((), correction=0)", {"x": [[1.0], [2.0], [4.0]]}),
+    "var of one": ("x.var((), correction=0)", {"x": 2.0}), "var_mean": ("sum(torch.var_mean(x, (), correction=3))", THREE), "std_mean": ("torch.std_mean(x, ())[0]", THREE),
+    "logit": ("torch.logit(x, -1.0)", {"x": [-3.0, -0.5, 0.3, 1.5, 2.5]}), "log_ndtr": ("torch.special.log_ndtr(x)", {"x": [-INF, INF, NAN, 50.0, 0.0]}),
+    "addcdiv": ("torch.addcdiv(y, y + 1, y, value=0.5)", {"y": [1.0, INF, 0.0, -INF]})})
+
+
+@case("far_points.a million steps")
+def _(torch):
+    """The gradient of logcumsumexp in single precision, far from 0 and near: how many digits it holds."""
+    for far in (0.0, 1000.0, -1000.0):
+        x = (torch.arange(1000000, dtype=torch.float64) * 0.7).sin() + far
+        found = []
+        for kind in (torch.float32, torch.float64):
+            y = x.to(torch.float32).to(kind).requires_grad_()
+            y.logcumsumexp(0).sum().backward()
+            found.append(y.grad.double())
+        worst = ((found[0] - found[1]).abs() / found[1]).max().item()
+        yield f"{far}", worst < (1e-5 if far == 0 else 1e-4)
