@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._tensor import Tensor, wrap
 from . import errors, nodes
 from .engine import Pass, _run_pull, accumulate
-from .plan import wanted_of
+from .plan import needs_of, wanted_of
 from .program import kept_by
 from .record import thread
 
@@ -26,7 +26,7 @@ def call_node(self, *args):
     for g, a in zip(outs, step.out_avals):
         if g is not None and (g.aval.shape, g.aval.dtype) != (a.shape, a.dtype):
             raise RuntimeError(f"{self.name()} takes a gradient of shape {list(a.shape)} and dtype {a.dtype}, got {list(g.aval.shape)} and {g.aval.dtype}")
-    wanted = wanted_of(step, tape.needs_of)
+    wanted = wanted_of(step, needs_of(tape.prefix))
     if step.first in tape.freed and kept_by(step, wanted):
         raise errors.second_time()
     p = Pass(True, thread.state.grad, None, False)
