@@ -14,6 +14,7 @@ module = Extension(
     [str(core / "native" / "speed.c")],
     depends=sorted(map(str, (core / "native").glob("*.h"))),
     define_macros=[("SOURCE", f'"{speed["source_hash"]()}"')],
+    libraries=[] if sys.platform == "win32" else ["m"],
     extra_compile_args=[] if sys.platform == "win32" else ["-ffp-contract=off", "-fno-math-errno"],  # each product and sum is rounded, as torch rounds
     optional=True,  # without a compiler the package is complete, only slower
 )

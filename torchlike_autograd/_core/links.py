@@ -70,9 +70,9 @@ def _starts(tapes, values, pairs, nodes):
         for v in t.kept.values():
             kept[id(v)] = kept.get(id(v), 0) + 1
     left = set()
-    for v in values:
+    for v, n in zip(values, _holders(values)):
         said[v.tape] += 1
-        if getrefcount(v) - _IDLE - 1 <= kept.get(id(v), -1):  # this name, and the list
+        if n <= kept.get(id(v), -1):
             left.add(id(v))
         else:
             starts[v.tape].add(v.slot)
@@ -84,14 +84,20 @@ def _starts(tapes, values, pairs, nodes):
         said[node._tape] += 1
         starts[node._tape].add(node._first)
     for t in tapes:
-        for first, ctx in t.contexts.items():
+        contexts = [*t.contexts.values()]
+        for (first, ctx), n in zip(t.contexts.items(), _holders(contexts)):
             said[t] += ctx._tape is t
-            if getrefcount(ctx) > _IDLE + 1:
+            if n > 1:
                 starts[t].add(first)
-    for t in tapes:
-        if getrefcount(t) > _IDLE + said[t] + 3:  # this name, the list and two keys
+    for t, n in zip(tapes, _holders(tapes)):
+        if n > said[t] + 2:  # the keys of two tables here
             starts[t] = None  # whoever holds it may go anywhere
     return starts, left
+
+
+def _holders(objects):
+    """How many hold each of a list's objects besides this list."""
+    return [n - _IDLE for n in map(getrefcount, objects)]
 
 
 def _cut_one(tape, starts, left):

@@ -53,7 +53,7 @@ def _product(x, places, src, include_self):
     first = jnp.concatenate([jnp.ones(1, bool), where[1:] != where[:-1]])
 
     def join(left, right):
-        before = jnp.where(right[0], 1, left[1])                # another place's product may be inf or NaN: it must not meet a gradient of 0
+        before = jnp.where(right[0], jnp.ones((), src.dtype), left[1])  # another place's product may be inf or NaN: it must not meet a gradient of 0
         return left[0] | right[0], jnp.where(right[0], right[1], before * right[1])
 
     _, running = jax.lax.associative_scan(join, (first, values))
