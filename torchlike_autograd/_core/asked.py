@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from .nodes import Leaf, numbers_of
+from .nodes import Leaf, numbers_of, step_of
 from .plan import useful_slots
 from .program import walked
 from .record import slot_table, thread
@@ -116,6 +116,32 @@ def _tapes_below(p):
 _age = attrgetter("serial")
 
 
+def next_tape(p):
+    """The tape that a pass runs next where numbers of nodes were set: of those to which no other one leads, that with the highest number."""
+    ready = [t for t in p.frontier if not any(u is not t and _leads_to(p, u, t) for u in p.frontier)]
+    return max(ready, key=lambda t: max((_number(t, s) for s in p.frontier[t]), default=0))
+
+
+def _number(tape, slot):
+    first = step_of(tape, slot).first if slot >= 0 else 0
+    seen = tape.extra.get(first)
+    return numbers_of(tape).get(first, 0) if seen is None or seen.number is None else seen.number
+
+
+def _leads_to(p, young, old):
+    """Whether gradients may go from what arrived at one tape to another one."""
+    left = {young: set(p.frontier[young])}
+    while left:
+        tape = max(left, key=_age)
+        if tape is old:
+            return True
+        for i in _outside_below(tape.prefix, frozenset(left.pop(tape))):
+            e = _edge(tape, i)
+            if e is not None and e[0].serial >= old.serial:
+                left.setdefault(e[0], set()).add(e[1])
+    return False
+
+
 def _outside_below(prefix, slots):
     """Numbers of the outside slots below some slots: structure."""
     key = ("below", slots)
@@ -142,4 +168,4 @@ def targets_on(p, tape):
     return p.useful[tape][0]
 
 
-__all__ = ["cuts_of", "mark_useful", "targets_on"]
+__all__ = ["cuts_of", "mark_useful", "next_tape", "targets_on"]

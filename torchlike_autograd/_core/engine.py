@@ -15,9 +15,9 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import wrap
 from . import errors, levels, nodes, record, spread
-from .asked import cuts_of, mark_useful, targets_on
+from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks, tensor_of
-from .nodes import Leaf, Nowhere, changes, observed
+from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
 from .plan import Plan, Stage, plan_for, stage_form
 from .program import release_kept
@@ -107,7 +107,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
             p.give(where, g)
         mark_useful(p)
         while p.frontier:
-            tape = max(p.frontier, key=_age)
+            tape = next_tape(p) if numbered[0] else max(p.frontier, key=_age)
             run_tape(p, tape, p.frontier.pop(tape))
         if native is not None and p.targets is None and not create_graph and arriving is None:
             native.finish(p.arrived)

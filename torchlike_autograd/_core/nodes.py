@@ -56,6 +56,7 @@ class Observed:
         self.saved = None  # ("in" | "out", number) -> Packed, see saved.py
 
 
+numbered = [False]  # whether anybody set the number of a node
 changes = [0]  # how often something was attached to a graph or taken off: a pass plans anew when it moves
 
 
@@ -180,6 +181,7 @@ class Node:
         if type(number) is not int:
             raise TypeError("expected an integer")
         observed(self._tape, self._first, True).number = number
+        numbered[0] = True
 
     def _register_hook_dict(self, tensor):
         raise NotImplementedError("_register_hook_dict: hooks are registered by register_hook")
