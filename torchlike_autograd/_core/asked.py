@@ -130,7 +130,7 @@ def _number(tape, slot):
 
 def _leads_to(p, young, old):
     """Whether gradients may go from what arrived at one tape to another one."""
-    left = {young: set(p.frontier[young])}
+    left = {young: {*p.frontier[young], *p.undefined.get(young, ())}}
     while left:
         tape = max(left, key=_age)
         if tape is old:
