@@ -102,15 +102,18 @@ def _own_targets(p, tape):
 def _tapes_below(p):
     """The tapes between the roots of a pass and its targets, youngest first."""
     oldest = min((w[0].serial if type(w) is tuple else 0 for w in p.targets), default=0)
-    found, left = [], {tape: set(slots) for tape, slots in p.frontier.items()}
+    return list(_downwards({tape: set(slots) for tape, slots in p.frontier.items()}, oldest))
+
+
+def _downwards(left, oldest):
+    """The tapes of {tape: slots} and those below these slots, youngest first, none of a serial before `oldest`."""
     while left:
         tape = max(left, key=_age)
-        found.append(tape)
+        yield tape
         for i in _outside_below(tape.prefix, frozenset(left.pop(tape))):
             e = _edge(tape, i)
             if e is not None and e[0].serial >= oldest:
                 left.setdefault(e[0], set()).add(e[1])
-    return found
 
 
 _age = attrgetter("serial")
@@ -130,16 +133,8 @@ def _number(tape, slot):
 
 def _leads_to(p, young, old):
     """Whether gradients may go from what arrived at one tape to another one."""
-    left = {young: {*p.frontier[young], *p.undefined.get(young, ())}}
-    while left:
-        tape = max(left, key=_age)
-        if tape is old:
-            return True
-        for i in _outside_below(tape.prefix, frozenset(left.pop(tape))):
-            e = _edge(tape, i)
-            if e is not None and e[0].serial >= old.serial:
-                left.setdefault(e[0], set()).add(e[1])
-    return False
+    start = {young: {*p.frontier[young], *p.undefined.get(young, ())}}
+    return any(tape is old for tape in _downwards(start, old.serial))
 
 
 def _outside_below(prefix, slots):

@@ -411,7 +411,7 @@ def result_type(*args, **kwargs):
     """The dtype that arithmetic on the two gives: (tensor, other), (scalar, tensor) or (scalar1, scalar2), of which a tensor's name takes either."""
     from .._core import words
     from .._core.dispatch import record_number_aval
-    from .._ops.spec import promoted
+    from .._ops.casts import promoted
 
     two = next((found for names in _TWO_NAMES if (found := _pair(names, args, kwargs)) is not None), None)
     if two is None:

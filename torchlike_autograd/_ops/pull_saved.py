@@ -16,8 +16,9 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
+from .casts import is_number
 from .saved_names import NAMES
-from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _is_number, _only_moves
+from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _only_moves
 
 FROM_RESULT = {  # operator: the gradient from the cotangent and the result, where JAX's is a function of the input
     "relu": lambda g, y: jnp.where(y <= 0, 0, g).astype(g.dtype),
@@ -206,7 +207,7 @@ def _places(form, wanted):
             ins, outs = (), ()
     else:
         ins, outs = form.kept(wanted)
-    ins = sorted((i for i in ins if not _is_number(form.avals[i])), key=lambda i: (form.owners[i], i))
+    ins = sorted((i for i in ins if not is_number(form.avals[i])), key=lambda i: (form.owners[i], i))
     return (*(("in", i) for i in ins), *(("out", k) for k in sorted(outs, key=lambda k: result_name(form.op, k))))
 
 

@@ -16,15 +16,15 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
-from .._core import config, devices, dtypes, shapes
+from .._core import devices, dtypes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
-from .conventions import cxx_of
+from .casts import HALVES, align_ranks, casts_of, is_number, wide_casts
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again
-from .registry import BODY, NONE, UNIMPLEMENTED, Promote
+from .registry import BODY, NONE, UNIMPLEMENTED
 from .said_without_data import formed
 from .without_data import check_gradients, place
 
@@ -82,10 +82,6 @@ def _form_under_levels(spec, avals):
 
 NUMBERS = {k: aval((), d, "number") for k, d in NUMBER_DTYPES.items()}
 NUMBER_KINDS = {v: k for k, v in NUMBERS.items()}
-
-
-def _is_number(a):
-    return a.device == "number"
 
 
 class Spec:
@@ -192,9 +188,9 @@ class Form:
         self.layout = self._layout()
         self.owners = self.layout.owner()
         self._pullbacks, self._jit, self._host, self._guard = {}, None, _UNKNOWN, _UNKNOWN
-        self.casts, self.compute = _casts(self)
-        if self.op.opmath and self.compute in _HALVES:
-            self.casts = _wide_casts(self)
+        self.casts, self.compute = casts_of(self)
+        if self.op.opmath and self.compute in HALVES:
+            self.casts = wide_casts(self)
         check = getattr(spec.op, "check", None)
         if check is not None:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
@@ -217,14 +213,14 @@ class Form:
         op = self.op
         if op.derivative == NONE:
             return (), ()
-        ins = tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in op.nondiff)
+        ins = tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in op.nondiff)
         outs = tuple(i for i, a in enumerate(self.out_avals) if a.dtype.category >= FLOAT and i not in op.nondiff_out)
         return ins, outs
 
     def apply(self, *flat):
         """The operator on arrays of the declared types."""
         flat = [x if d is None else x.astype(d.np) for x, d in zip(flat, self.casts)]
-        flat = _align_ranks(self, flat)
+        flat = align_ranks(self, flat)
         half = self.op.opmath and self.compute is not None and self.compute in (dtypes.float16, dtypes.bfloat16)
         if half:
             flat = [x.astype(np.float32) if x.dtype == self.compute.np else x for x in flat]
@@ -241,7 +237,7 @@ class Form:
 
     def guard_error(self, code):
         """The exception that a code stands for."""
-        return self.op.guard_error(code, *[a.shape for a in self.avals if not _is_number(a)], **self.spec.statics)
+        return self.op.guard_error(code, *[a.shape for a in self.avals if not is_number(a)], **self.spec.statics)
 
     def host(self, compile_host):
         """The operator on NumPy arrays as `compile_host` makes it (None where it cannot), made once."""
@@ -397,7 +393,7 @@ class Pullback(Form):
         all_of = -1 if self.masks is None else union(self.masks)
         if form.op.node in gradient_nodes.WHOLE:
             self.masks = None
-        return tuple(i for i, a in enumerate(self.avals) if not _is_number(a) and a.dtype.category >= FLOAT and all_of >> i & 1)
+        return tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and all_of >> i & 1)
 
     def requiring(self, wanted, inplace=False):
         """The gradients that depend on one of `wanted`."""
@@ -502,108 +498,3 @@ def _with_rule(op, rule, args, kwargs):
         return out, rule(out, own, jax.tree.unflatten(tree, clean), **kw)
 
     return f(*leaves, *[kwargs[k] for k in lifted])
-
-
-# Casting.
-
-def _casts(form):
-    """Target dtype of each flat input (None: as it is) and the dtype computed in."""
-    op, avals = form.op, form.avals
-    if op.promote is Promote.NONE:
-        return _number_casts(form, None), avals[0].dtype if avals else None
-    if op.promote is Promote.BOOL:
-        return tuple(dtypes.bool_ for _ in avals), dtypes.bool_
-    if op.promote is Promote.SAME:
-        compute = _same_dtype(form)
-        return _number_casts(form, compute), compute
-    taking = [a for a, owner in zip(avals, form.owners) if _takes_part(form, owner)]
-    compute = promoted(taking)
-    if op.promote is Promote.FLOAT and compute.category < FLOAT:
-        compute = config.default_dtype()
-    if op.promote is Promote.SUM:
-        asked = form.spec.statics.get("dtype")
-        compute = asked or (dtypes.int64 if compute.category < FLOAT else compute)
-    casts = []
-    for a, owner in zip(avals, form.owners):
-        param_is_tensor = owner not in op.lift
-        if _takes_part(form, owner) or not param_is_tensor:
-            target = compute if not _is_int_param(op, owner) else dtypes.int64
-            casts.append(None if a.dtype is target else target)
-        else:
-            casts.append(None)
-    return tuple(casts), compute
-
-
-_HALVES = (dtypes.float16, dtypes.bfloat16)
-
-
-def _wide_casts(form):
-    """The casts with float32 for numbers that torch does not round to half precision first (it does round alpha)."""
-    op = form.op
-
-    def kept(owner):
-        return owner in op.wide or (owner in op.lift and owner != "alpha" and not _takes_part(form, owner))
-
-    return tuple(dtypes.float32 if d is form.compute and not a.ndim and kept(owner) else d for a, owner, d in zip(form.avals, form.owners, form.casts))
-
-
-def _is_int_param(op, name):
-    return not op.params or any(p.name == name and p.kind in ("int", "int[]") for p in op.params)  # chains of views have no schema
-
-
-def _takes_part(form, owner):
-    op = form.op
-    if op.promote_with is not None:
-        return owner in op.promote_with
-    return owner not in op.lift
-
-
-def promoted(avals):
-    """torch's result type of these input types."""
-    if not avals:
-        return config.default_dtype()
-    dims = [a.dtype for a in avals if a.ndim and not _is_number(a)]
-    zeros = [a.dtype for a in avals if not a.ndim and not _is_number(a)]
-    numbers = [a.dtype for a in avals if _is_number(a)]
-    return dtypes.result_type(dims, zeros, numbers, config.default_dtype())
-
-
-def _number_casts(form, compute):
-    """Numbers become the dtype of the first tensor where their category allows it."""
-    first = compute or next((a.dtype for a in form.avals if not _is_number(a)), None)
-    out = []
-    for a, owner in zip(form.avals, form.owners):
-        if not _is_number(a) or _is_int_param(form.op, owner) or first is None or a.dtype.category > first.category:
-            out.append(None)
-        else:
-            out.append(first)
-    return tuple(out)
-
-
-def _same_dtype(form):
-    tensors = [a for a, owner in zip(form.avals, form.owners) if not _is_number(a) and _takes_part(form, owner)]
-    first = tensors[0].dtype
-    for a in tensors[1:]:
-        if a.dtype is not first:
-            raise RuntimeError(
-                f"expected m1 and m2 to have the same dtype, but got: {cxx_of(first)} != {cxx_of(a.dtype)}")
-    return first
-
-
-def _align_ranks(form, flat):
-    """Leading dims of size 1 so that broadcasting operands have one rank (JAX runs without rank promotion)."""
-    op = form.op
-    if op.promote not in (Promote.RESULT, Promote.FLOAT, Promote.BOOL):
-        return flat
-    taking = [i for i, owner in enumerate(form.owners) if owner not in op.lift]
-    if len(taking) < 2:
-        return flat
-    shapes.broadcast(*[tuple(flat[i].shape) for i in taking])
-    rank = max(flat[i].ndim for i in taking)
-    for i in taking:
-        x = flat[i]
-        if x.ndim != rank:
-            flat[i] = x.reshape((1,) * (rank - x.ndim) + tuple(x.shape))
-    return flat
-
-
