@@ -27,6 +27,7 @@ from .program import Program, run_step
 from .record import LEAF, LOCK, ROOT, Tape, Value, fills, thread
 from .results import completed, only, sources_of
 from .speed import native
+from .turns import rolled
 
 _IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value that only a list holds
 _LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
@@ -332,7 +333,7 @@ def _compile(program, floats, ints, arrays, heirs):
 
     arguments = (_numbers(program, floats, ints), *arrays)
     traced = jax.jit(from_words).trace(*arguments)
-    closed = merged(traced.jaxpr)
+    closed = rolled(merged(traced.jaxpr))
     program.sources, chosen = sources_of(closed)
     if heirs:
         known = program.sources or range(len(closed.jaxpr.outvars))

@@ -30,7 +30,7 @@ class _Node:
         self.eqn, self.ins, self.outs, self.turn = eqn, ins, outs, None
 
 
-class _Numbering:
+class Numbering:
     def __init__(self):
         self.known, self.alive, self.count = {}, [], itertools.count()
         self.nodes, self.makers, self.arrays = [], {}, {}
@@ -49,7 +49,7 @@ class _Numbering:
         return n
 
     def literal(self, v):
-        return self.number(("literal", _type(v), np.asarray(v.val).tobytes()))
+        return self.number(("literal", type_of(v), np.asarray(v.val).tobytes()))
 
     def run(self, jaxpr, consts, ins, place):
         """The numbers of a jaxpr's results; `place`: whether its operations are the program's own."""
@@ -64,7 +64,7 @@ class _Numbering:
         if body is None:
             outs = self.plain(eqn, read)
         else:
-            open_ = place and _loops(body.jaxpr)
+            open_ = place and self.opens(body.jaxpr)
             outs = self.run(body.jaxpr, [self.array(c) for c in body.consts], read, open_)
             place = place and not open_
         if place and not all(n in self.makers for n in outs):
@@ -74,17 +74,21 @@ class _Numbering:
                 self.makers.setdefault(n, node)
         return outs
 
+    def opens(self, body):
+        """Whether the operations of a function that the program calls are looked at one by one."""
+        return _loops(body)
+
     def plain(self, eqn, read):
         if eqn.effects:
             return [next(self.count) for _ in eqn.outvars]
         key = (eqn.primitive.name, *read, *((k, self.frozen(v)) for k, v in sorted(eqn.params.items())))
-        return [self.number((key, k, _type(v))) for k, v in enumerate(eqn.outvars)]
+        return [self.number((key, k, type_of(v))) for k, v in enumerate(eqn.outvars)]
 
     def frozen(self, value):
         """Something hashable that is equal where a parameter means the same."""
         if isinstance(value, (ClosedJaxpr, Jaxpr)):
             jaxpr, consts = (value.jaxpr, value.consts) if isinstance(value, ClosedJaxpr) else (value, ())
-            arguments = [self.number(("argument", k, _type(v))) for k, v in enumerate((*jaxpr.invars, *jaxpr.constvars[len(consts):]))]
+            arguments = [self.number(("argument", k, type_of(v))) for k, v in enumerate((*jaxpr.invars, *jaxpr.constvars[len(consts):]))]
             return "jaxpr", *self.run(jaxpr, [*map(self.array, consts), *arguments[len(jaxpr.invars):]], arguments[:len(jaxpr.invars)], False)
         if isinstance(value, (tuple, list)):
             return tuple(map(self.frozen, value))
@@ -100,13 +104,13 @@ class _Numbering:
         if node.turn is None:
             fixed, carried = _parts(node.eqn)
             body = _closed(node.eqn.params["jaxpr"])
-            at = [self.number(("carried", k, _type(v))) for k, v in enumerate(body.jaxpr.invars[fixed:fixed + carried])]
+            at = [self.number(("carried", k, type_of(v))) for k, v in enumerate(body.jaxpr.invars[fixed:fixed + carried])]
             own = [self.number(("turn's", n)) for n in node.ins[fixed + carried:]]
             node.turn = self.run(body.jaxpr, map(self.array, body.consts), [*node.ins[:fixed], *at, *own], False)
         return node.turn
 
 
-def _type(v):
+def type_of(v):
     """What two equal values have in common; avals know meshes too."""
     a = v.aval
     return (a.shape, a.dtype, a.weak_type) if hasattr(a, "weak_type") else a
@@ -256,7 +260,7 @@ def merged(closed):
     jaxpr = closed.jaxpr
     if _loops(jaxpr) < 2:
         return closed
-    numbering = _Numbering()
+    numbering = Numbering()
     ins = [numbering.number(("input", k)) for k in range(len(jaxpr.invars))]
     outs = numbering.run(jaxpr, map(numbering.array, closed.consts), ins, True)
     out = _Rewriting(numbering, ins, jaxpr)
@@ -269,4 +273,4 @@ def merged(closed):
     return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in consts], eqns=out.eqns, outvars=outvars), [a for _, a in consts])
 
 
-__all__ = ["merged"]
+__all__ = ["Numbering", "merged", "type_of"]

@@ -32,6 +32,7 @@ from .nothing import Nothing, no_data
 from .plan import StageForm, number_of
 from .record import LEAF, slot_table
 from .results import only
+from .turns import rolled
 
 
 @contextlib.contextmanager
@@ -332,6 +333,8 @@ class Piece:
         lent = tuple(i + 1 for i, t in enumerate(self.tokens) if t in self.lends)
         traced = jax.jit(f, out_shardings=whole, donate_argnums=lent).trace(words, *args)
         closed = merged(traced.jaxpr)
+        if shardings is None:
+            closed = rolled(closed)
         if closed is not traced.jaxpr:
             traced = jax.jit(only(closed, range(len(whole))), out_shardings=whole, donate_argnums=lent).trace(words, *args)
         compiled = traced.lower().compile()

@@ -1,0 +1,198 @@
+"""Loops in place of what a program repeats (`_core/turns.py`): the same values, far fewer operations, and what is left alone."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.extend.core import jaxpr_as_fun
+
+import torchlike_autograd as torch
+from torchlike_autograd._core import execute, turns
+
+
+def _count(jaxpr):
+    return sum(1 if not (inner := eqn.params.get("jaxpr")) else _count(inner.jaxpr) for eqn in jaxpr.eqns)
+
+
+def _loops(jaxpr):
+    return [eqn for eqn in jaxpr.eqns if eqn.primitive.name == "scan"]
+
+
+def _checked(f, *args, rtol=1e-5):
+    """The rolled program of f, after its results were compared with those of f."""
+    closed = jax.make_jaxpr(f)(*args)
+    out = turns.rolled(closed)
+    leaves = jax.tree.leaves(args)
+    for a, b in zip(jaxpr_as_fun(out)(*leaves), jaxpr_as_fun(closed)(*leaves), strict=True):
+        assert a.dtype == b.dtype and a.shape == b.shape
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-6)
+    return closed.jaxpr, out.jaxpr
+
+
+def _integrated(w, x, drive):
+    total = 0.0
+    for t in range(40):
+        k = jnp.tanh(x @ w) + drive[t]
+        x = x + 0.1 * jnp.tanh((x + 0.05 * k) @ w)
+        total = total + (x**2).mean() * 0.9**t
+    return total
+
+
+W, X, DRIVE = (jnp.asarray(np.random.RandomState(k).randn(*shape) * 0.4, jnp.float32) for k, shape in enumerate([(4, 4), (3, 4), (40, 3, 4)]))
+
+
+def test_forward_and_backward_become_loops():
+    before, after = _checked(jax.value_and_grad(_integrated, (0, 1, 2)), W, X, DRIVE)
+    assert [eqn.params["length"] for eqn in _loops(after)] == [40, 39]
+    assert _count(after) * 5 < _count(before)
+
+
+def test_second_derivatives():
+    def f(w):
+        return jax.grad(lambda w: _integrated(w, X, DRIVE))(w).ravel() @ W.ravel()
+
+    before, after = _checked(jax.grad(f), W, rtol=1e-4)
+    assert len(_loops(after)) >= 2 and _count(after) * 3 < _count(before)
+
+
+def test_values_of_two_turns_ago():
+    def f(w, x):
+        before, last = x, x + 1
+        for _ in range(60):
+            before, last = last, last + 0.9 * (last - before) - 0.1 * (last @ w).sum(0, keepdims=True)
+        return last, before
+
+    (loop,) = _loops(_checked(f, W, X)[1])
+    assert loop.params["length"] > 50
+
+
+def test_each_turn_has_numbers_slices_and_results_of_its_own():
+    def f(w, x, numbers):
+        kept, laid = [], jnp.zeros((100, 4))
+        for t in range(60):
+            x = jnp.sin(x @ w * numbers[t]) + x[1:2] * t
+            kept.append(x.sum(0))
+            laid = laid + jnp.pad(x[:1], ((t, 99 - t), (0, 0)))
+        return jnp.stack(kept[::-1]), kept[7], laid, x
+
+    assert len(_loops(_checked(f, W, X, jnp.arange(60.0))[1])) == 1
+
+
+def test_weights_of_their_own_are_stacked_while_they_are_small():
+    def f(x, *weights):
+        for w in weights:
+            x = jnp.tanh(x @ w).sum(-1, keepdims=True) + jnp.cos(x - x.max()) * jnp.exp(-jnp.abs(x)).min()
+        return x
+
+    small = [W * k for k in range(100)]
+    assert len(_loops(_checked(f, X, *small)[1])) == 1
+    large = [jnp.eye(64) * k for k in range(100)]
+    assert not _loops(_checked(f, jnp.ones((2, 64)), *large)[1])
+
+
+def test_neighbours_that_do_not_depend_on_each_other():
+    def f(*arrays):
+        return [jnp.sort(a)[::-1].cumsum() + jnp.linalg.norm(a) * jnp.exp(a).prod() for a in arrays]
+
+    _checked(f, *[X[0] + k for k in range(80)])
+
+
+@pytest.mark.parametrize("odd", [0, 1, 25, 39])
+def test_a_turn_that_differs_stays_outside(odd):
+    def f(w, x):
+        out = 0.0
+        for t in range(40):
+            x = 0.5 * jnp.tanh(x @ w) + 0.1 * jnp.tanh(x.sum(0, keepdims=True) * jnp.cos(x @ w.T).mean() - jnp.log1p(jnp.abs(x @ x.T)).sum())
+            if t == odd:
+                x = x @ jnp.linalg.inv(w) + 1
+            out = out + x.sum()
+        return out, x
+
+    after = _checked(f, jnp.eye(4) + W * 0.1, X)[1]
+    assert _loops(after) and sum(eqn.params["length"] for eqn in _loops(after)) >= 37
+
+
+def test_chains_that_are_one_kernel_are_left_alone():
+    def f(x):
+        for _ in range(400):
+            x = jnp.sin(x) * 1.01 + 0.1
+        return x
+
+    closed = jax.make_jaxpr(f)(X)
+    assert turns.rolled(closed) is closed
+
+
+def test_programs_without_repetition_are_left_alone():
+    random = np.random.RandomState(0)
+    operators = [jnp.sin, jnp.cos, jnp.tanh, lambda x: x @ W, lambda x: x - x.mean(), lambda x: x[:, ::-1], lambda x: jnp.cumsum(x, 1)]
+
+    def f(x):
+        for k in random.randint(len(operators), size=600):
+            x = operators[k](x)
+        return x
+
+    closed = jax.make_jaxpr(f)(X)
+    assert turns.rolled(closed) is closed
+
+
+OPERATORS = [
+    lambda a, b, w: a @ w, lambda a, b, w: jnp.tanh(a) + b, lambda a, b, w: a * b, lambda a, b, w: a - b.mean(), lambda a, b, w: a + b,
+    lambda a, b, w: jnp.sin(a).sum(0, keepdims=True) + b]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_loops(seed, monkeypatch):
+    """Loops of random operations that read random values: of this turn, of earlier ones, from outside."""
+    monkeypatch.setattr(turns, "WORTH", 20)
+    random = np.random.RandomState(seed)
+    plan = [(random.randint(6), random.randint(8), random.randint(8), random.randint(1, 4)) for _ in range(random.randint(3, 9))]
+    count, skip = random.randint(5, 20), random.randint(20)
+
+    def f(w, x, rows):
+        history, kept = [[x + k for k in range(len(plan))]] * 3, []
+        for t in range(count):
+            now = []
+            for kind, a, b, ago in plan:
+                left = now[a] if a < len(now) else history[-ago][a % len(plan)]
+                right = (now[b] if b < len(now) else history[-1][b % len(plan)]) if kind % 2 else rows[t % 5 if kind == 4 else t]
+                now.append(OPERATORS[kind](left, right, w))
+            if t != skip:
+                kept.append(now[-1][0])
+            history = [*history[1:], now]
+        return now, jnp.stack(kept), kept[len(kept) // 2]
+
+    _checked(f, W, X, jnp.asarray(random.randn(20, 3, 4), jnp.float32))
+    _checked(jax.grad(lambda *a: sum(v.sum() for v in f(*a)[0]) + f(*a)[1].sum(), (0, 1, 2)), W, X, jnp.asarray(random.randn(20, 3, 4), jnp.float32), rtol=1e-3)
+
+
+def test_an_unrolled_training_step_is_compiled_as_loops(monkeypatch):
+    made = []
+    monkeypatch.setattr(execute, "rolled", lambda closed: made.append(turns.rolled(closed)) or made[-1])
+
+    def losses():
+        torch.manual_seed(0)
+        cell, head = torch.nn.LSTMCell(3, 4), torch.nn.Linear(4, 3)
+        parameters = [*cell.parameters(), *head.parameters()]
+        optimizer, out = torch.optim.SGD(parameters, 0.1), []
+        for _ in range(5):
+            x, h, c, loss = torch.randn(2, 3), torch.zeros(2, 4), torch.zeros(2, 4), 0
+            for t in range(30):
+                h, c = cell(x, (h, c))
+                x = head(h)
+                loss = loss + (x - t / 30).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            out.append(loss.item())
+        return out, [p.detach().numpy() for p in parameters]
+
+    execute.clear_caches()
+    compiled = losses()
+    assert any(len(_loops(closed.jaxpr)) >= 2 for closed in made)
+    execute.clear_caches()
+    with monkeypatch.context() as m:
+        m.setattr(execute, "_waits", lambda program: True)
+        alone = losses()
+    np.testing.assert_allclose(compiled[0], alone[0], rtol=1e-5)
+    for a, b in zip(compiled[1], alone[1]):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
