@@ -3,6 +3,7 @@
 import sys as _sys
 
 from .._core import calls as _calls
+from .._core import passes as _passes
 from .._core import profiling as _profiling
 from .._core.saved import SavedTensor
 from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler
@@ -31,6 +32,11 @@ _node_call = _calls.call_node
 def variable(*args, **kwargs):
     """RuntimeError: it was replaced by `torch.tensor`."""
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
+
+def _is_checkpoint_valid() -> bool:
+    """Whether a reentrant checkpoint may run its part of a pass now: not inside `grad`, nor inside a `backward` with `inputs`."""
+    return _passes.whole()
 
 
 def kineto_available():
