@@ -331,7 +331,8 @@ def _warn_cycle():
     say_once(CYCLE)
 
 
-overriding.REROUTE[grad] = "torch.autograd.grad"
-overriding.PATHS[id(grad)] = "torch.autograd.grad"
+for _f, _asked in ((grad, (2, (), ())), (backward, (1, ("inputs",), ("grad_variables",)))):
+    overriding.REROUTE[_f] = overriding.PATHS[id(_f)] = f"torch.autograd.{_f.__name__}"
+    overriding.RELEVANT[_f] = _asked
 
 __all__ = ["backward", "grad"]

@@ -252,15 +252,18 @@ def _reduce(v, shape, name, i):
     return named("sum")(wrap(v), dims).view(shape)._value()
 
 
+_ids = itertools.count()
+
+
 class FunctionMeta(Shown):
     """Makes the node class ``<Name>Backward`` of each Function."""
 
     def __init__(cls, name, bases, attrs):
-        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls, "_autograd_function_id": next(_ids)})
         super().__init__(name, bases, attrs)
 
 
-class Function(Instance, metaclass=FunctionMeta):
+class Function(Instance, FunctionCtx, metaclass=FunctionMeta):
     """Base of operators with a backward of the user's own: static `forward` and `backward`, called through `apply`."""
 
     generate_vmap_rule = False
