@@ -311,6 +311,12 @@ def _(d):
     return d.grad_of(x)
 
 
+@row("a leaf as its own root: grad")
+def _(d):
+    x = d.leaf()
+    return shown(d.grad([x], [x], [d.torch.ones([3])])[0])
+
+
 def again(d, f):
     x = d.leaf()
     y = f(x)
