@@ -37,24 +37,8 @@ class Pass:
     """
 
     __slots__ = (
-        "accumulate",
-        "arrived",
-        "arriving",
-        "callbacks",
-        "captured",
-        "create_graph",
-        "depth",
-        "frontier",
-        "keep_graph",
-        "levels",
-        "now",
-        "number",
-        "partial",
-        "roots",
-        "targets",
-        "undefined",
-        "useful",
-    )
+        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "partial",
+        "roots", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
