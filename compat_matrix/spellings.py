@@ -275,6 +275,13 @@ def _(d):
     return [shown(g) for g in d.grad([x * 2], [x, x], [d.torch.ones([3])])]
 
 
+@row("an input twice: backward")
+def _(d):
+    x = d.leaf()
+    d.backward([x * 2], [d.torch.ones([3])], inputs=[x, x])
+    return d.grad_of(x)
+
+
 @row("a root twice")
 def _(d):
     x = d.leaf()
@@ -302,6 +309,12 @@ def _(d):
     x = d.leaf()
     d.backward([x], [d.torch.ones([3])])
     return d.grad_of(x)
+
+
+@row("a leaf as its own root: grad")
+def _(d):
+    x = d.leaf()
+    return shown(d.grad([x], [x], [d.torch.ones([3])])[0])
 
 
 def again(d, f):
@@ -339,6 +352,13 @@ def _(d):
 def _(d):
     x = d.leaf(2.0, 2.0, 2.0)
     (g,) = d.grad([x * x * x], [x], [d.torch.ones([3])], retain_graph=False, create_graph=True)
+    return shown(d.grad([g], [x], [d.torch.ones([3])])[0])
+
+
+@row("create_graph without retain_graph, a power")
+def _(d):
+    x = d.leaf(2.0, 2.0, 2.0)
+    (g,) = d.grad([x ** 3], [x], [d.torch.ones([3])], retain_graph=False, create_graph=True)
     return shown(d.grad([g], [x], [d.torch.ones([3])])[0])
 
 

@@ -196,6 +196,34 @@ class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
     """Likewise, to parts of it."""
 
 
+def _held(name, key, *more):
+    """What this thread holds for those who run inside its passes; torch's error for a key that is no string."""
+    if type(key) is not str:
+        takes = "(arg0: str, arg1: object) -> None" if more else f"(arg0: str) -> {'bool' if name[1] == 'i' else 'object'}"
+        raise TypeError(f"{name}(): incompatible function arguments. The following argument types are supported:\n    1. {takes}\n\nInvoked with: "
+                        + ", ".join(map(repr, (key, *more))))
+    return thread.state.extra.setdefault("held", {})
+
+
+def _stash_obj_in_tls(key, value, /):
+    """Hold an object for this thread, and for the passes that it starts, under a name."""
+    _held("_stash_obj_in_tls", key, value)[key] = value
+
+
+def _get_obj_in_tls(key, /):
+    """The object held under a name.  RuntimeError: there is none."""
+    held = _held("_get_obj_in_tls", key)
+    if key not in held:
+        raise RuntimeError("Expected py_objects.obj_dict_.count(key) to be true, but got false.  (Could this error message be improved?  If so, please report "
+                           "an enhancement request to PyTorch.)")
+    return held[key]
+
+
+def _is_key_in_tls(key, /) -> bool:
+    """Whether an object is held under a name."""
+    return key in _held("_is_key_in_tls", key)
+
+
 class _Functions(type):
     def __getattr__(cls, name):
         if name.startswith("__"):

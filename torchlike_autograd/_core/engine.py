@@ -37,8 +37,8 @@ class Pass:
     """
 
     __slots__ = (
-        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "roots",
-        "targets", "undefined", "useful")
+        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "partial",
+        "roots", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -52,6 +52,7 @@ class Pass:
         self.callbacks = []
         self.roots = ()
         self.number = -1
+        self.partial = targets is not None  # whether it or one that it runs inside leaves leaves out
         self.depth = 0  # how many passes it runs inside
         self.now = None  # the Leaf or (tape, slot) whose node is run, where that is done in Python; () after all
         self.levels = None  # ids of the levels that the pass runs inside

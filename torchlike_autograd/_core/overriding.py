@@ -23,6 +23,7 @@ MODES: list = []  # one entry for every mode that some thread has entered
 WAITING: list = []  # what `activate` calls
 PATHS: dict = {}  # {id of a public function: its dotted path}
 REROUTE: dict = {}  # {function published as it is: its path}
+RELEVANT: dict = {}  # {function: (how many arguments by position are asked, which by keyword, which by keyword nobody is told of)}, where it is not all
 FORGET: list = []  # tables to be emptied when a mode is entered
 
 
@@ -181,8 +182,15 @@ def python_call(public, body, args, kwargs):
     modes = here.modes and not here.all_off
     if not modes and (here.off or not any(overrides(type(x)) for x in arguments(args, kwargs))):
         return False, None
+    said = RELEVANT.get(public)
     args, kwargs = normal(body, args, kwargs)
-    return True, hand_over(public, [x for x in arguments(args, kwargs) if isinstance(x, Tensor) or overrides(type(x))], args, kwargs)
+    relevant = arguments(args, kwargs) if said is None else arguments(args[:said[0]], {k: kwargs.get(k) for k in said[1]})
+    relevant = [x for x in relevant if isinstance(x, Tensor) or overrides(type(x))]
+    if said is not None:
+        kwargs = {k: x for k, x in kwargs.items() if k not in said[2]}
+        if not modes and not any(overrides(type(x)) for x in relevant):
+            return False, None
+    return True, hand_over(public, relevant, args, kwargs)
 
 
 def hand_over(public, relevant, args, kwargs):

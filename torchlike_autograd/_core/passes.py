@@ -24,6 +24,12 @@ def task_id() -> int:
     return -1 if p is None else p.number
 
 
+def whole() -> bool:
+    """Whether the passes that run are for all leaves, so that a piece may start a pass of its own for those inside it."""
+    p = current()
+    return p is None or not p.partial
+
+
 def keep_graph() -> bool:
     """Whether the current pass keeps saved values."""
     p = current()
@@ -36,6 +42,7 @@ _DEEPEST, _FRAMES = 5000, 60
 def more_room(p, outer):
     """Let a pass inside a pass have frames of its own, where torch gives it a thread; returns the limit to put back, None where it stays."""
     p.depth = outer.depth + 1
+    p.partial |= outer.partial
     if p.depth % 8 or p.depth > _DEEPEST:
         return None
     limit = sys.getrecursionlimit()
@@ -55,6 +62,10 @@ class Engine:
         if p is None:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
         p.callbacks.append(callback)
+
+    def is_checkpoint_valid(self):
+        """Whether a reentrant checkpoint may run its part of a pass now."""
+        return whole()
 
 
 def _node(place):
@@ -158,4 +169,4 @@ def execution_order():
     return out
 
 
-__all__ = ["Engine", "current", "execution_order", "keep_graph", "more_room", "node_now", "put_back_room", "task_id", "will_execute"]
+__all__ = ["Engine", "current", "execution_order", "keep_graph", "more_room", "node_now", "put_back_room", "task_id", "whole", "will_execute"]

@@ -467,6 +467,9 @@ def _plain(node, name):
             owner = name[: -len(ending)]
             if owner in form.owners:
                 return read(form.avals[form.owners.index(owner)])
+    if name.endswith("_sym_sizes_opt"):  # of what may be missing
+        owner = name[: -len("_sym_sizes_opt")]
+        return tuple(form.avals[form.owners.index(owner)].shape) if owner in form.owners else (0,)
     head, mark, rest = name.partition("_sym_argsize_")
     if mark:
         made = {result_name(form.op, k): a for k, a in enumerate(form.out_avals)}

@@ -19,7 +19,7 @@ from .._core.dispatch import run, values_of
 from .._core.hot import PLAIN, binary, view
 from .._core.numeric import say_once
 from .._core.overriding import asked
-from .._core.record import IMMEDIATE, record_op
+from .._core.record import IMMEDIATE, counter_of, mark_seen, record_op
 from .._core.saying import warn
 from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
@@ -114,7 +114,21 @@ def follow(steps, tensors):
     values = values_of(tensors)
     for spec, inputs in steps:
         values.append(record_op(spec, [values[i] for i in inputs])[0])
+    if values[-1].tape is not values[len(tensors)].tape:  # the record ended in between
+        _count_versions(steps, tensors, values)
     return wrap(values[-1])
+
+
+def _count_versions(steps, tensors, values):
+    """Views that a later tape reads count versions with the tensors whose memory they show: on their own tape that is known by the steps."""
+    owners = list(tensors)
+    for (spec, inputs), v in zip(steps, values[len(tensors):]):
+        owner = owners[inputs[0]] if spec.op.is_view else None
+        owners.append(owner)
+        if owner is not None:
+            if owner._counter is None:
+                owner._counter = counter_of(owner._v)
+            mark_seen(v, owner._counter)
 
 
 def _follow_now(steps, tensors):

@@ -3,9 +3,10 @@
 import sys as _sys
 
 from .._core import calls as _calls
+from .._core import passes as _passes
 from .._core import profiling as _profiling
 from .._core.saved import SavedTensor
-from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler
+from . import _functions, anomaly_mode, forward_ad, functional, grad_mode, graph, profiler, profiler_legacy, profiler_util
 from ._run import _calculate_shape, _make_grads, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
@@ -33,6 +34,21 @@ def variable(*args, **kwargs):
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
+def _is_checkpoint_valid() -> bool:
+    """Whether a reentrant checkpoint may run its part of a pass now: not inside `grad`, nor inside a `backward` with `inputs`."""
+    return _passes.whole()
+
+
+variable.Variable = Variable
+
+
+def _tensor_or_tensors_to_tuple(tensors, length):
+    """A tuple of tensors: of None `length` times None, of one tensor that one."""
+    if tensors is None:
+        return (None,) * length
+    return (tensors,) if isinstance(tensors, Variable) else tuple(tensors)
+
+
 def kineto_available():
     """Whether there is a profiler: events are collected here without Kineto."""
     return True
@@ -41,6 +57,8 @@ def kineto_available():
 def __getattr__(name):
     if name == "torch":  # programs reach the whole package by it
         return _sys.modules[__name__.rpartition(".")[0]]
+    if name == "ProfilerActivity":  # torch.profiler is above
+        return _sys.modules[__name__.rpartition(".")[0]].profiler.ProfilerActivity
     raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
 
 

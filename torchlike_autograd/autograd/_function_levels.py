@@ -131,6 +131,9 @@ def _pushed(cls, level, args, kwargs, split, apply):
     ts = found if isinstance(found, tuple) else (found,)
     if len(ts) != len(outs):
         raise RuntimeError(f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(ts)})")
+    for i, t in enumerate(ts):
+        if not (t is None or isinstance(t, Tensor)):
+            raise RuntimeError(f"expected Variable or None (got {type(t).__name__}) for grad output {i}.")
     _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts, versions)
     dirty = {id(p): a for (p, _), a in zip(parts, args) if any(p is d for d in ctx.dirty_tensors)} if shared else {}
     constant = {id(o) for o in ctx.non_differentiable}

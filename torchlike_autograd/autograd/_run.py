@@ -223,7 +223,7 @@ def _make_grads(roots, grads, batched):
     for i, (root, g) in enumerate(zip(roots, grads)):
         shape, dtype, needs = _shape_dtype(root)
         if isinstance(g, Tensor):
-            _check_grad(i, shape, dtype, g, batched)
+            _check_grad((roots, grads), i, shape, dtype, g, batched)
             if isinstance(root, Tensor) and root.is_meta != g.is_meta:
                 raise RuntimeError(f"invalid gradient at index {i} - expected device {root.device} but got {g.device}")
             out.append(g)
@@ -234,14 +234,15 @@ def _make_grads(roots, grads, batched):
     return out
 
 
-def _check_grad(i, shape, dtype, g, batched):
+def _check_grad(given, i, shape, dtype, g, batched):
     from .._tensor import Size
 
     if batched and 0 in (*g.shape, 0)[:1]:
         g[0]  # torch looks at the first one, and so its error is that of an index
     have = tuple(g.shape)[1:] if batched else tuple(g.shape)
     if have != shape:
-        where = f"grad_output[{i}] has a shape of {Size(have[1:] if batched else have)} and output[{i}] has a shape of {Size(shape)}"
+        k, i = _places(given, i)
+        where = f"grad_output[{k}] has a shape of {Size(have[1:] if batched else have)} and output[{i}] has a shape of {Size(shape)}"
         if batched:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The sizes of the remaining "
@@ -249,9 +250,16 @@ def _check_grad(i, shape, dtype, g, batched):
                 "in `grad_output` to be considered batched, consider using vmap.")
         raise RuntimeError(f"Mismatch in shape: {where}.")
     if dtype.is_complex != g.dtype.is_complex:
+        k, i = _places(given, i)
         raise RuntimeError(
-            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{i}] has a dtype of "
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{k}] has a dtype of "
             f"{g.dtype} and output[{i}] has a dtype of {dtype}.")
+
+
+def _places(given, i):
+    """Where torch finds a gradient and its root: the first of their lists that is equal, and comparing tensors can be an error of its own."""
+    roots, grads = given
+    return list(grads).index(grads[i]), list(roots).index(roots[i])
 
 
 def _ones(shape, dtype):
@@ -323,7 +331,8 @@ def _warn_cycle():
     say_once(CYCLE)
 
 
-overriding.REROUTE[grad] = "torch.autograd.grad"
-overriding.PATHS[id(grad)] = "torch.autograd.grad"
+for _f, _asked in ((grad, (2, (), ())), (backward, (1, ("inputs",), ("grad_variables",)))):
+    overriding.REROUTE[_f] = overriding.PATHS[id(_f)] = f"torch.autograd.{_f.__name__}"
+    overriding.RELEVANT[_f] = _asked
 
 __all__ = ["backward", "grad"]

@@ -17,12 +17,13 @@ from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
-from .._core.storage import View, cell_of, peek, view_error, write
+from .._core.storage import View, peek, view_error, write
 from .._core.tangents_off import FORWARD
 from .._ops.spec import LeveledAval, aval
-from .._tensor import Tensor, _new, wrap
+from .._tensor import Tensor, wrap
 from ._function_instances import Instance, Nested
 from ._kept import check_returned, keep, raw_saved_tensors, release, saved_tensors
+from ._returned import alias, as_kind
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
 
@@ -251,15 +252,18 @@ def _reduce(v, shape, name, i):
     return named("sum")(wrap(v), dims).view(shape)._value()
 
 
+_ids = itertools.count()
+
+
 class FunctionMeta(Shown):
     """Makes the node class ``<Name>Backward`` of each Function."""
 
     def __init__(cls, name, bases, attrs):
-        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls, "_autograd_function_id": next(_ids)})
         super().__init__(name, bases, attrs)
 
 
-class Function(Instance, metaclass=FunctionMeta):
+class Function(Instance, FunctionCtx, metaclass=FunctionMeta):
     """Base of operators with a backward of the user's own: static `forward` and `backward`, called through `apply`."""
 
     generate_vmap_rule = False
@@ -365,12 +369,15 @@ def _node_class(cls):
     return _function_levels.node_class(cls)
 
 
+_REQUIRES = Tensor.requires_grad.fget
+
+
 def _recorded(cls, args, kwargs, split):
     """(results, ctx) of a call that is recorded here."""
     ctx = (_node_class(cls) if levels.running() else cls._backward_cls)()
     state = thread.state
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
-    needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+    needs = tuple(isinstance(a, Tensor) and _REQUIRES(a) for a in args)  # a subclass is not asked
     ctx.needs_input_grad = needs
     live = state.grad and any(needs)
     before = [(t, t._value()) for _, t in tensors]
@@ -406,7 +413,7 @@ def _recorded(cls, args, kwargs, split):
 
 def _fresh(o, args, ctx):
     if any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
-        return o.detach() if o.requires_grad else o.view_as(o)
+        return o.detach() if _REQUIRES(o) else o.view_as(o)
     return o
 
 
@@ -513,31 +520,15 @@ def _output(ctx, o, v, args, non_diff):
         write(o, v)
         return o
     if any(o is a for a in args):
-        return _inside(_alias(o, v), _creation(ctx))
+        return as_kind(o, _inside(alias(o, v), _creation(ctx)))
     if non_diff:
         return o
     if o._view is not None and o._view.chain and o._view.base is not None:
-        out = _new(Tensor)
-        out._v, out._cell, out._at, out._counter = v, o._cell, o._at, o._counter
-        out._view = View(o._view.base, o._view.chain, _creation(ctx), o._view.under)
-        v.seen = (o._counter, o._counter.n)
-        return out
+        o._v, o._at, v.seen = v, o._cell.n, (o._counter, o._counter.n)
+        o._view = View(o._view.base, o._view.chain, _creation(ctx), o._view.under)
+        return o
     o._set_value(v)
     return o
-
-
-def _alias(o, v):
-    """An input returned as it is: a view of it with the Function's node."""
-    cell = cell_of(o)
-    out = _new(Tensor)
-    out._v, out._cell, out._at, out._counter = v, cell, cell.n, o._counter
-    v.seen = (o._counter, o._counter.n)
-    old = o._view
-    if old is None:
-        out._view = View(o, (), "function")
-    else:
-        out._view = View(o, old.chain, "function", old) if old.base is None else View(old.base, old.chain, "function", old.under)
-    return out
 
 
 class InplaceFunction(Function):

@@ -50,7 +50,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=Fa
     gs = _gradients(roots, grads)
     nodes = _nodes(roots, targets)
     _refuse_released(nodes)
-    if not allow_unused and any(not _entered(t) for t in targets):
+    if not allow_unused and any(not _entered(t) and all(t is not r for r in roots) for t in targets):
         raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
                            "behavior.")
     out = _engine.grad(roots, targets, gs, retain_graph or create_graph, create_graph, allow_unused=True) if roots else (None,) * len(targets)

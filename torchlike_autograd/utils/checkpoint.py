@@ -271,7 +271,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx, *grads):
         """Run again with a graph and start a pass from its outputs."""
-        if passes.current() is not None and passes.current().targets is not None:
+        if not passes.whole():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to .backward(). To resolve this "
                 "error, you can either set use_reentrant=False, or call .backward() without passing the `inputs` argument.")
