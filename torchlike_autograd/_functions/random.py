@@ -13,6 +13,7 @@ from .._core.layouts import contiguous_format, in_memory_order
 from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing, numbers
 from .._core.placed import like as placed_like
+from .._core.ranges_heard import RANGES
 from .._core.record import data, thread
 from .._core.storage import repeats, write
 from .._ops.registry import OPS
@@ -161,6 +162,9 @@ def _drawn(name, draw):
         d = _dtype(dtype) if out is None else out.dtype
         if device_of(device) == NOWHERE and out is None:
             return _tensor(Nothing(shape, d.np), d, requires_grad)
+        if RANGES:
+            with RANGES[-1](f"aten::{name}"):
+                return _into(_told(draw, generator, out, shape, d, device, requires_grad), out, name)
         t = _new(Tensor)
         t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
@@ -169,6 +173,15 @@ def _drawn(name, draw):
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}: the numbers of torch's CPU generator."
     return factory
+
+
+def _told(draw, generator, out, shape, d, device, requires_grad):
+    """The tensor of a factory while a profile listens: memory is made, numbers are drawn into it."""
+    with RANGES[-1]("aten::empty"):
+        t = _new(Tensor)
+    with RANGES[-1]("aten::normal_" if draw is rng_draws.normal else "aten::uniform_"):
+        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out), shape, d.np), shape, d))
+        return placed(t, device, requires_grad)
 
 
 rand = composite("torch.rand")(_drawn("rand", rng_draws.uniform))
