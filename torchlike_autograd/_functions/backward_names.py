@@ -11,6 +11,7 @@ import math
 from .._core import dtypes
 from .._core.composite import composite, named
 from .create import zeros
+from .mapped_draws import of_all_examples
 
 _where, _all, _any, _sigmoid, _erf, _tanh = (named(n) for n in ("where", "all", "any", "sigmoid", "erf", "tanh"))
 
@@ -98,6 +99,7 @@ def _only_bools(name, self):
 
 
 @composite("torch._is_all_true")
+@of_all_examples
 def is_all_true(self):
     """Whether every element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
     _only_bools("_is_all_true", self)
@@ -105,6 +107,7 @@ def is_all_true(self):
 
 
 @composite("torch._is_any_true")
+@of_all_examples
 def is_any_true(self):
     """Whether any element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
     _only_bools("_is_any_true", self)

@@ -21,6 +21,8 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
 from .create import _dtype, _nonnegative, device_of, placed, sizes
 from .mapped_draws import fill, per_example, rows
+from .mapped_draws import like as whole_like
+from .shape import in_row_order, keep_order
 
 
 class Generator(rng.Generator):
@@ -225,12 +227,17 @@ def _like(name, factory, fill):
     def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
         a = input._v.aval
         device = device if device is not None else a.device
-        if levels.running() or memory_format is contiguous_format or input.is_contiguous():
+        batch = whole_like(input, lambda whole: like(whole, *args, dtype=dtype, device=device, **kw)) if levels.running() else None
+        if batch is not None:
+            return batch.requires_grad_() if requires_grad else batch
+        if levels.running() or memory_format is contiguous_format or input.is_contiguous() or in_row_order(input):
             return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
         d = dtype or a.dtype
         drawn = numbers(device_of(device), a.shape, d,
                         lambda shape: in_memory_order(input, lambda shape: fill(_gen(kw.get("generator")), shape, d.np, *args)))
-        return _tensor(drawn, d, requires_grad, device)
+        out = _tensor(drawn, d, device=device)
+        keep_order(out, input)
+        return out.requires_grad_() if requires_grad else out
 
     like.__name__ = name
     return like
@@ -342,7 +349,7 @@ def _filler(name, draw, node=None, apart=None):
     def method(self, *args, generator=None, **kw):
         if levels.running():
             check_inplace(self)
-            new = fill(self, lambda whole: method(whole, *args, generator=generator, **kw))
+            new = fill(self, lambda whole, *given: method(whole, *given, generator=generator, **kw), args)
             if new is not None:
                 return _filled(self, new, node(*args, **kw) if node else usual)
         dtype, gen = self._v.aval.dtype.np, _gen(generator)
@@ -351,7 +358,7 @@ def _filler(name, draw, node=None, apart=None):
             gen = _copied(gen)
         if self._v.aval.device == NOWHERE:
             array = Nothing(self._v.aval.shape, dtype)
-        elif self.is_contiguous() or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
+        elif self.is_contiguous() or levels.mapped(self._v) is not None or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
             array = draw(gen, self._v.aval.shape, dtype, *args, **kw)
         else:
             array = in_memory_order(self, lambda shape: (apart or draw)(gen, shape, dtype, *args, **kw))
