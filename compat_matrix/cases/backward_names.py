@@ -63,3 +63,8 @@ def _(torch):
     a = torch.ones(1, 1, 3, 3, requires_grad=True)
     for k, m in enumerate((torch.nn.Conv2d(1, 2, 3), torch.nn.Conv2d(1, 2, 3, bias=False), torch.nn.ConvTranspose2d(1, 1, 3))):
         yield str(k), m(a).grad_fn._saved_bias_sym_sizes_opt
+
+
+@case("backward_names.what_the_build_has")
+def _(torch):
+    yield "build", torch._C.has_lapack, torch._C.has_spectral
