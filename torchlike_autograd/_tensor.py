@@ -22,7 +22,7 @@ from ._core.state import new as _new
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
 from ._core.versions import detached
 from ._ops.spec import LeveledAval
-from ._tensor_members import grad_dtype_of
+from ._tensor_members import grad_dtype_of, laid_as, pin_layout
 from ._tensor_values import Values
 
 MADE: list = []  # told of every class made from Tensor
@@ -291,6 +291,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def grad(self):
         leaf = self._leaf
         out = leaf.grad if leaf is not None else None
+        if out is not None and (self._layout_ is not None or self._view is not None):
+            laid_as(out, self)
         try:
             elsewhere = out is None and not self.is_leaf and not self.retains_grad
         except RuntimeError:  # a view that a write to its base has made invalid
@@ -307,6 +309,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def grad(self, value):
         if value is not None:
             self._check_grad(value)
+            if self._layout_ is not None or self._view is not None:
+                pin_layout(value)
         elif self._leaf is None:
             return
         self._leaf_point().grad = value

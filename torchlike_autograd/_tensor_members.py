@@ -5,7 +5,8 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 
-from ._core import dtypes
+from ._core import dtypes, shapes
+from ._core.layouts import stretch
 from ._core.nodes import Leaf, changes
 from ._core.record import GRAD
 from ._core.saying import warn
@@ -31,6 +32,26 @@ class _Cast:
 def grad_dtype_of(t):
     """What a gradient of `t` must have: a dtype, or None for any."""
     return _grad_dtypes.get(t._leaf, t.dtype) if t._leaf is not None else t.dtype
+
+
+def laid_as(g, t):
+    """Let a gradient that a pass has made lie in memory as its leaf does, as torch makes it; row by row where that has gaps or shows memory twice."""
+    if g._layout_ is None and g._view is None and stretch(t) is not None:
+        strides = t.stride()
+        if strides != shapes.contiguous_strides(g._v.aval.shape):
+            _lay(g, strides)
+
+
+def pin_layout(g):
+    """Let a gradient that was assigned keep its own layout."""
+    if g._layout_ is None and g._view is None:
+        _lay(g, shapes.contiguous_strides(g._v.aval.shape))
+
+
+def _lay(g, strides):
+    g._layout_ = strides, 0
+    if g._cell is not None and g._cell.layout is None:
+        g._cell.layout = g._layout_
 
 
 class Members:
@@ -116,4 +137,4 @@ class Members:
         raise RuntimeError("Deletion of _grad_fn not allowed. Detach tensor instead!")
 
 
-__all__ = ["Members", "grad_dtype_of"]
+__all__ = ["Members", "grad_dtype_of", "laid_as", "pin_layout"]

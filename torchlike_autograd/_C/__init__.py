@@ -188,6 +188,9 @@ def _set_grad_enabled(enabled):
     grad_mode.set_mode(enabled)
 
 
+has_lapack = has_spectral = True  # decompositions and transforms are JAX's own
+
+
 class _ExcludeDispatchKeyGuard(contextlib.nullcontext):
     """A context that would keep calls from parts of PyTorch's dispatcher."""
 

@@ -19,6 +19,23 @@ class _TestWarnInAutograd(Function):
         return grad
 
 
+class _TestMultipleDispatch(Function):
+    """torch._test_autograd_multiple_dispatch: a copy whose gradient is one too large."""
+
+    @staticmethod
+    def forward(ctx, self):
+        return self.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad + 1
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent.clone()
+
+
+_TestMultipleDispatch._backward_cls.__name__ = "TestAutogradMultipleDispatchBackward0"
 _TestWarnInAutograd._backward_cls.__name__ = "TestWarnInAutogradBackward0"
 
 __all__ = ["AccumulateGrad", "DelayedError", "UndefinedGrad"]

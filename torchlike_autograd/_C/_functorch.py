@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 from .._core import levels
 from .._core import publish as _publish
 from ..autograd._vmap import RANDOMNESS, enter, leave
@@ -136,6 +138,44 @@ def reshape_dim_outof(src, size1, x):
     if x.size(src) % size1:
         raise RuntimeError(f"reshape_dim_outof: {size1} does not divide {x.size(src)}")
     return x.unflatten(src, (size1, x.size(src) // size1))
+
+
+def dlevel(tensor) -> int:
+    """The number of the innermost running transformation that a tensor belongs to; 0 for a plain one, -1 for one whose transformation is over."""
+    found = maybe_get_level(tensor)
+    return found if found > 0 else -1 if levels.levels_of(tensor._value().aval) else 0
+
+
+class TransformType(enum.Enum):
+    """Kinds of transformations."""
+
+    Torch, Vmap, Grad, Jvp, Functionalize = range(5)
+
+
+class CInterpreter:
+    """A running transformation, as a question about it sees it."""
+
+    def __init__(self, number, running):
+        self._number, self._running = number, running
+
+    def level(self) -> int:
+        """Its number, from 1."""
+        return self._number
+
+    def key(self) -> TransformType:
+        """Its kind."""
+        return TransformType.Vmap if self._running.kind == levels.MAP else TransformType.Jvp if self._running.kind == "jvp" else TransformType.Grad
+
+
+def peek_interpreter_stack():
+    """The innermost running transformation, or None."""
+    found = levels.running()
+    return CInterpreter(len(found), found[-1]) if found else None
+
+
+def get_interpreter_stack():
+    """The running transformations, outermost first, or None where there is none."""
+    return [CInterpreter(i, lv) for i, lv in enumerate(levels.running(), 1)] or None
 
 
 __getattr__ = _publish.missing("torch._C._functorch")

@@ -120,7 +120,7 @@ def _link(spec, numbers, shape, strides, offset):
 
 def check_overlap(t, src):
     """torch's error where two tensors share part of their memory, but not all of it in the same way."""
-    a, b = _stretch(t), _stretch(src)
+    a, b = stretch(t), stretch(src)
     if a is None or b is None or (a == b and t._geometry() == src._geometry()):
         return
     if a[0] < b[1] and b[0] < a[1]:
@@ -129,7 +129,7 @@ def check_overlap(t, src):
 
 def shares(t, src):
     """torch's error where two tensors without gaps share any memory."""
-    a, b = _stretch(t), _stretch(src)
+    a, b = stretch(t), stretch(src)
     if a is not None and b is not None and a[0] < b[1] and b[0] < a[1]:
         raise _overlap()
 
@@ -139,7 +139,7 @@ def _overlap():
                         "clone() the tensor before performing the operation.")
 
 
-def _stretch(t):
+def stretch(t):
     """[first, last) storage position of a tensor without gaps; None for others."""
     strides, offset = t._geometry()
     step = 1
@@ -166,4 +166,4 @@ def in_memory_order(t, draw):
 
 
 __all__ = ["asked_format", "chain_geometry", "channels_last", "channels_strides", "check_overlap", "contiguous_format", "in_memory_order", "laid", "layout",
-           "memory_format", "preserve_format", "shares", "strided"]
+           "memory_format", "preserve_format", "shares", "stretch", "strided"]

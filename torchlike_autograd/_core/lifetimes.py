@@ -55,6 +55,19 @@ _noted_leaves = [False]  # whether any accumulation point has notes
 def _node_died(key):
     _watched_nodes.pop(key, None)
     query()
+    _run_what_leads_back()
+
+
+def _run_what_leads_back():
+    """End the tape where it alone still leads to closed ones with something attached, by steps that nobody can reach: they go with it."""
+    tape = thread.state.tape
+    if not tape.open or thread.state.extra.get("pass") is not None or len(tape.values) != tape.prefix.size:
+        return
+    behind = [-i - 1 for i, v in enumerate(tape.inputs) if v.tape is not None and not v.tape.open and (v.tape.extra or v.tape.contexts)]
+    if behind:
+        alive = _reached(tape, execute.live_mask(tape.values), _held_nodes(tape))
+        if not all(slot in alive for slot in behind):
+            execute.flush()
 
 
 def unwatch(t):

@@ -158,7 +158,7 @@ def _packet(name):
         return method and OpOverloadPacket("aten", name, method, dict.fromkeys(plain.overloads() if plain is not None else ["default"], method))
     ops = [op for op in BY_NAME.get(name, ()) if op.tensor_params] or None  # the table's ways to fill memory are its own
     table = publish.load_all()
-    call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or getattr(Tensor, name, None)
+    call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or table.get(f"torch.ops.aten.{name}") or getattr(Tensor, name, None)
     if call is None and ops is None:
         return None
     made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}

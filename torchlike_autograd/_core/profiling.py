@@ -6,15 +6,18 @@ call and computing its result are different times here: the first is the event `
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import weakref
 
 import jax
 
+from .._ops.spec import Spec
 from . import execute
 from .anomaly import Anomaly
 from .lines import user_line
+from .ranges_heard import RANGES
 from .record import thread
 from .watch import rewatch
 
@@ -47,9 +50,23 @@ class Collector:
     def call(self, spec, ins, start, made):
         """A call that was recorded."""
         name = spec.op.name.partition(".")[0].strip("_~")
+        name = f"aten::{name}" if isinstance(spec, Spec) else f"torchlike::pullback of {name}"
         v = made[0] if made else None
         shapes = [list(a.aval.shape) if hasattr(a, "aval") else [] for a in ins] if self.shapes else None
-        self.add(f"aten::{name}", start, shapes=shapes, number=v.slot if v is not None and v.needs else -1, about=_where(spec, made) if self.lines else None)
+        self.add(name, start, shapes=shapes, number=v.slot if v is not None and v.needs else -1, about=_where(spec, made) if self.lines else None)
+
+    @contextlib.contextmanager
+    def range(self, name, args=()):
+        """A function that records several calls, with the tensors it was given."""
+        start = time.perf_counter_ns()
+        yield
+        self.add(name, start, shapes=[list(a.shape) if hasattr(a, "shape") else [] for a in args] if self.shapes else None)
+
+
+def _range(name, args=()):
+    """A range for whoever listens to this thread."""
+    collector = thread.state.extra.get("calls")
+    return contextlib.nullcontext() if collector is None else collector.range(name, args)
 
 
 def _where(spec, made):
@@ -79,7 +96,9 @@ class Nodes(Anomaly):
             return run_node(p, tape, item, grads)
         finally:
             name = step.form.node
-            self.collector.add(name if type(name) is str else next(n for n in name if n), start, number=step.first)
+            name = name if type(name) is str else next(n for n in name if n)
+            self.collector.add(name, start, number=step.first, kind="node")
+            self.collector.add(f"autograd::engine::evaluate_function: {name}", start, number=step.first, kind="node")
 
     def check(self, check, tape, plan):
         """As without it."""
@@ -95,6 +114,7 @@ def start(collector):
     state.extra["profiler"] = collector
     if collector.calls:
         state.extra["calls"] = collector
+        RANGES.append(_range)
     if state.anomaly is None and collector.nodes:
         state.anomaly = Nodes(collector)
     execute.timer[0] = _timed
@@ -106,6 +126,8 @@ def stop(before):
     """Run what is pending and listen no more."""
     state = thread.state
     execute.flush()
+    if state.extra.get("calls") is not before[1]:
+        RANGES.pop()
     for name, old in zip(("profiler", "calls"), before):
         if old is None:
             state.extra.pop(name, None)

@@ -1,8 +1,8 @@
-"""Nested containers of arguments and results (layer 0): tuples, named tuples, lists and dicts, with torch's texts for their structure."""
+"""Nested containers of arguments and results (layer 0): tuples, named tuples, lists, dicts and registered classes, with torch's texts for their structure."""
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 
 
 class Tree:
@@ -42,6 +42,7 @@ class Tree:
 
 
 _LEAF = Tree()
+MORE: dict = {deque: (lambda x: (x, x.maxlen), deque)}  # class -> (f(x) -> (children, context), f(children, context) -> x), also those that users register
 
 
 def _split(x):
@@ -51,6 +52,9 @@ def _split(x):
         return kind, keys, [x[k] for k in keys]
     if kind in (tuple, list) or (isinstance(x, tuple) and hasattr(x, "_fields")):
         return kind, None, list(x)
+    if kind in MORE:
+        children, context = MORE[kind][0](x)
+        return kind, context, list(children)
     return None
 
 
@@ -78,6 +82,8 @@ def _build(it, tree):
     if tree.kind is None:
         return next(it)
     children = [_build(it, c) for c in tree.children]
+    if tree.kind in MORE:
+        return MORE[tree.kind][1](children, tree.keys)
     if tree.keys is not None:
         pairs = zip(tree.keys, children)
         return defaultdict(None, pairs) if tree.kind is defaultdict else tree.kind(pairs)

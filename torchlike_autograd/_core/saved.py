@@ -495,7 +495,12 @@ def _correction(form):
     return None if unbiased and "dim" not in form.spec.statics else int(unbiased)
 
 
-_ABSENT = {"correction": _correction, "dim": lambda form: None, "keepdim": lambda form: False,
+def _bias_sizes(form):
+    """The sizes of a convolution's bias, (0,) where there is none."""
+    return form.avals[form.owners.index("bias")].shape if "bias" in form.owners else (0,)
+
+
+_ABSENT = {"bias_sym_sizes_opt": _bias_sizes, "correction": _correction, "dim": lambda form: None, "keepdim": lambda form: False,
            "storage_offset": lambda form: form.spec.statics["offset"]}  # arguments that torch adds to shorter overloads
 
 

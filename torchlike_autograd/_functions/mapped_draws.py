@@ -86,19 +86,53 @@ def _by_rows(f):
     return run
 
 
-def fill(t, draw):
-    """The Value for what is written to a tensor inside maps that want other numbers for each example: draw(whole batch); None where none of them does."""
+def _check_given(t, given, maps):
+    """torch's errors for tensors that say how a tensor is filled."""
+    for lv in maps:
+        mapped = [x for x in given if isinstance(x, Tensor) and levels.has(x._value(), lv)]
+        if mapped and lv.randomness == "same":
+            raise RuntimeError(_SAME)
+        if mapped and not levels.has(t._value(), lv):
+            raise errors.mapped_inplace("inplace bernoulli", "in a vmap")
+
+
+def _beside(x, t, own):
+    """What is given with a tensor, as a whole batch that goes with that of `t`."""
+    if not isinstance(x, Tensor):
+        return x
+    whole = _whole(x, own)
+    return whole.reshape(*whole.shape[:len(own)], *(1,) * (t.ndim - x.ndim), *x.shape)
+
+
+def fill(t, draw, given=()):
+    """The Value for what is written to a tensor inside maps that want other numbers for each example: draw(whole batch, given); None where none does."""
     maps = _maps()
+    _check_given(t, given, maps)
     own = [lv for lv in maps if lv.randomness == "different"]
     if not own:
         return None
     if not all(levels.has(t._value(), lv) for lv in own) or any(lv.randomness == "same" for lv in maps[maps.index(own[0]):]):
         raise RuntimeError(_ALONE)
-    strides = None if t._layout_ is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
     with _Without(own):
-        whole = _whole(t.detach(), own).clone()
-        whole._layout_ = strides and (strides, 0)  # numbers go in the order of the memory
-        return _inside(draw(whole), own)._value()
+        given = [_beside(x, t, own) for x in given]
+        return _inside(draw(_in_order(t, own), *given), own)._value()
+
+
+def _in_order(t, own):
+    """A copy of the whole batch of a tensor, laid out as its memory is: numbers go in that order."""
+    strides = None if t._layout_ is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
+    whole = _whole(t.detach(), own).clone()
+    whole._layout_ = strides and (strides, 0)
+    return whole
+
+
+def like(t, draw):
+    """A tensor like `t`, drawn for the whole batch of maps that want other numbers for each example; None where it is not mapped by all of them alone."""
+    maps = _maps()
+    if not maps or t._layout_ is None or any(lv.randomness == "same" or not levels.has(t._value(), lv) for lv in maps):
+        return None
+    with _Without(maps):
+        return _inside(draw(_in_order(t, maps)), maps)
 
 
 def _with_batch(shape, strides):
@@ -109,6 +143,20 @@ def _with_batch(shape, strides):
             break
         step *= n
     return step, *strides
+
+
+def of_all_examples(f):
+    """A function of one tensor that looks at the examples of all maps together: its result is mapped by none."""
+
+    @functools.wraps(f)
+    def looking(self):
+        maps = [lv for lv in levels.running() if lv.kind == levels.MAP and levels.has(self._value(), lv)]
+        if not maps:
+            return f(self)
+        with _Without(maps):
+            return f(_whole(self, maps))
+
+    return looking
 
 
 def rows(draw):

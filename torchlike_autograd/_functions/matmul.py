@@ -19,6 +19,7 @@ from .._core.dispatch import run, values_of
 from .._core.hot import PLAIN, binary, view
 from .._core.numeric import say_once
 from .._core.overriding import asked
+from .._core.ranges_heard import RANGES
 from .._core.record import IMMEDIATE, counter_of, mark_seen, record_op
 from .._core.saying import warn
 from .._core.words import type_name
@@ -296,6 +297,13 @@ def _flat_linear(input, weight, bias):
 @composite("torch.nn.functional.linear", "torch._C._nn.linear")
 def linear(input, weight, bias=None, *, out=None):
     """input @ weight.T + bias."""
+    if RANGES:
+        with RANGES[-1]("aten::linear", (input, weight, bias)):
+            return _linear(input, weight, bias, out)
+    return _linear(input, weight, bias, out)
+
+
+def _linear(input, weight, bias, out):
     if out is not None:
         return _into_linear(input, weight, bias, out)
     if type(input) not in PLAIN or type(weight) not in PLAIN or not (bias is None or type(bias) in PLAIN):

@@ -13,6 +13,7 @@ from .._core.layouts import contiguous_format, in_memory_order
 from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing, numbers
 from .._core.placed import like as placed_like
+from .._core.ranges_heard import RANGES
 from .._core.record import data, thread
 from .._core.storage import repeats, write
 from .._ops.registry import OPS
@@ -20,6 +21,8 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
 from .create import _dtype, _nonnegative, device_of, placed, sizes
 from .mapped_draws import fill, per_example, rows
+from .mapped_draws import like as whole_like
+from .shape import in_row_order, keep_order
 
 
 class Generator(rng.Generator):
@@ -161,6 +164,9 @@ def _drawn(name, draw):
         d = _dtype(dtype) if out is None else out.dtype
         if device_of(device) == NOWHERE and out is None:
             return _tensor(Nothing(shape, d.np), d, requires_grad)
+        if RANGES:
+            with RANGES[-1](f"aten::{name}"):
+                return _into(_told(draw, generator, out, shape, d, device, requires_grad), out, name)
         t = _new(Tensor)
         t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
@@ -169,6 +175,15 @@ def _drawn(name, draw):
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}: the numbers of torch's CPU generator."
     return factory
+
+
+def _told(draw, generator, out, shape, d, device, requires_grad):
+    """The tensor of a factory while a profile listens: memory is made, numbers are drawn into it."""
+    with RANGES[-1]("aten::empty"):
+        t = _new(Tensor)
+    with RANGES[-1]("aten::normal_" if draw is rng_draws.normal else "aten::uniform_"):
+        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out), shape, d.np), shape, d))
+        return placed(t, device, requires_grad)
 
 
 rand = composite("torch.rand")(_drawn("rand", rng_draws.uniform))
@@ -212,12 +227,17 @@ def _like(name, factory, fill):
     def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
         a = input._v.aval
         device = device if device is not None else a.device
-        if levels.running() or memory_format is contiguous_format or input.is_contiguous():
+        batch = whole_like(input, lambda whole: like(whole, *args, dtype=dtype, device=device, **kw)) if levels.running() else None
+        if batch is not None:
+            return batch.requires_grad_() if requires_grad else batch
+        if levels.running() or memory_format is contiguous_format or input.is_contiguous() or in_row_order(input):
             return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
         d = dtype or a.dtype
         drawn = numbers(device_of(device), a.shape, d,
                         lambda shape: in_memory_order(input, lambda shape: fill(_gen(kw.get("generator")), shape, d.np, *args)))
-        return _tensor(drawn, d, requires_grad, device)
+        out = _tensor(drawn, d, device=device)
+        keep_order(out, input)
+        return out.requires_grad_() if requires_grad else out
 
     like.__name__ = name
     return like
@@ -329,7 +349,7 @@ def _filler(name, draw, node=None, apart=None):
     def method(self, *args, generator=None, **kw):
         if levels.running():
             check_inplace(self)
-            new = fill(self, lambda whole: method(whole, *args, generator=generator, **kw))
+            new = fill(self, lambda whole, *given: method(whole, *given, generator=generator, **kw), args)
             if new is not None:
                 return _filled(self, new, node(*args, **kw) if node else usual)
         dtype, gen = self._v.aval.dtype.np, _gen(generator)
@@ -338,7 +358,7 @@ def _filler(name, draw, node=None, apart=None):
             gen = _copied(gen)
         if self._v.aval.device == NOWHERE:
             array = Nothing(self._v.aval.shape, dtype)
-        elif self.is_contiguous() or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
+        elif self.is_contiguous() or levels.mapped(self._v) is not None or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
             array = draw(gen, self._v.aval.shape, dtype, *args, **kw)
         else:
             array = in_memory_order(self, lambda shape: (apart or draw)(gen, shape, dtype, *args, **kw))

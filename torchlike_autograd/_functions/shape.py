@@ -289,6 +289,12 @@ def keep_order(out, like):
             out._layout_ = (strides, 0)
 
 
+def in_row_order(t):
+    """Whether a copy of `t` that keeps the order of dims in memory lies row by row, though `t` has gaps or repeats."""
+    shape = t._v.aval.shape
+    return plain(t) or _dense_strides(shape, t._geometry()[0]) == shapes.contiguous_strides(shape)
+
+
 def _dense_strides(shape, strides):
     """Strides without gaps in the order of memory that `strides` have."""
     order = sorted(range(len(shape)), key=lambda d: (-strides[d], d)) if 0 not in strides else _order_with_repeats(shape, strides)
@@ -584,4 +590,4 @@ def _each(tensors, f):
     return tuple([f(t) for t in tensors])
 
 
-__all__ = ["as_strided", "broadcasted", "contiguous", "copied", "reshaped", "sliced", "view_of", "viewed"]
+__all__ = ["as_strided", "broadcasted", "contiguous", "copied", "in_row_order", "keep_order", "reshaped", "sliced", "view_of", "viewed"]

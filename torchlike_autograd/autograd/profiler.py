@@ -86,7 +86,7 @@ def events_of(collector):
     ordered = sorted(collector.events, key=lambda e: (e[1], -e[2]))
     for i, (name, start, end, thread, shapes, kind, number, _) in enumerate(ordered, 1):
         out.append(FunctionEvent(i, name, thread, (start - collector.origin) / 1000, (end - collector.origin) / 1000, input_shapes=shapes, sequence_nr=number,
-                                 is_user_annotation=kind == "user_annotation"))
+                                 is_user_annotation=kind == "user_annotation", fwd_thread=thread if kind == "node" else 0))
     out._build_tree()
     return out
 

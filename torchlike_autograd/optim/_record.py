@@ -171,7 +171,28 @@ def update(name, options, numbers, items, mode):
         for item in items:
             dispatch.check_inplace(item[0])
     results = record_op(spec, flat, mode)
+    more = _more_writes(name, options)
+    if more:
+        for item in items:
+            _count(item[0], more)
     _write_all(results, items, shared, each, mode)
+
+
+def _more_writes(name, options):
+    """How often PyTorch's step writes to a parameter besides once, which its version counts."""
+    if name not in _OFTEN:
+        return 0
+    told = dict(options)
+    return _OFTEN[name] + bool(told.get("decoupled") and told.get("weight_decay"))
+
+
+_OFTEN = {"adam": 0, "nadam": 1, "radam": 0, "asgd": 1}
+
+
+def _count(t, writes):
+    if t._counter is None:
+        t._counter = Counter()
+    t._counter.n += writes
 
 
 _arrangements: dict = {}

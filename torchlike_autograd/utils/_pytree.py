@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from .._core.pytree import MORE
 from .._core.saying import warn
 
 __all__ = ["PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
@@ -162,10 +163,20 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    MORE[cls] = flatten_fn, unflatten_fn
     if serialized_type_name is not None:
         from ._pytree_text import GIVEN  # cycle: it makes forms
 
         GIVEN[cls] = serialized_type_name, to_dumpable_context, from_dumpable_context
+
+
+def _deregister_pytree_node(cls):
+    """Forget a class that was registered."""
+    from ._pytree_text import GIVEN  # cycle: it makes forms
+
+    del SUPPORTED_NODES[cls]
+    MORE.pop(cls, None)
+    GIVEN.pop(cls, None)
 
 
 def treespec_dumps(treespec, protocol=None):

@@ -329,7 +329,8 @@ static PyTypeObject FunctionType = {
     .tp_repr = function_repr,
 };
 
-/* Gradient: the property `grad`; a gradient that is there is read, None is written. */
+/* Gradient: the property `grad`; a gradient that is there is read, None is written.  What lies in memory in its own way, or is a view, goes the general way,
+   which sees to the layout of the gradient. */
 
 typedef struct {
     PyObject_HEAD
@@ -341,7 +342,7 @@ static PyObject *gradient_get(PyObject *self, PyObject *t, PyObject *type)
     if (t == NULL || t == Py_None || !PyObject_TypeCheck(t, &StateType))
         return Py_NewRef(self);
     PyObject *leaf = TENSOR(t)->leaf;
-    if (!IS_NONE(leaf) && SLOT(leaf, leaf_grad) != Py_None)
+    if (!IS_NONE(leaf) && SLOT(leaf, leaf_grad) != Py_None && IS_NONE(TENSOR(t)->layout) && IS_NONE(TENSOR(t)->view))
         return Py_NewRef(SLOT(leaf, leaf_grad));
     return Py_TYPE(((Gradient *)self)->general)->tp_descr_get(((Gradient *)self)->general, t, type);
 }

@@ -1,0 +1,139 @@
+"""Gradients and checks by their ATen names (layer 7): `torch.ops.aten.silu_backward` and its kin, as formulas of other operators.
+
+What differs: PyTorch has an operator for each, with a node of its own in second derivatives (that of `silu_backward` fails); here the nodes are those of the
+formula.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .._core import dtypes
+from .._core.composite import composite, named
+from .create import zeros
+from .mapped_draws import of_all_examples
+
+_where, _all, _any, _sigmoid, _erf, _tanh = (named(n) for n in ("where", "all", "any", "sigmoid", "erf", "tanh"))
+
+
+@composite("torch.ops.aten.silu_backward")
+def silu_backward(grad_output, self):
+    """The gradient of `silu` at `self`."""
+    s = _sigmoid(self)
+    return grad_output * s * (1 + self * (1 - s))
+
+
+@composite("torch.ops.aten.threshold_backward")
+def threshold_backward(grad_output, self, threshold):
+    """0 where `self` (or a result of relu) is at most the threshold, elsewhere and at NaN the gradient."""
+    return _where(self <= threshold, 0.0, grad_output) if self.dtype.category >= dtypes.FLOAT else grad_output * (self > threshold)
+
+
+@composite("torch.ops.aten.tanh_backward")
+def tanh_backward(grad_output, output):
+    """The gradient of `tanh` by its result."""
+    return grad_output * (1 - output * output).conj()
+
+
+@composite("torch.ops.aten.sigmoid_backward")
+def sigmoid_backward(grad_output, output):
+    """The gradient of `sigmoid` by its result."""
+    return grad_output * ((1 - output) * output).conj()
+
+
+@composite("torch.ops.aten.gelu_backward")
+def gelu_backward(grad_output, self, *, approximate="none"):
+    """The gradient of `gelu` at `self`."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    if approximate == "none":
+        density = (self * self * -0.5).exp() * (1 / math.sqrt(2 * math.pi))
+        return grad_output * (0.5 * (1 + _erf(self * math.sqrt(0.5))) + self * density)
+    scale, cubic = math.sqrt(2 / math.pi), 0.044715
+    t = _tanh(scale * (self + cubic * self * self * self))
+    slope = scale * (1 + 3 * cubic * self * self)
+    return grad_output * (0.5 * (1 + t) + 0.5 * self * (1 - t * t) * slope)
+
+
+@composite("torch.ops.aten.native_dropout_backward")
+def native_dropout_backward(grad_output, mask, scale):
+    """The gradient of a dropout by its mask."""
+    return grad_output * mask * scale
+
+
+@composite("torch.ops.aten.convolution_backward")
+def convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask):
+    """The gradients of a convolution for its input, weight and bias, None where the mask does not ask.  `bias_sizes` must fit the result, as in PyTorch."""
+    from ..autograd._transforms import vjp  # cycle: transforms are made of functions
+
+    wanted = [t for t, asked in zip((input, weight), output_mask) if asked]
+    out: list = [None, None, None]
+    if wanted:
+        def run(*given):
+            given = iter(given)
+            x, w = (next(given) if asked else t for t, asked in zip((input, weight), output_mask))
+            return named("convolution")(x, w, None, stride, padding, dilation, transposed, output_padding, groups)
+
+        made = iter(vjp(run, *wanted)[1](grad_output))
+        out[:2] = [next(made) if asked else None for asked in output_mask[:2]]
+    if output_mask[2]:
+        out[2] = grad_output.sum((0, *range(2, grad_output.ndim)))
+    return tuple(out)
+
+
+@composite("torch.ops.aten._new_zeros_with_same_feature_meta")
+def new_zeros_with_same_feature_meta(self, other, *, self_num_batch_dims=0):
+    """Zeros with the sizes and strides of `other`, and before them the first dims of `self`, as the memory of a batch of tangents is made."""
+    lead, t = tuple(self.shape[:self_num_batch_dims]), other
+    held = t.untyped_storage().nbytes() // t.element_size()
+    strides = [held] * len(lead)
+    for d in reversed(range(len(lead) - 1)):
+        strides[d] = strides[d + 1] * lead[d + 1]
+    memory = zeros((math.prod(lead) * held,), dtype=t.dtype)
+    return memory.as_strided((*lead, *t.shape), (*strides, *t.stride()), t.storage_offset())
+
+
+def _only_bools(name, self):
+    if self.dtype is not dtypes.bool_:
+        raise RuntimeError(f"{name}: a tensor of dtype {self.dtype} where one of torch.bool is needed")
+
+
+@composite("torch._is_all_true")
+@of_all_examples
+def is_all_true(self):
+    """Whether every element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
+    _only_bools("_is_all_true", self)
+    return _all(self)
+
+
+@composite("torch._is_any_true")
+@of_all_examples
+def is_any_true(self):
+    """Whether any element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
+    _only_bools("_is_any_true", self)
+    return _any(self)
+
+
+# Functions that exist for tests of autograd itself
+
+@composite("torch._test_autograd_multiple_dispatch")
+def test_autograd_multiple_dispatch(self, b=None):
+    """A copy; without `b` its gradient is one too large, on purpose."""
+    from .._C._functions import _TestMultipleDispatch  # cycle: Functions are above
+
+    return self.clone() if b is not None else _TestMultipleDispatch.apply(self)
+
+
+@composite("torch._test_autograd_multiple_dispatch_view")
+def test_autograd_multiple_dispatch_view(self):
+    """A view of one dim."""
+    return self.view(-1)
+
+
+@composite("torch._test_autograd_multiple_dispatch_view_copy")
+def test_autograd_multiple_dispatch_view_copy(self):
+    """A copy of one dim."""
+    return named("view_copy")(self, (-1,))
+
+
+__all__ = ["convolution_backward", "new_zeros_with_same_feature_meta"]
