@@ -145,18 +145,19 @@ def tensor_parallel():
             parallel.parallelize_module(net, mesh, plan)
         optimizer, losses, i = torch.optim.Adam(net.parameters(), lr=1e-2), [], torch.arange(32).reshape(2, 16) % 16
         for _ in range(4):
+            flushes = torch.stats()["flushes"]
             optimizer.zero_grad()
             with parallel.loss_parallel():
                 loss = nn.functional.cross_entropy(net(i).flatten(0, 1), i.flatten())
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-        return losses, net
+        return losses, net, torch.stats()["flushes"] - flushes
 
-    (losses, net), (alone, _) = train(True), train(False)
+    (losses, net, flushes), (alone, *_) = train(True), train(False)
     x = distribute_tensor(torch.ones(8, 2), mesh, [Replicate()]).requires_grad_()
     (x.to_local() * 3).sum().backward()
-    return {"losses": [losses, alone], "placements": {k: [repr(p.placements), repr(p.grad.placements)] for k, p in net.named_parameters()},
+    return {"losses": [losses, alone], "flushes": flushes, "placements": {k: [repr(p.placements), repr(p.grad.placements)] for k, p in net.named_parameters()},
             "local": [x.grad.tolist(), repr(x.grad.placements)], "given": repr(DTensor.from_local(torch.ones(2), mesh, [Replicate()]).placements),
             "errors": [refusal(lambda: DTensor.from_local(torch.ones(2), mesh, [Shard(0)])), refusal(lambda: x.redistribute(placements=[Partial()])),
                        refusal(lambda: parallel.parallelize_module(nn.ReLU(), mesh, parallel.ColwiseParallel())),
@@ -170,6 +171,36 @@ def refusal(f):
         return f()
     except Exception as e:
         return str(e)
+
+
+def equal_shapes():
+    """Weights of one shape that are spread in different ways stay so, under every algorithm; clipping and averages go over all of them."""
+    mesh, nn = init_device_mesh("cpu", (8,)), torch.nn
+    plan = {"0": parallel.ColwiseParallel(), "1": parallel.RowwiseParallel(), "2": parallel.ColwiseParallel(), "3": parallel.RowwiseParallel()}
+
+    def train(algorithm, spread, **options):
+        torch.manual_seed(0)
+        net = nn.Sequential(*[nn.Linear(16, 16) for _ in range(4)])
+        if spread:
+            parallel.parallelize_module(net, mesh, plan)
+        x, optimizer = torch.randn(8, 16), getattr(torch.optim, algorithm)(net.parameters(), lr=1e-2, **options)
+        mean = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.5))
+        for _ in range(3):
+            optimizer.zero_grad()
+            (net(x) ** 2).sum().backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+            optimizer.step()
+            mean.update_parameters(net)
+        return net, optimizer, mean.module
+
+    out = {}
+    for algorithm, options in {"SGD": {"momentum": 0.9}, "AdamW": {"amsgrad": True, "eps": 1e-2}, "RMSprop": {"momentum": 0.9, "eps": 1e-2}, "Adagrad": {}, "ASGD": {}}.items():
+        (net, optimizer, mean), (alone, _, alone_mean) = train(algorithm, True, **options), train(algorithm, False, **options)
+        lie = [[p, p.grad, q, *[s for s in optimizer.state[p].values() if s.ndim]] for p, q in zip(net.parameters(), mean.parameters())]
+        out[algorithm] = {"placements": [sorted({repr(t.placements) for t in ts}) for ts in lie],
+                          "difference": max(largest(p.detach().full_tensor(), q) for one, other in ((net, alone), (mean, alone_mean))
+                                            for p, q in zip(one.parameters(), other.parameters()))}
+    return out
 
 
 def checkpointed():
@@ -221,5 +252,5 @@ def functions():
 
 
 if __name__ == "__main__":
-    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, checkpointed, host_devices, functions)}))
+    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions)}))
     sys.exit(0)

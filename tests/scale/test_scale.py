@@ -82,6 +82,7 @@ def test_tensor_parallel(eight):
     found = eight["tensor_parallel"]
     spread, alone = found["losses"]
     assert spread == pytest.approx(alone, rel=1e-5)
+    assert found["flushes"] == 1, "styles do not look at what they place: one program a step"
     columns, rows, whole = ["(Shard(dim=0),)"] * 2, ["(Shard(dim=1),)"] * 2, ["(Replicate(),)"] * 2
     assert found["placements"] == {"0.weight": columns, "1.weight": whole, "1.bias": whole, "2.weight": columns, "2.bias": columns, "4.weight": rows,
                                    "4.bias": whole, "5.weight": columns, "5.bias": columns}
@@ -95,6 +96,14 @@ def test_tensor_parallel(eight):
     assert found["texts"] == ["ColwiseParallel(input_layouts=(Replicate(),), output_layouts=(Shard(dim=-1),), use_local_output=True)",
                               "RowwiseParallel(input_layouts=(Shard(dim=-1),), output_layouts=(Replicate(),), use_local_output=True)",
                               "SequenceParallel(sequence_dim=1, use_local_output=False)"]
+
+
+@pytest.mark.parametrize("algorithm", ["SGD", "AdamW", "RMSprop", "Adagrad", "ASGD"])
+def test_weights_of_one_shape_stay_as_each_was_spread(eight, algorithm):
+    found = eight["equal_shapes"][algorithm]
+    cols, rows = [["(Shard(dim=0),)"], ["(Shard(dim=0),)"]], [["(Shard(dim=1),)"], ["(Replicate(),)"]]
+    assert found["placements"] == cols + rows + cols + rows
+    assert found["difference"] < 2e-6
 
 
 def test_checkpoints_around_spread_weights(eight):
