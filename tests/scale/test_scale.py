@@ -74,6 +74,7 @@ def test_dtensor(eight):
     assert found["placements"] == ["(Replicate(), Shard(dim=1))"] * 2 + ["(Shard(dim=0), Replicate())"]
     assert found["mesh"] == ["DeviceMesh((data=4, model=2), 'cpu', stride=(2, 1))", "DeviceMesh((model=2), 'cpu', stride=(1,))"]
     assert found["local"] == [16, 16] and found["instances"] == [True, False] and found["grad"] == 240.0
+    assert found["like"] == [["(Shard(dim=0), Replicate())"] * 8, [False, True] + [False] * 6, True, False]
     assert found["text"] == ("DTensor(local_tensor=tensor([[0., 1.],\n        [2., 3.]]), device_mesh=DeviceMesh((data=4, model=2), 'cpu', stride=(2, 1)), "
                              "placements=(Shard(dim=0), Replicate()))")
 
@@ -98,7 +99,7 @@ def test_tensor_parallel(eight):
                               "SequenceParallel(sequence_dim=1, use_local_output=False)"]
 
 
-@pytest.mark.parametrize("algorithm", ["SGD", "AdamW", "RMSprop", "Adagrad", "ASGD"])
+@pytest.mark.parametrize("algorithm", ["SGD", "AdamW", "RMSprop", "Adagrad"])
 def test_weights_of_one_shape_stay_as_each_was_spread(eight, algorithm):
     found = eight["equal_shapes"][algorithm]
     cols, rows = [["(Shard(dim=0),)"], ["(Shard(dim=0),)"]], [["(Shard(dim=1),)"], ["(Replicate(),)"]]

@@ -18,7 +18,7 @@ from .._core.storage import repeats, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
-from .create import _dtype, _nonnegative, device_of, placed, sizes
+from .create import _dtype, _nonnegative, alike, device_of, placed, sizes
 from .mapped_draws import fill, per_example, rows
 
 
@@ -210,8 +210,10 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
 
 def _like(name, factory, fill):
     def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
+        return alike(lambda *where: made(input, args, dtype, memory_format, kw, *where), input, device, requires_grad)
+
+    def made(input, args, dtype, memory_format, kw, device, requires_grad):
         a = input._v.aval
-        device = device if device is not None else a.device
         if levels.running() or memory_format is contiguous_format or input.is_contiguous():
             return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
         d = dtype or a.dtype
