@@ -1,5 +1,6 @@
 """Run in a process of its own with eight host devices: training spread over them is training on one; prints one JSON object."""
 
+import io
 import json
 import sys
 
@@ -205,13 +206,18 @@ def equal_shapes():
             mean.update_parameters(net)
         return net, optimizer, mean.module
 
-    out, eps = {}, {"eps": 1e-2}
+    out, eps, file = {}, {"eps": 1e-2}, io.BytesIO()
     for algorithm, options in {"SGD": {"momentum": 0.9}, "AdamW": {"amsgrad": True, **eps}, "RMSprop": {"momentum": 0.9, **eps}, "Adagrad": {}}.items():
         (net, optimizer, mean), (alone, _, alone_mean) = train(algorithm, True, **options), train(algorithm, False, **options)
         lie = [[p, p.grad, q, *[s for s in optimizer.state[p].values() if s.ndim]] for p, q in zip(net.parameters(), mean.parameters())]
         out[algorithm] = {"placements": [sorted({repr(t.placements) for t in ts}) for ts in lie],
                           "difference": max(largest(p.detach().full_tensor(), q) for one, other in ((net, alone), (mean, alone_mean))
                                             for p, q in zip(one.parameters(), other.parameters()))}
+    torch.save([net.state_dict(), optimizer.state_dict()], file)
+    file.seek(0)
+    net.load_state_dict((saved := torch.load(file))[0])
+    optimizer.load_state_dict(saved[1])
+    out["loaded"] = [[repr(p.placements), repr(optimizer.state[p]["sum"].placements)] for p in net.parameters()]
     return out
 
 

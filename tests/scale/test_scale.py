@@ -107,6 +107,11 @@ def test_weights_of_one_shape_stay_as_each_was_spread(eight, algorithm):
     assert found["difference"] < 2e-6
 
 
+def test_what_a_file_holds_is_spread_as_the_parameters_are(eight):
+    cols, rows, whole = ["(Shard(dim=0),)"] * 2, ["(Shard(dim=1),)"] * 2, ["(Replicate(),)"] * 2
+    assert eight["equal_shapes"]["loaded"] == [cols, cols, rows, whole] * 2
+
+
 def test_checkpoints_around_spread_weights(eight):
     for spread, alone in eight["checkpointed"]:
         assert len(spread) == len(alone)
