@@ -1,4 +1,4 @@
-"""python -m compat_matrix record | verify | run | report | list | names | columns | versions | scan | spellings"""
+"""python -m compat_matrix record | verify | run | report | list | names | columns | versions | scan | called | spellings"""
 
 import argparse
 import sys
@@ -11,6 +11,7 @@ COMMANDS = [("record", "ask PyTorch about new and changed cases"),
 OWN = {"names": "every public name and its state; `names record` asks PyTorch",
     "columns": "what the op table is asked beyond values; `columns paths`, then `columns record` ask PyTorch",
        "versions": "what other versions of PyTorch answer; `versions record` asks the one installed", "scan": "which torch names of your sources run",
+       "called": "ask PyTorch which cases call which members of Tensor",
        "spellings": "PyTorch's, libtorch's and OneFlow's spellings, row by row; `spellings record` asks PyTorch"}
 
 

@@ -4,7 +4,7 @@ import json
 import types
 from functools import cache
 
-from compat_matrix import columns, names, ops
+from compat_matrix import called, columns, names, ops
 from compat_matrix import used as using
 from compat_matrix.case import load, sources
 from compat_matrix.case import names as code_names
@@ -19,12 +19,26 @@ FAMILIES = {"torch.nn.Module": "torch.nn.", "torch.optim.Optimizer": "torch.opti
 
 
 def of_cases(known, cases=None):
-    """{name: [ids of the cases that use it]}."""
-    found = {}
+    """{name: [ids of the cases that use it]}: members of Tensor by what was heard when the cases ran, other names by their texts."""
+    heard = called.read()
+    found, members = {}, by_case(heard)
     for id, case in (load() if cases is None else cases).items():
         for name in in_case(case, known):
-            found.setdefault(name, []).append(id)
+            if not called.is_member(name):
+                found.setdefault(name, []).append(id)
+        for name in members.get(id, ()):
+            if called.proved(name, id, case, heard):
+                found.setdefault(name, []).append(id)
     return found
+
+
+def by_case(heard):
+    """{case: the members of Tensor that it calls}."""
+    out = {}
+    for name, ids in heard.items():
+        for id in ids:
+            out.setdefault(id, []).append(name)
+    return out
 
 
 def in_case(case, known):

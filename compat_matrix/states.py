@@ -2,7 +2,7 @@
 
 * equal: it is there, its signature takes what torch's takes, and a recorded case or operator entry that uses it passes;
 * divergence: it is there and differs in a way that is written down (`gaps_names.toml`, or every case that uses it is a divergence of `gaps.toml`);
-* unproved: it is there with torch's signature, and no case uses it;
+* unproved: it is there with torch's signature, and no case uses it (a member of Tensor: no case was heard to call it under torch, `called`);
 * different: it is there, but its kind, signature, value or members are not torch's;
 * refused: using it raises an error that names it;
 * missing: it is not there.
@@ -13,8 +13,8 @@ import importlib
 from collections import Counter
 from dataclasses import dataclass, field
 
+from compat_matrix import called, names, proofs, signatures
 from compat_matrix import gaps as gap_list
-from compat_matrix import names, proofs, signatures
 from compat_matrix.observe import PACKAGE
 
 STALE = "listed in gaps_names.toml"
@@ -151,7 +151,8 @@ def prove(state, case_gaps, op_gaps):
         return  # what is only a value or a place is proved by being there and equal
     gaps = [case_gaps[c] for c in state.cases] + [op_gaps[k] for k in state.ops]
     if not gaps:
-        state.state, state.why = "unproved", "no recorded case uses it"
+        heard = "no case was heard to call it (`python -m compat_matrix called` asks PyTorch)"
+        state.state, state.why = "unproved", heard if called.is_member(state.name) else "no recorded case uses it"
     else:
         state.state, state.why = ("divergence" if gaps[0]["kind"] == "divergence" else "refused"), gaps[0]["reason"]
 

@@ -10,7 +10,7 @@ import jax
 import torch
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.tensor import Replicate, Shard, distribute_module, distribute_tensor
+from torch.distributed.tensor import Shard, distribute_module, distribute_tensor
 
 STEPS, BATCH, WIDE, REPORT_EVERY = 40, 32, 64, 10
 
@@ -55,8 +55,7 @@ def main():
         if step % REPORT_EVERY == 0:
             print(f"step {step:3d}  loss {loss.item():.5f}")
     up = net[1].up.weight
-    where = (Shard(0),) if len(devices) > 1 else (Replicate(),)  # on one device nothing is split
-    assert up.placements == up.grad.placements == optimizer.state[up]["exp_avg"].placements == where
+    assert up.placements == up.grad.placements == optimizer.state[up]["exp_avg"].placements == (Shard(0),)
 
 
 if __name__ == "__main__":

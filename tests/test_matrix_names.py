@@ -10,8 +10,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from compat_matrix import names, proofs, scan, signatures, states, used
-from compat_matrix.case import Case
+from compat_matrix import called, names, proofs, scan, signatures, states, used
+from compat_matrix.case import Case, load
 
 
 @pytest.mark.parametrize("theirs, ours, found", [
@@ -153,6 +153,23 @@ def test_names_that_a_case_exercises_are_found():
 def refusing(input):
     """Not there."""
     raise NotImplementedError("torch.refusing: there is none")
+
+
+def test_members_of_tensor_are_proved_by_calls_that_were_heard(monkeypatch):
+    def by_attribute(torch):
+        yield "shared", torch.sin(torch.ones(1)).untyped_storage().is_shared()
+
+    cases, known = {id: Case(id, by_attribute) for id in ("a.b", "a.c")}, {"torch.sin": {}, "torch.Tensor.is_shared": {}}
+    for table, proof in (({}, None), ({"a.b": cases["a.b"].fingerprint()}, ["a.b"]), ({"a.b": "of another text"}, None)):
+        monkeypatch.setattr(called, "read", lambda table=table: {"torch.Tensor.is_shared": table})
+        found = proofs.of_cases(known, cases)
+        assert found["torch.sin"] == ["a.b", "a.c"] and found.get("torch.Tensor.is_shared") == proof
+
+
+def test_every_call_that_was_heard_is_of_a_case_and_a_member():
+    cases, known = load(), names.read()
+    for name, ids in called.read().items():
+        assert name in known and called.is_member(name) and all(called.proved(name, id, cases[id], {name: ids}) for id in ids), name
 
 
 def test_states_of_names():

@@ -349,7 +349,7 @@ def test_exit_status(monkeypatch, capsys):
 
 def test_nothing_imports_torch_by_itself():
     folder = Path(observe.__file__).parent
-    own = [folder / f"{name}.py" for name in ("case", "compare", "gaps", "isolate", "observe", "probes",
+    own = [folder / f"{name}.py" for name in ("called", "case", "compare", "gaps", "isolate", "observe", "probes",
         "record", "report", "run", "store", "columns", "names", "page", "pool", "lowering", "progress", "proofs", "scan", "session", "signatures", "states",
         "used", "versions", "work")]
     for file in [*own, *(folder / "cases").rglob("*.py")]:

@@ -126,3 +126,19 @@ def test_timeline_inside_a_profile():
     names = [e.name for e in p.function_events]
     assert "aten::mul" in names and "MulBackward0" in names and "backward" not in names
     assert [e["name"] for e in t.events if e["cat"] == "call"].count("sum") == 1 and any(e["cat"] == "backward" for e in t.events)
+
+
+def test_graphs_of_gradients_are_drawn():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    for f in (lambda x: (x ** 3).sum(), lambda x: torch.tanh(x @ x).sum(), lambda x: x.softmax(0)[0].sum(), lambda x: torch.cat([x, x * 2]).norm()):
+        (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+        drawn = visualize.graph(g.sum())
+        assert "SumBackward0" in drawn.dot and drawn.svg.startswith("<svg")
+        seen, todo = set(), [g.grad_fn]
+        while todo:
+            node = todo.pop()
+            if node is not None and id(node) not in seen:
+                seen.add(id(node))
+                todo += [n for n, _ in node.next_functions]
+                for name in dir(node):
+                    getattr(node, name) if name.startswith(("_saved", "_raw_saved")) else None

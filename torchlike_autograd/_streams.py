@@ -108,5 +108,14 @@ class Event(metaclass=Shown):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         raise _no_events(self.device)
 
+    def ipc_handle(self):
+        """NotImplementedError, as torch's."""
+        raise NotImplementedError("torch.Event ipc is not supported yet, please open an issue if you need this!")
+
+    @classmethod
+    def from_ipc_handle(cls, device, handle):
+        """NotImplementedError, as torch's."""
+        raise NotImplementedError("torch.Event ipc is not supported yet, please open an issue if you need this!")
+
     def __repr__(self):
         return f"torch.Event device_type={self.device.type}, device_index=-1, event_flag={int(self._timed)}, event_id=0"

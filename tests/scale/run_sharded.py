@@ -1,5 +1,6 @@
 """Run in a process of its own with eight host devices: training spread over them is training on one; prints one JSON object."""
 
+import io
 import json
 import sys
 
@@ -129,7 +130,19 @@ def dtensor():
     (full * full).sum().backward()
     return {"losses": [losses, train(plain)[0]], "placements": [repr(w1.placements), repr(w1.grad.placements), repr(x.grad.placements)],
             "mesh": [repr(mesh), repr(mesh["model"])], "local": list(w1.detach().to_local().shape), "grad": x.grad.sum().item(),
-            "instances": [isinstance(w1, DTensor), isinstance(torch.ones(2), DTensor)], "text": repr(x.detach())}
+            "instances": [isinstance(w1, DTensor), isinstance(torch.ones(2), DTensor)], "text": repr(x.detach()), "like": fresh_ones(x)}
+
+
+def fresh_ones(x):
+    """Tensors made like a spread one."""
+    torch.manual_seed(0)
+    made = [torch.zeros_like(x), torch.full_like(x, 2.0, requires_grad=True), torch.rand_like(x), torch.ones_like(x, dtype=torch.int64)]
+    torch.manual_seed(0)
+    made += [t.clone() for t in made[:1] * 4]
+    for t, write in zip(made[4:], (lambda t: t.copy_(torch.ones(8, 2)), lambda t: t.fill_(3.0), lambda t: t.fill_(torch.tensor(3.0)), torch.zero_)):
+        assert t.placements and write(t) is t
+    return [[repr(t.placements) for t in made], [t.requires_grad and t.is_leaf for t in made], torch.equal(made[2].full_tensor(), torch.rand(8, 2)),
+            isinstance(torch.zeros_like(x, device="cpu"), DTensor)]
 
 
 def tensor_parallel():
@@ -145,18 +158,19 @@ def tensor_parallel():
             parallel.parallelize_module(net, mesh, plan)
         optimizer, losses, i = torch.optim.Adam(net.parameters(), lr=1e-2), [], torch.arange(32).reshape(2, 16) % 16
         for _ in range(4):
+            flushes = torch.stats()["flushes"]
             optimizer.zero_grad()
             with parallel.loss_parallel():
                 loss = nn.functional.cross_entropy(net(i).flatten(0, 1), i.flatten())
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-        return losses, net
+        return losses, net, torch.stats()["flushes"] - flushes
 
-    (losses, net), (alone, _) = train(True), train(False)
+    (losses, net, flushes), (alone, *_) = train(True), train(False)
     x = distribute_tensor(torch.ones(8, 2), mesh, [Replicate()]).requires_grad_()
     (x.to_local() * 3).sum().backward()
-    return {"losses": [losses, alone], "placements": {k: [repr(p.placements), repr(p.grad.placements)] for k, p in net.named_parameters()},
+    return {"losses": [losses, alone], "flushes": flushes, "placements": {k: [repr(p.placements), repr(p.grad.placements)] for k, p in net.named_parameters()},
             "local": [x.grad.tolist(), repr(x.grad.placements)], "given": repr(DTensor.from_local(torch.ones(2), mesh, [Replicate()]).placements),
             "errors": [refusal(lambda: DTensor.from_local(torch.ones(2), mesh, [Shard(0)])), refusal(lambda: x.redistribute(placements=[Partial()])),
                        refusal(lambda: parallel.parallelize_module(nn.ReLU(), mesh, parallel.ColwiseParallel())),
@@ -170,6 +184,41 @@ def refusal(f):
         return f()
     except Exception as e:
         return str(e)
+
+
+def equal_shapes():
+    """Weights of one shape that are spread in different ways stay so, under every algorithm; clipping and averages go over all of them."""
+    mesh, nn = init_device_mesh("cpu", (8,)), torch.nn
+    plan = {"0": parallel.ColwiseParallel(), "1": parallel.RowwiseParallel(), "2": parallel.ColwiseParallel(), "3": parallel.RowwiseParallel()}
+
+    def train(algorithm, spread, **options):
+        torch.manual_seed(0)
+        net = nn.Sequential(*[nn.Linear(16, 16) for _ in range(4)])
+        if spread:
+            parallel.parallelize_module(net, mesh, plan)
+        x, optimizer = torch.randn(8, 16), getattr(torch.optim, algorithm)(net.parameters(), lr=1e-2, **options)
+        mean = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.5))
+        for _ in range(3):
+            optimizer.zero_grad()
+            (net(x) ** 2).sum().backward()
+            nn.utils.clip_grad_norm_(net.parameters(), 0.5)
+            optimizer.step()
+            mean.update_parameters(net)
+        return net, optimizer, mean.module
+
+    out, eps, file = {}, {"eps": 1e-2}, io.BytesIO()
+    for algorithm, options in {"SGD": {"momentum": 0.9}, "AdamW": {"amsgrad": True, **eps}, "RMSprop": {"momentum": 0.9, **eps}, "Adagrad": {}}.items():
+        (net, optimizer, mean), (alone, _, alone_mean) = train(algorithm, True, **options), train(algorithm, False, **options)
+        lie = [[p, p.grad, q, *[s for s in optimizer.state[p].values() if s.ndim]] for p, q in zip(net.parameters(), mean.parameters())]
+        out[algorithm] = {"placements": [sorted({repr(t.placements) for t in ts}) for ts in lie],
+                          "difference": max(largest(p.detach().full_tensor(), q) for one, other in ((net, alone), (mean, alone_mean))
+                                            for p, q in zip(one.parameters(), other.parameters()))}
+    torch.save([net.state_dict(), optimizer.state_dict()], file)
+    file.seek(0)
+    net.load_state_dict((saved := torch.load(file))[0])
+    optimizer.load_state_dict(saved[1])
+    out["loaded"] = [[repr(p.placements), repr(optimizer.state[p]["sum"].placements)] for p in net.parameters()]
+    return out
 
 
 def checkpointed():
@@ -221,5 +270,5 @@ def functions():
 
 
 if __name__ == "__main__":
-    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, checkpointed, host_devices, functions)}))
+    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions)}))
     sys.exit(0)

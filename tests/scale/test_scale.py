@@ -74,6 +74,7 @@ def test_dtensor(eight):
     assert found["placements"] == ["(Replicate(), Shard(dim=1))"] * 2 + ["(Shard(dim=0), Replicate())"]
     assert found["mesh"] == ["DeviceMesh((data=4, model=2), 'cpu', stride=(2, 1))", "DeviceMesh((model=2), 'cpu', stride=(1,))"]
     assert found["local"] == [16, 16] and found["instances"] == [True, False] and found["grad"] == 240.0
+    assert found["like"] == [["(Shard(dim=0), Replicate())"] * 8, [False, True] + [False] * 6, True, False]
     assert found["text"] == ("DTensor(local_tensor=tensor([[0., 1.],\n        [2., 3.]]), device_mesh=DeviceMesh((data=4, model=2), 'cpu', stride=(2, 1)), "
                              "placements=(Shard(dim=0), Replicate()))")
 
@@ -82,6 +83,7 @@ def test_tensor_parallel(eight):
     found = eight["tensor_parallel"]
     spread, alone = found["losses"]
     assert spread == pytest.approx(alone, rel=1e-5)
+    assert found["flushes"] == 1, "styles do not look at what they place: one program a step"
     columns, rows, whole = ["(Shard(dim=0),)"] * 2, ["(Shard(dim=1),)"] * 2, ["(Replicate(),)"] * 2
     assert found["placements"] == {"0.weight": columns, "1.weight": whole, "1.bias": whole, "2.weight": columns, "2.bias": columns, "4.weight": rows,
                                    "4.bias": whole, "5.weight": columns, "5.bias": columns}
@@ -95,6 +97,19 @@ def test_tensor_parallel(eight):
     assert found["texts"] == ["ColwiseParallel(input_layouts=(Replicate(),), output_layouts=(Shard(dim=-1),), use_local_output=True)",
                               "RowwiseParallel(input_layouts=(Shard(dim=-1),), output_layouts=(Replicate(),), use_local_output=True)",
                               "SequenceParallel(sequence_dim=1, use_local_output=False)"]
+
+
+@pytest.mark.parametrize("algorithm", ["SGD", "AdamW", "RMSprop", "Adagrad"])
+def test_weights_of_one_shape_stay_as_each_was_spread(eight, algorithm):
+    found = eight["equal_shapes"][algorithm]
+    cols, rows = [["(Shard(dim=0),)"], ["(Shard(dim=0),)"]], [["(Shard(dim=1),)"], ["(Replicate(),)"]]
+    assert found["placements"] == cols + rows + cols + rows
+    assert found["difference"] < 2e-6
+
+
+def test_what_a_file_holds_is_spread_as_the_parameters_are(eight):
+    cols, rows, whole = ["(Shard(dim=0),)"] * 2, ["(Shard(dim=1),)"] * 2, ["(Replicate(),)"] * 2
+    assert eight["equal_shapes"]["loaded"] == [cols, cols, rows, whole] * 2
 
 
 def test_checkpoints_around_spread_weights(eight):

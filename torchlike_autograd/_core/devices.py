@@ -16,12 +16,15 @@ _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "h
           "meta", "hpu", "mtia", "privateuseone", "tpu", "gpu")
 
 
+_NOTHING = object()
+
+
 class device(metaclass=Shown):
     """A device: `type` ("cpu", "cuda", "meta", and JAX's "tpu" and "gpu", which PyTorch has not) and `index` (None means the default one)."""
 
     __slots__ = ("_key", "index", "type")  # _key: of a tensor's device that no string names, see key_of
 
-    def __new__(cls, type=None, index=None):
+    def __new__(cls, type=_NOTHING, index=None):
         if isinstance(type, device) and index is None:
             return type
         self = object.__new__(cls)
@@ -83,6 +86,9 @@ def _check(type, index):
     if not isinstance(type, str):
         if index is not None:
             raise TypeError(f"device(): argument 'type' (position 1) must be str, not {_name(type)}")
+        if type is _NOTHING:
+            raise TypeError("device() received an invalid combination of arguments - got (), but expected one of:\n * (torch.device device)\n"
+                            " * (str type, int index = -1)\n")
         raise TypeError(f"device() received an invalid combination of arguments - got ({_name(type)}), but expected one of:\n * (torch.device device)\n"
                         f"      didn't match because some of the arguments have invalid types: (!{_name(type)}!)\n * (str type, int index = -1)\n")
     if index is not None and (not isinstance(index, int) or isinstance(index, bool)):
@@ -150,7 +156,10 @@ def of_key(key) -> device:
 
 _PLATFORMS = {"cuda": "cuda", "gpu": "gpu", "tpu": "tpu", "cpu": "cpu"}
 _MISSING = {"cuda": (AssertionError, "Torch not compiled with CUDA enabled"), "xpu": (AssertionError, "Torch not compiled with XPU enabled"),
-            "xla": (RuntimeError, "PyTorch is not linked with support for xla devices")}
+            "mtia": (AssertionError, "Torch not compiled with MTIA enabled. Ensure you have `import mtia.host_runtime.torch_mtia.dynamic_library` in your "
+                                     "python src file and include `//mtia/host_runtime/torch_mtia:torch_mtia` as your target dependency!"),
+            "hpu": (ModuleNotFoundError, "No module named 'torch.hpu'"), "privateuseone": (ModuleNotFoundError, "No module named 'torch.privateuseone'")}
+_UNLINKED = frozenset(("fpga", "ipu", "maia", "mps", "opengl", "vulkan", "xla"))
 
 
 def devices_of(kind, everywhere=False) -> list:
@@ -182,6 +191,8 @@ def jax_device(key):
     if not found and kind in _MISSING:
         error, words = _MISSING[kind]
         raise error(words)
+    if kind in _UNLINKED:
+        raise RuntimeError(f"PyTorch is not linked with support for {kind} devices")
     raise RuntimeError(f"no {kind} device is there for JAX: {key}")
 
 

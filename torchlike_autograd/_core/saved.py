@@ -272,11 +272,17 @@ def _is_freed(node):
 def listed(node):
     """The `_saved_*` and `_raw_saved_*` of a node, for `dir`."""
     out = []
-    for name in NAMES.get(node.name(), "").split():
+    for name in _names(node):
         out.append(f"_saved_{name.lstrip('*')}")
         if name[0] == "*":
             out.append(f"_raw_saved_{name[1:]}")
     return out
+
+
+def _names(node):
+    """What PyTorch's node of this name saves; nothing for one of a derivative's graph, whose operator is a whole pullback here and saves otherwise."""
+    names = NAMES.get(node.name(), "").split()
+    return names if names and hasattr(node._step().form.op, "params") else []
 
 
 def _places_called(node, name):
@@ -293,7 +299,7 @@ def _missing(node, name, kind):
 
 def raw(node, name):
     """`node._raw_saved_<name>`."""
-    if f"*{name}" not in NAMES.get(node.name(), "").split():
+    if f"*{name}" not in _names(node):
         raise _missing(node, name, "_raw_saved_")
     if not _is_list(node, name):
         return SavedTensor._of(_Slot(node, next(iter(_places_called(node, name)), None)))  # a freed one too, as in torch: it says so when it is used
@@ -317,7 +323,7 @@ def _is_list(node, name):
 
 def value(node, name):
     """`node._saved_<name>`."""
-    names = NAMES.get(node.name(), "").split()
+    names = _names(node)
     if f"*{name}" in names:
         return _tensors(node, name)
     if name not in names:

@@ -22,6 +22,11 @@ def spread_value(v, sharding, mode=None):
     return record_op(spec_of(OPS["_spread"], (("device", key), ("sharding", sharding)), ("T",)), [v], mode)[0]
 
 
+def spread_as(v, other):
+    """Fresh values over the devices of another Value of this shape, as it is spread."""
+    return record_op(spec_of(OPS["_spread_as"], (), ("T", "T")), [v, other], NOGRAD)[0]
+
+
 def as_leaves(tape, stage, made, create_graph):
     """Gradients that a stage of a tape that has run gives for leaves, spread as the leaves are."""
     return [_as_leaf(_leaf(tape, slot), v, create_graph) for slot, v in zip(stage.outs, made)]
@@ -42,4 +47,4 @@ def _as_leaf(leaf, v, create_graph):
     return spread_value(v, array.sharding, GRAD if create_graph else NOGRAD)
 
 
-__all__ = ["as_leaves", "spread_value"]
+__all__ = ["as_leaves", "spread_as", "spread_value"]

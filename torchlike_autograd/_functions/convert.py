@@ -152,7 +152,7 @@ def _on_cuda(self, kind):
     if dtype is None:
         raise ValueError(f"invalid type: '{kind}'")
     if not devices.devices_of("cuda"):
-        raise RuntimeError(_NO_CUDA)
+        raise RuntimeError(NO_CUDA)
     return cast(_move(self, devices.key_of("cuda")), dtype)
 
 
@@ -161,7 +161,7 @@ def _of_cuda(kind):
     return LEGACY.get(kind.replace("torch.cuda.", "torch.")) if isinstance(kind, str) else kind.dtype
 
 
-_NO_CUDA = ("Cannot initialize CUDA without ATen_cuda library. PyTorch splits its backend into two shared libraries: a CPU library and a CUDA "
+NO_CUDA = ("Cannot initialize CUDA without ATen_cuda library. PyTorch splits its backend into two shared libraries: a CPU library and a CUDA "
             "library; this error "
             "has occurred because you are trying to use some CUDA functionality, but the CUDA library has not been loaded by the dynamic linker for "
             "some reason."

@@ -15,9 +15,10 @@ from .._core.numeric import cannot_hold, check_number, check_stored
 from .._core.record import number_kind, record_op
 from .._core.saying import warn
 from .._core.shapes import OVERFLOW, is_long
+from .._core.spread import spread_as
 from .._core.words import type_name
 from .._ops.registry import OPS
-from .._ops.spec import spec_of
+from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Size, Tensor, from_array, wrap
 
 
@@ -188,13 +189,21 @@ def _as_asked(made, form):
     return made if form is None else layouts.laid(made, form)
 
 
+def alike(make, input, device, requires_grad):
+    """`make(device, requires_grad)`, a fresh tensor of the shape of `input`: where that lies, and spread as it is, unless a device is given."""
+    a = input._v.aval
+    if device is not None or "@" not in a.device or type(a) is LeveledAval:
+        return make(a.device if device is None else device, requires_grad)
+    return _put(wrap(spread_as(make("cpu", False)._v, input._value())), "cpu", requires_grad)
+
+
 def _like(name, value):
     def factory(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._v.aval
-        made = levels.like(a, fresh(a.shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
-        return _as_asked(made, memory_format)
+        made = alike(lambda *where: fresh(a.shape, value, _dtype(dtype, a.dtype), *where), input, device, requires_grad)
+        return _as_asked(levels.like(a, made), memory_format)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -211,8 +220,8 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     """A tensor of one value with the shape and dtype of `input`."""
     fill_value = _item(fill_value)
     a = input._v.aval
-    made = levels.like(a, placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), device if device is not None else a.device, requires_grad))
-    return _as_asked(made, memory_format)
+    made = alike(lambda *where: placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), *where), input, device, requires_grad)
+    return _as_asked(levels.like(a, made), memory_format)
 
 
 def _new(name, value):

@@ -114,7 +114,9 @@ def _refuse_dispatch(cls):
 def as_subclass(self, cls):
     """An alias of this tensor in another class.  Raises NotImplementedError for one with `__torch_dispatch__`."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
-        raise TypeError(f"as_subclass(): argument 'cls' (position 1) must be a subclass of Tensor, not {type(cls).__name__}")
+        if not isinstance(cls, type):
+            raise TypeError(f"cls must be a type (got {type(cls).__name__})")
+        raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class inherits from Tensor.")
     _refuse_dispatch(cls)
     out = blank(cls)
     copy_state(_alias(self), out)

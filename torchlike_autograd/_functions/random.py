@@ -19,14 +19,31 @@ from .._core.storage import repeats, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
-from .create import _dtype, _nonnegative, device_of, placed, sizes
+from .convert import NO_CUDA
+from .create import _dtype, _nonnegative, alike, device_of, placed, sizes
 from .mapped_draws import fill, per_example, rows
 from .mapped_draws import like as whole_like
 from .shape import in_row_order, keep_order
 
+_NO_GENERATOR = {
+    "cuda": NO_CUDA.replace("Cannot initialize CUDA", "Cannot get CUDA generator"),
+    "mps": "Cannot execute getNewGenerator() without MPS backend.",
+    "mtia": "Cannot execute getNewGenerator() without MTIA backend.",
+    "xpu": "Cannot get XPU generator without ATen_xpu library.",
+    "hpu": "Backend doesn`t support getNewGenerator()",
+    "xla": "Cannot get XLA generator without torch_xla library. This error has occurred because you are trying to use some XLA functionality, but the XLA "
+           "library has not been loaded by the dynamic linker. You must load xla libraries by `import torch_xla`"}
+
 
 class Generator(rng.Generator):
-    """torch.Generator: a stream of its own; states are uint8 tensors."""
+    """torch.Generator: a stream of its own; states are uint8 tensors.  RuntimeError for a device that is not there."""
+
+    def __init__(self, device="cpu"):
+        device = devices.device(device)
+        kind = device.type
+        if kind != "cpu" and not devices.devices_of(kind):
+            raise RuntimeError(_NO_GENERATOR.get(kind, f"{kind.upper()} device type not an accelerator."))
+        rng.Generator.__init__(self, kind if kind == "cpu" else str(device))
 
     @property
     def device(self):
@@ -225,8 +242,10 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
 
 def _like(name, factory, fill):
     def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False, **kw):
+        return alike(lambda *where: made(input, args, dtype, memory_format, kw, *where), input, device, requires_grad)
+
+    def made(input, args, dtype, memory_format, kw, device, requires_grad):
         a = input._v.aval
-        device = device if device is not None else a.device
         batch = whole_like(input, lambda whole: like(whole, *args, dtype=dtype, device=device, **kw)) if levels.running() else None
         if batch is not None:
             return batch.requires_grad_() if requires_grad else batch

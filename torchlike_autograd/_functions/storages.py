@@ -22,7 +22,47 @@ _DEPRECATED = ("TypedStorage is deprecated. It will be removed in the future and
                "if you are using storages directly.  To access UntypedStorage directly, use tensor.untyped_storage() instead of tensor.storage()")
 
 
-class UntypedStorage:
+class _StorageBase:
+    """What both classes of storage say of devices and of other processes."""
+
+    is_hpu = False
+    filename = None
+
+    def get_device(self):
+        """The number of the device; None for the host."""
+        return self.device.index
+
+    def hpu(self, device=None, non_blocking=False):
+        """AssertionError: there is no such device."""
+        raise AssertionError("HPU device module is not loaded")
+
+    def is_shared(self):
+        """False: memory is not shared between processes here."""
+        return False
+
+    def is_pinned(self, device="cuda"):
+        """False."""
+        return False
+
+    def pin_memory(self, device="cuda"):
+        """torch's error: memory is pinned for an accelerator, and none is on offer."""
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    def resizable(self):
+        """Whether PyTorch could resize it: memory of its own, which it always is."""
+        return True
+
+    def share_memory_(self):
+        """Itself: memory is not shared between processes here."""
+        return self
+
+    def to(self, *, device, non_blocking=False):
+        """The bytes on a device, itself where they are there."""
+        device = devices.device(device)
+        return self if device.type == self.device.type else UntypedStorage(self.tensor().to(device))
+
+
+class UntypedStorage(_StorageBase):
     """Which tensors share memory, how much there is, and its bytes."""
 
     def __init__(self, t=0, *, device=None):
@@ -50,13 +90,6 @@ class UntypedStorage:
         return self._count * self._itemsize
 
     size = __len__ = nbytes
-
-    @classmethod
-    def from_file(cls, filename, shared=False, nbytes=0):
-        """The first bytes of a file (a copy: nothing is written back)."""
-        if shared:
-            raise NotImplementedError("UntypedStorage.from_file: memory shared with a file is not supported here")
-        return cls(from_numpy(np.fromfile(filename, np.uint8, nbytes or -1)))
 
     def untyped(self):
         """Itself."""
@@ -115,11 +148,19 @@ class UntypedStorage:
         """The bytes on the host."""
         return self if self.device.type == "cpu" else UntypedStorage(self.tensor().cpu())
 
-    def is_shared(self):
-        """False: memory is not shared between processes here."""
-        return False
+    def cuda(self, device=None, non_blocking=False):
+        """The bytes on a GPU; torch's error where there is none."""
+        return UntypedStorage(self.tensor().cuda(device))
 
-    filename = None
+    def mps(self):
+        """RuntimeError: there is no such device."""
+        raise RuntimeError("torch.UntypedStorage(): Storage device not recognized: mps")
+
+    def type(self, dtype=None, non_blocking=False):
+        """The name of its class."""
+        if dtype is not None:
+            raise NotImplementedError("UntypedStorage.type: convert by the methods that are named for dtypes")
+        return "torch.storage.UntypedStorage"
 
     def bytes(self):
         """The bytes as a NumPy array."""
@@ -149,7 +190,7 @@ def _bytes_of(data, device):
     return _made("torch.UntypedStorage", "", data if isinstance(data, int) else [x & 255 for x in data], dtypes.uint8, device)
 
 
-class TypedStorage:
+class TypedStorage(_StorageBase):
     """The memory of a tensor as elements of a dtype: of its own, from a size or a sequence, or `wrap_storage`'s."""
 
     is_sparse = False
@@ -251,17 +292,14 @@ class TypedStorage:
         """The elements on a GPU; torch's error where there is none."""
         return TypedStorage._of(self.tensor().cuda(device))
 
-    def is_shared(self):
-        """False: memory is not shared between processes here."""
-        return False
+    def to(self, *, device, non_blocking=False):
+        """The elements on a device, in another object."""
+        return TypedStorage._of(self._to_write().to(device))
 
-    def is_pinned(self, device="cuda"):
-        """False."""
-        return False
-
-    def share_memory_(self):
-        """Itself: memory is not shared between processes here."""
-        return self
+    def resize_(self, size):
+        """NotImplementedError but for the size that it has."""
+        if size != len(self):
+            raise NotImplementedError("TypedStorage.resize_: memory does not grow or shrink under its tensors here; resize_ a tensor")
 
     def type(self, dtype=None, non_blocking=False):
         """The name of its class."""
@@ -317,11 +355,34 @@ def _made(name, forms, data, dtype, device=None):
     return t if device is None else t.to(device)
 
 
+def _converted(dtype, word):
+    def typed(self):
+        return self._as(dtype)
+
+    def untyped(self):
+        return TypedStorage._of(from_numpy(self.bytes().copy()).to(dtype))
+
+    for cls, method, what in ((TypedStorage, typed, "elements"), (UntypedStorage, untyped, "bytes")):
+        method.__name__, method.__doc__ = word, f"The {what} as {dtype}."
+        setattr(cls, word, method)
+
+
 for _word, _dtype in {"float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16, "long": dtypes.int64,
                       "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
                       "complex_double": dtypes.complex128, "complex_float": dtypes.complex64}.items():
-    setattr(TypedStorage, _word, (lambda d: lambda self: self._as(d))(_dtype))
-    getattr(TypedStorage, _word).__name__, getattr(TypedStorage, _word).__doc__ = _word, f"The elements as {_dtype}."
+    _converted(_dtype, _word)
+
+
+def _small(word):
+    def refused(self):
+        raise NotImplementedError(f"{word}: there are no float8 tensors here")
+
+    refused.__name__ = word
+    return refused
+
+
+for _word in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"):
+    setattr(_StorageBase, _word, _small(_word))
 
 
 for _c in (UntypedStorage, TypedStorage):

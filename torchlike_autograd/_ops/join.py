@@ -8,7 +8,7 @@ from .._core.dtypes import from_numpy_dtype, promote_types
 from .._core.shapes import broadcast, wrap_dim, wrap_dims
 from . import held
 from .pointwise import convert
-from .registry import NONE, SMOOTH, UNIMPLEMENTED, call, fails, op, real
+from .registry import NONE, OPS, SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .views import diagonal_of
 
 
@@ -279,3 +279,7 @@ def _filled(self, value, name=None):
 def _copy_inplace(self, src):
     """What `copy_` writes: `src` broadcast and converted."""
     return jnp.broadcast_to(convert(src, from_numpy_dtype(self.dtype)), broadcast(self.shape, src.shape))
+
+
+for _key in ("_copy_", "_fill_", "_fill_.Tensor", "_zero_"):
+    OPS[_key].updates = {0: 0}  # over several devices what is written lies as what was there: nothing else says so

@@ -11,7 +11,7 @@ from .complex_sums import complex_itself, complex_minus, complex_plus
 from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless
 from .opened import TANGENTS
 from .quotients import quotient, quotient_forward, ratio
-from .registry import BODY, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
+from .registry import BODY, OPS, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _BINARY = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(2, 3), 1.5), call(real(()), real(2))]
 _TWO = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2))]
@@ -540,6 +540,15 @@ def _to_device(self, *, device):
 def _spread(self, *, device, sharding=None):
     """The same values over several devices, as a jax Sharding says."""
     return self if sharding is None else lax.with_sharding_constraint(self, sharding)
+
+
+@op("_spread_as(Tensor self, Tensor other) -> Tensor", node="RedistributeBackward", names=(), nondiff=("other",), samples=[call(real(2), real(2))], kinks=SMOOTH)
+def _spread_as(self, other):
+    """The same values over the devices of another of this shape, spread as it is."""
+    return self
+
+
+OPS["_spread_as"].updates = {0: 1}
 
 
 @op("_cast_back(Tensor self, *, ScalarType dtype) -> Tensor", node="CastBackBackward0", names=(), samples=[call(real(2), dtype="float32")], kinks=SMOOTH)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
+import uuid
 
 import jax
 
@@ -23,8 +24,8 @@ class profile:
 
     def __init__(self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False, profile_memory=False, with_stack=False,
                  with_modules=False, use_kineto=False, use_cpu=True, **more):
-        self.enabled, self.record_shapes, self.entered = enabled, record_shapes, False
-        self.function_events = self._collector = self._before = None
+        self.enabled, self.record_shapes, self.entered, self.with_stack = enabled, record_shapes, False, with_stack
+        self._function_events = self._collector = self._before = None
 
     def __enter__(self):
         if not self.enabled:
@@ -40,8 +41,36 @@ class profile:
         if not self.enabled:
             return False
         profiling.stop(self._before)
-        self.function_events = events_of(self._collector)
+        self._function_events = events_of(self._collector)
         return False
+
+    @property
+    def function_events(self):
+        """The events; None before the end."""
+        return self._function_events
+
+    def create_trace_id(self):
+        """A number for a trace, as 32 hexadecimal digits."""
+        return self.default_trace_id()
+
+    def default_trace_id(self):
+        """The same."""
+        return uuid.uuid4().hex.upper()
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """AssertionError without `with_stack`; NotImplementedError with it: stacks are not kept."""
+        self._check_finish()
+        if not self.with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
+        raise NotImplementedError("torch.autograd.profiler.profile.export_stacks: stacks are not kept here")
+
+    def config(self, create_trace_id=False):
+        """NotImplementedError: the settings of PyTorch's own profiler, which is not beneath."""
+        raise NotImplementedError("torch.autograd.profiler.profile.config: PyTorch's own profiler is not beneath")
+
+    def toggle_collection_dynamic(self, enabled, activities):
+        """NotImplementedError: what is collected is not changed midway."""
+        raise NotImplementedError("torch.autograd.profiler.profile.toggle_collection_dynamic: what is collected is not changed midway")
 
     def _check_finish(self):
         if self.function_events is None:

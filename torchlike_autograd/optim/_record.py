@@ -91,7 +91,7 @@ def _spec(name, options, number_names, kinds, differentiable):
         states = _counts(shared, each) if differentiable else tuple(i for i in range(first) if i not in places)
         body = _body(RULES[name], dict(options), number_names, shared, each)
         out = _specs[key] = _GroupSpec(_GroupOp(f"{name}[{len(each)}]", body, states, differentiable), {}, ())
-        out.op.updates = _updates(len(shared), places, each)
+        out.op.updates = _updates(len(shared), each)
         out.weight = len(each)
     return out
 
@@ -102,12 +102,13 @@ def _counts(shared, each):
     return tuple(i for i, n in enumerate(names) if n in SCALARS)
 
 
-def _updates(shared, places, each):
+def _updates(shared, each):
     """{result: input} of each parameter's next value and states, whose shardings are the parameter's."""
-    out, at = {}, shared
-    for place, names in zip(places, each):
-        out.update(dict.fromkeys(range(at, at + 1 + len(names)), place))
-        at += 1 + len(names)
+    out, result, place = {}, shared, shared
+    for names in each:
+        out.update(dict.fromkeys(range(result, result + 1 + len(names)), place))
+        result += 1 + len(names)
+        place += 2 + len(names)  # a parameter comes in with its gradient
     return out
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from .._core import defaults as _defaults  # noqa: F401
 from .._core.nodes import RemovableHandle
 from .._core.saying import warn
-from .._tensor import Tensor
+from .._core.spread import spread_as
+from .._tensor import Tensor, wrap
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._written import *  # noqa: F403
 
@@ -267,7 +268,11 @@ class Optimizer:
         if key == "step":
             group = next((g for g in param_groups if param_id in g["params"]), {})
             return value.to(dtype=_step_dtype(), device=param.device) if group.get("capturable") or group.get("fused") else value
-        return value.to(dtype=param.dtype, device=param.device) if param.is_floating_point() else value.to(device=param.device)
+        value = value.to(dtype=param.dtype, device=param.device) if param.is_floating_point() else value.to(device=param.device)
+        own, there = param._v.aval, value._v.aval
+        if "@" in own.device and "@" not in there.device and there.shape == own.shape:
+            return wrap(spread_as(value._value(), param._value()))  # a file holds whole states, and no device need hold a whole one
+        return value
 
 
 def _cast(param, value, param_id, groups, key=None):

@@ -4,7 +4,8 @@ A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` a
 choice, except for gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from
 torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of; plain tensors may meet spread ones (they
 count as replicated), the number of elements along a sharded dim must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the
-first device of this process holds, and `from_local` of a part needs one device a process.
+first device of this process holds, and `from_local` of a part needs one device a process.  torch.save writes a spread tensor as the plain one of all
+its values, which any process can load; load_state_dict spreads it as the parameter is.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from ... import interop
 from ..._core import devices
 from ..._core import publish as _publish
+from ..._core.placed import target as on_all
 from ..._core.printing import on_spread
 from ..._core.record import data, record_op, thread
 from ..._core.spread import spread_value
@@ -247,17 +249,24 @@ def redistribute(self, device_mesh=None, placements=None, *, async_op=False, for
     if placements is None:
         raise RuntimeError("placements is needed for redistribute!")
     mesh = self.device_mesh if device_mesh is None else device_mesh
-    for old, new in zip(self.placements, placements):
+    for i, new in enumerate(placements):
         if new.is_partial():
+            old = self.placements[i]
             raise RuntimeError(f"Can not redistribute from {old} to {new}, redistributing to Partial is for internal use only!")
     return placed(self, mesh, placements)
 
 
-def placed(t, mesh, placements):
-    """A tensor's values spread over a mesh; differentiable."""
+def check_even(t, mesh, placements):
+    """The PartitionSpec of placements; NotImplementedError where a tensor cannot be split so."""
     placements = [Shard(p.dim + t.ndim) if p.is_shard() and p.dim < 0 else p for p in placements]
     spec = _spec(mesh, placements, t.ndim)
     _even(t, mesh, spec)
+    return spec
+
+
+def placed(t, mesh, placements):
+    """A tensor's values spread over a mesh; differentiable."""
+    spec = check_even(t, mesh, placements)
     return wrap(spread_value(t._value(), interop.trimmed(NamedSharding(mesh.jax_mesh, spec))))
 
 
@@ -265,9 +274,10 @@ def full_tensor(self, *, grad_placements=None):
     """All of the values, on the first device of this process; differentiable."""
     if grad_placements is not None:
         raise NotImplementedError("full_tensor(grad_placements=...)")
-    whole = redistribute(self, placements=[Replicate() for _ in range(self.device_mesh.ndim)])
-    here = next(d for d in devices.members_of(whole._v.aval.device) if d.process_index == jax.process_index())
-    return wrap(record_op(spec_of(OPS["_to_device"], (("device", devices.key_of_device(here)),), ("T",)), [whole._v])[0])
+    v = self._value()
+    whole = spread_value(v, on_all(v.aval.device))
+    here = next(d for d in devices.members_of(v.aval.device) if d.process_index == jax.process_index())
+    return wrap(record_op(spec_of(OPS["_to_device"], (("device", devices.key_of_device(here)),), ("T",)), [whole])[0])
 
 
 def to_local(self, *, grad_placements=None):

@@ -17,7 +17,7 @@ from ..._tensor import Tensor
 from ...nn.modules.linear import Linear
 from ...nn.modules.sparse import Embedding
 from ...nn.parameter import Parameter
-from . import DTensor, Placement, Replicate, Shard, distribute_module, distribute_tensor, placed, redistribute
+from . import DTensor, Placement, Replicate, Shard, check_even, distribute_module, distribute_tensor, placed
 
 __all__ = ["ColwiseParallel", "ParallelStyle", "PrepareModuleInput", "PrepareModuleInputOutput", "PrepareModuleOutput", "RowwiseParallel", "SequenceParallel",
            "loss_parallel", "parallelize_module"]
@@ -34,10 +34,13 @@ class ParallelStyle(ABC):
 
 
 def _moved(t, mesh, given, wanted):
-    """A tensor placed as it is wanted: a plain one is first placed as it is said to come."""
-    if not isinstance(t, DTensor):
-        t = placed(t, mesh, given)
-    return t if wanted == t.placements else redistribute(t, placements=wanted)
+    """A tensor placed as it is wanted; a plain one is checked against how it is said to come.
+
+    How a spread one lies is not looked at, which would run what is pending: XLA drops what changes nothing.
+    """
+    if not isinstance(t, DTensor) and tuple(given) != tuple(wanted):
+        check_even(t, mesh, given)
+    return placed(t, mesh, wanted)
 
 
 class _OneInput(ParallelStyle):

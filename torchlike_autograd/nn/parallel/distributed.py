@@ -40,6 +40,16 @@ def synced_buffers(old, new):
     return bool(new if new is not None else True if old is None else old)
 
 
+class _DDPJoinHook:
+    """What a process that has run out of inputs would do."""
+
+    def main_hook(self):
+        """Nothing."""
+
+    def post_hook(self, is_last_joiner):
+        """Nothing."""
+
+
 class DistributedDataParallel(Module):
     """Calls its module; with one process there is nothing to synchronize.  ValueError without a process group.
 
@@ -71,8 +81,47 @@ class DistributedDataParallel(Module):
             raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with single-device/multiple-device GPU modules or CPU "
                              f"modules, but got device_ids {device_ids}, output_device {output_device}, and module parameters {places}.")
         self.module, self.device_ids, self.output_device, self.dim = module, device_ids or None, output_device, dim
-        self.broadcast_buffers, self.find_unused_parameters, self.static_graph = self.forward_sync_buffers, find_unused_parameters, static_graph
+        self.find_unused_parameters, self.static_graph = find_unused_parameters, static_graph
         self.gradient_as_bucket_view, self.require_backward_grad_sync = gradient_as_bucket_view, True
+
+    @property
+    def broadcast_buffers(self):
+        """The old name of `forward_sync_buffers`."""
+        return self.forward_sync_buffers
+
+    @broadcast_buffers.setter
+    def broadcast_buffers(self, value):
+        self.forward_sync_buffers = value
+
+    def will_sync_module_buffers(self):
+        """Whether the next pass would begin with the buffers of the first process."""
+        return bool(self.require_backward_grad_sync and self.forward_sync_buffers and next(self.module.buffers(), None) is not None)
+
+    @property
+    def join_device(self):
+        """Where the module is."""
+        return next(p.device for p in self.module.parameters() if p.requires_grad)
+
+    @property
+    def join_process_group(self):
+        """The process group."""
+        return self.process_group
+
+    def join_hook(self, **kwargs):
+        """What stands in for the passes of a process that has run out of inputs: nothing, as there is one process."""
+        return _DDPJoinHook()
+
+    def to_kwargs(self, inputs, kwargs, device_id):
+        """The arguments of a pass as tuples for one device; tensors on the host stay there."""
+        return (tuple(inputs),), (kwargs,)
+
+    def scatter(self, inputs, kwargs, device_ids):
+        """NotImplementedError: there is one device."""
+        raise NotImplementedError("torch.nn.parallel.DistributedDataParallel.scatter: there is one device")
+
+    def gather(self, outputs, output_device):
+        """AssertionError, as torch's for tensors on the host."""
+        raise AssertionError("Gather function not implemented for CPU tensors")
 
     def forward(self, *inputs, **kwargs):
         """What the module gives."""
