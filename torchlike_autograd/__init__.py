@@ -9,6 +9,7 @@
 Calls are recorded and run as compiled JAX programs when something is looked at; `stats()` shows what happened.
 """
 
+import importlib
 import sys
 
 from ._api import *  # noqa: F403
@@ -29,6 +30,8 @@ from ._core.publish import load_all as _load_all
 def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
+    if name in ("ao", "quantization"):  # seldom asked for: imported then
+        return importlib.import_module(f"{__name__}.{name}")
     found = _load_all().get(f"torch.{name}")  # operators that torch publishes with an underscore
     if found is not None:
         return found

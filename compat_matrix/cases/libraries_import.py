@@ -1,0 +1,56 @@
+"""What libraries ask of seldom used modules when they are imported: torch.onnx's names for a program's own operators, stubs of models that can be quantized."""
+
+import importlib
+
+from compat_matrix.case import case
+
+
+def told(f):
+    try:
+        return f()
+    except Exception as e:
+        return type(e).__name__, str(e)
+
+
+@case("libraries_import.quantization_stubs")
+def _(torch):
+    q = torch.ao.quantization
+    yield "alias", torch.quantization.QuantStub is q.QuantStub, importlib.import_module(f"{torch.__name__}.ao.quantization.stubs").QuantStub is q.QuantStub
+    quant, dequant = q.QuantStub(), q.DeQuantStub(qconfig=3)
+    x = torch.ones(2, requires_grad=True)
+    yield "stubs", repr(quant), repr(dequant), type(quant).__module__, quant(x) is x, dequant(x) is x, hasattr(quant, "qconfig"), dequant.qconfig
+    torch.manual_seed(0)
+    wrapped = q.QuantWrapper(torch.nn.Linear(2, 2).eval())
+    yield "wrapper", repr(wrapped), wrapped.training, wrapped(torch.ones(1, 2)), list(wrapped.state_dict())
+    yield "config", q.QConfig(1, 2), q.QConfig._fields, told(lambda: q.QConfig(torch.nn.ReLU(), 1))
+
+
+@case("libraries_import.own_operators_exported")
+def _(torch):
+    onnx = torch.onnx
+    helper = importlib.import_module(f"{torch.__name__}.onnx.symbolic_helper")
+    for n in (9, 10, 11):
+        yield n, importlib.import_module(f"{torch.__name__}.onnx.symbolic_opset{n}").__name__.rpartition(".")[2]
+
+    @helper.parse_args("v", "i")
+    def write(g, x, n):
+        return x
+
+    yield "decorated", write.__name__, write._arg_descriptors
+    for name in ("mine::double_it", "mine", "a:b"):
+        yield f"register {name}", told(lambda name=name: onnx.register_custom_op_symbolic(name, write, 11))
+        yield f"forget {name}", told(lambda name=name: onnx.unregister_custom_op_symbolic(name, 11)), told(lambda name=name: onnx.unregister_custom_op_symbolic(name, 11))
+    yield "error", issubclass(onnx.OnnxExporterError, RuntimeError), onnx.is_in_onnx_export()
+
+
+@case("libraries_import.shapes_as_tensors")
+def _(torch):
+    operators = importlib.import_module(f"{torch.__name__}.onnx.operators")
+    shape = operators.shape_as_tensor(torch.zeros(2, 3))
+    yield "shape", shape, operators.reshape_from_tensor_shape(torch.arange(6.0), torch.tensor([3, 2])), operators.shape_as_tensor(torch.tensor(1.0))
+
+
+@case("libraries_import.sizes_of_annotations")
+def _(torch):
+    annotations = importlib.import_module(f"{torch.__name__}.jit.annotations")
+    yield "lists", [annotations.__dict__[f"BroadcastingList{n}"][int] is not None for n in (1, 2, 3)]
