@@ -15,6 +15,7 @@ import sys
 from ._api import *  # noqa: F403
 from ._api import __version__ as __version__
 from ._api import _assert as _assert
+from ._api import _has_compatible_shallow_copy_type as _has_compatible_shallow_copy_type
 from ._checks import _check as _check
 from ._checks import _check_index as _check_index
 from ._checks import _check_is_size as _check_is_size

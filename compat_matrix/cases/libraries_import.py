@@ -54,3 +54,12 @@ def _(torch):
 def _(torch):
     annotations = importlib.import_module(f"{torch.__name__}.jit.annotations")
     yield "lists", [annotations.__dict__[f"BroadcastingList{n}"][int] is not None for n in (1, 2, 3)]
+
+
+@case("libraries_import.below_public_names")
+def _(torch):
+    same = torch._has_compatible_shallow_copy_type
+    x = torch.ones(2)
+    yield "data", same(x, torch.ones(3).double()), same(x, torch.ones(2, device="meta")), same(torch.nn.Parameter(x), x)
+    pin = importlib.import_module(f"{torch.__name__}.utils.data._utils.pin_memory").pin_memory
+    yield "nothing to pin", pin([1, "a", {"b": 2.0}]), pin((1, None))

@@ -7,7 +7,8 @@ raises NotImplementedError.
 import re as _re
 
 from .._core import publish as _publish
-from . import errors, symbolic_helper
+from . import errors as errors
+from . import symbolic_helper as symbolic_helper
 from .errors import OnnxExporterError
 
 __all__ = ["OnnxExporterError", "is_in_onnx_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
