@@ -77,3 +77,25 @@ def _(torch):
         optimizer.step()
         losses.append(loss.item())
     yield "losses", type(loss).__name__, torch.tensor(losses), [type(p.grad).__name__ for p in net.parameters()]
+
+
+@case("subclasses_in_modules.names_of_attributes")
+def _(torch):
+    name, T = torch.overrides.resolve_name, torch.Tensor
+    for attribute in ("shape", "grad", "T", "dtype", "data", "requires_grad", "is_leaf", "device", "real"):
+        yield attribute, name(getattr(T, attribute).__get__)
+    yield "written", name(T.grad.__set__), name(T.data.__set__), name(T.requires_grad.__set__)
+    yield "functions", name(torch.einsum), name(torch.split), name(torch.norm), name(torch.add), name(T.add), name(torch.nn.functional.relu), name(len)
+
+    seen = []
+
+    class Asked(T):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(name(func))
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = torch.ones(2, 2).as_subclass(Asked)
+    told = x.shape, x.dtype, x.grad, x.T, x.device, x.requires_grad
+    x.grad = torch.ones(2, 2)
+    yield "asked", seen, len(told)
