@@ -63,3 +63,39 @@ def _(torch):
     yield "data", same(x, torch.ones(3).double()), same(x, torch.ones(2, device="meta")), same(torch.nn.Parameter(x), x)
     pin = importlib.import_module(f"{torch.__name__}.utils.data._utils.pin_memory").pin_memory
     yield "nothing to pin", pin([1, "a", {"b": 2.0}]), pin((1, None))
+
+
+@case("libraries_import.older_amp")
+def _(torch):
+    root = f"{torch.__name__}.cuda.amp"
+    modes, scaler, common = (importlib.import_module(f"{root}.{name}") for name in ("autocast_mode", "grad_scaler", "common"))
+    old = importlib.import_module(root)
+    yield "same", modes.autocast is old.autocast, scaler.GradScaler is old.GradScaler, modes.custom_fwd is old.custom_fwd, sorted(old.__all__)
+    yield "where", [c.__module__.partition(".")[2] for c in (old.autocast, old.GradScaler)]
+    yield "available", common.amp_definitely_not_available() is not torch.cuda.is_available()
+
+
+@case("libraries_import.nodes_of_adaptive_log_softmax")
+def _(torch):
+    def walk(node, depth=0):
+        if node is None or depth > 7:
+            return []
+        return [(depth, node.name()), *[line for n, _ in node.next_functions for line in walk(n, depth + 1)]]
+
+    for targets in ([0, 3, 5], [0, 1, 0], [5, 5, 4], 3):
+        torch.manual_seed(0)
+        layer = torch.nn.AdaptiveLogSoftmaxWithLoss(8, 6, [2, 4], div_value=2.0)
+        x = torch.linspace(-1, 1, 24).reshape(3, 8)
+        x = (x if isinstance(targets, list) else x[0]).clone().requires_grad_()
+        out = layer(x, torch.tensor(targets))
+        out.loss.backward()
+        yield str(targets), out.output, out.loss, x.grad, walk(out.output.grad_fn), [p.grad is None for p in layer.parameters()]
+
+
+@case("libraries_import.nodes_of_a_correlation_transform")
+def _(torch):
+    transform = torch.distributions.transforms.CorrCholeskyTransform()
+    x = torch.tensor([0.3, -0.2, 0.5], requires_grad=True)
+    density = transform.log_abs_det_jacobian(x, transform(x))
+    density.backward()
+    yield "density", density, x.grad, density.grad_fn.name(), [n.name() for n, _ in density.grad_fn.next_functions]
