@@ -99,3 +99,29 @@ def _(torch):
     told = x.shape, x.dtype, x.grad, x.T, x.device, x.requires_grad
     x.grad = torch.ones(2, 2)
     yield "asked", seen, len(told)
+
+
+@case("subclasses_in_modules.gradients_elsewhere")
+def _(torch):
+    class Around(torch.nn.Parameter):
+        """A parameter whose numbers, and gradient, belong to another tensor."""
+
+        def __new__(cls, inner):
+            return super().__new__(cls)
+
+        def __init__(self, inner):
+            self.inner = inner
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func(*[a.inner if type(a) is cls else a for a in args], **(kwargs or {}))
+
+    for to_none in (True, False):
+        inner, plain = torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.ones(2))
+        around = Around(inner)
+        optimizer, seen = torch.optim.SGD([around, plain], 0.1), []
+        for _ in range(2):
+            optimizer.zero_grad(set_to_none=to_none)
+            (around * plain * 3).sum().backward()
+            seen.append(around.grad.clone())
+        yield f"to none {to_none}", seen, inner.grad, plain.grad
