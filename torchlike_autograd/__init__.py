@@ -9,11 +9,13 @@
 Calls are recorded and run as compiled JAX programs when something is looked at; `stats()` shows what happened.
 """
 
+import importlib
 import sys
 
 from ._api import *  # noqa: F403
 from ._api import __version__ as __version__
 from ._api import _assert as _assert
+from ._api import _has_compatible_shallow_copy_type as _has_compatible_shallow_copy_type
 from ._checks import _check as _check
 from ._checks import _check_index as _check_index
 from ._checks import _check_is_size as _check_is_size
@@ -29,6 +31,8 @@ from ._core.publish import load_all as _load_all
 def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
+    if name in ("ao", "quantization"):  # seldom asked for: imported then
+        return importlib.import_module(f"{__name__}.{name}")
     found = _load_all().get(f"torch.{name}")  # operators that torch publishes with an underscore
     if found is not None:
         return found

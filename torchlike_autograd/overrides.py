@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 
+from . import functional as _functional
 from ._core import overriding as _overriding
 from ._core import publish as _publish
 from ._core.overriding_modes import enter as _enter
@@ -71,8 +72,14 @@ def _get_current_function_mode_stack():
 
 
 def resolve_name(f):
-    """The dotted name of a function or method of torch, or None."""
-    return _overriding.PATHS.get(id(f)) or _overriding.path_in(Tensor, f, "torch.Tensor")
+    """The dotted name of a function, a method or an attribute's `__get__` or `__set__` of torch, or None."""
+    attribute = getattr(f, "__self__", None) if getattr(f, "__name__", None) in ("__get__", "__set__") else None
+    if attribute is not None:
+        path = _overriding.path_in(Tensor, attribute, "torch.Tensor")
+        return path and f"{path}.{f.__name__}"
+    path = _overriding.PATHS.get(id(f)) or _overriding.path_in(Tensor, f, "torch.Tensor")
+    home, _, name = (path or "").rpartition(".")
+    return f"torch.functional.{name}" if home == "torch" and name in _functional.__all__ else path
 
 
 def wrap_torch_function(dispatcher):

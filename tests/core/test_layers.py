@@ -21,7 +21,7 @@ LAYERS = [
      "fx/", "hub", "jit/", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn/", "onnx/",
      "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types", "serialization", "signal/", "special", "storage", "testing/",
      "torch_version", "types", "utils/data/", "utils/model_zoo", "version", "xpu"),
-    ("dropin", "interop", "visualize", "_drawing/", "distributed/"),
+    ("ao/", "dropin", "interop", "quantization/", "utils/tensorboard/", "visualize", "_drawing/", "distributed/"),
     ("dialects/",),
     ("_api", "_prims_common/", "nn/attention/block_mask", "nn/attention/flex_attention", "__init__", "__main__"),
 ]

@@ -194,10 +194,10 @@ def python_call(public, body, args, kwargs):
 
 
 def hand_over(public, relevant, args, kwargs):
-    """The answer of a mode or of the relevant arguments, whose types are all told; TypeError where all decline."""
+    """The answer of a mode or of the relevant arguments, whose types are all told but for those that are never asked; TypeError where all decline."""
     types, found = [], []
     for x in relevant:
-        if hasattr(type(x), "__torch_function__") and type(x) not in types:
+        if getattr(type(x), "__torch_function__", disabled_impl) is not disabled_impl and type(x) not in types:
             at = next((i for i, y in enumerate(types) if issubclass(type(x), y)), len(types))
             types.insert(at, type(x))
             found.insert(at, x)

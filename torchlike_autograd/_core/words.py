@@ -123,7 +123,9 @@ _FITS = {
 
 
 def _fits(p, x, name):
-    if x is None and (p.default == "None" or (p.word == "tuple of ints" and p.name == "dim" and name not in _NO_NONE) or (name, p.name) == ("random_", "to")):
+    # every generator may be None, also one that is written without a default
+    if x is None and (p.default == "None" or p.word == "torch.Generator" or (p.word == "tuple of ints" and p.name == "dim" and name not in _NO_NONE)
+                      or (name, p.name) == ("random_", "to")):
         return True
     if p.name in _NO_ONE_INT.get(name, ()) and not isinstance(x, (list, tuple)):
         return False

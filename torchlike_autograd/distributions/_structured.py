@@ -116,7 +116,7 @@ class CorrCholeskyTransform(Transform):
     def log_abs_det_jacobian(self, x, y, intermediates=None):
         """The shares of the sticks, and the slopes of tanh; `intermediates` is not looked at."""
         rest = tril_matrix_to_vec(1 - (y * y).cumsum(dim=-1), diag=-2)
-        return 0.5 * rest.log().sum(-1) - 2 * (x + F.softplus(-2 * x) - math.log(2.0)).sum(dim=-1)
+        return 0.5 * rest.log().sum(-1) + -2 * (x + F.softplus(-2 * x) - math.log(2.0)).sum(dim=-1)
 
     def forward_shape(self, shape):
         n = _with_dims(shape, 1)[-1]

@@ -15,6 +15,7 @@ from .._core.saying import warn
 from .._core.spread import spread_as
 from .._tensor import Tensor, wrap
 from ..autograd.grad_mode import enable_grad, no_grad
+from ..nn.parameter import Parameter
 from ._written import *  # noqa: F403
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
@@ -166,12 +167,15 @@ class Optimizer:
         """Drop the gradients, or fill them with zeros."""
         for group in self.param_groups:
             for p in group["params"]:
-                if set_to_none:
-                    leaf = p._leaf
-                    if leaf is not None and leaf.grad is not None:
+                own = type(p) is Parameter or type(p) is Tensor  # another class may say where its gradient is
+                if not set_to_none:
+                    if (grad := p._grad if own else p.grad) is not None:
+                        _zeroed(grad)
+                elif not own:
+                    if p.grad is not None:
                         p.grad = None
-                elif p._grad is not None:
-                    _zeroed(p._grad)
+                elif (leaf := p._leaf) is not None and leaf.grad is not None:
+                    p.grad = None
 
     # Groups
 

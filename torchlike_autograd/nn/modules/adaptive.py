@@ -6,7 +6,6 @@ import itertools
 from collections import namedtuple
 
 from ..._core.composite import named
-from ..._functions.create import zeros_like
 from .. import functional as F
 from .container import ModuleList, Sequential
 from .linear import Linear
@@ -65,19 +64,20 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError(f"Target values should be in [0, {self.n_classes - 1}], but values in range [{target.min().item()}, {target.max().item()}] "
                                "were found. ")
         head = F.log_softmax(self.head(input), dim=1)
-        output = zeros_like(head[:, 0])
+        output, column = input.new_zeros(target.size(0)), target.new_empty(target.size(0))
         bounds = [0, *self.cutoffs]
         for i, (low, high) in enumerate(itertools.pairwise(bounds)):
-            rows = ((target >= low) & (target < high)).nonzero().squeeze(1)
+            mask = (target >= low) & (target < high)
+            rows = mask.nonzero().squeeze(1)
             if rows.numel() == 0:
                 continue
             if i == 0:
-                found = head.index_select(0, rows).gather(1, target.index_select(0, rows).unsqueeze(1))
-            else:
-                inside = F.log_softmax(self.tail[i - 1](input.index_select(0, rows)), dim=1)
-                found = inside.gather(1, (target.index_select(0, rows) - low).unsqueeze(1)) + head.index_select(0, rows)[
-                    :, self.shortlist_size + i - 1:self.shortlist_size + i]
-            output = output.index_add(0, rows, found.squeeze(1))
+                column.index_copy_(0, rows, target[mask])
+                continue
+            inside = F.log_softmax(self.tail[i - 1](input.index_select(0, rows)), dim=1)
+            column.index_fill_(0, rows, self.shortlist_size + i - 1)
+            output.index_copy_(0, rows, inside.gather(1, (target[mask] - low).unsqueeze(1)).squeeze(1))
+        output += head.gather(1, column.unsqueeze(1)).squeeze()
         loss = (-output).mean()
         return _ASMoutput(output.squeeze(0) if single else output, loss)
 

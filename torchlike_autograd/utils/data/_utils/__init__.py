@@ -1,3 +1,3 @@
-"""torch.utils.data._utils (layer 8): where programs find `collate`."""
+"""torch.utils.data._utils (layer 8): where programs find `collate` and `pin_memory`."""
 
-from . import collate  # noqa: F401
+from . import collate, pin_memory  # noqa: F401

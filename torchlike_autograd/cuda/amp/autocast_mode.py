@@ -1,11 +1,11 @@
-"""torch.cuda.amp (layer 8): the older names."""
+"""torch.cuda.amp.autocast_mode (layer 8): the older names."""
 
 from __future__ import annotations
 
-from .. import amp as _amp
-from .._core.saying import warn as _warn
+from ... import amp as _amp
+from ..._core.saying import warn as _warn
 
-__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+__all__ = ["autocast", "custom_bwd", "custom_fwd"]
 
 
 class autocast(_amp.autocast):
@@ -14,14 +14,6 @@ class autocast(_amp.autocast):
     def __init__(self, enabled=True, dtype=None, cache_enabled=True):
         _warn("`torch.cuda.amp.autocast(args...)` is deprecated. Please use `torch.amp.autocast('cuda', args...)` instead.", FutureWarning)
         super().__init__("cuda", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
-
-
-class GradScaler(_amp.GradScaler):
-    """torch.amp.GradScaler("cuda")."""
-
-    def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
-        _warn("`torch.cuda.amp.GradScaler(args...)` is deprecated. Please use `torch.amp.GradScaler('cuda', args...)` instead.", FutureWarning)
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
 
 
 def custom_fwd(fwd=None, *, cast_inputs=None):
