@@ -357,13 +357,16 @@ def _no_bools(types, _, __):
         raise RuntimeError(BOOL_MINUS)
 
 
-@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.FLOAT,
+@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.RESULT,
     **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=_no_bools,
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])
 def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
-    """The p-norm of x1 - x2 + eps over the last dim."""
-    away = x1 - x2 + eps
+    """The p-norm of x1 - x2 + eps over the last dim; integers are subtracted as such."""
+    away = x1 - x2
+    if type_of(away).category < dtypes.FLOAT:
+        away = away.astype(default_dtype().np)
+    away = away + eps.astype(away.dtype)
     return norm_of(away, p, (away.ndim - 1,) if away.ndim else (), keepdim)
 
 
