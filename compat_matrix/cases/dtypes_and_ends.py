@@ -104,3 +104,12 @@ def _(torch):
             x, y = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)
             first = torch.autograd.grad(f(x, y), [x, y], create_graph=True)
             yield f"{name} {a} {b}", torch.autograd.grad(first[1], [x, y], allow_unused=True)
+
+
+@case("dtypes_and_ends.numbers by their bits")
+def _(torch):
+    for kind in ("float16", "bfloat16", "float32", "float64"):
+        x = torch.tensor(6.0, dtype=getattr(torch, kind))
+        yield f"{kind} frexp", [[p.float().tolist(), list(p.detach().float().numpy().shape)] for p in torch.frexp(x)]
+        y = torch.nextafter(x, -x)
+        yield f"{kind} nextafter", [y.tolist(), list(y.float().numpy().shape)]

@@ -442,7 +442,7 @@ def _bitcast(params, eqn):
     dtype = np.dtype(params["new_dtype"])
     if dtype.itemsize != np.dtype(eqn.invars[0].aval.dtype).itemsize:
         raise Unsupported
-    return lambda x: np.ascontiguousarray(x).view(dtype)
+    return lambda x: np.ascontiguousarray(x).view(dtype).reshape(np.shape(x))  # made contiguous, a number becomes a row
 
 
 def _iota(params, eqn):
