@@ -113,3 +113,14 @@ def _(torch):
         yield f"{kind} frexp", [[p.float().tolist(), list(p.detach().float().numpy().shape)] for p in torch.frexp(x)]
         y = torch.nextafter(x, -x)
         yield f"{kind} nextafter", [y.tolist(), list(y.float().numpy().shape)]
+
+
+@case("dtypes_and_ends.second derivative of soft_margin_loss")
+def _(torch):
+    for kind in ("float64", "float32", "bfloat16"):
+        x = torch.tensor([-9.0, -2.5, -0.75, 0.5, 1.75, 6.0, 30.0], dtype=getattr(torch, kind), requires_grad=True)
+        y = torch.tensor([1.0, -1.0, 3.0, 3.0, -1.0, 1.0, -3.0], dtype=x.dtype)
+        for reduction in ("none", "mean"):
+            loss = torch.nn.functional.soft_margin_loss(x, y, reduction=reduction)
+            first, = torch.autograd.grad(loss.sum(), x, create_graph=True)
+            yield f"{kind} {reduction}", [loss.detach(), first.detach(), *torch.autograd.grad(first.sum(), x)]

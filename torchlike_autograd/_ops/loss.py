@@ -88,7 +88,31 @@ def _check_soft_margin(types, result, statics):
     samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
 def soft_margin_loss(self, target, *, reduction=1):
     """log(1 + exp(-target * self)), by that formula."""
-    return reduced(jnp.log1p(jnp.exp(-target * self)), reduction)
+    return reduced(_soft_margin(self, target), reduction)
+
+
+@jax.custom_jvp
+def _soft_margin(x, y):
+    """Step by step in the dtype of the input, as torch's gradient and its derivative are: those of the formula would lose digits."""
+    return jnp.log1p(jnp.exp(-y * x))
+
+
+@jax.custom_jvp
+def _soft_margin_slope(x, y):
+    z = jnp.exp(-y * x)
+    return -y * z / (1 + z)
+
+
+@_soft_margin.defjvp
+def _(primals, tangents):
+    return _soft_margin(*primals), tangents[0] * _soft_margin_slope(*primals)
+
+
+@_soft_margin_slope.defjvp
+def _(primals, tangents):
+    x, y = primals
+    z = jnp.exp(-y * x)
+    return _soft_margin_slope(x, y), tangents[0] * (y * y * z / ((1 + z) * (1 + z)))
 
 
 # Probabilities
