@@ -124,3 +124,21 @@ def _(torch):
             loss = torch.nn.functional.soft_margin_loss(x, y, reduction=reduction)
             first, = torch.autograd.grad(loss.sum(), x, create_graph=True)
             yield f"{kind} {reduction}", [loss.detach(), first.detach(), *torch.autograd.grad(first.sum(), x)]
+
+
+@case("dtypes_and_ends.digits of sums")
+def _(torch):
+    """How many units of the last place sums of many are away from those in double precision: few, whichever dim."""
+    for shape, dim in (((1000, 40), 0), ((2, 1000, 7), 1), ((50000, 2), 0), ((2, 50000), 1), ((200, 5, 200), (0, 2)), ((3, 200, 2), 1)):
+        n = 1
+        for s in shape:
+            n *= s
+        exact = 1000 + (torch.arange(n, dtype=torch.float64).reshape(shape) * 0.37 % 1).float().double()
+        x = exact.float()
+        exact = x.double()
+        for name in ("sum", "mean", "cumsum", "nansum", "trapezoid"):
+            if name in ("cumsum", "trapezoid") and isinstance(dim, tuple):
+                continue
+            f = (lambda t: torch.trapezoid(t, dim=dim)) if name == "trapezoid" else (lambda t, name=name: getattr(t, name)(dim))
+            away = (f(x).double() / f(exact) - 1).abs().max().item() * 2**24
+            yield f"{shape} {dim} {name}", away < 8
