@@ -129,7 +129,7 @@ def _(torch):
 @case("dtypes_and_ends.digits of sums")
 def _(torch):
     """How many units of the last place sums of many are away from those in double precision: few, whichever dim."""
-    for shape, dim in (((1000, 40), 0), ((2, 1000, 7), 1), ((50000, 2), 0), ((2, 50000), 1), ((200, 5, 200), (0, 2)), ((3, 200, 2), 1)):
+    for shape, dim in (((1000, 40), 0), ((2, 1000, 7), 1), ((50000, 2), 0), ((2, 50000), 1), ((3, 200, 2), 1)):
         n = 1
         for s in shape:
             n *= s
@@ -137,8 +137,6 @@ def _(torch):
         x = exact.float()
         exact = x.double()
         for name in ("sum", "mean", "cumsum", "nansum", "trapezoid"):
-            if name in ("cumsum", "trapezoid") and isinstance(dim, tuple):
-                continue
             f = (lambda t: torch.trapezoid(t, dim=dim)) if name == "trapezoid" else (lambda t, name=name: getattr(t, name)(dim))
             away = (f(x).double() / f(exact) - 1).abs().max().item() * 2**24
             yield f"{shape} {dim} {name}", away < 8
