@@ -306,13 +306,14 @@ _FEW, _MANY = 64, 1 << 16
 
 
 def _sum(params, eqn):
-    """NumPy adds in pairs along the last dims only, along others one by one: few floats, or in double precision, or not here."""
+    """NumPy adds in pairs along the last dims only, along others one by one: few floats, or in double precision, and many not here."""
     shape, axes, dtype = eqn.invars[0].aval.shape, tuple(params["axes"]), np.dtype(eqn.outvars[0].aval.dtype)
     if dtype.kind not in "fc" or sorted(axes) == list(range(len(shape)))[len(shape) - len(axes):] or math.prod(shape[i] for i in axes) <= _FEW:
         return _reduce(np.add.reduce)(params, eqn)
-    if dtype.name not in _DOUBLED or math.prod(shape) > _MANY:
+    if math.prod(shape) > _MANY:
         raise Unsupported
-    return lambda x: np.add.reduce(x, axis=axes, dtype=_DOUBLED[dtype.name]).astype(dtype)
+    wide = _DOUBLED.get(dtype.name, dtype)
+    return lambda x: np.add.reduce(x, axis=axes, dtype=wide).astype(dtype, copy=False)
 
 
 _DOUBLED = {"float32": np.float64, "complex64": np.complex128}
