@@ -302,6 +302,23 @@ def _reduce(f):
     return make
 
 
+_FEW, _MANY = 64, 1 << 16
+
+
+def _sum(params, eqn):
+    """NumPy adds in pairs along the last dims only, along others one by one: few floats, or in double precision, and many not here."""
+    shape, axes, dtype = eqn.invars[0].aval.shape, tuple(params["axes"]), np.dtype(eqn.outvars[0].aval.dtype)
+    if dtype.kind not in "fc" or sorted(axes) == list(range(len(shape)))[len(shape) - len(axes):] or math.prod(shape[i] for i in axes) <= _FEW:
+        return _reduce(np.add.reduce)(params, eqn)
+    if math.prod(shape) > _MANY:
+        raise Unsupported
+    wide = _DOUBLED.get(dtype.name, dtype)
+    return lambda x: np.add.reduce(x, axis=axes, dtype=wide).astype(dtype, copy=False)
+
+
+_DOUBLED = {"float32": np.float64, "complex64": np.complex128}
+
+
 def _reduce_order(f):
     def make(params, eqn):
         axes = tuple(params["axes"])
@@ -442,7 +459,7 @@ def _bitcast(params, eqn):
     dtype = np.dtype(params["new_dtype"])
     if dtype.itemsize != np.dtype(eqn.invars[0].aval.dtype).itemsize:
         raise Unsupported
-    return lambda x: np.ascontiguousarray(x).view(dtype)
+    return lambda x: np.ascontiguousarray(x).view(dtype).reshape(np.shape(x))  # made contiguous, a number becomes a row
 
 
 def _iota(params, eqn):
@@ -455,10 +472,10 @@ def _iota(params, eqn):
 
 def _cumulative(f):
     def make(params, eqn):
-        axis, back = params["axis"], params["reverse"]
+        axis, back, wide = params["axis"], params["reverse"], _DOUBLED.get(eqn.outvars[0].aval.dtype.name)
         if not back:
-            return lambda x: f(x, axis=axis).astype(x.dtype)
-        return lambda x: np.flip(f(np.flip(x, axis), axis=axis), axis).astype(x.dtype)
+            return lambda x: f(x, axis=axis, dtype=wide).astype(x.dtype)
+        return lambda x: np.flip(f(np.flip(x, axis), axis=axis, dtype=wide), axis).astype(x.dtype)
 
     return make
 
@@ -495,7 +512,7 @@ def _reshape(params, eqn):
 
 
 MADE = {
-    "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _reduce(np.add.reduce),
+    "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _sum,
     "reduce_prod": _reduce(np.multiply.reduce), "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce),
     "reduce_and": _reduce(np.logical_and.reduce), "reduce_or": _reduce(np.logical_or.reduce),
     "dot_general": _dot_general, "slice": _slice, "pad": _pad,

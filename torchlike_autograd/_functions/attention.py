@@ -12,6 +12,7 @@ from .._core.record import thread
 from .._ops import attention as _attention_ops
 from .._tensor import Tensor, from_array
 from .arguments import no_tensor
+from .convert import cast
 from .loss import code_of, reduce_by
 from .matmul import matmul as _matmul
 
@@ -58,7 +59,12 @@ def _fused(query, key, value, mask, dropout_p, gqa):
 
 
 def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
-    """torch's composition of simpler operators."""
+    """torch's composition of simpler operators, in single precision for those of half."""
+    own = query.dtype
+    if own in (dtypes.float16, dtypes.bfloat16):
+        query, key, value = (cast(x, dtypes.float32) for x in (query, key, value))
+        if mask is not None and mask.dtype.category == dtypes.FLOAT:
+            mask = cast(mask, dtypes.float32)
     factor = math.sqrt(1.0 / math.sqrt(query.shape[-1]) if scale is None else scale)
     query = _mul(query, factor)
     if is_causal:
@@ -69,6 +75,8 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
     if gqa:
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
     scores = _matmul(query, _mul(key.transpose(-2, -1), factor))
+    if own.is_complex:
+        raise NotImplementedError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{own.char_name}'")
     if mask is not None:
         if mask.dtype is dtypes.bool_:
             mask = from_array(np.zeros((), query.dtype.np), query.dtype, like=query).masked_fill(mask.logical_not(), -math.inf)
@@ -76,7 +84,7 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
     weights = named("_safe_softmax")(scores, -1) if mask is not None else named("_softmax")(scores, -1)
     if dropout_p:
         weights = COMPOSITES["torch.dropout"](weights, dropout_p, True)
-    return _matmul(weights, value)
+    return cast(_matmul(weights, value), own)
 
 
 @composite("torch.nn.functional.scaled_dot_product_attention", "torch._C._nn.scaled_dot_product_attention")

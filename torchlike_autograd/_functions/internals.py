@@ -125,9 +125,16 @@ def unsafe_masked_index_put_accumulate(self, mask, indices, values):
 
 # Backward functions that are public
 
+def _refuse_integers(name, grad, dim):
+    if grad.dtype.category < dtypes.FLOAT:
+        last = "_lastdim" if grad.ndim == 0 or wrap_dim(dim, grad.ndim) == grad.ndim - 1 else ""
+        raise NotImplementedError(f"\"{name}_backward{last}_kernel_impl\" not implemented for '{grad.dtype.char_name}'")
+
+
 @composite("torch._softmax_backward_data")
 def softmax_backward_data(grad_output, output, dim, input_dtype):
     """The gradient of a softmax by its output."""
+    _refuse_integers("softmax", grad_output, dim)
     weighted = _mul(grad_output, output)
     return cast(weighted - _mul(output, _sum(weighted, dim, True)), input_dtype)
 
@@ -135,6 +142,7 @@ def softmax_backward_data(grad_output, output, dim, input_dtype):
 @composite("torch._log_softmax_backward_data")
 def log_softmax_backward_data(grad_output, output, dim, input_dtype):
     """The gradient of a log_softmax by its output."""
+    _refuse_integers("log_softmax", grad_output, dim)
     return cast(grad_output - _mul(output.exp(), _sum(grad_output, dim, True)), input_dtype)
 
 

@@ -316,6 +316,8 @@ def kl_div_(input, target, reduction=0, *, log_target=False):
         raise no_tensor("kl_div", input=input, target=target)
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
+    if min(input.dtype.category, target.dtype.category) < dtypes.FLOAT:
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         return reduce_by(_mul(_exp(target), _sub(target, input)), reduction)
     return reduce_by(_sub(named("xlogy")(target, target), _mul(target, input)), reduction)

@@ -7,7 +7,7 @@ from .._core.shapes import broadcast
 from .._ops import loss as _loss_ops
 from .._tensor import Tensor
 from .arguments import no_tensor
-from .create import result_type
+from .create import full_like, result_type
 from .loss import CODES, code_of, legacy_reduction, reduce_by, shown
 
 _ops = _loss_ops
@@ -20,8 +20,9 @@ def hinge_embedding_loss_(input, target, margin=1.0, reduction=0):
     """input where the target is 1, max(0, margin - input) where it is -1."""
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         raise no_tensor("hinge_embedding_loss", input=input, target=target)
-    zero = 0.0
-    far = _where(named("ne")(target, 1), _clamp_min(named("rsub")(input, margin), 0), zero)
+    zero = full_like(input, 0)
+    # torch 2.13: the margin takes the dtype of the input first, and integers stay integers
+    far = _where(named("ne")(target, 1), _clamp_min(_sub(full_like(input, margin), input), 0), zero)
     return reduce_by(_add(far, _where(named("ne")(target, -1), input, zero)), reduction)
 
 

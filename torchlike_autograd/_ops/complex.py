@@ -7,6 +7,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
+from .._core import dtypes
 from .conventions import aligned, char_name, flat, magnitude, partials, signum
 from .registry import SMOOTH, Promote, at, call, fails, op, real
 
@@ -89,6 +90,7 @@ def _joined_layout(shape, strides, offset):
 def view_as_complex(self):
     """A last dim of 2 as complex numbers."""
     if self.dtype not in (jnp.float32, jnp.float64):
+        _refuse_half_complex(self.dtype == jnp.float16)
         raise RuntimeError(f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: {char_name(self)}")
     if self.ndim == 0:
         raise RuntimeError("Input tensor must have one or more dimensions")
@@ -106,12 +108,18 @@ _PARTS = {"method": False, "inplace": False, "kinks": SMOOTH, "samples": [call(r
                            "Expected both inputs to be Half, Float or Double tensors but got Long and Long")]}
 
 
+def _refuse_half_complex(asked):
+    """torch answers with complex32 there; the dtype says that there are no tensors of it."""
+    return dtypes.SMALL["complex32"].np if asked else None
+
+
 def _float_parts(first, second, kernel):
     if not {char_name(first), char_name(second)} <= {"Half", "Float", "Double"}:
         raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {char_name(first)} and {char_name(second)}")
     if first.dtype != second.dtype:
         raise RuntimeError(f"Expected object of scalar type {char_name(first)} but got scalar type {char_name(second)} for second argument")
     if first.dtype == jnp.float16:
+        _refuse_half_complex(kernel == "complex_cpu")
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Half'")
     return jnp.broadcast_arrays(*aligned(first, second))
 

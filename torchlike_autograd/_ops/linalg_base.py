@@ -81,9 +81,9 @@ def check_float(name, x, low=True):
 
 
 def check_kernel(kernel, x, nothing=False):
-    """Refuse dtypes that LAPACK does not take; nothing: it is not asked about half precision without elements."""
+    """Refuse dtypes that LAPACK does not take; nothing: it is not asked about those without elements."""
     own = type_of(x)
-    if own.category < FLOAT or (own in _HALVES and (x.size or not nothing)):
+    if (own.category < FLOAT or own in _HALVES) and (x.size or not nothing):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{own.char_name}'")
 
 

@@ -88,7 +88,31 @@ def _check_soft_margin(types, result, statics):
     samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
 def soft_margin_loss(self, target, *, reduction=1):
     """log(1 + exp(-target * self)), by that formula."""
-    return reduced(jnp.log1p(jnp.exp(-target * self)), reduction)
+    return reduced(_soft_margin(self, target), reduction)
+
+
+@jax.custom_jvp
+def _soft_margin(x, y):
+    """Step by step in the dtype of the input, as torch's gradient and its derivative are: those of the formula would lose digits."""
+    return jnp.log1p(jnp.exp(-y * x))
+
+
+@jax.custom_jvp
+def _soft_margin_slope(x, y):
+    z = jnp.exp(-y * x)
+    return -y * z / (1 + z)
+
+
+@_soft_margin.defjvp
+def _(primals, tangents):
+    return _soft_margin(*primals), tangents[0] * _soft_margin_slope(*primals)
+
+
+@_soft_margin_slope.defjvp
+def _(primals, tangents):
+    x, y = primals
+    z = jnp.exp(-y * x)
+    return _soft_margin_slope(x, y), tangents[0] * (y * y * z / ((1 + z) * (1 + z)))
 
 
 # Probabilities
@@ -357,13 +381,16 @@ def _no_bools(types, _, __):
         raise RuntimeError(BOOL_MINUS)
 
 
-@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.FLOAT,
+@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.RESULT,
     **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=_no_bools,
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])
 def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
-    """The p-norm of x1 - x2 + eps over the last dim."""
-    away = x1 - x2 + eps
+    """The p-norm of x1 - x2 + eps over the last dim; integers are subtracted as such."""
+    away = x1 - x2
+    if type_of(away).category < dtypes.FLOAT:
+        away = away.astype(default_dtype().np)
+    away = away + eps.astype(away.dtype)
     return norm_of(away, p, (away.ndim - 1,) if away.ndim else (), keepdim)
 
 

@@ -11,12 +11,14 @@ from jax.lax import Precision
 
 from .._core import dtypes, shapes
 from .._core.shapes import reduce_dims
-from .conventions import BOOL_MINUS, always, char_name, fixed_power, magnitude, partials, signum, wide
+from .conventions import BOOL_MINUS, always, char_name, fixed_power, magnitude, partials, signum, straight, wide
+from .quotients import quotient
 from .ranks import extreme
 from .reduce import total, type_of
 from .registry import Promote, at, call, fails, op, real
 
 _INF = float("inf")
+_TWICE = {"float32": "float64", "complex64": "complex128"}
 
 
 def norm_gradient(order):
@@ -42,11 +44,11 @@ def _all(axes, ndim):
     return range(ndim) if axes is None else [a % ndim for a in axes]
 
 
-def _value(x, p, axes, keepdims):
+def _value(x, p, axes, keepdims, alone=True):
     if p == 0:
         return total((x != 0).astype(jnp.finfo(x.dtype).dtype), axes, keepdims)
     size = jnp.abs(x)
-    if all(x.shape[a] == 1 for a in _all(axes, x.ndim)):            # nothing to add up: no square that overflows or vanishes
+    if alone and all(x.shape[a] == 1 for a in _all(axes, x.ndim)):  # nothing to add up: no square that overflows or vanishes
         return total(size, axes, keepdims)
     if p == _INF:
         return extreme(size, axes, keepdims, True)
@@ -72,7 +74,7 @@ def _slope(x, norm, p, axes):
         return signum(x)
     wide_norm = norm.astype(x.dtype)
     if p == 2:
-        return jnp.where(norm == 0, 0, x / wide_norm)
+        return jnp.where(norm == 0, 0, quotient(x, wide_norm))
     size = magnitude(x)
     if math.isinf(p):
         mask = (size == norm) | jnp.isnan(size)
@@ -169,7 +171,7 @@ def _pairs(x1, x2, p):
 
     @partials(lambda t, out, d: total(_pair_slope(d, out[..., None], p) * t, (d.ndim - 1,)))
     def norms(d):
-        return _value(d, p, (d.ndim - 1,), False)
+        return _value(d, p, (d.ndim - 1,), False, alone=False)
 
     left, right = x1[..., :, None, :], x2[..., None, :, :]
     if x1.shape[-1] == 0:
@@ -224,7 +226,7 @@ def _pdist_forward(self, *, p=2):
 
     @partials(lambda t, out, d: total(_pair_slope(d, out[..., None], p) * t, (1,)))
     def norms(d):
-        return _value(d, p, (1,), False)
+        return _value(d, p, (1,), False, alone=False)
 
     return norms(self[left] - self[right])
 
@@ -248,11 +250,18 @@ def renorm(self, *, p, dim, maxnorm):
     axis = shapes.wrap_dim(dim, self.ndim)
     check_norm_type("linalg.vector_norm", type_of(self), None)
     x = wide(self)
+    out = _shortened(x, axis, p, maxnorm)
+    if self.dtype.name in _TWICE:                                             # torch 2.13: the gradient is computed in double precision, the value is not
+        out = straight(out, _shortened(self.astype(_TWICE[self.dtype.name]), axis, p, maxnorm).astype(x.dtype))
+    return out.astype(self.dtype)
+
+
+def _shortened(x, axis, p, maxnorm):
     axes = tuple(d for d in range(x.ndim) if d != axis)
     lost = jnp.isnan(_value(lax.stop_gradient(x), p, axes, True))            # a norm that is NaN is not above: its row passes, its gradient too
     norm = norm_of(jnp.where(lost, 0, x), p, axes, True)
     most = maxnorm.astype(norm.dtype)
-    return jnp.where(norm > most, x * (most / (norm + 1e-7)).astype(x.dtype), x).astype(self.dtype)
+    return jnp.where(norm > most, x * (most / (norm + 1e-7)).astype(x.dtype), x)
 
 
 def aligned_batches(x1, x2):

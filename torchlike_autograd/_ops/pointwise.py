@@ -434,7 +434,7 @@ def atan2(self, other):
     return _direction(only("atan2_cpu", self, "f"), other)
 
 
-@partials(lambda t, out, x, y: t * (x / out), lambda t, out, x, y: t * (y / out))
+@partials(lambda t, out, x, y: t * quotient(x, out), lambda t, out, x, y: t * quotient(y, out))
 def _length(x, y):
     return jnp.hypot(x, y)
 
@@ -492,7 +492,7 @@ def _x_log_number(x, y):
     return _x_log_y_value(x, y)
 
 
-@partials(lambda t, out, x, y: unless((x == 0) & (y <= 0), t, jnp.log(y)), lambda t, out, x, y: t * x / y)
+@partials(lambda t, out, x, y: unless((x == 0) & (y <= 0), t, jnp.log(y)), lambda t, out, x, y: t * quotient(x, y))
 def _x_log_y(x, y):
     return _x_log_y_value(x, y)
 

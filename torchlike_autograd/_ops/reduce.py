@@ -198,18 +198,32 @@ def _squares(x):
     return jnp.real(x) ** 2 + jnp.imag(x) ** 2 if jnp.iscomplexobj(x) else x * x
 
 
-@partial(jax.custom_jvp, nondiff_argnums=(3, 4))
-def _variance(x, freedom, steep, axes, keepdims):
-    """The squares over `freedom`; their gradient is over `steep`."""
-    away = x - average(x, axes, True)
-    return total(_squares(away), axes, keepdims) / jnp.maximum(freedom, jnp.zeros_like(freedom))
+@partial(jax.custom_jvp, nondiff_argnums=(3, 4, 5))
+def _variance(x, freedom, steep, axes, keepdims, rooted):
+    """The squares over `freedom`, or their root; their gradient is over `steep`."""
+    freedom = jnp.maximum(freedom, jnp.zeros_like(freedom))
+    out = _spread(x, freedom, axes, keepdims)
+    if x.dtype != jnp.float32:
+        return jnp.sqrt(out) if rooted else out
+    # torch 2.13 adds up in double precision, where squares neither overflow nor vanish; that is slow, and nearly always the same
+    def double():
+        wider = _spread(x.astype(jnp.float64), freedom.astype(jnp.float64), axes, keepdims)
+        return (jnp.sqrt(wider) if rooted else wider).astype(out.dtype)
+
+    lost = jnp.logical_not(jnp.all((out > 1e-30) & (out < 1e30)))
+    return jax.lax.cond(lost, double, lambda: jnp.sqrt(out) if rooted else out)
+
+
+def _spread(x, freedom, axes, keepdims):
+    return total(_squares(x - average(x, axes, True)), axes, keepdims) / freedom
 
 
 @_variance.defjvp
-def _(axes, keepdims, primals, tangents):
+def _(axes, keepdims, rooted, primals, tangents):
     x, _, steep = primals
     step = jnp.conj(x - average(x, axes, True)) * tangents[0]
-    return _variance(*primals, axes, keepdims), total((2 / steep) * jnp.real(step), axes, keepdims)
+    out, t = _variance(*primals, axes, keepdims, rooted), total((2 / steep) * jnp.real(step), axes, keepdims)
+    return out, _root_tangent(out, t) if rooted else t
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
@@ -249,26 +263,30 @@ def _root(v):
 @_root.defjvp
 def _(primals, tangents):
     out = _root(primals[0])
+    return out, _root_tangent(out, tangents[0])
+
+
+def _root_tangent(out, t):
     flat = out == 0
-    slope = tangents[0] / (2 * jnp.where(flat, jnp.ones_like(out), out))
-    return out, jnp.where(flat, jnp.zeros_like(slope), slope)
+    slope = t / (2 * jnp.where(flat, jnp.ones_like(out), out))
+    return jnp.where(flat, jnp.zeros_like(slope), slope)
 
 
-def _var(x, dim, keepdim, correction, name="std and var"):
+def _var(x, dim, keepdim, correction, name="std and var", rooted=False):
     if type_of(x).category < dtypes.FLOAT:
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
     axes = reduce_dims(dim, x.ndim)
     scale = jnp.finfo(x.dtype).dtype
     correction = 1 if correction is None else correction
     if (dim is None or not x.ndim) and not hasattr(correction, "dtype") and count(x.shape, axes) - correction.real <= 0:
-        return _hopeless_variance(x, axes, keepdim)
+        return _root(_hopeless_variance(x, axes, keepdim)) if rooted else _hopeless_variance(x, axes, keepdim)
     lost = jnp.real(jnp.asarray(correction)).astype(scale)
     counted = 1 if dim == () and x.ndim else count(x.shape, axes)            # no dims mean all, but torch 2.13 counts none of them for the gradient
-    return _variance(x, count(x.shape, axes) - lost, counted - lost, axes, keepdim)
+    return _variance(x, count(x.shape, axes) - lost, counted - lost, axes, keepdim, rooted)
 
 
 def _std(x, dim, keepdim, correction, name="std and var"):
-    return _root(_var(x, dim, keepdim, correction, name))
+    return _var(x, dim, keepdim, correction, name, rooted=True)
 
 
 @op("var(Tensor self, bool unbiased=True) -> Tensor",

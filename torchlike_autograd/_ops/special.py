@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax.scipy import special as js
 
 from .conventions import only, partials, signum, unless
+from .quotients import quotient
 from .registry import Promote, at, call, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -115,7 +116,7 @@ def _x_log1p(x, y):
     return jnp.where(jnp.isnan(y), _NAN, jnp.where(x == 0, 0, x * jnp.log1p(y)))
 
 
-@partials(lambda t, out, x, y: unless((x == 0) & (y <= -1), t, jnp.log1p(y)), lambda t, out, x, y: t * x / (y + 1))
+@partials(lambda t, out, x, y: unless((x == 0) & (y <= -1), t, jnp.log1p(y)), lambda t, out, x, y: t * quotient(x, y + 1))
 def _x_log1p_y(x, y):
     return _x_log1p(x, y)
 
