@@ -91,7 +91,7 @@ def _spec(name, options, number_names, kinds, differentiable):
         states = _counts(shared, each) if differentiable else tuple(i for i in range(first) if i not in places)
         body = _body(RULES[name], dict(options), number_names, shared, each)
         out = _specs[key] = _GroupSpec(_GroupOp(f"{name}[{len(each)}]", body, states, differentiable), {}, ())
-        out.op.updates = _updates(len(shared), each)
+        out.op.updates, out.op.more = _updates(len(shared), each), _more_writes(name, dict(options))
         out.weight = len(each)
     return out
 
@@ -172,10 +172,13 @@ def update(name, options, numbers, items, mode):
         for item in items:
             dispatch.check_inplace(item[0])
     results = record_op(spec, flat, mode)
-    more = _more_writes(name, options)
+    more = spec.op.more
     if more:
-        for item in items:
-            _count(item[0], more)
+        for item in items:  # before the write, which takes the version that it makes down
+            t = item[0]
+            if t._counter is None:
+                t._counter = Counter()
+            t._counter.n += more
     _write_all(results, items, shared, each, mode)
 
 
@@ -183,17 +186,10 @@ def _more_writes(name, options):
     """How often PyTorch's step writes to a parameter besides once, which its version counts."""
     if name not in _OFTEN:
         return 0
-    told = dict(options)
-    return _OFTEN[name] + bool(told.get("decoupled") and told.get("weight_decay"))
+    return _OFTEN[name] + bool(options.get("decoupled") and options.get("weight_decay"))
 
 
 _OFTEN = {"adam": 0, "nadam": 1, "radam": 0, "asgd": 1}
-
-
-def _count(t, writes):
-    if t._counter is None:
-        t._counter = Counter()
-    t._counter.n += writes
 
 
 _arrangements: dict = {}
