@@ -196,3 +196,25 @@ def test_an_unrolled_training_step_is_compiled_as_loops(monkeypatch):
     np.testing.assert_allclose(compiled[0], alone[0], rtol=1e-5)
     for a, b in zip(compiled[1], alone[1]):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_keys_of_random_numbers_are_left_alone():
+    def f(key, x):
+        for _ in range(200):
+            key, own = jax.random.split(key)
+            x = x + jax.random.normal(own, x.shape).sum()
+        return x
+
+    closed = jax.make_jaxpr(f)(jax.random.key(0), X)
+    assert turns.rolled(closed) is closed
+
+
+def test_what_only_the_last_turn_gives_is_not_stored():
+    def f(w, x):
+        for _ in range(100):
+            y = jnp.tanh(x @ w) + x.mean()
+            x = y - 0.1 * jnp.sin(y @ w)
+        return x, y
+
+    (loop,) = _loops(_checked(f, W, X)[1])
+    assert all(v.aval.shape == X.shape for v in loop.outvars)

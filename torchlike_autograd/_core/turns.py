@@ -55,7 +55,7 @@ class _Flat(Numbering):
         return True
 
     def plain(self, eqn, read):
-        self.pure = self.pure and not eqn.effects
+        self.pure = self.pure and not eqn.effects and all(isinstance(getattr(v.aval, "dtype", None), np.dtype) for v in eqn.outvars)
         return super().plain(eqn, read)
 
 
@@ -69,6 +69,7 @@ class _Loop:
         self.shifts = {}  # offsets, one row a turn -> index of theirs
         self.operands = []  # for each place of a turn, for each operand: (where from, ...)
         self.stored = {}  # (place, result) -> index of what is stored for each turn
+        self.last = {}  # (place, result) -> index of what is read of the last turn only
         self.place = {}  # number -> (turn, place, result)
 
     @property
@@ -91,6 +92,12 @@ class _Loop:
                 if source[0] == "fixed":
                     out.append(source[1])
         return out
+
+    def keep(self, n):
+        """Note that a number is read outside: of the last turn, or stored."""
+        turn, *where = self.place[n]
+        kept = self.last if turn == self.count - 1 else self.stored
+        kept.setdefault(tuple(where), len(kept))
 
     def turns(self, nodes):
         return [nodes[k:k + self.period] for k in range(self.start, self.end, self.period)]
@@ -281,7 +288,7 @@ def _read(items, loops, outs):
         wanted.update(numbers)
         for n in numbers:
             if n in owner:
-                owner[n].stored.setdefault(owner[n].place[n][1:], len(owner[n].stored))
+                owner[n].keep(n)
 
     want(outs)
     for item in reversed(items):
@@ -321,7 +328,9 @@ class _Writing:
         if n not in self.env:
             loop = self.owner[n]
             turn, *where = loop.place[n]
-            self.env[n] = jax.lax.index_in_dim(self.results[loop][loop.stored[tuple(where)]], turn, keepdims=False)
+            last, stored = self.results[loop]
+            k = loop.stored.get(tuple(where))
+            self.env[n] = last[loop.last[tuple(where)]] if k is None else jax.lax.index_in_dim(stored[k], turn, keepdims=False)
         return self.env[n]
 
     def loop(self, loop):
@@ -331,14 +340,17 @@ class _Writing:
         offsets = [jnp.asarray(rows, jnp.int32) for rows in loop.shifts]
         kinds = self.nodes[loop.start:loop.start + loop.period]
 
-        def turn(held, own):
+        def turn(carried, own):
+            held, _ = carried
             here = _Turn(fixed, held, *own)
             for node, (sources, shifted) in zip(kinds, loop.operands):
                 here.made.append(here.run(node.eqn, [here.operand(source) for source in sources], shifted))
             held = [[*chain[1:], here.made[q][r]] for chain, (q, r, _, _) in zip(held, loop.registers)]
-            return held, [here.made[q][r] for q, r in loop.stored]
+            return (held, [here.made[q][r] for q, r in loop.last]), [here.made[q][r] for q, r in loop.stored]
 
-        _, self.results[loop] = jax.lax.scan(turn, starts, (stacks, offsets), length=loop.count)
+        nothing = [jnp.zeros(aval.shape, aval.dtype) for aval in (kinds[q].eqn.outvars[r].aval for q, r in loop.last)]
+        (_, last), stored = jax.lax.scan(turn, (starts, nothing), (stacks, offsets), length=loop.count)
+        self.results[loop] = last, stored
 
     def stack(self, numbers):
         """Arrays one after the other; a run of what one loop stored is taken as it lies, or turned round."""
@@ -351,7 +363,7 @@ class _Writing:
                 parts.append(jax.lax.expand_dims(one, (0,)))
             else:
                 low = at if step > 0 else at - length + 1
-                part = jax.lax.slice_in_dim(self.results[loop][k], low, low + length)
+                part = jax.lax.slice_in_dim(self.results[loop][1][k], low, low + length)
                 parts.append(part if step > 0 else jax.lax.rev(part, (0,)))
         return parts[0] if len(parts) == 1 else jax.lax.concatenate(parts, 0)
 
@@ -361,7 +373,8 @@ class _Writing:
         if loop is None:
             return None
         turn, *where = loop.place[n]
-        return loop, loop.stored[tuple(where)], turn
+        k = loop.stored.get(tuple(where))
+        return None if k is None else (loop, k, turn)
 
 
 class _Turn:
