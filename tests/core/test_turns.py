@@ -7,7 +7,7 @@ import pytest
 from jax.extend.core import jaxpr_as_fun
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, turns
+from torchlike_autograd._core import config, execute, turns
 
 
 def _count(jaxpr):
@@ -218,3 +218,46 @@ def test_what_only_the_last_turn_gives_is_not_stored():
 
     (loop,) = _loops(_checked(f, W, X)[1])
     assert all(v.aval.shape == X.shape for v in loop.outvars)
+
+
+def _flushes(loop):
+    execute.flush()
+    before = execute.stats["flushes"]
+    loop()
+    execute.flush()
+    return execute.stats["flushes"] - before
+
+
+def test_a_loop_that_is_differentiated_may_be_longer_than_a_record(monkeypatch):
+    monkeypatch.setattr(turns, "_LOOK", 64)
+    torch.manual_seed(0)
+    w, x = torch.randn(3, 3, requires_grad=True), torch.randn(2, 3)
+
+    def turn(y):
+        return torch.tanh(y @ w) + 0.5 * y
+
+    def differentiated():
+        y = x
+        for _ in range(200):
+            y = turn(y)
+        return y
+
+    def uneven():
+        y = x
+        for k in range(200):
+            y = turn(y)
+            if bin(k).count("1") % 2:
+                y = y.sin()
+        return y
+
+    limit = config.get("record_limit")
+    config.set("record_limit", 300)
+    try:
+        assert _flushes(differentiated) == 1
+        assert _flushes(uneven) > 2
+        with torch.no_grad():
+            assert _flushes(differentiated) > 2
+        config.set("record_limit", 64)
+        assert _flushes(differentiated) == 2  # 8 times as much at most
+    finally:
+        config.set("record_limit", limit)

@@ -1,7 +1,7 @@
 """Every setting and its scope (layer 0): read through functions, restorable, never hidden.
 
 `execution`: "deferred" (default) or "immediate" (environment TLA_EXECUTION=immediate) runs every
-call at once, for debugging.  `record_limit`: calls recorded before a flush is forced.
+call at once, for debugging.  `record_limit`: calls recorded before a flush is forced (8 times as many where they are turns of a loop that is differentiated).
 """
 
 from __future__ import annotations

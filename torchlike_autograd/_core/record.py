@@ -31,6 +31,7 @@ from .._ops.spec import NUMBERS, HeldSpec, aval, spec_of
 from . import config, errors
 from .dtypes import FLOAT
 from .speed import native
+from .turns import goes_round
 
 NOGRAD, GRAD, LEAF = 0, 1, 2
 
@@ -373,7 +374,7 @@ def is_full(tape, spec, ins, mode):
     if not tape.values:
         return False
     prefix = tape.prefix
-    if prefix.weight + spec.weight > LIMIT[0] or (prefix.turned and mode & GRAD and not _goes_on(tape, ins)):
+    if (prefix.weight + spec.weight > LIMIT[0] and not goes_round(prefix, LIMIT[0])) or (prefix.turned and mode & GRAD and not _goes_on(tape, ins)):
         return True
     return prefix.setup == FILLED and mode & GRAD and any(type(x) is Value and x.needs for x in ins)  # the first step has the structure of all others then
 

@@ -26,7 +26,8 @@ from .loops import Numbering, type_of
 
 FEWEST = 4  # turns of a loop
 WORTH = 300  # operations that loops must save, and half of the program
-STACKED = 1 << 20  # bytes that are copied to stand one after the other
+STACKED = 1 << 20  # bytes that are copied to stand one after the other: 16 times that for arrays of SMALL bytes, which cost more than their bytes as they are
+SMALL = 1 << 12
 
 # Operations that XLA does not make part of a neighbour's kernel.
 _KERNELS = frozenset([
@@ -37,6 +38,30 @@ _KERNELS = frozenset([
 # Operations that cost nothing and stand where their input is made.
 _LIGHT = frozenset([
     "slice", "squeeze", "reshape", "broadcast_in_dim", "convert_element_type", "bitcast_convert_type", "transpose", "expand_dims", "iota", "copy", "rev"])
+
+
+MOST, _LOOK, _PERIOD = 8, 256, 256
+
+
+def goes_round(prefix, limit):
+    """Whether a record that is full is in the middle of a loop that is differentiated, and may hold up to MOST times as much.
+
+    Such a loop becomes one of the program; cut, what its first part saves for the backward pass would come out of one program and go into the next, turn by
+    turn.  Looked at anew every _LOOK operators.
+    """
+    parent = prefix.parent
+    if limit < _LOOK or prefix.weight > MOST * limit:
+        return False
+    if parent.weight > limit and parent.weight // _LOOK == prefix.weight // _LOOK:
+        return True
+    calls, graph = [], False
+    while prefix.step is not None and len(calls) < 4 * _PERIOD:
+        step, prefix = prefix.step, prefix.parent
+        if hasattr(step, "kind"):  # no input that came in
+            calls.append(id(step.form) if step.kind == "op" else 0)
+            graph = graph or True in step.needs
+    calls = np.array(calls)
+    return graph and any(np.array_equal(calls[:3 * p], calls[p:4 * p]) for p in range(1, len(calls) // 4 + 1))
 
 
 class _Flat(Numbering):
@@ -212,7 +237,12 @@ def _cheap(loops, nodes):
     """Those that need not copy much to have what they stack one after the other."""
     sizes = {n: v.aval.size * v.aval.dtype.itemsize for node in nodes for n, v in zip(node.ins, node.eqn.invars)}
     stored = {n for loop in loops for n in loop.place}
-    return [loop for loop in loops if sum(sizes[n] for numbers in loop.stacks for n in numbers if n not in stored) <= STACKED]
+
+    def cheap(loop):
+        copied = [sizes[n] for numbers in loop.stacks for n in numbers if n not in stored]
+        return sum(copied) <= STACKED * (16 if max(copied, default=0) <= SMALL else 1)
+
+    return [loop for loop in loops if cheap(loop)]
 
 
 def _loop(flat, nodes, start, period, count):
