@@ -189,7 +189,7 @@ def _inplace_value(spec, values, old, target):
     out = form.out_avals[0]
     _check_result(form, old)
     if type(out) is LeveledAval:
-        check_write(old.aval, out, spec.op.name)
+        check_write(old.aval, out, spec.op.name, values)
         levels.gets_tangent(target, old.aval, out)
     if out.shape != old.aval.shape:
         from .wrong_shapes import wrong_shape
