@@ -100,3 +100,24 @@ def _(torch):
     yield "no view", c._view_func_unsafe(c), c._rev_view_func_unsafe(c), c[0]._view_func(torch.ones(2))
     yield "number", attempt(lambda: c[0]._view_func_unsafe(3))
     yield "way back", attempt(lambda: c[0]._rev_view_func_unsafe(c))
+
+
+@case("numbered_and_mapped.beyond_a_detached_view")
+def _(torch):
+    whole = torch.arange(5.0)
+    for name, t in {"start": whole[:4], "end": whole[1:], "middle": whole[1:3], "steps": whole[::2]}.items():
+        for how, make in {"detach": lambda t: t.detach(), "data": lambda t: t.data}.items():
+            yield f"{name} {how}", make(t).as_strided((5,), (1,), 0), attempt(lambda t=t, make=make: make(t).as_strided((6,), (1,), 0))
+    yield "own offset", whole[1:3].detach().as_strided((4,), (1,))
+    a = torch.zeros(3, 4, requires_grad=True).clone()
+    b = a.detach().t()[1:].detach()
+    c = b.as_strided((3, 4), (4, 1), 0)
+    with torch.no_grad():
+        a.add_(1)
+        first = c.clone()
+        b.mul_(3)
+    yield "written", first, c, a, c.is_contiguous(), c._is_view(), c._version, b._version
+    w = torch.ones(3, 4, requires_grad=True)
+    (c * w).sum().backward()
+    c += 1
+    yield "used", w.grad, c, b, a.detach()
