@@ -121,3 +121,11 @@ def _(torch):
     (c * w).sum().backward()
     c += 1
     yield "used", w.grad, c, b, a.detach()
+
+
+@case("numbered_and_mapped.saved_number")
+def _(torch):
+    x = torch.ones(2, requires_grad=True)
+    for n in (2.0, 1 + 0j, 1 + 2j):
+        saved = (x * n).grad_fn._saved_other
+        yield str(n), saved, saved.dtype
