@@ -11,7 +11,7 @@ from ._core.nodes import Leaf, changes
 from ._core.record import GRAD
 from ._core.saying import warn
 from ._core.state import new as _new
-from ._core.storage import View, cell_of, history, replayed
+from ._core.storage import ReplayedView, View, cell_of, history, replayed
 from ._ops.conventions import cxx_of
 
 _grad_dtypes: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # Leaf -> dtype or None, where it was set
@@ -85,18 +85,25 @@ class Members:
         Leaf.watched[0] = True
         changes[0] += 1
 
-    def _view_func(self, new_base):
+    def _view_func(self, new_base, symint_visitor_fn=None, tensor_visitor_fn=None):
         """This view made again from `new_base`; None where that is not like the base."""
         base = self._base
         if base is None or (new_base.shape, new_base.dtype, new_base.stride()) != (base.shape, base.dtype, base.stride()):
             return None
-        return self._view_func_unsafe(new_base)
+        return self._view_func_unsafe(new_base, symint_visitor_fn, tensor_visitor_fn)
 
-    def _view_func_unsafe(self, new_base):
-        """This view made again from `new_base`, whatever that is."""
+    def _view_func_unsafe(self, new_base, symint_visitor_fn=None, tensor_visitor_fn=None):
+        """This view made again from `new_base`, whatever that is: as its sizes and strides say where that is enough.  No visitor is asked then, as in torch;
+        otherwise NotImplementedError where there is one."""
         base, view = self._base, self._view
+        if not isinstance(new_base, Members):
+            raise TypeError(f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}")
         if base is None:
             return None
+        if not isinstance(view, ReplayedView) and self.dtype == base.dtype == new_base.dtype and not self.dtype.is_complex:
+            return new_base.as_strided(self.shape, self.stride(), self.storage_offset())
+        if symint_visitor_fn is not None or tensor_visitor_fn is not None:
+            raise NotImplementedError("_view_func with visitors, of a view that is made again operator by operator")
         chain = view.chain if view.under is None else view.chain[len(view.under.chain):]
         cell, old = cell_of(new_base), new_base._view
         out = _new(type(new_base))
@@ -108,7 +115,9 @@ class Members:
         return out
 
     def _rev_view_func_unsafe(self, new_view):
-        """RuntimeError: there is none."""
+        """None for what is no view; RuntimeError otherwise: there is none."""
+        if self._base is None:
+            return None
         raise RuntimeError("No _rev_view_func() found")
 
     @property

@@ -189,7 +189,7 @@ def _inplace_value(spec, values, old, target):
     out = form.out_avals[0]
     _check_result(form, old)
     if type(out) is LeveledAval:
-        check_write(old.aval, out, spec.op.name)
+        check_write(old.aval, out, spec.op.name, values)
         levels.gets_tangent(target, old.aval, out)
     if out.shape != old.aval.shape:
         from .wrong_shapes import wrong_shape
@@ -233,15 +233,16 @@ def check_inplace(t, flat=()):
         return
     v, view = peek(t), t._view
     base = None if view is None else view.base
-    if base is not None:
-        if view.creation != "default" and (v.needs or any(isinstance(x, Tensor) and peek(x).needs for x in flat)):
-            raise view_error(t, False)
-        if v.needs:
-            b = peek(base)
-            if not b.needs or b.leaf is not None:
-                raise errors.leaf_view_inplace()
-            if not t._v.needs or t._v.leaf is not None:  # its base got a history later: a leaf for torch until someone uses the view's history
-                raise errors.leaf_inplace()
+    if view is not None and view.creation != "default" and (v.needs or any(isinstance(x, Tensor) and peek(x).needs for x in flat)):
+        raise view_error(t, False)
+    if base is not None and base._view is not None and base._view.creation == "beyond" and any(isinstance(x, Tensor) and peek(x).needs for x in flat):
+        raise view_error(base, False)
+    if base is not None and v.needs:
+        b = peek(base)
+        if not b.needs or b.leaf is not None:
+            raise errors.leaf_view_inplace()
+        if not t._v.needs or t._v.leaf is not None:  # its base got a history later: a leaf for torch until someone uses the view's history
+            raise errors.leaf_inplace()
     if v.needs and v.leaf is not None and not (is_inference(t) and all(isinstance(x, Tensor) and is_inference(x) for x in flat)):
         raise errors.leaf_inplace()  # not of inference tensors alone: that they are written is the error then
 

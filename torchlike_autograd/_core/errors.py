@@ -43,6 +43,8 @@ _VIEW_MODES = {"no_grad": ("no_grad mode", "with grad mode enabled", "no_grad"),
 
 def view_written(creation, node, number, indirect):
     """A view that may not be written (or whose base may not), by how it was made; node: the short name of its node, None where it has none."""
+    if creation == "beyond":
+        return NotImplementedError("a write that is differentiated, to a detached view or to what as_strided shows of the memory beyond it")
     made, when, block = _VIEW_MODES["no_grad" if creation not in _VIEW_MODES else creation]
     what = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
     reason = _VIEW_REASONS.get(creation)

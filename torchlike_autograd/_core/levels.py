@@ -306,9 +306,14 @@ def refuse_format(t, words):
         raise RuntimeError(f"NYI: {words}")
 
 
-def check_write(old, new, name=""):
-    """torch's error where a result of type `new`, which is mapped, would be written to a tensor of type `old`, which is not."""
+def check_write(old, new, name="", values=()):
+    """torch's error where a result of type `new`, which is mapped, would be written to a tensor of type `old`, which is not.
+
+    values: what a dual result is computed from, which may be mapped over by its tangents alone.
+    """
     missing = [lv for lv in levels_of(new) if lv[2] == MAP and lv not in levels_of(old)]
+    if missing and values and any(lv[2] == DUAL for lv in levels_of(new)):
+        missing = [lv for lv in missing if any(type(v) is Value and lv in levels_of(v.aval) and _primal_mapped(v, lv) for v in values)]
     if missing:
         name = name.partition(".")[0].strip("_")
         if name not in ("add", "atan2"):

@@ -218,7 +218,7 @@ def _numbers(prefix):
 
 def numbers_of(tape):
     """{first slot of a step: the number of its node, unless somebody set another}."""
-    return {first: tape.serial * 1_000_000 + n for first, n in _numbers(tape.prefix).items()}
+    return {first: tape.before + n for first, n in _numbers(tape.prefix).items()}
 
 
 def short_name(node):

@@ -207,13 +207,15 @@ serials = [0]  # tapes made so far
 class Tape:
     """One thread's record since its last flush, and afterwards the graph that it left behind."""
 
-    __slots__ = ("__weakref__", "contexts", "edges", "extra", "floats", "freed", "inputs", "ints", "kept",
+    __slots__ = ("__weakref__", "before", "contexts", "edges", "extra", "floats", "freed", "inputs", "ints", "kept",
                  "leaves", "lines", "open", "owner", "prefix", "program", "seen", "serial", "slots", "values")
 
     def __init__(self, owner):
         serials[0] += 1
         self.owner = owner
         self.serial = serials[0]
+        last = getattr(owner, "tape", None)
+        self.before = 0 if last is None else last.before + last.prefix.size  # no fewer than the nodes that the thread made before
         self.prefix = owner.root
         self.values = []
         self.inputs = []

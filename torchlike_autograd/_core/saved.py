@@ -26,7 +26,7 @@ from .._ops.pull_saved import result_name, saved_places, saved_pullback
 from .._ops.saved_names import NAMES
 from .._ops.schema import REQUIRED
 from .._tensor import Tensor, _new, wrap
-from . import errors, nodes, shapes
+from . import dtypes, errors, nodes, shapes
 from .engine import number_at, value_at
 from .nodes import Leaf, observed
 from .record import NOGRAD, Value, counter_of, record_op, slot_table, thread
@@ -349,14 +349,11 @@ def _number_saved(node, name):
             from .. import tensor
 
             number = number_at(node._tape, step.ins[i])
-            return tensor(number, dtype=None if not isinstance(number, float) else _double())
+            return tensor(number, dtype=_WIDE.get(type(number)))
     return None
 
 
-def _double():
-    from .dtypes import float64
-
-    return float64
+_WIDE = {float: dtypes.float64, complex: dtypes.complex128}
 
 
 def _tensor(node, place):

@@ -52,7 +52,7 @@ class View:
 
     __slots__ = ("base", "chain", "creation", "geometry", "stale", "under")
     # stale: set where it was read again after a write while its base did not require grad: torch makes a history when the base does
-    # creation: "default" | "no_grad" | "inference" | "multi" | "function"
+    # creation: "default" | "no_grad" | "inference" | "multi" | "function" | "beyond"
     of_two = False  # whether it is read from two tensors (duals.py)
 
     def __init__(self, base, chain, creation, under=None):

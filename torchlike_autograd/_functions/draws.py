@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .._core import rng_choices, shapes
@@ -17,21 +19,21 @@ def _from(name, inputs, array):
 
 
 @composite("torch._standard_gamma")
-@per_example
+@partial(per_example, flat=False)
 def _standard_gamma(input, generator=None):
     """Gamma numbers of the shapes `input` and rate one; their derivative in the shapes is the implicit one."""
     return _from("gamma", (input,), rng_choices.standard_gamma(_gen(generator), input._numpy()))
 
 
 @composite("torch._sample_dirichlet")
-@per_example
+@partial(per_example, flat=False)
 def _sample_dirichlet(input, generator=None):
     """Dirichlet numbers with the concentrations along the last dim; backward through them raises, as in torch."""
     return _from("dirichlet", (input,), rng_choices.dirichlet(_gen(generator), input._numpy()))
 
 
 @composite("torch.binomial")
-@per_example
+@partial(per_example, flat=False)
 def binomial(count, prob, generator=None):
     """Binomial numbers, of the broadcast shape; backward through them raises, as in torch."""
     for name, x in (("count", count), ("prob", prob)):

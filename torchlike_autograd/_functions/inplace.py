@@ -287,6 +287,8 @@ def as_strided_(self, size, stride, storage_offset=None):
     check_inplace(self)
     source, size, stride, offset, own = strided_plan(self, size, stride, storage_offset)
     if source is not self:
+        if source is not self._base:
+            raise NotImplementedError("as_strided_ beyond a detached view")
         return _view_of_base(self, source, source.as_strided(size, stride, offset + source.storage_offset()))
     link = spec_of(OPS["_as_strided"], (("size", size), ("stride", stride), ("offset", offset), ("own", own)), ("T",))
     return _rearranged(self, link, "_as_strided_")

@@ -56,16 +56,31 @@ def _inside(t, maps):
     return wrap(v)
 
 
-def per_example(f, rows=False):
-    """A function of tensors that draws: other numbers for each example where a map wants that; rows: it takes one matrix, of all examples' rows."""
+def _same(x, maps):
+    """A tensor as a draw that is the same for all examples of maps reads it: a dual one without a tangent that alone is mapped, as no draw passes one on."""
+    v = x._value()
+    if levels.dual(v) is not None:
+        v = levels.shared_primal(v, tuple(lv.key for lv in levels.running() if lv.kind == levels.MAP and lv not in maps))
+    if v is None or any(levels.has(v, lv) for lv in maps):
+        raise RuntimeError(_SAME)
+    return wrap(v)
+
+
+def per_example(f, rows=False, flat=True):
+    """A function of tensors that draws: other numbers for each example where a map wants that; rows: it takes one matrix, of all examples' rows;
+    flat: the derivative of its numbers is zero."""
 
     @functools.wraps(f)
     def drawing(*args, **kwargs):
         if not levels.running():
             return f(*args, **kwargs)
         maps, given = _maps(), [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
-        if any(lv.randomness == "same" and levels.has(x._value(), lv) for lv in maps for x in given):
+        same = [lv for lv in maps if lv.randomness == "same" and any(levels.has(x._value(), lv) for x in given)]
+        if same and not flat:
             raise RuntimeError(_SAME)
+        if same:
+            args = [_same(x, same) if isinstance(x, Tensor) else x for x in args]
+            kwargs = {k: _same(x, same) if isinstance(x, Tensor) else x for k, x in kwargs.items()}
         own = [lv for lv in maps if lv.randomness == "different"]
         if not own or not given:
             return f(*args, **kwargs)

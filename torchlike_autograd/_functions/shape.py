@@ -21,6 +21,7 @@ from .._ops import views as _view_ops
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
+from .beyond import marked, whole_of
 from .typed import published
 
 _ops = (_join_ops, _shape_ops, _view_ops)
@@ -514,7 +515,7 @@ def broadcasted(t, shape):
 def as_strided(input, size, stride, storage_offset=None):
     """A view of the storage with chosen sizes, strides and offset."""
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
-    return view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own)
+    return marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own))
 
 
 def strided_plan(input, size, stride, storage_offset):
@@ -532,8 +533,10 @@ def strided_plan(input, size, stride, storage_offset):
     base = input._view.base if input._view is not None and input._view.base is not None else input
     _check_storage(base, size, stride, offset)
     if _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
-        same = base.dtype is input.dtype
-        input, (own, at) = base, base._geometry()
+        source = base if base is not input else whole_of(input)
+        same = source is not None and source.dtype is input.dtype
+        input = source if same else input
+        own, at = input._geometry()
         if not same or _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
             raise NotImplementedError("as_strided over memory that neither the tensor nor its base shows as elements of this dtype")
     return input, size, stride, offset - at, own

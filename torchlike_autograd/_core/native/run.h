@@ -147,7 +147,7 @@ static struct { const char *slot; int kind; Py_ssize_t offset; } tape_fields[] =
 /* record.Tape(owner) */
 static PyObject *new_tape(PyObject *owner)
 {
-    PyObject *tape = Tape->tp_alloc(Tape, 0), *serial = NULL;
+    PyObject *tape = Tape->tp_alloc(Tape, 0), *serial = NULL, *last = SLOT(owner, st_tape);
     if (tape == NULL)
         return NULL;
     for (size_t i = 0; i < TAPE_FIELDS; i++) {
@@ -162,6 +162,9 @@ static PyObject *new_tape(PyObject *owner)
         goto fail;
     SLOT(tape, tape_serial) = Py_NewRef(serial);
     PyList_SetItem(serials, 0, serial);
+    SLOT(tape, tape_before) = PyNumber_Add(SLOT(last, tape_before), SLOT(SLOT(last, tape_prefix), prefix_size));
+    if (SLOT(tape, tape_before) == NULL)
+        goto fail;
     SLOT(tape, tape_owner) = Py_NewRef(owner);
     SLOT(tape, tape_prefix) = Py_NewRef(SLOT(owner, st_root));
     SLOT(tape, tape_program) = Py_NewRef(Py_None);

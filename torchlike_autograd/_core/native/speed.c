@@ -111,7 +111,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Tape", "prefix", &tape_prefix}, {"Tape", "values", &tape_values}, {"Tape", "inputs", &tape_inputs}, {"Tape", "slots", &tape_slots},
         {"Tape", "floats", &tape_floats}, {"Tape", "ints", &tape_ints}, {"Tape", "seen", &tape_seen}, {"Tape", "leaves", &tape_leaves},
         {"Tape", "extra", &tape_extra}, {"Tape", "freed", &tape_freed}, {"Tape", "contexts", &tape_contexts},
-        {"Tape", "serial", &tape_serial}, {"Tape", "owner", &tape_owner}, {"Tape", "program", &tape_program}, {"Tape", "edges", &tape_edges},
+        {"Tape", "serial", &tape_serial}, {"Tape", "before", &tape_before}, {"Tape", "owner", &tape_owner}, {"Tape", "program", &tape_program}, {"Tape", "edges", &tape_edges},
         {"Tape", "open", &tape_open}, {"Tape", "kept", &tape_kept},
         {"Prefix", "programs", &prefix_programs}, {"Prefix", "used", &prefix_used}, {"Prefix", "turned", &prefix_turned}, {"Prefix", "step", &prefix_step},
         {"Step", "out_avals", &step_out_avals}, {"Step", "needs", &step_needs}, {"Step", "first", &step_first}, {"Step", "ins", &step_ins},

@@ -96,7 +96,7 @@ static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad
 static Py_ssize_t v_array, v_aval, v_leaf, v_needs, v_seen, v_slot, v_tape;
 static Py_ssize_t tape_prefix, tape_values, tape_inputs, tape_slots, tape_floats, tape_ints, tape_seen, tape_leaves, tape_extra,
     tape_freed, tape_contexts, tape_kept;
-static Py_ssize_t tape_serial, tape_owner, tape_program, tape_edges, tape_open, prefix_programs, prefix_used, prefix_turned, prefix_step;
+static Py_ssize_t tape_serial, tape_before, tape_owner, tape_program, tape_edges, tape_open, prefix_programs, prefix_used, prefix_turned, prefix_step;
 static Py_ssize_t step_out_avals, step_needs, step_first, step_ins, stage_visits, stage_cots, stage_outs, stage_looks, seen_hooks, seen_retain;
 static Py_ssize_t visit_step, visit_pull, visit_wanted, visit_given, pull_keep, pull_passes;
 static Py_ssize_t program_guarded, program_runs, program_prefix, program_graph, program_shown, program_keeps;
