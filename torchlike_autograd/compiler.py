@@ -20,6 +20,8 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     _known(_backend[0] if backend is None else backend, mode)
+    if dynamic is not None and type(dynamic) is not bool and not disable:
+        raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
     from ._dynamo.eval_frame import OptimizedModule

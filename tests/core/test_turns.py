@@ -198,15 +198,14 @@ def test_an_unrolled_training_step_is_compiled_as_loops(monkeypatch):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
-def test_keys_of_random_numbers_are_left_alone():
+def test_keys_of_random_numbers_are_carried():
     def f(key, x):
-        for _ in range(200):
+        for _ in range(60):
             key, own = jax.random.split(key)
-            x = x + jax.random.normal(own, x.shape).sum()
-        return x
+            x = jnp.tanh(x + jax.random.normal(own, x.shape).sum() * x.sum())
+        return x, jax.random.key_data(key)
 
-    closed = jax.make_jaxpr(f)(jax.random.key(0), X)
-    assert turns.rolled(closed) is closed
+    _checked(f, jax.random.key(0), X)
 
 
 def test_what_only_the_last_turn_gives_is_not_stored():
@@ -261,3 +260,54 @@ def test_a_loop_that_is_differentiated_may_be_longer_than_a_record(monkeypatch):
         assert _flushes(differentiated) == 2  # 8 times as much at most
     finally:
         config.set("record_limit", limit)
+
+
+def _bytes(jaxpr):
+    return sum(v.aval.size * v.aval.dtype.itemsize for loop in _loops(jaxpr) for v in loop.outvars)
+
+
+def test_a_buffer_that_is_read_in_the_end_is_not_stored_for_each_turn():
+    def f(rows):
+        out, s = jnp.zeros((100, 500)), rows[0]
+        for t in range(100):
+            s = jnp.tanh(s + rows[t] * s.sum() * 0.01)
+            out = out.at[t].set(s)
+        return out
+
+    _, after = _checked(f, jnp.asarray(np.random.RandomState(0).randn(100, 500) * 0.1, jnp.float32))
+    assert len(_loops(after)) == 1
+    assert _bytes(after) < 2 * 100 * 500 * 4
+
+
+def test_the_last_turns_of_a_longer_recurrence_are_carried_out():
+    def f(x):
+        a, b, c = x, 2 * x, 3 * x
+        for _ in range(120):
+            a, b, c = b, c, jnp.tanh(a @ W + b.sum() * 0.1)
+        return a, b, c
+
+    _, after = _checked(f, X)
+    (loop,) = _loops(after)
+    assert loop.params["num_carry"] == len(loop.outvars)
+
+
+def test_a_loop_that_would_store_much_that_nobody_reads_stays_as_it_is():
+    def f(x):
+        seen = None
+        for t in range(120):
+            x = jnp.tanh(x @ x * 0.01 + x.sum() * 1e-4)
+            seen = x if t == 60 else seen
+        return x, seen
+
+    assert not _loops(_checked(f, jnp.ones((200, 200), jnp.float32) * 0.1)[1])
+
+
+def test_what_is_read_in_the_last_turn_only_is_carried_out_though_no_turn_reads_it_from_the_one_before():
+    def f(x):
+        for _ in range(120):
+            y = x @ x * 0.01
+            x = jnp.tanh(y + x.sum() * 1e-4)
+        return y, x
+
+    (loop,) = _loops(_checked(f, jnp.ones((200, 200), jnp.float32) * 0.1)[1])
+    assert loop.params["num_carry"] == len(loop.outvars)

@@ -8,7 +8,8 @@ one `lax.scan`, which is compiled once whatever it counts, and runs no slower.
 2. Operations of one kind (primitive, parameters, types) get one letter.  A stretch that agrees with itself shifted by p letters repeats with the period p.
 3. A stretch is a loop if each operand comes, in every turn, from one place: the same turn, an earlier one (carried), outside and always the same (fixed), or
    outside and another each turn (stacked).  First and last turns often differ, and stay outside.
-4. What is read outside is stored for each turn.  A later loop that reads what an earlier one stored, forwards or backwards, takes it as it lies.
+4. What is read outside is stored for each turn, unless it is read after the last turns only: that is carried out.  A later loop that reads what an
+   earlier one stored, forwards or backwards, takes it as it lies.
 
 Elementwise chains are left alone: XLA makes one kernel of them.
 """
@@ -80,7 +81,7 @@ class _Flat(Numbering):
         return True
 
     def plain(self, eqn, read):
-        self.pure = self.pure and not eqn.effects and all(isinstance(getattr(v.aval, "dtype", None), np.dtype) for v in eqn.outvars)
+        self.pure = self.pure and not eqn.effects
         return super().plain(eqn, read)
 
 
@@ -89,12 +90,13 @@ class _Loop:
 
     def __init__(self, start, period, count):
         self.start, self.period, self.count = start, period, count
-        self.registers = {}  # (place, result, distance, what it starts with) -> index of what is carried
+        self.registers = {}  # (place, result, distance, what it starts with; None where nobody reads that) -> index of what is carried
         self.stacks = {}  # numbers, one a turn -> index of what is stacked
         self.shifts = {}  # offsets, one row a turn -> index of theirs
         self.operands = []  # for each place of a turn, for each operand: (where from, ...)
+        self.wanted = {}  # (place, result) -> turns whose result is read outside
         self.stored = {}  # (place, result) -> index of what is stored for each turn
-        self.last = {}  # (place, result) -> index of what is read of the last turn only
+        self.last = {}  # (place, result) -> (index of what is carried, the first turn that it holds in the end)
         self.place = {}  # number -> (turn, place, result)
 
     @property
@@ -104,8 +106,30 @@ class _Loop:
     def reads(self):
         """The numbers of what it reads from outside."""
         out = [n for numbers in self.stacks for n in numbers]
-        out += [n for *_, start in self.registers for n in start]
+        out += [n for *_, start in self.registers for n in start or ()]
         return out + self.fixed()
+
+    def ends(self, nodes):
+        """Decide what is stored and what is carried out."""
+        held = {}
+        for index, (q, r, distance, _) in enumerate(self.registers):
+            held[q, r] = max(held.get((q, r), (0, 0)), (distance, index))
+        for where, turns in self.wanted.items():
+            if where not in held and min(turns) == self.count - 1 and not jnp.issubdtype(self.type(nodes, *where).dtype, jax.dtypes.extended):
+                held[where] = 1, self.registers.setdefault((*where, 1, None), len(self.registers))
+            distance, index = held.get(where, (0, 0))
+            if min(turns) >= self.count - distance:
+                self.last[where] = index, self.count - distance
+            else:
+                self.stored[where] = len(self.stored)
+
+    def type(self, nodes, q, r):
+        return nodes[self.start + q].eqn.outvars[r].aval
+
+    def waste(self, nodes):
+        """Bytes that are stored and that nobody reads."""
+        types = [(self.type(nodes, *where), len(self.wanted[where])) for where in self.stored]
+        return sum((self.count - turns) * a.size * a.dtype.itemsize for a, turns in types)
 
     def fixed(self):
         """The numbers of what is the same in every turn."""
@@ -117,12 +141,6 @@ class _Loop:
                 if source[0] == "fixed":
                     out.append(source[1])
         return out
-
-    def keep(self, n):
-        """Note that a number is read outside: of the last turn, or stored."""
-        turn, *where = self.place[n]
-        kept = self.last if turn == self.count - 1 else self.stored
-        kept.setdefault(tuple(where), len(kept))
 
     def turns(self, nodes):
         return [nodes[k:k + self.period] for k in range(self.start, self.end, self.period)]
@@ -137,10 +155,11 @@ def rolled(closed):
     outs = flat.run(closed.jaxpr, [flat.array(c) for c in closed.consts], ins, True)
     nodes = _in_order(_needed(flat.nodes, outs)) if flat.pure else []
     loops = _loops(flat, nodes)
+    owner, items, loops = _lean(nodes, loops, outs)
     saved = sum(loop.period * (loop.count - 1) for loop in loops)
     if saved < WORTH or 2 * saved < len(nodes):
         return closed
-    writing = _Writing(flat, nodes, loops, outs)
+    writing = _Writing(flat, nodes, owner, items, outs)
     types = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type) for v in closed.jaxpr.invars]
     return jax.make_jaxpr(lambda *arrays: writing.run(dict(zip(ins, arrays))))(*types)
 
@@ -237,7 +256,6 @@ def _cheap(loops, nodes):
     """Those that need not copy much to have what they stack one after the other."""
     sizes = {n: v.aval.size * v.aval.dtype.itemsize for node in nodes for n, v in zip(node.ins, node.eqn.invars)}
     stored = {n for loop in loops for n in loop.place}
-
     def cheap(loop):
         copied = [sizes[n] for numbers in loop.stacks for n in numbers if n not in stored]
         return sum(copied) <= STACKED * (16 if max(copied, default=0) <= SMALL else 1)
@@ -309,19 +327,22 @@ def _items(nodes, loops):
     yield from nodes[at:]
 
 
-def _read(items, loops, outs):
+def _read(nodes, loops, outs):
     """The items that are needed; each loop learns what it must store."""
     owner = {n: loop for loop in loops for n in loop.place}
     wanted, kept = set(), []
+    for loop in loops:
+        loop.wanted, loop.stored, loop.last = {}, {}, {}
 
     def want(numbers):
         wanted.update(numbers)
         for n in numbers:
             if n in owner:
-                owner[n].keep(n)
+                turn, *where = owner[n].place[n]
+                owner[n].wanted.setdefault(tuple(where), set()).add(turn)
 
     want(outs)
-    for item in reversed(items):
+    for item in reversed([*_items(nodes, loops)]):
         if isinstance(item, _Loop):
             want(item.reads())
         elif wanted.isdisjoint(item.outs):
@@ -329,7 +350,19 @@ def _read(items, loops, outs):
         else:
             want(item.ins)
         kept.append(item)
+    for loop in loops:
+        loop.ends(nodes)
     return owner, kept[::-1]
+
+
+def _lean(nodes, loops, outs):
+    """Who owns which number, the items that are needed, and the loops that do not store much in vain."""
+    while True:
+        owner, items = _read(nodes, loops, outs)
+        lean = [loop for loop in loops if loop.waste(nodes) <= STACKED]
+        if len(lean) == len(loops):
+            return owner, items, loops
+        loops = lean
 
 
 # ---------------------------------------------------------------------------------------------------------------- writing it
@@ -337,10 +370,10 @@ def _read(items, loops, outs):
 class _Writing:
     """Runs the program under JAX's tracing, loops as loops."""
 
-    def __init__(self, flat, nodes, loops, outs):
+    def __init__(self, flat, nodes, owner, items, outs):
         self.flat, self.nodes, self.outs = flat, nodes, outs
-        self.owner, self.items = _read([*_items(nodes, loops)], loops, outs)
-        self.results = {}  # loop -> what it stored
+        self.owner, self.items = owner, items
+        self.ends, self.results = {}, {}  # loop -> what it carried in the end, and what it stored
 
     def run(self, env):
         self.env = {**env, **self.flat.arrays}
@@ -358,29 +391,36 @@ class _Writing:
         if n not in self.env:
             loop = self.owner[n]
             turn, *where = loop.place[n]
-            last, stored = self.results[loop]
-            k = loop.stored.get(tuple(where))
-            self.env[n] = last[loop.last[tuple(where)]] if k is None else jax.lax.index_in_dim(stored[k], turn, keepdims=False)
+            where = tuple(where)
+            if where in loop.last:
+                index, first = loop.last[where]
+                self.env[n] = self.ends[loop][index][turn - first]
+            else:
+                self.env[n] = jax.lax.index_in_dim(self.results[loop][loop.stored[where]], turn, keepdims=False)
         return self.env[n]
 
     def loop(self, loop):
         fixed = {n: self.value(n) for n in loop.fixed()}
-        starts = [[self.value(n) for n in start] for *_, start in loop.registers]
+        starts = [self.starts(loop, *register) for register in loop.registers]
         stacks = [self.stack(numbers) for numbers in loop.stacks]
         offsets = [jnp.asarray(rows, jnp.int32) for rows in loop.shifts]
         kinds = self.nodes[loop.start:loop.start + loop.period]
 
-        def turn(carried, own):
-            held, _ = carried
+        def turn(held, own):
             here = _Turn(fixed, held, *own)
             for node, (sources, shifted) in zip(kinds, loop.operands):
                 here.made.append(here.run(node.eqn, [here.operand(source) for source in sources], shifted))
             held = [[*chain[1:], here.made[q][r]] for chain, (q, r, _, _) in zip(held, loop.registers)]
-            return (held, [here.made[q][r] for q, r in loop.last]), [here.made[q][r] for q, r in loop.stored]
+            return held, [here.made[q][r] for q, r in loop.stored]
 
-        nothing = [jnp.zeros(aval.shape, aval.dtype) for aval in (kinds[q].eqn.outvars[r].aval for q, r in loop.last)]
-        (_, last), stored = jax.lax.scan(turn, (starts, nothing), (stacks, offsets), length=loop.count)
-        self.results[loop] = last, stored
+        self.ends[loop], self.results[loop] = jax.lax.scan(turn, starts, (stacks, offsets), length=loop.count)
+
+    def starts(self, loop, q, r, distance, numbers):
+        """What a carried chain begins with: zeros where only its end is read."""
+        if numbers is None:
+            a = loop.type(self.nodes, q, r)
+            return [jnp.zeros(a.shape, a.dtype)]
+        return [self.value(n) for n in numbers]
 
     def stack(self, numbers):
         """Arrays one after the other; a run of what one loop stored is taken as it lies, or turned round."""
@@ -393,7 +433,7 @@ class _Writing:
                 parts.append(jax.lax.expand_dims(one, (0,)))
             else:
                 low = at if step > 0 else at - length + 1
-                part = jax.lax.slice_in_dim(self.results[loop][1][k], low, low + length)
+                part = jax.lax.slice_in_dim(self.results[loop][k], low, low + length)
                 parts.append(part if step > 0 else jax.lax.rev(part, (0,)))
         return parts[0] if len(parts) == 1 else jax.lax.concatenate(parts, 0)
 
@@ -403,8 +443,7 @@ class _Writing:
         if loop is None:
             return None
         turn, *where = loop.place[n]
-        k = loop.stored.get(tuple(where))
-        return None if k is None else (loop, k, turn)
+        return (loop, loop.stored[tuple(where)], turn) if tuple(where) in loop.stored else None
 
 
 class _Turn:

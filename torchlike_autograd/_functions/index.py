@@ -9,6 +9,7 @@ from .._core.composite import COMPOSITES, composite
 from .._core.dispatch import check_inplace, inplace, into, run
 from .._core.indexing import check_number, put_plan
 from .._core.nothing import no_item, wanting
+from .._core.numeric import say_once
 from .._core.ranges import known, settle, unguarded
 from .._core.words import type_name
 from .._ops import index as _index_ops
@@ -213,7 +214,11 @@ def embedding_rows(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sp
     statics = (("padding_idx", int(padding_idx)), ("scale_grad_by_freq", bool(scale_grad_by_freq)), ("sparse", bool(sparse)))
     flat = (weight, indices)
     refuse_complex("embedding", flat)
-    return run(settle(spec_of(OPS["embedding"], statics, ("T", "T")), flat), flat)
+    out = run(settle(spec_of(OPS["embedding"], statics, ("T", "T")), flat), flat)
+    if sparse and out.requires_grad:
+        say_once("torchlike_autograd: embedding(sparse=True) gives its weight a dense gradient of the same values: there are no sparse tensors here. "
+                 "Plain SGD and Adagrad step alike; SparseAdam refuses dense gradients")
+    return out
 
 
 embedding_rows.__name__ = embedding_rows.__qualname__ = "embedding"

@@ -139,7 +139,7 @@ def make_subclass(cls, data, require_grad=False):
     _refuse_dispatch(cls)
     out = blank(cls)
     copy_state(data.detach(), out)
-    return out.requires_grad_() if require_grad else out
+    return out._ask(True) if require_grad else out  # torch 2.13: the class is not asked
 
 
 class tensortype(type):

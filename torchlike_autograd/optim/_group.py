@@ -8,6 +8,7 @@ from .._core.dtypes import float32
 from .._core.record import INPLACE, LEAF, NOGRAD, data
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
+from ..nn.parameter import Parameter
 from ._record import update
 from ._without_data import stand_ins
 from .optimizer import Optimizer, _get_scalar_dtype, loss_of
@@ -43,6 +44,8 @@ class Recorded(Optimizer):
             leaf = p._leaf
             g = None if leaf is None else leaf.grad
             if g is None:
+                if type(p) is not Parameter and type(p) is not Tensor:
+                    _refuse_elsewhere(self, p)
                 continue
             state, kind = self.state_of(group, p), None
             if self.fresh(group, state):
@@ -110,6 +113,13 @@ class Recorded(Optimizer):
                 for name in ("step", "eta", "mu", "mu_product"):
                     if name in own and not isinstance(own[name], Tensor):
                         own[name] = from_array(np.asarray(float(own[name]), _get_scalar_dtype().np), _get_scalar_dtype())
+
+
+def _refuse_elsewhere(optimizer, p):
+    """An error for a parameter whose class keeps the tensor and its gradient elsewhere: a recorded step writes the parameter itself."""
+    if p.grad is not None:
+        raise NotImplementedError(f"torchlike_autograd: torch.optim.{type(optimizer).__name__} of a parameter of class {type(p).__name__}, whose gradient is "
+                                  "kept by another tensor; give the optimizer that tensor")
 
 
 def zeros_like(p):
