@@ -39,7 +39,36 @@ def cumsum(self, *, dim, dtype=None):
     kinks=[call(at(2.0, 0.0, 3.0), 0), call(at(2.0, 0.0, 3.0, 0.0, 5.0), 0)], errors=[_OUTSIDE])
 def cumprod(self, *, dim, dtype=None):
     """The products of the elements so far; exact derivatives where some are zero."""
-    return _along(lambda x, axis: jnp.cumprod(x, axis, dtype=x.dtype), _no_bools("cumprod_out_cpu", self), dim)
+    return _along(_running_product, _no_bools("cumprod_out_cpu", self), dim)
+
+
+def _running_product(x, axis):
+    return _inexact_products(x, axis) if jnp.issubdtype(x.dtype, jnp.inexact) and x.shape[axis] > 1 else jnp.cumprod(x, axis, dtype=x.dtype)
+
+
+_DOUBLES = {"float32": jnp.float64, "complex64": jnp.complex128}
+
+
+def _plain_products(x, axis):
+    """PyTorch accumulates in double precision: each rounding would stay in all products that follow."""
+    return jnp.cumprod(x.astype(_DOUBLES.get(x.dtype.name, x.dtype)), axis).astype(x.dtype)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _inexact_products(x, axis):
+    return _plain_products(x, axis)
+
+
+@_inexact_products.defjvp
+def _(axis, primals, tangents):
+    """Where no element is 0 the tangents are sums of t / x times the product, as in PyTorch, whatever becomes of infinities."""
+    (x,), (t,) = primals, tangents
+    out = _inexact_products(x, axis)
+
+    def beside_zeros(x, t):
+        return jax.jvp(lambda v: _plain_products(v, axis), (x,), (t,))[1]
+
+    return out, jax.lax.cond(jnp.any(x == 0), beside_zeros, lambda x, t: out * jnp.cumsum(t / x, axis), x, t)
 
 
 def _log_add(a, b):

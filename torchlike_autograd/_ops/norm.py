@@ -218,11 +218,11 @@ def _pdist_forward(self, *, p=2):
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    if self.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"pdist\" not implemented for '{type_of(self).char_name}'")
     left, right = np.triu_indices(self.shape[0], 1)
     if not left.size or not self.shape[1]:
         return jnp.zeros(left.size, self.dtype) + total(self, None) * 0
+    if self.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"pdist\" not implemented for '{type_of(self).char_name}'")
 
     @partials(lambda t, out, d: total(_pair_slope(d, out[..., None], p) * t, (1,)))
     def norms(d):

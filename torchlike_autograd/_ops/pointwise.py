@@ -8,7 +8,7 @@ from jax import lax
 from .._core import config, dtypes
 from . import held
 from .complex_sums import complex_itself, complex_minus, complex_plus
-from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless
+from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless, wide
 from .opened import TANGENTS
 from .quotients import quotient, quotient_forward, ratio
 from .registry import BODY, OPS, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
@@ -138,6 +138,13 @@ def _floor_quotient(x, y, kernel="div_floor_cpu"):
     return jnp.where(y == 0, x / y, jnp.where(q == 0, jnp.copysign(jnp.zeros_like(q), x / y), floor))
 
 
+def _half_steps(f, x, y):
+    """f(x, y); torch 2.13 rounds each step of it to half precision, but for a single divisor: there only the result."""
+    if x.dtype in (jnp.float16, jnp.bfloat16) and y.size == 1:
+        return f(wide(x), wide(y)).astype(x.dtype)
+    return f(x, y)
+
+
 def _truncated_quotient(x, y):
     only("div_trunc_cpu", x, "if")
     if jnp.issubdtype(x.dtype, jnp.integer):
@@ -146,7 +153,7 @@ def _truncated_quotient(x, y):
 
 
 @op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-    wide=("other",), node="DivBackward2", promote=Promote.RESULT, scalars=("self", "other"),
+    wide=("other",), opmath=False, node="DivBackward2", promote=Promote.RESULT, scalars=("self", "other"),
     saves=_DIVISION, aliases=("divide",), guard=lambda self, other, *, rounding_mode: rounding_mode is not None and _divides_by_zero(self, other),
     guard_error=_WHOLE["guard_error"], samples=[call(real(3), real(3), rounding_mode=m) for m in ("floor", "trunc", None)],
     kinks=[call(at(1.0, -1.0, 0.0, -7.0), at(0.0, _INF, 0.0, 2.0), rounding_mode=m) for m in ("floor", "trunc")],
@@ -159,15 +166,15 @@ def div_mode(self, other, *, rounding_mode):
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
     self, other = lax.stop_gradient(self), lax.stop_gradient(other)
-    return _floor_quotient(self, other) if rounding_mode == "floor" else _truncated_quotient(self, other)
+    return _half_steps(_floor_quotient if rounding_mode == "floor" else _truncated_quotient, self, other)
 
 
 @op("floor_divide(Tensor self, Tensor other) -> Tensor",
-    wide=("other",), node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, promote=Promote.RESULT,
+    wide=("other",), opmath=False, node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, promote=Promote.RESULT,
     scalars=("self", "other"), samples=[call(real(3), real(3)), call(real(2, 3), 1.5)], kinks=[call(at(1.0, -1.0, 0.0), at(0.0, _INF, 0.0))], **_WHOLE)
 def floor_divide(self, other):
     """The floor of self / other."""
-    return _floor_quotient(self, other)
+    return _half_steps(_floor_quotient, self, other)
 
 
 def _floor_rest(x, y):
@@ -456,9 +463,23 @@ def _log_sum(x, y):
 
 
 def _complex_log_sum(x, y):
-    first = jnp.where(jnp.isnan(jnp.real(x)) | (jnp.real(x) > jnp.real(y)), True, False)
+    first = jnp.isnan(jnp.real(x)) | (jnp.real(x) > jnp.real(y))
     top, low = jnp.where(first, x, y), jnp.where(first, y, x)
-    return top + jnp.log1p(jnp.exp(low - top))
+    real = jnp.real(top)
+    same = jnp.isinf(real) & (real == jnp.real(low))
+    endless = jnp.where(real < 0, top, _log_of_endless(top, low))
+    return jnp.where(same, endless, top + jnp.log1p(jnp.exp(jnp.where(same, 0, low - top))))
+
+
+def _log_of_endless(x, y):
+    """log(exp(x) + exp(y)) where both real parts are +inf: only the directions of the two exponentials are left."""
+    def parts(v):
+        along = jnp.imag(v)
+        endless = jnp.full_like(along, _INF)
+        return endless * jnp.cos(along), jnp.where(along == 0, along, endless * jnp.sin(along))
+
+    (a, b), (c, d) = parts(x), parts(y)
+    return lax.complex(jnp.full_like(a, _INF), jnp.arctan2(b + d, a + c))
 
 
 @partials(lambda t, out, x, y: t / (1 + jnp.exp2(y - x)), lambda t, out, x, y: t / (1 + jnp.exp2(x - y)))

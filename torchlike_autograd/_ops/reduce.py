@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import jax
@@ -14,6 +15,7 @@ from .._core.shapes import reduce_dims
 from .conventions import of_one, only, partials, wide
 from .opened import TANGENTS
 from .pointwise import convert
+from .quotients import quotient
 from .registry import BODY, NONE, SMOOTH, Promote, at, call, fails, op, real
 
 _DIMS = [call(real(2, 3), 1), call(real(2, 3, 2), (0, -1), True), call(real(()), 0), call(real(2, 0), 1)]
@@ -164,17 +166,46 @@ _ZEROS = [call(at(2.0, 0.0, 3.0)), call(at(0.0, 0.0, 3.0)), call(at(0.0))]
 def _product(x, axes, keepdims=False):
     if x.dtype == bool:
         return jnp.all(x, axis=axes, keepdims=keepdims)
-    return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+    if not jnp.issubdtype(x.dtype, jnp.inexact) or not x.size or not axes:
+        return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+    out = (_plain_product if TANGENTS[0] else _inexact_product)(x, axes)
+    return out if keepdims else jnp.squeeze(out, axes)
 
 
-@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", zero_second=of_one, promote=Promote.SUM, opmath=True, out=False,
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _inexact_product(x, axes):
+    return _plain_product(x, axes)
+
+
+_DOUBLES = {"float32": jnp.float64, "complex64": jnp.complex128}
+
+
+def _plain_product(x, axes):
+    """The product; of many factors in double precision, because the errors of all steps add up however they are ordered."""
+    many = math.prod(x.shape[a] for a in axes) >= 1024
+    return jnp.prod(x, axis=axes, keepdims=True, dtype=_DOUBLES.get(x.dtype.name, x.dtype) if many else x.dtype).astype(x.dtype)
+
+
+@_inexact_product.defjvp
+def _(axes, primals, tangents):
+    """PyTorch's slope is product / x where no element of the whole is 0, whatever becomes of infinities; its forward mode never divides."""
+    (x,), (t,) = primals, tangents
+    out = _inexact_product(x, axes)
+
+    def beside_zeros(x, t):
+        return jax.jvp(lambda v: _plain_product(v, axes), (x,), (t,))[1]
+
+    return out, jax.lax.cond(jnp.any(x == 0), beside_zeros, lambda x, t: total(t * quotient(out, x), axes, True), x, t)
+
+
+@op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", tangent=BODY, zero_second=of_one, promote=Promote.SUM, opmath=True, out=False,
     saves={"self": ("self", "result")}, samples=[call(real(2, 3)), call(real(())), call(real(0))], kinks=_ZEROS)
 def prod(self, *, dtype=None):
     """The product of all elements; exact derivatives where some are zero."""
-    return _product(self, None)
+    return _product(self, tuple(range(self.ndim)))
 
 
-@op("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward1", zero_second=of_one, promote=Promote.SUM, opmath=True,
+@op("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward1", tangent=BODY, zero_second=of_one, promote=Promote.SUM, opmath=True,
     saves={"self": ("self", "result")}, samples=[call(real(2, 3), 1), call(real(2, 3), 0, True), call(real(()), 0), call(real(2, 0), 1)],
     kinks=[call(at([[2.0, 0.0, 3.0], [0.0, 1.0, 0.0]]), 1)], errors=[_OUTSIDE])
 def prod_dim(self, *, dim, keepdim=False, dtype=None):

@@ -109,7 +109,7 @@ def _declare(n):
     samples = [call(real(*shape), real(*grid, low=-0.9, high=0.9), i, p, a) for i, p, a in ((0, 0, False), (1, 1, True), (0, 2, True))]
 
     @op(f"grid_sampler_{n}d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
-        forward=False, node=f"GridSampler{n}DBackward0", method=False, out=False, opmath=True, zero_second=True, saves=dict.fromkeys(("input", "grid"), ("input", "grid")),
+        forward=False, node=f"GridSampler{n}DBackward0", method=False, out=False, zero_second=True, saves=dict.fromkeys(("input", "grid"), ("input", "grid")),
         samples=samples + ([call(real(*shape), real(*grid), 2, p, a) for p, a in ((2, False),)] if n == 2 else []), kinks=SMOOTH)
     def sampler(input, grid, *, interpolation_mode, padding_mode, align_corners):
         """The input at the places of a grid, whose last dim holds coordinates in [-1, 1], the last dim's first."""

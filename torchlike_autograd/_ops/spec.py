@@ -189,7 +189,7 @@ class Form:
         self.owners = self.layout.owner()
         self._pullbacks, self._jit, self._host, self._guard = {}, None, _UNKNOWN, _UNKNOWN
         self.casts, self.compute = casts_of(self)
-        if self.op.opmath and self.compute in HALVES:
+        if self.compute in HALVES and (self.op.opmath or getattr(self.op, "wide", ())):
             self.casts = wide_casts(self)
         check = getattr(spec.op, "check", None)
         if check is not None:

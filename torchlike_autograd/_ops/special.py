@@ -7,6 +7,7 @@ import math
 import jax.numpy as jnp
 from jax.scipy import special as js
 
+from .casts import HALVES
 from .conventions import only, partials, signum, unless
 from .quotients import quotient
 from .registry import Promote, at, call, op, real
@@ -16,14 +17,14 @@ _ROOT2 = math.sqrt(2)
 _SELF, _RESULT, _BOTH = {"self": ("self",)}, {"self": ("result",)}, {"self": ("self", "result")}
 
 
-def _function(name, *, node, saves, kernel, samples=None, kinks=(), names=None, inplace=False, kinds="f"):
+def _function(name, *, node, saves, kernel, samples=None, kinks=(), names=None, inplace=False, kinds="f", refuses=None):
     """An entry of a function of one floating number."""
 
     def declare(f):
         public = names or (f"torch.special.{name.removeprefix('special_')}",)
 
         @op(f"{name}(Tensor self) -> Tensor", node=node, saves=saves, promote=Promote.FLOAT, opmath=False, inplace=inplace, names=public,
-            method=False, samples=samples or [call(real(3)), call(real(2, 3))], kinks=[call(at(0.0, -0.0, 1.0, -1.0, 30.0, _INF, _NAN)), *kinks])
+            method=False, refuses=refuses, samples=samples or [call(real(3)), call(real(2, 3))], kinks=[call(at(0.0, -0.0, 1.0, -1.0, 30.0, _INF, _NAN)), *kinks])
         def body(self):
             return f(only(kernel, self, kinds))
 
@@ -46,7 +47,16 @@ def _slope(x, formula):
     return jnp.where(apart, formula(jnp.where(apart, x, 1)), 0.5)
 
 
-@_function("special_i1", node="SpecialI1Backward0", saves=_BOTH, kernel="i1_cpu")
+def _no_halves(kernel):
+    """Raises for half precision, for which PyTorch has the function but not the kernel of its gradient."""
+    def refuses(types, result, wanted):
+        if result.dtype in HALVES:
+            raise NotImplementedError(f"\"{kernel}\" not implemented for '{result.dtype.char_name}'")
+
+    return refuses
+
+
+@_function("special_i1", node="SpecialI1Backward0", saves=_BOTH, kernel="i1_cpu", refuses=_no_halves("i1_backward"))
 @partials(lambda t, out, x: t * _slope(x, lambda x: _i0(x) - _i1(x) / x))
 def _i1(x):
     """The modified Bessel function of order 1."""
@@ -60,7 +70,7 @@ def _i0e(x):
     return js.i0e(x)
 
 
-@_function("special_i1e", node="SpecialI1EBackward0", saves=_BOTH, kernel="i1e_cpu")
+@_function("special_i1e", node="SpecialI1EBackward0", saves=_BOTH, kernel="i1e_cpu", refuses=_no_halves("i1e_backward"))
 @partials(lambda t, out, x: t * _slope(x, lambda x: _i0e(x) - _i1e(x) * (signum(x) + 1 / x)))
 def _i1e(x):
     """exp(-|x|) i1(x)."""

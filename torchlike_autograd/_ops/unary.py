@@ -124,9 +124,11 @@ def round(self):
 
 
 @op("round.decimals(Tensor self, *, int decimals) -> Tensor", node="RoundBackward1", promote=Promote.RESULT, lift=("decimals",), aliases=("special.round",),
-    samples=[call(real(3), decimals=2), call(real(3), decimals=-1)], kinks=[call(at(0.25, 0.35, 25.0, _INF), decimals=1), call(at(15.0, 25.0), decimals=-1)])
+    bake={"decimals": lambda x, flat: x == 0}, samples=[call(real(3), decimals=2), call(real(3), decimals=-1)], kinks=[call(at(0.25, 0.35, 25.0, _INF), decimals=1), call(at(15.0, 25.0), decimals=-1)])
 def round_decimals(self, *, decimals):
     """Rounded to a number of decimal places."""
+    if type(decimals) is int:
+        return round(only("round_vml_cpu", self, "f"))
     only("round_cpu", self, "f")
     x = lax.stop_gradient(self)
     scale = jnp.power(jnp.full((), 10, x.dtype), jnp.abs(decimals).astype(x.dtype))
