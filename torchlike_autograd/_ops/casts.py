@@ -1,6 +1,9 @@
-"""What an operator's inputs are cast to, and the dtype that it computes in (layer 2): torch's promotion, by the operator's rule (`registry.Promote`)."""
+"""What an operator's inputs are cast to, and the dtype that it computes in (layer 2): torch's promotion, by the operator's rule (`registry.Promote`);
+and how an array is cast (`convert`)."""
 
 from __future__ import annotations
+
+import jax.numpy as jnp
 
 from .._core import config, dtypes, shapes
 from .._core.dtypes import FLOAT
@@ -113,4 +116,32 @@ def align_ranks(form, flat):
     return flat
 
 
-__all__ = ["HALVES", "align_ranks", "casts_of", "is_number", "promoted", "wide_casts"]
+def convert(x, dtype):
+    """astype as torch casts: complex to real drops the imaginary part, float to bool tests for nonzero."""
+    if jnp.iscomplexobj(x) and not dtype.is_complex:
+        x = jnp.real(x)
+    if dtype.name == "bool":
+        return x if x.dtype == bool else x != 0
+    if jnp.issubdtype(x.dtype, jnp.floating) and dtype.category == dtypes.INT:
+        return _truncated(x, dtype)
+    return x.astype(dtype.np)
+
+
+def _truncated(x, dtype):
+    """A float as an integer: what no integer holds becomes the least one of 32 or 64 bits, and narrower types keep its low bits."""
+    wide = jnp.int32 if dtype.itemsize < 4 or dtype is dtypes.int32 else jnp.int64
+    out = _whole_number(x, wide)
+    if dtype is dtypes.uint64:
+        half = jnp.asarray(2.0**63, jnp.float32 if x.dtype.itemsize < 4 else x.dtype)
+        out = jnp.where(x >= half, _whole_number(x - half, wide) ^ jnp.iinfo(wide).min, out)
+    return out.astype(dtype.np)
+
+
+def _whole_number(x, wide):
+    x = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
+    least = jnp.iinfo(wide).min
+    fits = (x > least - 1.0) & (x < -float(least)) if wide == jnp.int32 else (x >= float(least)) & (x < -float(least))
+    return jnp.where(fits, jnp.where(fits, x, 0).astype(wide), least)
+
+
+__all__ = ["HALVES", "align_ranks", "casts_of", "convert", "is_number", "promoted", "wide_casts"]

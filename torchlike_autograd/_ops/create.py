@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .casts import convert
 from .conventions import fused
-from .pointwise import convert
 from .registry import NONE, SMOOTH, call, op
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
+from .casts import convert
 from .conventions import straight
 from .opened import is_int64
 from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, offence, offender, out_of_bounds, put_last, truth
-from .pointwise import convert
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 
 # Indexing with several tensors at once: the places of advanced indices among the dims are structure

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from .._core.dtypes import from_numpy_dtype, promote_types
 from .._core.shapes import broadcast, wrap_dim, wrap_dims
 from . import held
-from .pointwise import convert
+from .casts import convert
 from .registry import NONE, OPS, SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .views import diagonal_of
 

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, numel
+from .casts import convert
 from .conventions import cxx_name
 from .places import char, long, truth
-from .pointwise import convert
 from .registry import SMOOTH, call, fails, op, real
 
 # Masks

@@ -7,6 +7,7 @@ from jax import lax
 
 from .._core import config, dtypes
 from . import held
+from .casts import convert
 from .complex_sums import complex_itself, complex_minus, complex_plus
 from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless, wide
 from .opened import TANGENTS
@@ -576,31 +577,3 @@ OPS["_spread_as"].updates = {0: 1}
 def _cast_back(self, *, dtype):
     """Conversion of what an in-place operator computed to the dtype of its tensor; torch shows no node for it."""
     return convert(self, dtype)
-
-
-def convert(x, dtype):
-    """astype as torch casts: complex to real drops the imaginary part, float to bool tests for nonzero."""
-    if jnp.iscomplexobj(x) and not dtype.is_complex:
-        x = jnp.real(x)
-    if dtype.name == "bool":
-        return x if x.dtype == bool else x != 0
-    if jnp.issubdtype(x.dtype, jnp.floating) and dtype.category == dtypes.INT:
-        return _truncated(x, dtype)
-    return x.astype(dtype.np)
-
-
-def _truncated(x, dtype):
-    """A float as an integer: what no integer holds becomes the least one of 32 or 64 bits, and narrower types keep its low bits."""
-    wide = jnp.int32 if dtype.itemsize < 4 or dtype is dtypes.int32 else jnp.int64
-    out = _whole_number(x, wide)
-    if dtype is dtypes.uint64:
-        half = jnp.asarray(2.0**63, jnp.float32 if x.dtype.itemsize < 4 else x.dtype)
-        out = jnp.where(x >= half, _whole_number(x - half, wide) ^ jnp.iinfo(wide).min, out)
-    return out.astype(dtype.np)
-
-
-def _whole_number(x, wide):
-    x = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
-    least = jnp.iinfo(wide).min
-    fits = (x > least - 1.0) & (x < -float(least)) if wide == jnp.int32 else (x >= float(least)) & (x < -float(least))
-    return jnp.where(fits, jnp.where(fits, x, 0).astype(wide), least)

@@ -12,9 +12,9 @@ import numpy as np
 from .._core import dtypes
 from .._core.saying import warn
 from .._core.shapes import reduce_dims
+from .casts import convert
 from .conventions import of_one, only, partials, wide
 from .opened import TANGENTS
-from .pointwise import convert
 from .quotients import quotient
 from .registry import BODY, NONE, SMOOTH, Promote, at, call, fails, op, real
 

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import wrap_dim
+from .casts import convert
 from .places import LONGS, along_dim, at_least_1d, in_range, lattice, long, out_of_bounds, put_last
-from .pointwise import convert
 from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 
 _RANGE = in_range(along_dim, out_of_bounds(RuntimeError))
