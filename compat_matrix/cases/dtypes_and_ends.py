@@ -97,13 +97,24 @@ def _(torch):
             yield f"{p} {a} {b}", [out.detach(), *torch.autograd.grad(out.sum(), [x, y])]
 
 
+def _second(torch, f, a, b):
+    x, y = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)
+    first = torch.autograd.grad(f(x, y), [x, y], create_graph=True)
+    return torch.autograd.grad(first[1], [x, y], allow_unused=True)
+
+
 @case("dtypes_and_ends.second derivatives far out")
 def _(torch):
     for name, f in (("xlogy", torch.xlogy), ("xlog1py", torch.special.xlog1py), ("hypot", torch.hypot)):
-        for a, b in ((1e30, 1e30), (1e-20, 3e-20), (3.0, 2.0), (1e20, 2e20)):
-            x, y = torch.tensor(a, requires_grad=True), torch.tensor(b, requires_grad=True)
-            first = torch.autograd.grad(f(x, y), [x, y], create_graph=True)
-            yield f"{name} {a} {b}", torch.autograd.grad(first[1], [x, y], allow_unused=True)
+        for a, b in ((1e30, 1e30), (3.0, 2.0), (1e20, 2e20)):
+            yield f"{name} {a} {b}", _second(torch, f, a, b)
+    for name, f in (("xlog1py", torch.special.xlog1py), ("hypot", torch.hypot)):
+        yield name, _second(torch, f, 1e-20, 3e-20)
+
+
+@case("dtypes_and_ends.second derivative of xlogy near 0")
+def _(torch):
+    yield "1e-20", _second(torch, torch.xlogy, 1e-20, 3e-20)
 
 
 @case("dtypes_and_ends.numbers by their bits")

@@ -19,7 +19,7 @@ def _two(torch, log):
 @case("numbered_and_mapped.order")
 def _(torch):
     for k, change in enumerate([
-            lambda a, b: None, lambda a, b: a._set_sequence_nr(10**6), lambda a, b: b._set_sequence_nr(10**6), lambda a, b: b._set_sequence_nr(0),
+            lambda a, b: None, lambda a, b: a._set_sequence_nr(10**15), lambda a, b: b._set_sequence_nr(10**15), lambda a, b: b._set_sequence_nr(0),
             lambda a, b: a._set_sequence_nr(b._sequence_nr() + 1), lambda a, b: b._set_sequence_nr(a._sequence_nr() - 1)]):
         log = []
         a, b = _two(torch, log)
@@ -35,7 +35,7 @@ def _(torch):
         made = x.exp(), x.sin()
         for name, y in zip("ab", made):
             y.register_hook(lambda g, name=name: log.append(name))
-        made[which].grad_fn._set_sequence_nr(10**6)
+        made[which].grad_fn._set_sequence_nr(10**15)
         (made[0] + made[1]).sum().backward()
         yield str(which), log
 
