@@ -222,10 +222,10 @@ def _repeats(letters, start, end):
     for period in range(1, len(part) // FEWEST + 1):
         same = part[:-period] == part[period:]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
-        for a, b in zip(edges[::2].tolist(), edges[1::2].tolist()):
-            count = (b - a) // period + 1
-            if count >= FEWEST:
-                found.append(((count - 1) * period, -period, start + a, count))
+        begins, counts = edges[::2], (edges[1::2] - edges[::2]) // period + 1
+        for k in np.flatnonzero(counts >= FEWEST).tolist():
+            count = int(counts[k])
+            found.append(((count - 1) * period, -period, start + int(begins[k]), count))
     return [(at, -period, count) for _, period, at, count in sorted(found, reverse=True)[:12]]
 
 
