@@ -133,6 +133,8 @@ for _name, _char, _size in (("qint8", "QInt8", 1), ("quint8", "QUInt8", 1), ("qi
     SMALL[_name] = Quantized(_name, _char, _size)
 ALIASES = {"float": float32, "double": float64, "half": float16, "cfloat": complex64, "cdouble": complex128,
            "short": int16, "int": int32, "long": int64}
+# what sums and products of many are added up in, by NumPy's names; other dtypes stay as they are
+DOUBLED = {"float32": np.float64, "complex64": np.complex128}
 _COMPLEX_OF = {float32: complex64, float64: complex128, bfloat16: complex64, float16: complex64}
 _REAL_OF = {complex64: float32, complex128: float64, SMALL["complex32"]: float16}
 _FROM_NUMPY = {d.np: d for d in DTYPES.values()}

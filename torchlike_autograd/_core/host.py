@@ -12,6 +12,7 @@ import math
 import numpy as np
 from jax.extend.core import Literal
 
+from .dtypes import DOUBLED
 from .host_indexed import Unsupported, gather, put, scatter
 
 LARGEST = 1 << 16  # elements; larger arrays are left to XLA
@@ -312,11 +313,8 @@ def _sum(params, eqn):
         return _reduce(np.add.reduce)(params, eqn)
     if math.prod(shape) > _MANY:
         raise Unsupported
-    wide = _DOUBLED.get(dtype.name, dtype)
+    wide = DOUBLED.get(dtype.name, dtype)
     return lambda x: np.add.reduce(x, axis=axes, dtype=wide).astype(dtype, copy=False)
-
-
-_DOUBLED = {"float32": np.float64, "complex64": np.complex128}
 
 
 def _reduce_order(f):
@@ -472,7 +470,7 @@ def _iota(params, eqn):
 
 def _cumulative(f):
     def make(params, eqn):
-        axis, back, wide = params["axis"], params["reverse"], _DOUBLED.get(eqn.outvars[0].aval.dtype.name)
+        axis, back, wide = params["axis"], params["reverse"], DOUBLED.get(eqn.outvars[0].aval.dtype.name)
         if not back:
             return lambda x: f(x, axis=axis, dtype=wide).astype(x.dtype)
         return lambda x: np.flip(f(np.flip(x, axis), axis=axis, dtype=wide), axis).astype(x.dtype)

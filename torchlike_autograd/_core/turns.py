@@ -97,7 +97,7 @@ class _Loop:
         self.wanted = {}  # (place, result) -> turns whose result is read outside
         self.stored = {}  # (place, result) -> index of what is stored for each turn
         self.last = {}  # (place, result) -> (index of what is carried, the first turn that it holds in the end)
-        self.place = {}  # number -> (turn, place, result)
+        self.place = {}  # number -> (turn, (place, result))
 
     @property
     def end(self):
@@ -280,7 +280,7 @@ def _planned(loop, flat, nodes):
     turns = loop.turns(nodes)
     for t, turn in enumerate(turns):
         for q, node in enumerate(turn):
-            loop.place.update((n, (t, q, r)) for r, n in enumerate(node.outs))
+            loop.place.update((n, (t, (q, r))) for r, n in enumerate(node.outs))
     for q in range(loop.period):
         column = [turn[q] for turn in turns]
         sources = [_source(loop, flat, numbers) for numbers in zip(*(node.ins for node in column))]
@@ -308,9 +308,9 @@ def _source(loop, flat, numbers):
         return _light(loop, flat, numbers) or ("stacked", loop.stacks.setdefault(numbers, len(loop.stacks)))
     if len(set(numbers)) == 1 or places[-1] is None:
         return None
-    turn, *where = places[-1]
+    turn, where = places[-1]
     distance = len(numbers) - 1 - turn
-    if any(p is not None for p in places[:distance]) or any(p != (t, *where) for t, p in enumerate(places[distance:])):
+    if any(p is not None for p in places[:distance]) or any(p != (t, where) for t, p in enumerate(places[distance:])):
         return None
     if not distance:
         return "same", *where
@@ -338,8 +338,8 @@ def _read(nodes, loops, outs):
         wanted.update(numbers)
         for n in numbers:
             if n in owner:
-                turn, *where = owner[n].place[n]
-                owner[n].wanted.setdefault(tuple(where), set()).add(turn)
+                turn, where = owner[n].place[n]
+                owner[n].wanted.setdefault(where, set()).add(turn)
 
     want(outs)
     for item in reversed([*_items(nodes, loops)]):
@@ -390,8 +390,7 @@ class _Writing:
             return self.flat.literals[n].val
         if n not in self.env:
             loop = self.owner[n]
-            turn, *where = loop.place[n]
-            where = tuple(where)
+            turn, where = loop.place[n]
             if where in loop.last:
                 index, first = loop.last[where]
                 self.env[n] = self.ends[loop][index][turn - first]
@@ -442,8 +441,8 @@ class _Writing:
         loop = self.owner.get(n)
         if loop is None:
             return None
-        turn, *where = loop.place[n]
-        return (loop, loop.stored[tuple(where)], turn) if tuple(where) in loop.stored else None
+        turn, where = loop.place[n]
+        return (loop, loop.stored[where], turn) if where in loop.stored else None
 
 
 class _Turn:
@@ -507,4 +506,4 @@ def _moved(eqn, reads, offsets):
     return jax.lax.dynamic_update_slice(jax.lax.broadcast(reads[1], shape), reads[0], starts)
 
 
-__all__ = ["rolled"]
+__all__ = ["goes_round", "rolled"]

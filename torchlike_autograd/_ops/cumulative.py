@@ -7,9 +7,11 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
+from .._core.dtypes import DOUBLED
 from .._core.shapes import wrap_dim
 from .conventions import of_nothing, only
 from .ranks import pick
+from .reduce import product_tangent
 from .registry import Promote, at, call, fails, op, real
 
 _NAN, _INF = float("nan"), float("inf")
@@ -46,12 +48,9 @@ def _running_product(x, axis):
     return _inexact_products(x, axis) if jnp.issubdtype(x.dtype, jnp.inexact) and x.shape[axis] > 1 else jnp.cumprod(x, axis, dtype=x.dtype)
 
 
-_DOUBLES = {"float32": jnp.float64, "complex64": jnp.complex128}
-
-
 def _plain_products(x, axis):
     """PyTorch accumulates in double precision: each rounding would stay in all products that follow."""
-    return jnp.cumprod(x.astype(_DOUBLES.get(x.dtype.name, x.dtype)), axis).astype(x.dtype)
+    return jnp.cumprod(x.astype(DOUBLED.get(x.dtype.name, x.dtype)), axis).astype(x.dtype)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
@@ -64,11 +63,7 @@ def _(axis, primals, tangents):
     """Where no element is 0 the tangents are sums of t / x times the product, as in PyTorch, whatever becomes of infinities."""
     (x,), (t,) = primals, tangents
     out = _inexact_products(x, axis)
-
-    def beside_zeros(x, t):
-        return jax.jvp(lambda v: _plain_products(v, axis), (x,), (t,))[1]
-
-    return out, jax.lax.cond(jnp.any(x == 0), beside_zeros, lambda x, t: out * jnp.cumsum(t / x, axis), x, t)
+    return out, product_tangent(lambda v: _plain_products(v, axis), lambda x, t: out * jnp.cumsum(t / x, axis), x, t)
 
 
 def _log_add(a, b):

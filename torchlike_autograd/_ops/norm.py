@@ -18,7 +18,6 @@ from .reduce import total, type_of
 from .registry import Promote, at, call, fails, op, real
 
 _INF = float("inf")
-_TWICE = {"float32": "float64", "complex64": "complex128"}
 
 
 def norm_gradient(order):
@@ -251,8 +250,8 @@ def renorm(self, *, p, dim, maxnorm):
     check_norm_type("linalg.vector_norm", type_of(self), None)
     x = wide(self)
     out = _shortened(x, axis, p, maxnorm)
-    if self.dtype.name in _TWICE:                                             # torch 2.13: the gradient is computed in double precision, the value is not
-        out = straight(out, _shortened(self.astype(_TWICE[self.dtype.name]), axis, p, maxnorm).astype(x.dtype))
+    if self.dtype.name in dtypes.DOUBLED:  # torch 2.13: the gradient is computed in double precision, the value is not
+        out = straight(out, _shortened(self.astype(dtypes.DOUBLED[self.dtype.name]), axis, p, maxnorm).astype(x.dtype))
     return out.astype(self.dtype)
 
 

@@ -177,13 +177,10 @@ def _inexact_product(x, axes):
     return _plain_product(x, axes)
 
 
-_DOUBLES = {"float32": jnp.float64, "complex64": jnp.complex128}
-
-
 def _plain_product(x, axes):
     """The product; of many factors in double precision, because the errors of all steps add up however they are ordered."""
     many = math.prod(x.shape[a] for a in axes) >= 1024
-    return jnp.prod(x, axis=axes, keepdims=True, dtype=_DOUBLES.get(x.dtype.name, x.dtype) if many else x.dtype).astype(x.dtype)
+    return jnp.prod(x, axis=axes, keepdims=True, dtype=dtypes.DOUBLED.get(x.dtype.name, x.dtype) if many else x.dtype).astype(x.dtype)
 
 
 @_inexact_product.defjvp
@@ -191,11 +188,12 @@ def _(axes, primals, tangents):
     """PyTorch's slope is product / x where no element of the whole is 0, whatever becomes of infinities; its forward mode never divides."""
     (x,), (t,) = primals, tangents
     out = _inexact_product(x, axes)
+    return out, product_tangent(lambda v: _plain_product(v, axes), lambda x, t: total(t * quotient(out, x), axes, True), x, t)
 
-    def beside_zeros(x, t):
-        return jax.jvp(lambda v: _plain_product(v, axes), (x,), (t,))[1]
 
-    return out, jax.lax.cond(jnp.any(x == 0), beside_zeros, lambda x, t: total(t * quotient(out, x), axes, True), x, t)
+def product_tangent(exact, divided, x, t):
+    """The tangent of products of `x`: of `exact(x)` where an element is 0, elsewhere `divided(x, t)`, which divides by the elements."""
+    return jax.lax.cond(jnp.any(x == 0), lambda x, t: jax.jvp(exact, (x,), (t,))[1], divided, x, t)
 
 
 @op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", tangent=BODY, zero_second=of_one, promote=Promote.SUM, opmath=True, out=False,
