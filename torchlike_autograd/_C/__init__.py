@@ -83,6 +83,13 @@ def _is_cached_tensor(t) -> bool:
     return _cached_asked("_is_cached_tensor", t, "bool") in _cached and _cached["enabled"]
 
 
+class Value:
+    """A value in one of TorchScript's graphs, which are not here: programs import the name, and torch's cannot be made from Python either."""
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError("torch._C.Value: No constructor defined!")
+
+
 TensorBase = _TensorBase = Tensor
 _vmap_fallback = [False]
 
