@@ -15,6 +15,7 @@ from ..amp import autocast_mode
 from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from . import unregistered
 
 OPERATORS: dict = {}  # {"namespace::name": {overload: Operator}}, overload "" for the default one
 EVERYWHERE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "", "BackendSelect")
@@ -53,13 +54,15 @@ class Operator:
                 return self.kernels[key](*args, **only)
         wanted = thread.state.grad and any(t.requires_grad for t in tensors)
         if self.backward is None and self.vmap is None and (self.checked is None or not wanted):
-            return self._plain(args, only, tensors)
+            out = self._plain(args, only, tensors)
+            warned = wanted and unregistered.mode[0] == "warn" and "CompositeImplicitAutograd" not in self.kernels
+            return unregistered.warning(self.schema, tensors, out) if warned else out
         if not wanted and not levels.running():
             return self._plain(args, only, tensors)
         return self._function(only, tensors).apply(*args)
 
     def _plain(self, args, only, tensors):
-        if self.checked is None and not self.schema.is_mutable:
+        if self.checked is None:  # its kernel is recorded, as the kernels that PyTorch calls for a device are
             return self.compute(args, only, tensors)
         with no_grad():
             return self.compute(args, only, tensors)
