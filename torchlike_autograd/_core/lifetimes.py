@@ -12,6 +12,7 @@ import weakref
 from sys import getrefcount
 
 from . import execute, nodes
+from .cycles import values_held_by
 from .nodes import Leaf, changes
 from .record import thread
 from .speed import native
@@ -215,6 +216,28 @@ def query():
         sweep(tape)
     if Leaf.watched[0] and tape.open and len(tape.values) == tape.prefix.size and thread.state.extra.get("pass") is None:
         _sweep_leaves(tape)
+    _sweep_cycles(tape)
+    _run_what_leads_back()
+
+
+def _sweep_cycles(tape):
+    """Let go contexts and hooks through which alone a result that leads to them is held: ctx.meta = {"out": the output}."""
+    if not (tape.contexts or tape.extra) or not tape.open or len(tape.values) != tape.prefix.size or thread.state.extra.get("pass") is not None:
+        return
+    inside = {v.slot for v in values_held_by(_attachments(tape)) if v.tape is tape and v.slot < len(tape.values) and tape.values[v.slot] is v}
+    found = _attached(tape, None) if inside else None
+    if found is None:
+        return
+    mask = bytearray(found[0])
+    for slot in inside:
+        mask[slot] = 0
+    gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in _unreachable(tape, bytes(mask), *found[1:])]
+    changes[0] += bool(gone)
+    gone.clear()
+
+
+def _attachments(tape):
+    return [*tape.contexts.values(), *(x for key, x in tape.extra.items() if type(key) is not tuple)]
 
 
 def _sweep_leaves(tape):
