@@ -19,14 +19,14 @@ _MOST = 20_000  # objects looked at; more is left for when the tape closes
 _IDLE = max(map(getrefcount, [object()]))
 
 
-def values_held_by(roots):
-    """Those Values that, beside their tape, only objects hold which `roots` lead to and nobody else holds; none where there is too much to look at.
+def held_by(roots):
+    """(slots of the Values, ids of the other objects) that, beside their tape, only objects hold which `roots` lead to and nobody else holds.
 
-    roots: a list of objects that the tape holds once each.
+    roots: a list of objects that the tape holds once each.  Nothing where there is too much to look at.
     """
     found = _reachable(roots)
     if not found:
-        return ()
+        return (), frozenset()
     counts = {key: n - _IDLE for key, n in zip(found, map(getrefcount, found.values()))}  # without this table
     for x in roots:
         counts[id(x)] -= 1  # the list
@@ -43,7 +43,8 @@ def values_held_by(roots):
         if id(x) not in kept:
             kept.add(id(x))
             outside += [y for y in _referents(x) if id(y) in found and id(y) not in kept]
-    return [x for key, x in found.items() if key not in kept and type(x) is Value]
+    gone = [x for key, x in found.items() if key not in kept]
+    return [(v.tape, v.slot) for v in gone if type(v) is Value], frozenset(map(id, gone))
 
 
 def _referents(x):
