@@ -44,3 +44,11 @@ def _(torch):
     v = torch.func.vmap
     yield "unique_consecutive", _told(lambda: v(torch.unique_consecutive)(torch.ones(2, 3)))
     yield "different sizes", type(_told(lambda: v(lambda r: torch.repeat_interleave(r))(torch.tensor([[1, 2], [3, 4]])))).__name__
+
+
+@case("maps_by_example.strides")
+def _(torch):
+    v, x = torch.vmap, torch.arange(10.0).view(2, 5)
+    yield "inside", v(lambda a: a.as_strided((3,), (1,)))(x[:, 1:]), v(lambda a: a.as_strided((3,), (1,), 2))(x[:, 1:])
+    for name, f in (("longer", lambda a: a.as_strided((5,), (1,), 0)), ("later", lambda a: a.as_strided((5,), (1,), 1)), ("apart", lambda a: a.as_strided((2,), (7,)))):
+        yield name, _told(lambda f=f: v(f)(x[:, :4]))

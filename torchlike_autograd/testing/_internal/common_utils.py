@@ -370,7 +370,7 @@ class TestCase(RecordedCase):
             warnings.simplefilter("always")
             yield
         self.assertEqual(len(said), 1, msg=f"{[str(w.message) for w in said]}")
-        self.assertTrue(re.search(regex, str(said[0].message)))
+        self.assertTrue(re.match(regex, str(said[0].message)), f"{regex!r} does not match {said[0].message}")
         self.assertTrue(issubclass(said[0].category, category))
 
 
