@@ -152,3 +152,14 @@ def _(torch):
         yield f"values {next(turn)}", torch.normal(torch.zeros(n), torch.ones(n) * 2, out=torch.empty(n, 2)[:, 1]), torch.rand(1)
         yield f"values {next(turn)}", torch.normal(2.0, torch.ones(n), out=torch.empty(n, dtype=torch.float64)), torch.rand(1)
         yield f"values {next(turn)}", torch.normal(torch.ones(n), 0.5, out=torch.empty(n)), torch.rand(1), said(lambda n=n: torch.normal(torch.ones(n), 0.5, out=torch.empty(0)))
+
+
+@case("ends_of_operators.far lgamma")
+def _(torch):
+    turn = count()
+    for k in range(3):
+        x = (torch.tensor([1e300, 2.4e305, 2.6e305, 1.7e308, -1.7e308, INF, -INF, NAN], dtype=torch.float64) * (1 + k / 100)).requires_grad_()
+        yield f"values {next(turn)}", torch.lgamma(x), torch.special.gammaln(x.detach().float())
+        y = torch.tensor([1.7e308, 3.0, 0.5 + k], dtype=torch.float64, requires_grad=True)
+        torch.lgamma(y).sum().backward()
+        yield f"gradient {next(turn)}", y.grad
