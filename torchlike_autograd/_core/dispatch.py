@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from .._ops.registry import NONE, OPS
+from .._ops.registry import NONE, OPS, UNIMPLEMENTED
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
-from . import dtypes, errors, guards, levels, record
+from . import config, dtypes, errors, guards, levels, record
 from .hot import make_view
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
@@ -170,6 +170,17 @@ def _check_result(form, old):
         raise RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {shown}")
 
 
+def _check_common(spec, values, old):
+    """torch refuses what cannot be written to its target before its kernel refuses the dtype."""
+    from .._ops.casts import promoted  # only where a call is refused
+
+    have, want = promoted([_aval_of(v) for v in values]), old.aval.dtype
+    if spec.op.promote.value == "float" and not (have.is_floating_point or have.is_complex):
+        have = config.default_dtype()
+    if spec.op.promote.value in ("result", "float") and not dtypes.can_cast(have, want):
+        raise RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {want.char_name}") from None
+
+
 _RUNNING = {"cumsum", "cumprod"}  # computed in the dtype of the target
 
 
@@ -185,7 +196,11 @@ def _check_running(form, own):
 
 
 def _inplace_value(spec, values, old, target):
-    form = spec.form(tuple(_aval_of(v) for v in values))
+    try:
+        form = spec.form(tuple(_aval_of(v) for v in values))
+    except NotImplementedError:
+        _check_common(spec, values, old)
+        raise
     out = form.out_avals[0]
     _check_result(form, old)
     if type(out) is LeveledAval:
@@ -254,13 +269,16 @@ def cast_spec(dtype):
 
 # out=
 
+_WITHOUT = (NONE, UNIMPLEMENTED)  # derivatives of operators that no formula differentiates: torch's out= does not ask for grad
+
+
 def into(name, spec, flat, out):
     """Write the result(s) of a call into `out`."""
     from .._ops.out_types import cast_first
     from .words import outs_of
 
     outs = outs_of(name, spec.op, out)
-    if thread.state.grad and (any(o.requires_grad for o in outs) or any(isinstance(x, Tensor) and x.requires_grad for x in flat)):
+    if thread.state.grad and spec.op.derivative not in _WITHOUT and any(isinstance(x, Tensor) and x.requires_grad for x in (*outs, *flat)):
         raise errors.out_requires_grad(name)
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")

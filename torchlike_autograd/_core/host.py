@@ -202,7 +202,16 @@ def _erf(x):
 
 
 def _lgamma(x):
-    return _math(lambda v: math.inf if v == -math.inf or (v <= 0 and v == math.floor(v)) else math.lgamma(v), x)
+    return _math(_log_gamma, x)
+
+
+def _log_gamma(v):
+    if v == -math.inf or (v <= 0 and v == math.floor(v)):
+        return math.inf
+    try:
+        return math.lgamma(v)
+    except OverflowError:  # beyond 2.5e305 Python raises
+        return math.inf
 
 
 def _math(f, x):

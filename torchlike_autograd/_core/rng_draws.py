@@ -202,7 +202,8 @@ def _normal_pairs(gen: Generator, count: int) -> np.ndarray:
     return values[:count]
 
 
-def normal_tensor(gen: Generator, mean: float | np.ndarray, std: float | np.ndarray, dtype: DTypeLike = None) -> np.ndarray:
+def normal_tensor(gen: Generator, mean: float | np.ndarray, std: float | np.ndarray, dtype: DTypeLike = None,
+                  contiguous: bool = True) -> np.ndarray:
     """``torch.normal`` with an array for the mean, the deviation or both.
 
     A number for the deviation scales the normals as they are made; otherwise standard normals are
@@ -212,10 +213,10 @@ def normal_tensor(gen: Generator, mean: float | np.ndarray, std: float | np.ndar
         dtype = mean.dtype if isinstance(mean, np.ndarray) else std.dtype
     shape = np.broadcast_shapes(np.shape(mean), np.shape(std))
     if not isinstance(std, np.ndarray):
-        return _in_place(np.add, normal(gen, shape, dtype, 0.0, std), mean)
+        return _in_place(np.add, normal(gen, shape, dtype, 0.0, std, contiguous), mean)
     require(std.dtype.kind != "c", "normal expects standard deviation to be non-complex")
     require(bool((std >= 0).all()), "normal expects all elements of std >= 0.0")
-    return _in_place(np.add, _in_place(np.multiply, normal(gen, shape, dtype), std), mean)
+    return _in_place(np.add, _in_place(np.multiply, normal(gen, shape, dtype, contiguous=contiguous), std), mean)
 
 
 def _in_place(function: np.ufunc, out: np.ndarray, other: float | np.ndarray) -> np.ndarray:

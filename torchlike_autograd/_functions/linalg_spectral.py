@@ -147,7 +147,7 @@ def cond(input, p=None, *, out=None):
 
 
 def _cond(A, p):
-    if not A.numel():
+    if not A.numel() and (not isinstance(p, str) or A.shape[-1] == A.shape[-2]):
         return (A.abs() if A.dtype.is_complex else A).new_zeros(tuple(A.shape[:-2]))
     if p is None or (not isinstance(p, str) and abs(p) == 2):
         return _by_singular_values(A, p)

@@ -99,7 +99,7 @@ def _singular(A, order, dims, keepdim, dtype):
     if order == "nuc":
         out = named("sum")(values, -1, keepdim)
     else:
-        out = named("amax" if order > 0 else "amin")(values, -1, keepdim)
+        out = _extreme(values, order, values.ndim - 1, keepdim)
     if not keepdim:
         return out
     out = named("unsqueeze")(out, -1)
@@ -115,7 +115,14 @@ def _absolute_sums(A, order, dims, keepdim, dtype):
     sums = _vector(A, 1, (first,), keepdim, dtype=dtype)
     if not keepdim and second > first:
         second -= 1
-    return named("amax" if order > 0 else "amin")(sums, (second,), keepdim)
+    return _extreme(sums, order, second, keepdim)
+
+
+def _extreme(values, order, dim, keepdim):
+    """The greatest or the smallest along a dim; the greatest of nothing is a constant 0, the smallest is refused."""
+    if order < 0 or values.shape[dim]:
+        return named("amax" if order > 0 else "amin")(values, (dim,), keepdim)
+    return values.new_zeros((*values.shape[:dim], *([1] if keepdim else []), *values.shape[dim + 1:]))
 
 
 @composite("torch.linalg.matrix_norm")

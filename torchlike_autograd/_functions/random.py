@@ -185,13 +185,19 @@ def _drawn(name, draw):
             with RANGES[-1](f"aten::{name}"):
                 return _into(_told(draw, generator, out, shape, d, device, requires_grad), out, name)
         t = _new(Tensor)
-        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out), shape, d.np), shape, d))
+        drawer = _normal_apart if draw is rng_draws.normal and out is not None and _apart(out, shape) else draw
+        t._v = levels.drawn(*_under_maps(lambda shape: drawer(_gen(generator, True, out), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
         return _into(t, out, name)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}: the numbers of torch's CPU generator."
     return factory
+
+
+def _apart(out, shape):
+    """Whether what is drawn into `out` goes to memory with gaps, one number after the other: torch resizes what has another shape first."""
+    return tuple(out.shape) == tuple(shape) and not out.is_contiguous()
 
 
 def _told(draw, generator, out, shape, d, device, requires_grad):
@@ -287,20 +293,36 @@ def following(t, key, *inputs):
 @per_example
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Normal numbers with given means and deviations."""
+    if out is not None and size is None:
+        return _normal_into(mean, std, generator, out)
     if size is not None:
         gen = _gen(generator, True, out)
         d = dtype or config.default_dtype()
         shape = sizes("normal", (size,))
         t = _of_shape(lambda shape: rng_draws.normal(gen, shape, d.np, float(mean), float(std)), shape, d, requires_grad, device)
     else:
-        gen = _gen(generator, out=out)
+        gen = _gen(generator)
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
         shape = shapes.broadcast(*[tuple(x.shape) for x in given])
         t = _tensor(numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
             gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d)
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
-    return write_drawn("normal", out, t._value()) if out is not None and size is None else _into(t, out, "normal")
+    return _into(t, out, "normal")
+
+
+def _normal_into(mean, std, generator, out):
+    """Normal numbers drawn into `out`, in its dtype and order; only a deviation that is a tensor lets it be resized."""
+    given = [x for x in (mean, std) if isinstance(x, Tensor)]
+    gen = _gen(generator, out=out)
+    shape = shapes.broadcast(*[tuple(x.shape) for x in given])
+    if not isinstance(std, Tensor) and tuple(out.shape) != shape:
+        shapes.broadcast(tuple(mean.shape), tuple(out.shape))
+        raise NotImplementedError("torch.normal(mean, std: float, out=) of another shape than the mean's: draw and copy")
+    d = out.dtype
+    drawn = numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
+        gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np, not _apart(out, shape)))
+    return write_drawn("normal", out, _tensor(drawn, d)._value())
 
 
 @composite("torch.bernoulli", "Tensor.bernoulli")

@@ -93,9 +93,15 @@ def leaky_relu(self, *, negative_slope):
     return jnp.where(self > 0, self, self * negative_slope)
 
 
+def _prelu_tangent(out, primals, tangents):
+    """In forward mode the slope at 0 is 1, the gradient's is the weight."""
+    (x, w), (t, v) = primals, tangents
+    return jnp.where(x >= 0, t, w * t + x * v)
+
+
 @_activation("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", node="PreluKernelBackward0", zero_second=always, public=(), inplace=False,
              saves={"self": ("self", "weight"), "weight": ("self", "weight")}, samples=[call(real(2, 3), real(1, 3))], kinks=[call(at(0.0, 1.0, -1.0),
-             at(0.25))])
+             at(0.25))], tangent=_prelu_tangent)
 def _prelu_kernel(self, weight):
     """Negative values by a learned slope."""
     return _prelu(only("prelu_cpu", self, "f"), weight)

@@ -69,8 +69,19 @@ def _(axis, primals, tangents):
 def _log_add(a, b):
     """log(exp(a) + exp(b)) of complex numbers without overflow: the imaginary part is not wrapped, it stays beside that of the greater."""
     larger, smaller = jnp.where(jnp.real(a) > jnp.real(b), a, b), jnp.where(jnp.real(a) > jnp.real(b), b, a)
-    same = jnp.isinf(jnp.real(larger)) & (jnp.real(larger) == jnp.real(smaller))
-    return jnp.where(same, larger, larger + jnp.log1p(jnp.exp(jnp.where(same, -jnp.inf, smaller - larger))))
+    size = jnp.real(larger)
+    same = jnp.isinf(size) & (size == jnp.real(smaller))
+    both = jnp.exp(larger) + jnp.exp(smaller)
+    without = jnp.where(jnp.isinf(jnp.real(both)) | jnp.isinf(jnp.imag(both)), jnp.abs(size), _NAN)
+    endless = jnp.where(size > 0, jax.lax.complex(without, jnp.imag(jnp.log(both))), larger)
+    one = jnp.where(jnp.isinf(jnp.real(smaller - larger)), larger, larger + jnp.log1p(jnp.exp(jnp.where(same, -jnp.inf, smaller - larger))))
+    return jnp.where(same, endless, jnp.where(jnp.isnan(smaller), smaller, one))
+
+
+def _first_of_sum(z):
+    """A complex number after log(0): what is not a number is so in both parts, and what is -inf in one is real."""
+    none = jax.lax.complex(jnp.full_like(jnp.real(z), _NAN), jnp.full_like(jnp.real(z), _NAN))
+    return jnp.where(jnp.isnan(z), none, jnp.where(jnp.real(z) == -jnp.inf, jnp.asarray(-_INF, z.dtype), z))
 
 
 def _scaled_add(a, b):
@@ -83,7 +94,7 @@ def _scaled_add(a, b):
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _running_logsumexp(x, axis):
     if jnp.iscomplexobj(x):
-        return jax.lax.associative_scan(_log_add, x, axis=axis)
+        return jax.lax.associative_scan(_log_add, _first_of_sum(x), axis=axis)
     top, share = jax.lax.associative_scan(_scaled_add, (x, jnp.ones_like(x)), axis=axis)
     return top + jnp.log(share)
 

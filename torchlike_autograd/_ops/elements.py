@@ -97,14 +97,30 @@ def frexp(self):
     return _mantissa(self), _exponent(self)
 
 
+def _common_divisor(a, b):
+    """Euclid's, of magnitudes: jnp.gcd never ends beside the lowest number, whose magnitude is negative."""
+
+    def step(pair):
+        a, b = pair
+        done = a == 0
+        return jnp.where(done, a, lax.rem(b, jnp.where(done, 1, a))), jnp.where(done, b, a)
+
+    a, b = jnp.broadcast_arrays(jnp.abs(a), jnp.abs(b))
+    return lax.while_loop(lambda pair: jnp.any(pair[0] != 0), step, (a, b))[1]
+
+
 @op("gcd(Tensor self, Tensor other) -> Tensor", derivative=NONE, promote=Promote.RESULT, opmath=False, samples=_WHOLE, kinks=SMOOTH,
     errors=[fails(call(real(2, grad=False), real(2, grad=False)), NotImplementedError, "\"gcd_cpu\" not implemented for 'Double'")])
 def gcd(self, other):
-    """The greatest common divisor, not negative."""
-    return jnp.gcd(only("gcd_cpu", self, "i"), other)
+    """The greatest common divisor, not negative but beside the lowest number, which has no opposite."""
+    return _common_divisor(only("gcd_cpu", self, "i"), other)
 
 
 @op("lcm(Tensor self, Tensor other) -> Tensor", derivative=NONE, promote=Promote.RESULT, opmath=False, samples=_WHOLE, kinks=SMOOTH)
 def lcm(self, other):
-    """The least common multiple, not negative."""
-    return jnp.lcm(only("lcm_cpu", self, "i"), other)
+    """The least common multiple, not negative unless it is beyond the dtype."""
+    only("lcm_cpu", self, "i")
+    wide = jnp.int32 if self.dtype.itemsize < 4 else self.dtype  # short numbers are multiplied as C does
+    a, b, divisor = self.astype(wide), other.astype(wide), _common_divisor(self, other).astype(wide)
+    none = divisor == 0
+    return jnp.where(none, 0, jnp.abs(lax.div(a, jnp.where(none, 1, divisor)) * b)).astype(self.dtype)

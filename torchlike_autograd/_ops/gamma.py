@@ -64,6 +64,7 @@ def _upper(a, x):
 
 def _at_edges(value, a, x, at_zero):
     """Arguments that are 0, infinite or negative, as torch has them."""
+    value = jnp.where(jnp.isnan(value), jnp.where(x > a, 1 - at_zero, at_zero), value)  # so far away that the fraction overflows
     value = jnp.where(jnp.isnan(a) | jnp.isnan(x), _NAN, value)
     value = jnp.where(jnp.isinf(a), jnp.where(jnp.isinf(x), _NAN, at_zero), jnp.where(jnp.isinf(x), 1 - at_zero, value))
     value = jnp.where(a == 0, jnp.where(x > 0, 1 - at_zero, _NAN), jnp.where(x == 0, at_zero, value))

@@ -14,7 +14,7 @@ from .._core.shapes import broadcast, wrap_dim
 from .casts import convert
 from .conventions import straight
 from .opened import is_int64
-from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, offence, offender, out_of_bounds, put_last, truth
+from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, matching_entries, offence, offender, out_of_bounds, put_last, truth
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 
 # Indexing with several tensors at once: the places of advanced indices among the dims are structure
@@ -117,7 +117,10 @@ def _mask_put(self, mask, values, *, dim):
 
 # One dim, one vector of indices
 
-def _out_of_range(*_, **__):
+def _out_of_range(value, shape, size, *, dim=0, **_):
+    """torch 2.13 has another kernel for the second dim."""
+    if len(shape) > 1 and wrap_dim(dim, len(shape)) == 1:
+        return RuntimeError(f"INDICES element is out of DATA bounds, id={value} axis_dim={size}")
     return IndexError("index out of range in self")
 
 
@@ -140,9 +143,11 @@ def index_select(self, index, *, dim):
         raise IndexError("index_select(): Index is supposed to be a vector")
     if index.dtype not in LONGS:
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    if not self.ndim and index.size > 1:
+    if not self.ndim and index.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)")
     if self.ndim and self.shape[d] == 0 and index.size:
+        if self.ndim == 1:
+            raise IndexError("index out of range in self")
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     x = at_least_1d(self)
     out = x.at[along(x.ndim, d, _vector(index))].get(mode="clip", wrap_negative_indices=False)
@@ -156,13 +161,7 @@ def _added_source(self, index, source, d):
         raise RuntimeError(f"index_add_(): Expected dtype int32/int64 for index but got: {char(index)}")
     if self.dtype != source.dtype:
         raise RuntimeError(f"index_add_(): self ({char(self)}) and source ({char(source)}) must have the same scalar type")
-    length = source.shape[d] if source.ndim else 1
-    if index.size != length:
-        raise RuntimeError(f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): ({length}), for dim: {d}")
-    rest = lambda s: tuple([n for k, n in enumerate(s) if k != d])  # noqa: E731
-    if self.ndim != source.ndim or rest(self.shape) != rest(source.shape):
-        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. "
-                           f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}")
+    matching_entries("index_add_", self, index, source, d)
 
 
 def _added_outside(value, shape, size, **keywords):
@@ -199,15 +198,15 @@ def _copied_source(self, index, source, d):
     if self.dtype != source.dtype:
         raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got (self) {char(self)} and (source) {char(source)}")
     rest = lambda s: tuple([n for k, n in enumerate(s) if k != d])  # noqa: E731
-    have, get = rest(self.shape), rest(source.shape)
-    if have != get:
-        words = ["" if not s else f" {' '.join(map(str, s))} at dimension {d}" for s in (have, get)]
-        raise RuntimeError("index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"
-                           f"{words[0]} and source slice shape:{words[1]}.")
-    if source.ndim and index.size != source.shape[d]:
-        raise IndexError(f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({source.shape[d]})")
+    have, get = rest(self.shape), rest(source.shape) if source.ndim else ()
     if not source.ndim and index.size != 1:
         raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.size})")
+    if have != get:
+        words = [" ".join(map(str, s)) for s in (have, get)]  # torch 2.13 counts the dim of the source as the first
+        raise RuntimeError("index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                           f"{words[0]} at dimension {d} and source slice shape: {words[1]} at dimension 0.")
+    if source.ndim and index.size != source.shape[d]:
+        raise IndexError(f"index_copy_(): Number of indices ({index.size}) should be equal to source.size(dim) ({source.shape[d]})")
 
 
 @op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", node="IndexCopyBackward0", inplace=True,

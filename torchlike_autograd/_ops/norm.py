@@ -159,10 +159,21 @@ def dist(self, other, *, p=2):
 # Pairs of rows
 
 def _pair_slope(d, norm, p):
-    """The slope for pairs: every coordinate that attains an infinite norm gets all of the gradient."""
+    """The slope for pairs: every coordinate that attains an infinite norm gets all of the gradient, and NaN is nobody's sign."""
+    sign = jnp.where(jnp.isnan(d), d, signum(d))
     if p == _INF:
-        return signum(d) * (magnitude(d) == norm).astype(d.dtype)
-    return _slope(d, norm, p, (d.ndim - 1,))
+        return sign * (1 - jnp.minimum(jnp.ceil(magnitude(magnitude(d) - norm)), 1))  # NaN where both are infinite
+    if p == 1:
+        return sign
+    slope = _slope(d, norm, p, (d.ndim - 1,))
+    return jnp.where(d == 0, 0, slope) if p < 1 else slope  # beside an infinite norm too
+
+
+def _pair_value(d, p, skip_nan):
+    """torch 2.13: NaN counts as NaN in norm 0, and the greatest difference of `cdist` (not of `pdist`) passes NaN over."""
+    if p == 0:
+        return total(jnp.where(jnp.isnan(d), d, (d != 0).astype(d.dtype)), (d.ndim - 1,))
+    return _value(jnp.where(jnp.isnan(d), 0, d) if skip_nan and p == _INF else d, p, (d.ndim - 1,), False, alone=False)
 
 
 def _pairs(x1, x2, p):
@@ -170,7 +181,7 @@ def _pairs(x1, x2, p):
 
     @partials(lambda t, out, d: total(_pair_slope(d, out[..., None], p) * t, (d.ndim - 1,)))
     def norms(d):
-        return _value(d, p, (d.ndim - 1,), False, alone=False)
+        return _pair_value(d, p, True)
 
     left, right = x1[..., :, None, :], x2[..., None, :, :]
     if x1.shape[-1] == 0:
@@ -225,7 +236,7 @@ def _pdist_forward(self, *, p=2):
 
     @partials(lambda t, out, d: total(_pair_slope(d, out[..., None], p) * t, (1,)))
     def norms(d):
-        return _value(d, p, (1,), False, alone=False)
+        return _pair_value(d, p, False)
 
     return norms(self[left] - self[right])
 

@@ -80,6 +80,21 @@ def out_of_bounds(kind, prefix=""):
     return error
 
 
+def matching_entries(name, self, index, source, d):
+    """torch's errors where `source` has not one entry along the dim for each index, each of the shape of those of `self`."""
+    if d >= max(source.ndim, 1):
+        raise RuntimeError(f"{name}(): Indexing dim {d} is out of bounds of the source tensor with dim {source.ndim}")
+    if not source.ndim and index.size != 1:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    length = source.shape[d] if source.ndim else 1
+    if index.size != length:
+        raise RuntimeError(f"{name}(): Number of indices ({index.size}) should be equal to source.size(dim): ({length}), for dim: {d}")
+    rest = [[n for k, n in enumerate(x.shape) if k != d] for x in (self, source)]
+    if self.ndim != source.ndim or rest[0] != rest[1]:
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. "
+                           f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}")
+
+
 # Writing where places may repeat
 
 def put_last(x, src, where, rest):

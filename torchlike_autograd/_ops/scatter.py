@@ -45,6 +45,8 @@ def gather(self, index, *, dim, sparse_grad=False):
         _need_long("gather", index)
     if index.size == 0:
         return self.reshape(-1)[:0].reshape(index.shape)
+    if self.size == 0:
+        return jnp.zeros(index.shape, self.dtype)  # there is nothing to name: the check of the indices says so
     return at_least_1d(self).at[lattice(at_least_1d(index), d)].get(mode="clip", wrap_negative_indices=False).reshape(index.shape)
 
 
@@ -70,7 +72,7 @@ def scatter_dim(self, index, dim, src=None, name="scatter"):
 
 
 def _scatter_src_rank(index, src):
-    if src.ndim < index.ndim:
+    if src.ndim < index.ndim and src.size:
         wrap_dim(src.ndim, src.ndim)
     raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
 
@@ -79,7 +81,8 @@ def part(src, index, node):
     """The part of `src` that `index` covers; as in torch 2.13 there is no gradient for a larger `src`."""
     if at_least_1d(src).shape == at_least_1d(index).shape:
         return at_least_1d(src)
-    return at_least_1d(_covered(src, index.shape, node))[tuple([slice(0, n) for n in at_least_1d(index).shape])]
+    src = at_least_1d(_covered(src, index.shape, node))
+    return src if index.size == 0 else src[tuple([slice(0, n) for n in at_least_1d(index).shape])]
 
 
 def _covered(src, shape, node):

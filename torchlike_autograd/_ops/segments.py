@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import contiguous_strides, wrap_dim
 from .conventions import only, straight
-from .places import along_dim, at_least_1d, in_range, lattice, long, out_of_bounds
+from .places import along_dim, at_least_1d, in_range, lattice, long, matching_entries, out_of_bounds
 from .ranks import order
 from .registry import SMOOTH, call, fails, op, real
 from .scatter import part, scatter_dim
@@ -174,10 +174,8 @@ def _check_entries(self, index, source, d):
         raise IndexError(f"index_reduce_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {from_numpy_dtype(index.dtype).char_name} "
                          f"and size: {list(index.shape)}")
     if index.dtype not in ("int64", "int32"):
-        raise RuntimeError("index_reduce(): Expected dtype int32/int64 for index")
+        raise RuntimeError(f"index_reduce_(): Expected dtype int32/int64 for index but got: {from_numpy_dtype(index.dtype).char_name}")
     names = [from_numpy_dtype(x.dtype).char_name for x in (self, source)]
     if names[0] != names[1]:
         raise RuntimeError(f"index_reduce(): self and source must have the same scalar type, but got self.dtype = {names[0]} and source.dtype = {names[1]}")
-    length = source.shape[d] if source.ndim else 1
-    if index.size != length:
-        raise RuntimeError(f"index_reduce(): Number of indices ({index.size}) should be equal to source.size(dim): ({length})")
+    matching_entries("index_reduce_", self, index, source, d)

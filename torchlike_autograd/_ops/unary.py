@@ -29,7 +29,7 @@ def _float_op(name, *, node, saves, samples=_ANY, twin_node=None, aliases=(), **
         op(f"{name}(Tensor self) -> Tensor", node=node, aliases=aliases, inplace=twin_node is None, **fields)(body)
         if twin_node is not None:
             names = [f"{where}.{n}" for n in (name, *aliases) for where in ("torch", "Tensor")]
-            op(f"{name}.twin(Tensor self) -> Tensor", node=twin_node, names=names, inplace=True, out=False, **{**fields, "derivative": UNIMPLEMENTED})(body)
+            op(f"{name}.twin(Tensor self) -> Tensor", node=twin_node, names=names, inplace=True, out=False, **{**fields, "derivative": UNIMPLEMENTED, "forward": f"{name}_"})(body)
             body.op.name = f"inplace version of {name}"  # as torch calls it when it refuses
         return body
 
