@@ -8,13 +8,21 @@ from jax.custom_derivatives import SymbolicZero
 
 from .conventions import partials
 
-__all__ = ["quotient", "quotient_forward", "ratio"]
+__all__ = ["alone", "quotient", "quotient_forward", "ratio"]
 
 
-@partials(lambda t, out, x, y: t / y, lambda t, out, x, y: -t * ((x / y) / y))
+def alone(x):
+    """`x`, rounded to what it is already: XLA makes a / (b * c) of (a / b) / c, whose product over- or underflows where torch divides twice."""
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    info = jnp.finfo(x.dtype)
+    return jax.lax.reduce_precision(x, info.nexp, info.nmant)
+
+
+@partials(lambda t, out, x, y: quotient(t, y), lambda t, out, x, y: -t * quotient(quotient(x, y), y))
 def quotient(x, y):
     """x / y."""
-    return x / y
+    return alone(x / y)
 
 
 @jax.custom_jvp

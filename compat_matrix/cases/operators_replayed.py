@@ -1,0 +1,106 @@
+"""What a replay of PyTorch's own samples of operators found: divisions beyond the middle of the range, memory formats, windows, forward mode."""
+
+import warnings
+
+from compat_matrix.case import attempt, case
+
+DIVISIONS = {
+    "quotient": "x / y", "twice": "(x / y) / y", "by a quotient": "x / (y / x)", "number by a quotient": "1 / (y / x)", "reciprocal": "x.reciprocal() * y",
+    "logarithm": "(x / y).log()", "xlogy": "torch.xlogy(x, y)", "xlog1py": "torch.special.xlog1py(x, y)"}
+
+
+for _what in DIVISIONS:
+    @case(f"operators_replayed.divisions.{_what}", what=_what)
+    def _(torch, what):
+        for dtype, numbers in ((torch.float32, (1e-20, 1e-25, 1e25, 1.7)), (torch.float64, (1e-170, 1e200))):
+            for number in numbers:
+                x, y = torch.full((3,), number, dtype=dtype, requires_grad=True), torch.tensor([number, 2 * number, number / 2], dtype=dtype, requires_grad=True)
+                for _turn in range(3):                     # the third time it is one compiled program
+                    z = eval(DIVISIONS[what])
+                    first = torch.autograd.grad(z.sum(), (x, y))
+                    values = [v.tolist() for v in (z, *first)]
+                yield f"{dtype} {number}", *[[float(f"{v:.5g}") for v in row] for row in values]
+
+
+@case("operators_replayed.product below the range")
+def _(torch):
+    for dtype, small in ((torch.float32, 1e-25), (torch.float64, 1e-200)):
+        x = torch.tensor([small, small, 1 / small], dtype=dtype, requires_grad=True)
+        first, = torch.autograd.grad(x.prod(), x, create_graph=True)
+        yield str(dtype), first, torch.autograd.grad(first.sum(), x)[0]
+
+
+@case("operators_replayed.slopes of xlog1py")
+def _(torch):
+    x, y = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([1.0, 3.0], requires_grad=True)
+    for f in (torch.xlogy, torch.special.xlog1py):
+        grads = torch.autograd.grad(f(x, y).sum(), (x, y), create_graph=True)
+        yield f.__name__, [g.grad_fn.name() for g in grads]
+
+
+def _said(call):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        made = call()
+    return made, [(w.category.__name__, str(w.message).split(" (Triggered")[0]) for w in said]
+
+
+WARNED = {
+    "stft": "torch.stft(torch.arange(10.0), n_fft=7, return_complex=True).shape", "istft": "torch.istft(torch.ones(6, 3, dtype=torch.complex128), 10).shape",
+    "conv1d": "torch.nn.functional.conv1d(torch.ones(1, 1, 9), torch.ones(1, 1, 4), padding='same', dilation=3).shape",
+    "conv2d, even dilation": "torch.nn.functional.conv2d(torch.ones(1, 1, 9, 9), torch.ones(1, 1, 4, 4), padding='same', dilation=2).shape",
+    "renorm": "torch.ones(2, 2, dtype=torch.complex128).renorm(2, 1, 0.5).abs()",
+    "stft, real": "torch.stft(torch.arange(10.0), 4, window=torch.ones(4), return_complex=False).shape",
+    "histogramdd": "torch.histogramdd(9 * torch.ones(5, 2), (torch.arange(3.0), torch.arange(3.0)), density=True)[0]"}
+
+
+for _what in WARNED:
+    @case(f"operators_replayed.warnings.{_what}", what=_what)
+    def _(torch, what):
+        torch.set_warn_always(True)
+        try:
+            yield "first", *_said(lambda: eval(WARNED[what], {"torch": torch}))
+            yield "second", *_said(lambda: eval(WARNED[what], {"torch": torch}))
+        finally:
+            torch.set_warn_always(False)
+
+
+@case("operators_replayed.window whose root is of nothing")
+def _(torch):
+    for n in (3, 7, 64, 128, 1000):
+        for beta in (1.0, 12.0, 41.2):
+            ends = torch.signal.windows.kaiser(n, beta=beta, dtype=torch.float64)[[0, n - 1]]
+            yield f"{n} {beta}", torch.isfinite(ends), (ends < 1).tolist()
+
+
+@case("operators_replayed.logcumsumexp forward")
+def _(torch):
+    inf = float("inf")
+    for values in ([-30.0], [-20.0, -25.0], [-40.0, -3.0], [800.0, 1.0], [-800.0, -801.0], [1.0, 2.0, 3.0], [-inf, 1.0], [-inf, -inf], [-30.0, -inf, 2.0]):
+        for dtype in (torch.float64, torch.complex128):
+            x, t = torch.tensor(values, dtype=dtype), torch.arange(1.0, 1 + len(values)).to(dtype)
+            if dtype is torch.complex128 and values[0] > 100:
+                continue
+            with torch.autograd.forward_ad.dual_level():
+                made = torch.logcumsumexp(torch.autograd.forward_ad.make_dual(x, t), 0)
+                yield f"{values} {dtype}", torch.autograd.forward_ad.unpack_dual(made).tangent
+
+
+LAYOUTS = {
+    "every third": "torch.arange(12.0).view(2, 6)[:, ::3]", "turned": "torch.arange(6.0).view(2, 3).t()", "plain": "torch.ones(2, 3, 4, 5)",
+    "turned, four": "torch.ones(2, 3, 4, 5).transpose(1, 2)", "channels last": "torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last)",
+    "expanded": "torch.ones(2, 3, 4, 1).expand(2, 3, 4, 5)"}
+CONVERSIONS = ["x.to(memory_format=f)", "x.to(torch.float32, memory_format=f)", "x.float(memory_format=f)", "x.cpu(memory_format=f)", "x.contiguous(memory_format=f)"]
+
+
+for _what in LAYOUTS:
+    @case(f"operators_replayed.formats.{_what}", what=_what)
+    def _(torch, what):
+        for form in ("contiguous_format", "preserve_format", "channels_last"):
+            f, x = getattr(torch, form), eval(LAYOUTS[what]).requires_grad_()
+            for code in CONVERSIONS:
+                made = attempt(lambda code=code, x=x, f=f: eval(code, {"torch": torch, "x": x, "f": f}))
+                if isinstance(made, torch.Tensor):
+                    yield f"{form} {code}", made is x, made.is_contiguous(), made.grad_fn and made.grad_fn.name()
+                elif not (form == "preserve_format" and "contiguous" in code and what == "channels last"):
+                    yield f"{form} {code}", made
