@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from jax import numpy as jnp
 from jax.extend.core import Literal
 
 from .dtypes import DOUBLED
@@ -102,12 +101,6 @@ def _filled(eqn):
     return np.full(eqn.outvars[0].aval.shape, eqn.invars[0].val, eqn.outvars[0].aval.dtype)
 
 
-def _of_own_precision(eqn):
-    """Whether an equation rounds to the precision that its operand has: written against a rewriting of XLA's alone."""
-    info = jnp.finfo(eqn.invars[0].aval.dtype)
-    return (eqn.params["exponent_bits"], eqn.params["mantissa_bits"]) == (info.nexp, info.nmant)
-
-
 def _expression(eqn, ins):
     """A primitive as an expression of Python, where that is the same and faster than a function of ours; else None."""
     name = eqn.primitive.name
@@ -115,8 +108,6 @@ def _expression(eqn, ins):
         return f"{ins[0]} {_SIGNS[name]} {ins[1]}"
     if name == "select_n" and len(ins) == 3 and not eqn.invars[0].aval.shape and eqn.invars[0].aval.dtype == bool:
         return f"{ins[2]} if {ins[0]} else {ins[1]}"
-    if name == "reduce_precision" and _of_own_precision(eqn):
-        return ins[0]
     if name == "dynamic_slice":
         return f"{ins[0]}[{_window(eqn, ins[1:], eqn.params['slice_sizes'])}]"
     if name == "dynamic_update_slice":

@@ -10,7 +10,6 @@ from jax.scipy import special
 
 from .complex_sums import complex_negative
 from .conventions import flat, magnitude, only, partials, signum, unless
-from .quotients import alone, quotient
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -196,7 +195,7 @@ def reciprocal(self):
 
 @partials(lambda t, out, x: -t * (out * out))
 def _inverse(x):
-    return alone(1 / x)
+    return 1 / x
 
 
 # Exponentials and logarithms
@@ -240,7 +239,7 @@ def log(self):
     return _log(self)
 
 
-@partials(lambda t, out, x: quotient(t, x))
+@partials(lambda t, out, x: t / x)
 def _log(x):
     return jnp.log(x)
 
