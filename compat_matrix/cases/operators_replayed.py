@@ -104,3 +104,18 @@ for _what in LAYOUTS:
                     yield f"{form} {code}", made is x, made.is_contiguous(), made.grad_fn and made.grad_fn.name()
                 elif not (form == "preserve_format" and "contiguous" in code and what == "channels last"):
                     yield f"{form} {code}", made
+
+
+LONG = [
+    "x.flip(n)", "x.flip((0, n))", "torch.flip(x, (n,))", "x.repeat(n, 1)", "x.repeat((1, n))", "x.view(n)", "x.view(-1, n)", "x.reshape(n)", "torch.reshape(x, (2, n))",
+    "x.expand(n, 3)", "x.expand((n, 3))", "x.permute(n, 0)", "torch.permute(x, (0, n))", "x.amax((n,))", "x.sum((0, n))", "x.sum(n)", "x[n]", "x.roll(n)", "x.tile(n)"]
+
+
+@case("operators_replayed.ints of more than 64 bits")
+def _(torch):
+    x = torch.zeros(2, 3)
+    for code in LONG:
+        try:
+            eval(code, {"x": x, "torch": torch, "n": 2**70})
+        except Exception as error:                      # what follows in torch is the stack of C++
+            yield code, type(error).__name__, str(error).split("\n")[0].strip('"')

@@ -77,11 +77,12 @@ def refuse(name, *args, method=True, **kwargs):
 
 
 def ints(x):
-    """A tuple of Python ints, or None where `x` is no sequence of integers."""
+    """A tuple of Python ints of 64 bits, or None where `x` is no sequence of such."""
     try:
-        return tuple([n if type(n) is int else operator.index(n) for n in x])
+        found = tuple([n if type(n) is int else operator.index(n) for n in x])
     except TypeError:
         return None
+    return found if all(map(shapes.is_long, found)) else None
 
 
 def sizes_of(args):
