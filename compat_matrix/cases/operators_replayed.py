@@ -119,3 +119,35 @@ def _(torch):
             eval(code, {"x": x, "torch": torch, "n": 2**70})
         except Exception as error:                      # what follows in torch is the stack of C++
             yield code, type(error).__name__, str(error).split("\n")[0].strip('"')
+
+
+OUTS = """cumsum(x,0) cumprod(x,0) cumsum(x,0,dtype=x.dtype) cumprod(x,0,dtype=x.dtype) linalg.cholesky_ex(p) linalg.eigh(p) linalg.eigvalsh(p) linalg.inv_ex(p)
+linalg.ldl_factor(p) linalg.ldl_factor_ex(p) linalg.lu(p) linalg.lu_factor(p) linalg.lu_factor_ex(p) linalg.slogdet(p) slogdet(p) linalg.solve_ex(p,x) linalg.svd(p)
+linalg.svdvals(p) linalg.matrix_norm(p) linalg.norm(p,2) linalg.norm(v) linalg.vecdot(x,x) linalg.multi_dot([p,p]) histc(x) nonzero(x) linalg.cond(p) linalg.pinv(p)
+linalg.tensorinv(p,ind=1) linalg.tensorsolve(p,v) linalg.eigvals(p) linalg.eig(p) linalg.lstsq(p,x) fft.fft2(x) fft.ifft2(x) fft.ifftn(x)
+fft.rfft2(x) fft.irfft2(x+0j) fft.hfft2(x+0j) zeros(2,dtype=x.dtype) ones(2,dtype=x.dtype) full((2,),1.0,dtype=x.dtype) empty(2,dtype=x.dtype)
+_chunk_cat([x,x],0,1)""".split()
+
+
+@case("operators_replayed.outputs of another dtype")
+def _(torch):
+    p = torch.tensor([[2.0, 0.5, 0.0], [0.5, 3.0, 0.25], [0.0, 0.25, 4.0]], dtype=torch.float64)
+    known = {"torch": torch, "x": p * 2, "p": p, "v": p[0].clone()}
+    for code in OUTS:
+        plain = eval(f"torch.{code}", known)
+        several = isinstance(plain, tuple)
+        for dtype in (torch.int16, torch.complex128):
+            outs = [torch.ones(t.shape, dtype=dtype) for t in (plain if several else [plain])]
+            try:
+                eval(f"torch.{code[:-1]}, out=out)", {**known, "out": tuple(outs) if several else outs[0]})
+                yield f"{code} {dtype}", "taken"
+            except Exception as error:
+                yield f"{code} {dtype}", type(error).__name__, str(error)
+
+
+@case("operators_replayed.outputs of other sizes")
+def _(torch):
+    for code in ("zeros(3", "ones(3", "full((3,), 1.0", "empty(3", "eye(3", "linspace(0, 1, 3", "logspace(0, 1, 3", "arange(3", "arange(6", "randn(3", "rand(3", "randint(3, (3,)",
+                 "randperm(3"):
+        out = torch.ones(3, 2, dtype=torch.int64 if code.startswith(("randint", "randperm")) else torch.float32)
+        yield code, _said(lambda code=code, out=out: tuple(eval(f"torch.{code}, out=out)", {"torch": torch, "out": out}).shape))
