@@ -151,3 +151,31 @@ def _(torch):
                  "randperm(3"):
         out = torch.ones(3, 2, dtype=torch.int64 if code.startswith(("randint", "randperm")) else torch.float32)
         yield code, _said(lambda code=code, out=out: tuple(eval(f"torch.{code}, out=out)", {"torch": torch, "out": out}).shape))
+
+
+@case("operators_replayed.logspace of ints")
+def _(torch):
+    for start, end in ((4.3, 2), (4.3, 7.9), (-4.3, 2.2), (4, 2.9)):
+        for steps in (1, 2, 5):
+            for dtype in (torch.int64, torch.int32, torch.float64):
+                for base in (2.0, 3.0):
+                    yield f"{start} {end} {steps} {dtype} {base}", torch.logspace(start, end, steps, base=base, dtype=dtype)
+                    yield f"{start} tensor {end} {steps} {dtype} {base}", torch.logspace(start, torch.tensor(end), steps, base=base, dtype=dtype)
+
+
+SCATTERED = [
+    "as_strided_scatter(x, y, (2,), (1,))", "as_strided_scatter(x[1:], y, (2,), (1,))", "as_strided_scatter(x[1:], y, (2,), (1,), 0)", "as_strided_scatter(x[::2], y, (2,), (1,), 0)",
+    "as_strided_scatter(x[::2], y, (2,), (1,), 1)", "as_strided_scatter(x.view(2, 3).t(), y, (2,), (2,))", "as_strided_scatter(x[::2], y, (3,), (1,))",
+    "as_strided_scatter(x, y, (2,), (1,), 7)", "as_strided_scatter(x, y)", "as_strided_scatter(x, y, 2, 1)"]
+
+
+@case("operators_replayed.as_strided_scatter into views")
+def _(torch):
+    x, y = torch.arange(6.0), torch.tensor([7.0, 8.0])
+    for code in SCATTERED:
+        yield code, attempt(lambda code=code, x=x, y=y: eval(f"torch.{code}", {"torch": torch, "x": x.clone(), "y": y}))
+        yield f"method {code}", attempt(lambda code=code, x=x, y=y: eval("x." + code.replace("(x, ", "(", 1) if "(x, " in code else "None", {"x": x.clone(), "y": y}))
+    a, b = x.clone().requires_grad_(), y.clone().requires_grad_()
+    z = torch.as_strided_scatter(a, b, (2,), (2,), 1)
+    yield "gradients", z.grad_fn.name(), *torch.autograd.grad(z, (a, b), torch.arange(6.0))
+    yield "aten", torch.ops.aten.as_strided_scatter(x, y, [2], [2], 1)

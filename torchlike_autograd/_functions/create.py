@@ -372,7 +372,13 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     dtype = dtype_for(out, dtype)
     if dtype is dtypes.bool_ and steps > 1:
         raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
-    exponents = linspace(start, end, steps, dtype=dtypes.float64)
+    if dtype is not None and dtype.category == dtypes.INT and steps > 1:  # torch 2.13: the ends are brought to the dtype, the steps between them are float32
+        ends = [_number(x) for x in (start, end)]
+        for x in ends:
+            check_number(x, dtype)
+        exponents = linspace(*map(int, ends), steps, dtype=dtypes.float32).to(dtypes.float64)
+    else:
+        exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
     return _out_or("logspace", t, out, device, requires_grad)
 
