@@ -179,3 +179,12 @@ def _(torch):
     z = torch.as_strided_scatter(a, b, (2,), (2,), 1)
     yield "gradients", z.grad_fn.name(), *torch.autograd.grad(z, (a, b), torch.arange(6.0))
     yield "aten", torch.ops.aten.as_strided_scatter(x, y, [2], [2], 1)
+
+
+@case("operators_replayed.chosen elements into what they are chosen from")
+def _(torch):
+    x, places = torch.arange(6.0), torch.zeros(3, dtype=torch.long)
+    yield "kthvalue", attempt(lambda: torch.kthvalue(x.view(2, 3), 2, 0, out=(x[:3], places)))
+    yield "kthvalue, all", attempt(lambda: torch.kthvalue(x, 2, 0, True, out=(x, torch.tensor(0))))
+    yield "mode", attempt(lambda: torch.mode(x.view(2, 3), 0, out=(x[:3], places)))
+    yield "elsewhere", torch.kthvalue(x.view(2, 3), 2, 0, out=(torch.zeros(3), places))[0]
