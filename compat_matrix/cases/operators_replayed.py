@@ -188,3 +188,22 @@ def _(torch):
     yield "kthvalue, all", attempt(lambda: torch.kthvalue(x, 2, 0, True, out=(x, torch.tensor(0))))
     yield "mode", attempt(lambda: torch.mode(x.view(2, 3), 0, out=(x[:3], places)))
     yield "elsewhere", torch.kthvalue(x.view(2, 3), 2, 0, out=(torch.zeros(3), places))[0]
+
+
+@case("operators_replayed.ranges that narrow_copy refuses")
+def _(torch):
+    x = torch.ones(10, 5, 20)
+    for given in ((3, 0, 0), (0, 0, -1), (0, 8, 3), (0, 11, 0), (1, 6, 0)):
+        yield str(given), attempt(lambda given=given: torch.narrow_copy(x, *given))
+    yield "taken", torch.narrow_copy(x, 1, 4, 1).shape, torch.narrow_copy(x, -1, -2, 2).shape
+
+
+@case("operators_replayed.reflections that ormqr refuses")
+def _(torch):
+    for columns in (0, 2, 5, 6):
+        for count in (0, 2, 3, 6):
+            for rows, wide, left in ((5, 2, True), (5, 7, True), (5, 3, False), (4, 5, True)):
+                for dtype in (torch.float64, torch.int64):
+                    other = torch.ones((rows, wide) if left else (wide, rows), dtype=dtype)
+                    made = attempt(lambda c=columns, n=count, o=other, left=left, d=dtype: torch.ormqr(torch.ones(5, c, dtype=d), torch.ones(n, dtype=d), o, left).shape)
+                    yield f"{columns} {count} {rows} {wide} {left} {dtype}", made

@@ -217,6 +217,11 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
 @composite("torch.narrow_copy")
 def narrow_copy(input, dim, start, length, *, out=None):
     """A copy of a range of a dim."""
+    if input.ndim and dim >= input.ndim:
+        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error message be improved?  "
+                           "If so, please report an enhancement request to PyTorch.)")
+    if input.ndim and length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.shape[dim]}).")
     d, start = _narrow_plan(input, dim, start, length)
     return into("narrow_copy", out, run(spec_of(OPS["_narrow_copy"], (("dim", d), ("length", length)), ("T", "i")), (input, start)), input)
 
