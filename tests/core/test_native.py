@@ -115,7 +115,7 @@ def test_indices_and_operands_that_the_shortcuts_do_not_take():
     x = torch.ones(3)
     assert x[1].item() == 1.0
     for index in (2**70, -(2**70), 3, -4):
-        with pytest.raises((IndexError, OverflowError, TypeError, RuntimeError)):
+        with pytest.raises((IndexError, ValueError)):
             x[index]
     assert (2 - x).tolist() == [1.0] * 3
     for wrong in ((x,), (x, 1, 2)):

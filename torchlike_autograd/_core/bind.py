@@ -75,7 +75,10 @@ def number(x):
 
 def _ints(x, fill):
     if isinstance(x, (list, tuple)):
-        return tuple([_int(i) for i in x])
+        try:
+            return tuple([_int(i) for i in x])
+        except ValueError:  # more than 64 bits: torch's TypeError says where, for a number alone it is this
+            raise Mismatch from None
     if isinstance(x, Tensor) and fill is None:
         raise Mismatch
     if fill is not None:

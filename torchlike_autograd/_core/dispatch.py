@@ -334,7 +334,7 @@ def write_result(out, v, keep=True):
     if get.dtype is not have.dtype:
         v = record_op(cast_spec(have.dtype), (v,))[0]
     if get.shape != have.shape:
-        if out.numel() != 0:
+        if keep and out.numel() != 0:
             warn(
                 f"An output with one or more elements was resized since it had shape {list(have.shape)}, which does not match the required output shape "
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "

@@ -23,6 +23,7 @@ from .overriding import ACTIVE, asked
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .saying import warn
+from .shapes import as_long
 from .storage import as_detached, repeats
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
@@ -48,7 +49,7 @@ def _select(t, dim, i, position):
 
 
 def _bad_index(i, position, n):
-    return IndexError(f"index {i} is out of bounds for dimension {position} with size {n}")
+    return IndexError(f"index {as_long(i)} is out of bounds for dimension {position} with size {n}")
 
 
 def _no_dims(index=0):

@@ -71,7 +71,8 @@ def inplace_repeated(spec, flat, target, check_result):
 
 # What is read and written at once
 
-_MOVING = {"cat", "stack", "gather", "index_select", "take", "max.dim", "min.dim", "_masked_select", "masked_select", "outer", "nonzero"}
+_MOVING = {"cat", "stack", "gather", "index_select", "take", "max.dim", "min.dim", "_masked_select", "masked_select", "outer", "nonzero", "kthvalue",
+           "mode"}
 _MOVING_TWINS = {"scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "_index_put", "put", "index_reduce"}
 _ELEMENTWISE = {Promote.RESULT, Promote.FLOAT, Promote.BOOL}
 _ALSO = {"cumsum", "cumprod", "where"}

@@ -6,6 +6,7 @@ from operator import index
 
 from .._core.composite import composite, named
 from .._core.dispatch import run
+from .._core.numeric import say_once
 from .._ops import conv as _conv_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -62,6 +63,8 @@ def _same(input, weight, stride, dilation, n):
     dilation = _conv_ops.spread("dilation", dilation, n)
     totals = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
     if any(t % 2 for t in totals):
+        say_once("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be created "
+                 "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/Convolution.cpp:1101.)")
         input = _pad(input, tuple(p for t in reversed(totals) for p in (0, t % 2)))
     return input, tuple(t // 2 for t in totals)
 

@@ -60,12 +60,20 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
 
 def _formatted(t, out, form, copy=False):
     """What `t` was converted to, in a memory format: `t` itself where it lies so."""
-    wanted = layouts.channels_strides(tuple(t.shape), form)
     if out is t:
-        if not copy and (t.stride() == wanted if wanted is not None else form is layouts.preserve_format or t.is_contiguous()):
+        if not copy and _lies_so(t, form):
             return t
         out = unary(cast_spec(t.dtype), t)
-    return layouts.laid(out, form)
+    return out if form is layouts.preserve_format else layouts.laid(out, form)
+
+
+def _lies_so(t, form):
+    """Whether a tensor is taken to be in a memory format: contiguous is what torch calls all that does not have its channels last."""
+    wanted = layouts.channels_strides(tuple(t.shape), form)
+    if wanted is not None:
+        return t.stride() == wanted
+    last = {4: layouts.channels_last, 5: layouts.channels_last_3d}.get(t.ndim)
+    return form is layouts.preserve_format or last is None or t.is_contiguous() or t.stride() != layouts.channels_strides(tuple(t.shape), last)
 
 
 def _refused(t, args, kwargs):
@@ -109,7 +117,8 @@ def type_as(self, other):
 @composite("Tensor.cpu")
 def cpu(self, memory_format=None):
     """This tensor on the host."""
-    return _move(self, "cpu")
+    out = _move(self, "cpu")
+    return out if memory_format is None else _formatted(self, out, memory_format)
 
 
 @composite("Tensor.cuda")

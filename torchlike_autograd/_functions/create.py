@@ -132,6 +132,7 @@ def _filler(name, value):
         shape = sizes(name, size)
         _nonnegative(name, shape)
         if out is not None:
+            dtype_for(out, dtype)
             return _fill_out(name, out, shape, value)
         made = fresh(shape, value, _dtype(dtype), device, requires_grad)
         return _as_asked(made, memory_format)
@@ -155,6 +156,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     shape = sizes("full", (size,))
     _nonnegative("full", shape)
     if out is not None:
+        dtype_for(out, dtype)
         return _fill_out("full", out, shape, fill_value)
     return placed(_full(shape, fill_value, _dtype(dtype, _dtype_of_number(fill_value))), device, requires_grad)
 
@@ -296,6 +298,12 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
+    if out is not None and t.shape != out.shape and out.numel():
+        if t.numel() == out.numel():
+            t = t.reshape(out.shape)
+        else:
+            warn(f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the computed number of elements "
+                 f"{t.numel()}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape ({t.numel()},).")
     return _out_or("arange", t, out, device, requires_grad)
 
 
@@ -367,7 +375,13 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     dtype = dtype_for(out, dtype)
     if dtype is dtypes.bool_ and steps > 1:
         raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
-    exponents = linspace(start, end, steps, dtype=dtypes.float64)
+    if dtype is not None and dtype.category == dtypes.INT and steps > 1:  # torch 2.13: the ends are brought to the dtype, the steps between them are float32
+        ends = [_number(x) for x in (start, end)]
+        for x in ends:
+            check_number(x, dtype)
+        exponents = linspace(*map(int, ends), steps, dtype=dtypes.float32).to(dtypes.float64)
+    else:
+        exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
     return _out_or("logspace", t, out, device, requires_grad)
 

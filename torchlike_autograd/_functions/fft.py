@@ -62,12 +62,15 @@ def _index(n):
     return None if n is None else operator.index(n)
 
 
+_OUT_NAMES = {"fft2": "fftn", "ifft2": "fftn", "ifftn": "fftn", "rfft2": "rfftn", "irfft2": "irfftn", "hfft2": "hfftn"}  # what torch calls them there
+
+
 def _refuse_out(name, out, want_complex):
     if out is None:
         return
     if out.dtype.is_complex != want_complex or out.dtype.category < dtypes.FLOAT:
         word = "complex" if want_complex else "floating point"
-        raise RuntimeError(f"{name} expects a {word} output tensor, but got {out.dtype.char_name}")
+        raise RuntimeError(f"{_OUT_NAMES.get(name, name)} expects a {word} output tensor, but got {out.dtype.char_name}")
 
 
 # One dim

@@ -93,9 +93,10 @@ def _histogram(input, bins, given, weight, density):
     arrays = [e._numpy() for e in edges]
     hist = _counted(values, arrays, None if weight is None else weight.detach()._numpy().reshape(-1))
     if density:
-        hist = hist / hist.sum()
-        for d, e in enumerate(arrays):
-            hist = hist / np.diff(e).reshape([-1 if i == d else 1 for i in range(hist.ndim)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            hist = hist / hist.sum()
+            for d, e in enumerate(arrays):
+                hist = hist / np.diff(e).reshape([-1 if i == d else 1 for i in range(hist.ndim)])
     return from_array(hist.astype(values.dtype), input.dtype), edges
 
 

@@ -23,6 +23,7 @@ from .create import filled
 from .join import _cat
 from .norm import into
 from .shape import _narrow_plan, as_strided, copied, sliced, strided_plan
+from .typed import published
 
 
 @composite("Tensor.__delitem__")
@@ -188,6 +189,22 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, out=None):
     return _parts_into("split_with_sizes_copy", "split_with_sizes_copy_out", named("split_with_sizes_copy")(input, split_sizes, dim), out, input)
 
 
+@published("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None)")
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    """`input` with the elements of a geometry of its memory replaced, which is that of its storage where it is a view."""
+    if input.is_contiguous() and not input.storage_offset():
+        statics = (("size", tuple(size)), ("stride", tuple(stride)), ("storage_offset", storage_offset))
+        return run(spec_of(OPS["as_strided_scatter"], statics, ("T", "T")), (input, src))
+    if thread.state.grad and (input.requires_grad or src.requires_grad):
+        raise NotImplementedError("torchlike_autograd: gradients of as_strided_scatter into a view that does not begin its storage row by row")
+    memory = as_strided(input.detach(), (input.untyped_storage().size() // input.itemsize,), (1,), 0).clone()
+    replaced = as_strided(memory, size, stride, input.storage_offset() if storage_offset is None else storage_offset)
+    if replaced.shape != src.shape:
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(replaced.shape)}")
+    replaced.copy_(src)
+    return as_strided(memory, input.shape, input.stride(), input.storage_offset())
+
+
 @composite("torch.as_strided_copy")
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """A copy of a view with chosen strides."""
@@ -200,6 +217,11 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
 @composite("torch.narrow_copy")
 def narrow_copy(input, dim, start, length, *, out=None):
     """A copy of a range of a dim."""
+    if input.ndim and dim >= input.ndim:
+        raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error message be improved?  "
+                           "If so, please report an enhancement request to PyTorch.)")
+    if input.ndim and length < 0:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input.shape[dim]}).")
     d, start = _narrow_plan(input, dim, start, length)
     return into("narrow_copy", out, run(spec_of(OPS["_narrow_copy"], (("dim", d), ("length", length)), ("T", "i")), (input, start)), input)
 

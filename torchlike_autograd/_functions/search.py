@@ -55,10 +55,7 @@ def nonzero(input, *, out=None, as_tuple=False):
     found = _listed(input)
     if out is None:
         return found
-    from .._core.dispatch import write_result
-
-    write_result(out, found._v)
-    return out
+    return into("nonzero", out, found)
 
 
 @published("argwhere(Tensor self)")

@@ -77,11 +77,12 @@ def refuse(name, *args, method=True, **kwargs):
 
 
 def ints(x):
-    """A tuple of Python ints, or None where `x` is no sequence of integers."""
+    """A tuple of Python ints of 64 bits, or None where `x` is no sequence of such."""
     try:
-        return tuple([n if type(n) is int else operator.index(n) for n in x])
+        found = tuple([n if type(n) is int else operator.index(n) for n in x])
     except TypeError:
         return None
+    return found if all(map(shapes.is_long, found)) else None
 
 
 def sizes_of(args):
@@ -329,6 +330,8 @@ def contiguous(self, *, memory_format=None):
     if memory_format is not None and memory_format.__repr__() in _CHANNELS:
         levels.refuse_format(self, "querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format")
     wanted = None if memory_format is None else channels_strides(tuple(self.shape), memory_format)
+    if memory_format is not None and memory_format.name == "preserve_format" and not self.is_contiguous():
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     if wanted is not None:
         return self if self.is_contiguous(memory_format=memory_format) else laid(copied(self), memory_format)
     return self if plain(self) else copied(self)

@@ -105,7 +105,7 @@ def kaiser(M, period, dtype, beta=12.0):
     """i0(beta sqrt(1 - x^2)) / i0(beta) with x from -1 to 1."""
     step = 2.0 * beta / period
     k = linspace(-beta, min(beta, -beta + (M - 1) * step), M, dtype=dtype)
-    return _i0((beta * beta - k ** 2).sqrt()) / _i0(full((), beta, dtype=dtype))
+    return _i0((beta * beta - k ** 2).clamp(min=0).sqrt()) / _i0(full((), beta, dtype=dtype))
 
 
 @_window

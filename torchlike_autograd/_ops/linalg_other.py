@@ -175,10 +175,10 @@ def ormqr(self, input2, input3, *, left=True, transpose=False):
         if x.ndim < 2:
             raise RuntimeError(f"torch.ormqr: {label} must have at least 2 dimensions.")
     side = -2 if left else -1
-    if input3.shape[side] < input2.shape[-1]:
-        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be greater than or equal to tau.shape[-1]")
     if input3.shape[side] != self.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
+    if input2.shape[-1] != min(input3.shape[side], self.shape[-1]):
+        raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
     check_kernel("ormqr_cpu", self)
     if left:
         return _reflected(self, input2, input3, transpose, transpose)

@@ -270,7 +270,7 @@ def _shortened(x, axis, p, maxnorm):
     axes = tuple(d for d in range(x.ndim) if d != axis)
     lost = jnp.isnan(_value(lax.stop_gradient(x), p, axes, True))            # a norm that is NaN is not above: its row passes, its gradient too
     norm = norm_of(jnp.where(lost, 0, x), p, axes, True)
-    most = maxnorm.astype(norm.dtype)
+    most = jnp.real(maxnorm).astype(norm.dtype)
     return jnp.where(norm > most, x * (most / (norm + 1e-7)).astype(x.dtype), x)
 
 

@@ -13,7 +13,9 @@ _EXACT = frozenset([
     "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
     "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
     "linalg_solve", "linalg_det", "diag", "linalg_cholesky", "cross", "linalg_qr", "as_strided_copy", "linear", "lu_solve", "lu_unpack", "qr",
-    "split_with_sizes_copy", "svd", "triangular_solve", "unbind_copy"])  # "Expected out tensor to have dtype ..."
+    "split_with_sizes_copy", "svd", "triangular_solve", "unbind_copy", "cumsum", "cumprod", "linalg_cholesky_ex", "linalg_eigh", "linalg_eigvalsh", "linalg_inv_ex",
+    "linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_lu", "linalg_lu_factor", "linalg_lu_factor_ex", "linalg_slogdet", "linalg_solve_ex", "linalg_svd",
+    "linalg_svdvals", "slogdet"])  # "Expected out tensor to have dtype ..."
 _FOUND = frozenset([
     "abs", "bitwise_not", "ceil", "clamp", "clamp_max", "clamp_min", "floor", "frac", "gelu", "hardshrink", "lerp.Tensor", "neg", "round", "round.decimals",
     "sgn", "sign", "softplus", "softshrink", "trunc", "conj_physical"])  # "Found dtype ..."
@@ -38,6 +40,12 @@ _WORDS = {  # a tuple: for each result
     **dict.fromkeys(("cummax", "cummin", "diff of nothing", "logcumsumexp"), "expected scalar_type {have} but found {got}"),
     "frexp.Tensor": ("torch.frexp() expects mantissa to have dtype {have_cxx} but got {got_cxx}",
                      "torch.frexp() expects exponent to have int dtype but got {got_cxx}"),
+    "linalg_matrix_norm": "linalg.matrix_norm expected out tensor dtype {have} but got: {got}",
+    "linalg_norm": "linalg.norm expected out tensor dtype {have} but got: {got}",
+    "linalg_vecdot": "linalg.vecdot: Expected out of dtype{have} but found {got}",
+    "linalg_multi_dot": "multi_dot(): expected out tensor to have dtype {have_cxx} but got {got_cxx}",
+    **dict.fromkeys(("histc", "histogram"), "torch.histogram: input tensor and hist tensor should have the same dtype, but got input {have_cxx} and hist {got_cxx}"),
+    "nonzero": "nonzero: Expected out tensor to have scalar type {have} but got scalar type{got}",
     "heaviside": "heaviside is not yet implemented for tensors with different dtypes.",
     "nan_to_num": "nan_to_num: dtype of out: {got} should be same as input: {have}",
     "index_select": "index_select(): self and result must have the same scalar type",
@@ -51,7 +59,7 @@ _WORDS = {  # a tuple: for each result
 }
 _SAFELY = "{label}: Expected result to be safely castable from {have} dtype, but got result with dtype {got}"
 _NOT_CAST = {  # said only where the result cannot be cast
-    **dict.fromkeys(("cat", "stack"), "torch.cat(): input types can't be cast to the desired output type {got}"),
+    **dict.fromkeys(("cat", "stack", "_chunk_cat"), "torch.cat(): input types can't be cast to the desired output type {got}"),
     "ldexp.Tensor": "ldexp can't be cast to the desired output type {got}",
     "mean": "mean.dtype_out(): input types can't be cast to the desired output type {got}",
     "logsumexp": "logsumexp(): Expected floating point type for result tensor, but got: {got}",
@@ -61,6 +69,11 @@ _NOT_CAST = {  # said only where the result cannot be cast
     **dict.fromkeys(("max", "min"), "Expected canCast( typeMetaToScalarType(self.dtype()), typeMetaToScalarType(out.dtype())) to be true, but got false." + _IMPROVE),
     "mvlgamma": "mvlgamma: result type {given} can't be cast to the desired output type {have}",
     "linalg_householder_product": _SAFELY.replace("{label}", "torch.linalg.householder_product"),
+    **{f"linalg_{k}": _SAFELY.replace("{label}", label) for k, label in (
+        ("cond", "linalg.cond"), ("pinv", "linalg.pinv"), ("tensorinv", "tensorinv"), ("tensorsolve", "tensorsolve"), ("matrix_power", "matrix_power"))},
+    "linalg_eigvals": _SAFELY.replace("{label}", "torch.linalg.eigvals").replace("result", "eigenvalues"),
+    "linalg_eig": tuple(_SAFELY.replace("{label}", "torch.linalg.eig").replace("result", which) for which in ("eigenvalues", "eigenvectors")),
+    "linalg_lstsq": _SAFELY.replace("{label}", "torch.linalg.lstsq").replace("result", "solution"),
 }
 _FIRST = {"ldexp.Tensor": _NOT_CAST["ldexp.Tensor"], "diag": "diag: result type {have} can't be cast to the desired out= type {got}"}  # before the others
 _BYTES = ("all", "any")  # whose result may be bytes too
@@ -105,7 +118,7 @@ def refuse_as(key, name, have, got, castable, statics, given=(None,), index=0, f
     if words is not None:
         words = words if isinstance(words, str) else words[index]
         said = words.format(have=have.char_name, got=got.char_name, given=given[0] and given[0].char_name, name=name, have_cxx=cxx_of(have), got_cxx=cxx_of(got), int32=statics.get("out_int32"))
-        raise (TypeError if key in ("cat", "stack") else RuntimeError)(said)
+        raise (TypeError if key in ("cat", "stack", "_chunk_cat") else RuntimeError)(said)
 
 
 def _median_words(have, got):

@@ -11,7 +11,8 @@ from .conventions import partials
 __all__ = ["quotient", "quotient_forward", "ratio"]
 
 
-@partials(lambda t, out, x, y: t / y, lambda t, out, x, y: -t * ((x / y) / y))
+# XLA makes a / (b * c) of (a / b) / c, whose product leaves the range where torch divides twice; it does not where a sign stands between the two.
+@partials(lambda t, out, x, y: t / y, lambda t, out, x, y: t * quotient(-quotient(x, y), y))
 def quotient(x, y):
     """x / y."""
     return x / y

@@ -217,9 +217,14 @@ class Form:
         outs = tuple(i for i, a in enumerate(self.out_avals) if a.dtype.category >= FLOAT and i not in op.nondiff_out)
         return ins, outs
 
+    def _cast(self, flat):
+        """The arrays in the types that the operator computes in; of complex numbers that become real their real parts, which JAX warns of."""
+        parts = [jnp.real(x) if d is not None and d is not dtypes.bool_ and not d.is_complex and jnp.iscomplexobj(x) else x for x, d in zip(flat, self.casts)]
+        return [x if d is None else x.astype(d.np) for x, d in zip(parts, self.casts)]
+
     def apply(self, *flat):
         """The operator on arrays of the declared types."""
-        flat = [x if d is None else x.astype(d.np) for x, d in zip(flat, self.casts)]
+        flat = self._cast(flat)
         flat = align_ranks(self, flat)
         half = self.op.opmath and self.compute is not None and self.compute in (dtypes.float16, dtypes.bfloat16)
         if half:
@@ -232,7 +237,7 @@ class Form:
 
     def guard(self, *flat):
         """The code of the operator's data-dependent check."""
-        args, kwargs = self.layout.arguments([x if d is None else x.astype(d.np) for x, d in zip(flat, self.casts)])
+        args, kwargs = self.layout.arguments(self._cast(flat))
         return jnp.asarray(self.op.guard(*args, **{**kwargs, **self.spec.statics}), np.int64)
 
     def guard_error(self, code):
