@@ -8,8 +8,12 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
+from .._core.numeric import say_once
 from .._core.saying import warn
 from .._tensor import from_array
+
+_NO_WINDOW = ("To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`. (Triggered internally at "
+              "/pytorch/aten/src/ATen/native/SpectralOps.cpp")
 
 
 def _fft(name, x, n, normalized):
@@ -75,9 +79,16 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
         raise NotImplementedError("torchlike_autograd: stft with align_to_window")
     if center and n_fft > 0:
         input = _padded(input, n_fft, pad_mode)
+    if window is None:
+        say_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. Other windows such as "
+                 f"torch.hann_window or torch.hamming_window are recommended to reduce spectral leakage.{_NO_WINDOW}:835.)")
     if return_complex is None and not (input.is_complex() or (window is not None and window.is_complex())):
         raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future "
                            "PyTorch release.")
+    if return_complex is not None and not return_complex:
+        say_once("stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors for all inputs, and "
+                 "return_complex=False will raise an error.\nNote: you can still call torch.view_as_real on the complex output to recover the old return "
+                 "format. (Triggered internally at /pytorch/aten/src/ATen/native/SpectralOps.cpp:874.)")
     hop = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     said = (f"stft({_typed(input)}{list(input.shape)}, n_fft={n_fft}, hop_length={hop}, win_length={win_length}, window={_shown(window)}, "
@@ -130,6 +141,9 @@ def _overlapped(frames, hop):
 @composite("torch.istft", "Tensor.istft")
 def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False):
     """The signal of least squared distance from given transforms of its frames."""
+    if window is None:
+        say_once("A window was not provided. A rectangular window will be applied.Please provide the same window used by stft to make the inversion "
+                 f"lossless.{_NO_WINDOW}:1035.)")
     if not input.is_complex():
         raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with return_complex=True.")
     hop = n_fft // 4 if hop_length is None else hop_length
