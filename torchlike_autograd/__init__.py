@@ -27,12 +27,25 @@ from ._checks import _check_value as _check_value
 from ._checks import _check_with as _check_with
 from ._core.publish import load_all as _load_all
 
+_ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has_cudnn": "cudnn.is_available", "has_mkldnn": "mkldnn.is_available"}
+
+
+def _asked_elsewhere(name, where):
+    """The answer of torch.backends.`where`, and a word that it is asked there by now."""
+    import warnings
+
+    warnings.warn(f"'{name}' is deprecated, please use 'torch.backends.{where}()'", stacklevel=3)
+    part, _, question = where.partition(".")
+    return getattr(importlib.import_module(f"{__name__}.backends.{part}"), question)()
+
 
 def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
     if name in ("ao", "quantization"):  # seldom asked for: imported then
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _ASKED_ELSEWHERE:
+        return _asked_elsewhere(name, _ASKED_ELSEWHERE[name])
     found = _load_all().get(f"torch.{name}")  # operators that torch publishes with an underscore
     if found is not None:
         return found

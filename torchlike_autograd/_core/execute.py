@@ -432,6 +432,7 @@ def clear_caches():
             state.tape = Tape(state)
 
 
+REPEATED = 4  # runs of a program that paid for compiling it
 advice = [True]  # whether a place that keeps compiling is told so
 # line of user code -> [compiles there, the last two programs that were compiled, each with its runs then, the last two that waited]
 _places: dict = {}
@@ -439,17 +440,21 @@ _NOWHERE = 0, None, None, ()
 
 
 def _explain_recompiles(program):
-    """Warn once when one place keeps compiling, naming what differs."""
+    """Warn once when one place keeps compiling, naming what differs.
+
+    A place where the last one ran REPEATED times is counted anew: the phases of a script (its first steps, those that print, another model) meet at one line.
+    """
     place = user_line()
     if place is None:
         return
     entry = _places.setdefault(place, list(_NOWHERE))
-    entry[0] += 1
+    before = entry[2]
+    entry[0] = 1 if before is not None and before[0].runs - before[1] >= REPEATED else entry[0] + 1
     if entry[0] == 8 and advice[0]:
         warnings.warn_explicit(
-            f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[2][0], program)}. "
+            f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(before[0], program)}. "
             "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
-    entry[1:3] = entry[2], (program, program.runs)
+    entry[1:3] = before, (program, program.runs)
 
 
 def _difference(a, b):

@@ -95,6 +95,8 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
 @composite("torch.frobenius_norm")
 def frobenius_norm(input, dim, keepdim=False):
     """The root of the sum of squares over one or two dims."""
+    say_once("at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. Please use "
+             "`linalg.vector_norm(A, 2., dim, keepdim)` instead", "frobenius_norm")
     return COMPOSITES["torch.norm"](input, "fro", dim, keepdim)
 
 

@@ -78,8 +78,25 @@ def _settle_number(spec, flat):
 
 for _name in ("gather", "index_select", "take"):
     _checked(_name, False, settle)
-for _name in ("scatter", "scatter_add", "index_add", "index_copy", "index_fill", "index_reduce", "put"):
+def _settle_beta(spec, flat):
+    """`_settle_number` for an operator that torch may change."""
+    say_once("index_reduce() is in beta and the API may change at any time. (Triggered internally at /pytorch/aten/src/ATen/native/"
+             "TensorAdvancedIndexing.cpp:1523.)")
+    return _settle_number(spec, flat)
+
+
+def _settle_scatter(spec, flat):
+    """`_settle_number`; a tensor that is reduced is another operator's by now."""
+    if spec.op.key == "scatter.reduce":
+        say_once("The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future PyTorch release. Use torch.scatter_reduce "
+                 "instead for more reduction options. (Triggered internally at /pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:225.)")
+    return _settle_number(spec, flat)
+
+
+for _name in ("scatter_add", "index_add", "index_copy", "index_fill", "put"):
     _checked(_name, True, _settle_number)
+_checked("scatter", True, _settle_scatter)
+_checked("index_reduce", True, _settle_beta)
 
 
 def _settle_real(spec, flat):

@@ -10,7 +10,7 @@ from .._core import bind, config, dtypes, levels
 from .._core.composite import composite, named
 from .._core.errors import mapped_unsupported, mapped_without_rule
 from .._core.nothing import wanting
-from .._core.numeric import check_stored
+from .._core.numeric import check_stored, say_once
 from .._core.words import type_name
 from .._ops.out_types import refuse_as
 from .._ops.registry import BY_NAME
@@ -132,6 +132,13 @@ _abs_twin, _conj_physical_twin = twin_of("abs"), twin_of("conj_physical")
 _where = named("where")
 
 
+def _said_of(condition):
+    """torch's word about a condition of 0 and 1."""
+    if condition._v.aval.dtype is dtypes.uint8:
+        say_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean "
+                 "condition instead. (Triggered internally at /pytorch/aten/src/ATen/native/TensorCompare.cpp:621.)")
+
+
 @composite("torch.where")
 def where(condition, *args, **kwargs):
     """input where the condition holds, other elsewhere; with a condition alone, the indices where it holds."""
@@ -140,6 +147,8 @@ def where(condition, *args, **kwargs):
         return condition.nonzero(as_tuple=True)
     if len(args) == 2:
         _check_beside(*args)
+    if isinstance(condition, Tensor):
+        _said_of(condition)
     return _where(condition, *args, **kwargs)
 
 
@@ -159,6 +168,8 @@ def _check_beside(x, y):
 def tensor_where(self, condition, other):
     """self where the condition holds, other elsewhere."""
     _check_beside(self, other)
+    if isinstance(condition, Tensor):
+        _said_of(condition)
     return _where(condition, self, other)
 
 

@@ -86,7 +86,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     if return_complex is None and not (input.is_complex() or (window is not None and window.is_complex())):
         raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require that return_complex=True in a future "
                            "PyTorch release.")
-    if return_complex is False:
+    if return_complex is not None and not return_complex:
         say_once("stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex tensors for all inputs, and "
                  "return_complex=False will raise an error.\nNote: you can still call torch.view_as_real on the complex output to recover the old return "
                  "format. (Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/SpectralOps.cpp:874.)")

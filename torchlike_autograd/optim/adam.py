@@ -23,7 +23,7 @@ class Adam(Recorded):
         check_not_negative(eps=eps)
         check_betas(betas)
         check_not_negative(weight_decay=weight_decay)
-        if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+        if not any(isinstance(betas[0], kind) and isinstance(betas[1], kind) for kind in (float, Tensor)):  # 0 is no float: torch 2.13 refuses (0, 0.9)
             raise ValueError("betas must be either both floats or both Tensors")
         for i in (0, 1):
             if isinstance(betas[i], Tensor):
