@@ -261,16 +261,18 @@ def _on_host(program):
 
 
 def _in_vain(program):
-    """Whether the last two programs that were compiled at this place never ran again: its structure changes from turn to turn, as that of episodes does.
+    """Whether the last two programs that were compiled at this place hardly ever ran again: its structure changes from turn to turn, as that of episodes does.
 
-    One of the last two that waited here has come again: that is a loop whose first turns were others.
+    Hardly: once in 32 times that something else came, since of structures that alternate at random some come again now and then.
+    One of the last two that waited here has come again: that is a loop whose first turns were others.  Each program compiled doubles how often it must come.
     """
     entry = _places.get(user_line())
     if entry is None:
         return False
-    _, *last, waiting = entry
-    entry[-1] = waiting[-1:] + (program,)
-    return program not in waiting and None not in last and all(p.runs == runs for p, runs in last)
+    compiled, *last, waiting, others = entry
+    entry[3:] = waiting[-1:] + (program,), others + 1
+    again = program in waiting and program.runs >= 1 << max(compiled - 2, 0)
+    return not again and None not in last and all((p.runs - runs) * 32 <= others - before for p, runs, before in last)
 
 
 def _trains(step):
@@ -433,9 +435,10 @@ def clear_caches():
 
 
 advice = [True]  # whether a place that keeps compiling is told so
-# line of user code -> [compiles there, the last two programs that were compiled, each with its runs then, the last two that waited]
+# line of user code -> [compiles there, the last two programs that were compiled, each with its runs and the fifth of these then, the last two that waited,
+# how often something else than a compiled program came]
 _places: dict = {}
-_NOWHERE = 0, None, None, ()
+_NOWHERE = 0, None, None, (), 0
 
 
 def _explain_recompiles(program):
@@ -449,7 +452,7 @@ def _explain_recompiles(program):
         warnings.warn_explicit(
             f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(entry[2][0], program)}. "
             "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
-    entry[1:3] = entry[2], (program, program.runs)
+    entry[1:3] = entry[2], (program, program.runs, entry[4])
 
 
 def _difference(a, b):
