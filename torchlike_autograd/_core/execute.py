@@ -197,7 +197,7 @@ def _execute(program, tape):
         return _call(program, tape)
     floats, ints = tape.floats, tape.ints
     with jax.enable_x64(True), placed.on_host():
-        if config.get("execution") == "immediate" or _waits(program):
+        if config.get("execution") == "immediate" or jax.config.jax_disable_jit or _waits(program):
             return _run_op_by_op(program, tape)
         if program.placed:
             program.compiled = placed.of(program, len(floats), _count)
