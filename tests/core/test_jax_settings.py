@@ -19,7 +19,7 @@ def _three_steps():
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    u, s, vh = torch.linalg.svd(x.double().requires_grad_())
+    _, s, _ = torch.linalg.svd(x.double().requires_grad_())
     s.sum().backward()
     return losses, [p.tolist() for p in net.parameters()], s.tolist(), (torch.tensor(2**40) + 1).item(), torch.sort(x[0]).indices.tolist()
 

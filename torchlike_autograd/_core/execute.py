@@ -16,6 +16,7 @@ from sys import getrefcount
 import jax
 import numpy as np
 
+from .._ops.conv_windows import suited
 from .._ops.spec import Pullback
 from . import config, donation, guards, levels, placed, record, sightings
 from .host import host_function
@@ -335,7 +336,7 @@ def _compile(program, floats, ints, arrays, heirs):
 
     arguments = (_numbers(program, floats, ints), *arrays)
     traced = jax.jit(from_words).trace(*arguments)
-    closed = rolled(merged(traced.jaxpr))
+    closed = rolled(merged(suited(traced.jaxpr)))
     program.sources, chosen = sources_of(closed)
     if heirs:
         known = program.sources or range(len(closed.jaxpr.outvars))

@@ -21,6 +21,7 @@ from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, is_number, wide_casts
+from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again
@@ -260,7 +261,7 @@ class Form:
     def jit(self):
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
-            self._jit = jax.jit(self.call)
+            self._jit = jax.jit(jaxpr_as_fun(suited(self.closed)) if self.out_avals and self.out_avals[0].device == "cpu" else self.call)
         return self._jit
 
     def pullback(self, wanted: tuple, given: tuple):
