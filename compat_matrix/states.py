@@ -170,6 +170,12 @@ def listed_as(state, gap):
     state.state = "divergence" if gap["kind"] == "divergence" else "missing" if state.state == "missing" else "refused"
 
 
+def undeclared(found, listed):
+    """Lines about names that nothing accounts for: those that are different or unproved, and those that are missing or refused without a reason."""
+    bad = [s for s in found if s.state in ("different", "unproved") or (s.state in ("missing", "refused") and s.name not in listed)]
+    return [f"{s.name} is {s.state}: {s.why}" for s in bad]
+
+
 def totals(found):
     """{section: Counter of states}, with "all"."""
     out = {}

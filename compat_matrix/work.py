@@ -105,7 +105,7 @@ class Judge:
         listed, known = gap_list.read(states.GAPS), names.read()
         wrong = [f"gaps_names.toml lists {n}, which is no recorded name" for n in listed if n not in known]
         found = states.compute(self.torch, known)
-        wrong += [f"{s.name} is listed in gaps_names.toml and is {s.state}" for s in found if s.name in listed and s.state == "different"]
+        wrong += states.undeclared(found, listed)
         return Result("names", "fail" if wrong else "pass", wrong, columns={k: dict(v) for k, v in states.totals(found).items()})
 
 

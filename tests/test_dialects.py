@@ -23,6 +23,11 @@ def test_row(name, spelling):
     assert spellings.agrees(expected, got), got
 
 
+@pytest.mark.parametrize("name", spellings.read()["rows"])
+def test_the_first_spelling_does_what_todays_does(name):
+    assert not spellings.first_as_today(name, spellings.read()["rows"][name], spellings.spelling("oneflow first"))
+
+
 def test_every_row_has_a_body_and_every_spelling_a_column():
     assert set(TABLE["rows"]) == set(spellings.BODIES)
     assert all(set(row) == set(spellings.SPELLINGS) for row in TABLE["rows"].values())

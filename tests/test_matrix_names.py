@@ -208,6 +208,13 @@ def test_a_name_is_equal_only_where_a_case_passes():
     assert proved(["a.1", "a.2"], gaps=["a.1"]) == "equal" and proved(["a.1"], gaps=["a.1"]) == "divergence"
 
 
+def test_a_name_that_nothing_accounts_for_fails_the_run():
+    found = [states.State(f"torch.{n}", "function", state, "why") for n, state in (
+        ("a", "equal"), ("b", "divergence"), ("c", "different"), ("d", "unproved"), ("e", "missing"), ("f", "refused"), ("g", "missing"), ("h", "refused"))]
+    listed = {"torch.g": {}, "torch.h": {}, "torch.c": {}}
+    assert [line.split()[0] for line in states.undeclared(found, listed)] == ["torch.c", "torch.d", "torch.e", "torch.f"]
+
+
 def as_states(found):
     return {n: states.State(n, "function", s) if isinstance(s, str) else s for n, s in found.items()}
 

@@ -333,6 +333,23 @@ def test_the_page_in_a_browser(tmp_path):
     assert "written into a given tensor" in rows and "differs" in rows
 
 
+FRAME = """<!doctype html><iframe id=page src="file://{file}#{fragment}" style="width:375px;height:800px;border:0"></iframe><main></main><script>
+setTimeout(() => {{ const d = document.getElementById("page").contentDocument.documentElement;
+document.querySelector("main").textContent = d.scrollWidth + " of " + d.clientWidth }}, 1500)</script>"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
+@pytest.mark.parametrize("fragment", ["", "tab=cases&state=gap&open=1", "tab=operators&open=1", "tab=names&q=Storage&open=3"])
+def test_the_page_fits_a_phone(tmp_path, fragment):
+    """In a frame of 375 pixels, because the browser's own window is never so narrow."""
+    frame = tmp_path / "frame.html"
+    frame.write_text(FRAME.format(file=report.PAGE, fragment=fragment))
+    done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}",
+        "--virtual-time-budget=5000", "--dump-dom", f"file://{frame}"], capture_output=True, text=True, timeout=240)
+    needed, given = done.stdout.split("<main>")[1].split("</main>")[0].split(" of ")
+    assert int(needed) <= int(given) <= 375
+
+
 def test_the_report_is_fresh():
     """Run `python -m compat_matrix run --jobs 2` where results are missing, then `python -m compat_matrix report`."""
     assert [why for f in (report.FILE, report.PAGE) if (why := report.stale(f))] == []

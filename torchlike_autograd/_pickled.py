@@ -20,6 +20,7 @@ from ._core.storage import peek, untrack
 from ._functions.storages import TypedStorage, UntypedStorage
 from ._tensor import Size, Tensor, from_array
 from .nn.parameter import Parameter, UninitializedTensorMixin
+from .utils.hooks import warn_if_has_hooks
 
 __all__ = ["Reader", "WeightsReader", "Writer", "allowed", "storage_dtype"]
 
@@ -126,6 +127,8 @@ class Writer(pickle._Pickler):
     dispatch = dict(pickle._Pickler.dispatch)
 
     def _tensor(self, t):
+        if t._backward_hooks:
+            warn_if_has_hooks(t)
         state = user_fields(t)
         if isinstance(t, Parameter) and type(t).__reduce_ex__ is Parameter.__reduce_ex__:
             parts = (t.detach(), bool(t.requires_grad), OrderedDict())

@@ -178,6 +178,10 @@ class Values(Members):
         out._v.seen = (cell.counter, cell.counter.n)
 
     def __reduce_ex__(self, protocol):
+        if self._backward_hooks:
+            from .utils.hooks import warn_if_has_hooks  # cycle: hooks of modules are Functions
+
+            warn_if_has_hooks(self)
         array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._numpy()
         return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
                           user_fields(self))

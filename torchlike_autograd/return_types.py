@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ._core.dispatch import named_tuple
+from ._functions import histogram as _histogram
 from ._functions import linalg, linalg_spectral
 from ._ops.registry import OPS
 
-_SEVERAL = [x for module in (linalg, linalg_spectral) for x in vars(module).values() if isinstance(x, linalg.Several)]
+_SEVERAL = [x for module in (_histogram, linalg, linalg_spectral) for x in vars(module).values() if isinstance(x, linalg.Several)]
 
 
 def __getattr__(name):

@@ -10,6 +10,7 @@ import weakref
 from .._core import levels, lifetimes, overriding, passes, tangents_off
 from .._core.record import thread
 from .._core.storage import REPLAY
+from .._library import unregistered
 from .._tensor import Tensor, TensorMeta
 from ..autograd import forward_ad, grad_mode, graph
 from ..nn.modules._convert import _asked
@@ -83,6 +84,13 @@ def _is_cached_tensor(t) -> bool:
     return _cached_asked("_is_cached_tensor", t, "bool") in _cached and _cached["enabled"]
 
 
+class Value:
+    """A value in one of TorchScript's graphs, which are not here: programs import the name, and torch's cannot be made from Python either."""
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError("torch._C.Value: No constructor defined!")
+
+
 TensorBase = _TensorBase = Tensor
 _vmap_fallback = [False]
 
@@ -93,6 +101,20 @@ def _debug_only_are_vmap_fallback_warnings_enabled():
 
 def _debug_only_display_vmap_fallback_warnings(enabled):
     _vmap_fallback[0] = bool(enabled)
+
+
+def _get_autograd_fallback_mode() -> str:
+    """What a backward pass through an operator without a gradient does: "warn" or "nothing"."""
+    return unregistered.mode[0]
+
+
+def _set_autograd_fallback_mode(mode: str):
+    """Say what it does."""
+    if mode not in ("nothing", "warn", "error"):
+        raise RuntimeError(f"Unsupported AutogradFallbackMode: {mode}")
+    if mode == "error":
+        raise NotImplementedError("torch._C._set_autograd_fallback_mode: 'error'")
+    unregistered.mode[0] = mode
 
 
 def _get_cudnn_enabled() -> bool:

@@ -142,8 +142,10 @@ def reshape_dim_outof(src, size1, x):
 
 def dlevel(tensor) -> int:
     """The number of the innermost running transformation that a tensor belongs to; 0 for a plain one, -1 for one whose transformation is over."""
-    found = maybe_get_level(tensor)
-    return found if found > 0 else -1 if levels.levels_of(tensor._value().aval) else 0
+    found, v = maybe_get_level(tensor), tensor._value()
+    if found > 0:
+        return found
+    return -1 if levels.levels_of(v.aval) or (levels.ENDED and v.needs and v.leaf is None and not levels.reaches([v], ())) else 0
 
 
 class TransformType(enum.Enum):

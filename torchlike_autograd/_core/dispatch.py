@@ -56,7 +56,7 @@ def named_tuple(op, suffix=""):
     out = _named.get((name, op.fields))
     if out is None:
         body = {f: property(lambda self, i=i: self[i]) for i, f in enumerate(op.fields)}
-        body.update(__slots__=(), __repr__=_named_repr, n_fields=len(op.fields), n_sequence_fields=len(op.fields), _fields=tuple(op.fields))
+        body.update(__slots__=(), __repr__=_named_repr, n_fields=len(op.fields), n_sequence_fields=len(op.fields), n_unnamed_fields=0, _fields=tuple(op.fields))
         out = _named[(name, op.fields)] = type(name, (tuple,), body)
         out.__module__, out.__qualname__ = "torch.return_types", name
     return out

@@ -27,7 +27,7 @@ from .shapes import contiguous_strides
 from .speed import native
 from .storage import as_detached, with_history, write
 from .through import HELD, pull_of, results, stage_of, with_results
-from .versions import check
+from .versions import check, written_once
 
 
 class Pass:
@@ -590,7 +590,7 @@ def _laid_out_as(g, t):
 def accumulate_any(leaf, g, create_graph=False):
     old = leaf.grad
     if old is None:
-        leaf.grad = wrap(g if not (create_graph and g.needs) else record_op(_COPY, (as_detached(g), g), GRAD)[0])
+        leaf.grad = wrap(g) if not create_graph else written_once(wrap(record_op(_COPY, (as_detached(g), g), GRAD)[0] if g.needs else g))
     elif create_graph:
         leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD)[0])
     else:

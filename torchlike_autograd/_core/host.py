@@ -328,10 +328,17 @@ def _reduce_order(f):
 
 
 def _dot_general(params, eqn):
-    ((lc, rc), (lb, rb)) = params["dimension_numbers"]
     dtype = np.dtype(eqn.outvars[0].aval.dtype)
     if dtype.name == "bfloat16" or dtype == np.float16:
         raise Unsupported
+    made = _dot_of_one_dtype(params, eqn, dtype)
+    if all(v.aval.dtype == dtype for v in eqn.invars):
+        return made
+    return lambda a, b: made(a.astype(dtype, copy=False), b.astype(dtype, copy=False))  # half precision multiplied in float32
+
+
+def _dot_of_one_dtype(params, eqn, dtype):
+    ((lc, rc), (lb, rb)) = params["dimension_numbers"]
     if not lb:
         return _product(tuple(lc), tuple(rc), *(len(v.aval.shape) for v in eqn.invars), dtype)
     nl, nr = len(eqn.invars[0].aval.shape), len(eqn.invars[1].aval.shape)

@@ -12,6 +12,7 @@ import weakref
 from sys import getrefcount
 
 from . import execute, nodes
+from .cycles import held_by
 from .nodes import Leaf, changes
 from .record import thread
 from .speed import native
@@ -136,11 +137,11 @@ def _ending(tape):
     return [tape.values[slot] for slot in _held_nodes(tape)]
 
 
-def _held_nodes(tape):
-    """A slot of each node that somebody holds."""
+def _held_nodes(tape, but=frozenset()):
+    """A slot of each node that somebody holds; but: ids of those that do not count."""
     contexts = tape.contexts
-    return [*(first for first in contexts if getrefcount(contexts[first]) > _IDLE),
-            *(key[1] for key, node in tape.extra.items() if type(key) is tuple and node() is not None)]
+    return [*(first for first in contexts if getrefcount(contexts[first]) > _IDLE and id(contexts[first]) not in but),
+            *(key[1] for key, node in tape.extra.items() if type(key) is tuple and node() is not None and id(node()) not in but)]
 
 
 def _forget_leaves(tape, dying):
@@ -215,6 +216,29 @@ def query():
         sweep(tape)
     if Leaf.watched[0] and tape.open and len(tape.values) == tape.prefix.size and thread.state.extra.get("pass") is None:
         _sweep_leaves(tape)
+    _sweep_cycles(tape)
+    _run_what_leads_back()
+
+
+def _sweep_cycles(tape):
+    """Let go contexts and hooks through which alone a result that leads to them is held: ctx.meta = {"out": the output}."""
+    if not (tape.contexts or tape.extra) or not tape.open or len(tape.values) != tape.prefix.size or thread.state.extra.get("pass") is not None:
+        return
+    places, ids = held_by(_attachments(tape))
+    found = _attached(tape, None) if ids else None
+    if found is None:
+        return
+    mask = bytearray(found[0])
+    for where, slot in places:
+        if where is tape and slot < len(mask):
+            mask[slot] = 0
+    gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in _unreachable(tape, bytes(mask), _held_nodes(tape, ids), found[2])]
+    changes[0] += bool(gone)
+    gone.clear()
+
+
+def _attachments(tape):
+    return [*tape.contexts.values(), *(x for key, x in tape.extra.items() if type(key) is not tuple)]
 
 
 def _sweep_leaves(tape):

@@ -114,6 +114,9 @@ def observed(tape, first, make=False):
     out = tape.extra.get(first)
     if out is None and make:
         out = tape.extra[first] = Observed()
+        node = tape.extra.get(("node", first))
+        if node is not None and node() is not None:
+            on_notes(node())
     return out
 
 
@@ -352,6 +355,8 @@ def node_at(tape, slot):
         node = _node_class(name if type(name) is str else name[slot - first])()
         node._tape, node._first = tape, first
         tape.extra[key] = weakref.ref(node)
+        if first in tape.extra:
+            on_notes(node)
     return (node, slot - first)
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from .._ops.casts import jitted
 from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 
@@ -406,7 +407,7 @@ class StageForm:
     def jit(self):
         """Compiled, for op-by-op execution."""
         if self._jit is None:
-            self._jit = jax.jit(self.apply)
+            self._jit = jitted(self.apply, self.avals)
         return self._jit
 
     def __repr__(self):

@@ -162,3 +162,14 @@ def _chunks(shape, strides):
         else:
             out.append((n, s))
     return out or [(1, 1)]
+
+
+def check_inside(shape, own, at, size, stride, offset):
+    """torch's RuntimeError where strides over one example of a map reach memory that the example does not."""
+    end = lambda first, sizes, steps: first + sum((n - 1) * s for n, s in zip(sizes, steps)) + 1 if 0 not in sizes else first  # noqa: E731
+    have, want = end(at, shape, own), end(offset, size, stride)
+    if want > have or offset < at:
+        raise RuntimeError(
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of `tensor`. `result` can access some memory in "
+            f"range [{offset}, {want}], but `tensor` can only access some memory in range [{at}, {have}]. This is not supported inside of vmap, please try "
+            "to rewrite the `as_strided` call as a sequence of PyTorch view operations")

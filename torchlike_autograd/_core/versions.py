@@ -6,6 +6,7 @@ from . import errors
 from .nodes import node_at, short_name, step_of
 from .plan import rewritten
 from .record import Counter, slot_table
+from .storage import cell_of
 
 DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
 
@@ -105,3 +106,10 @@ def _shows_base(tape, slot):
 
 
 __all__ = ["check", "detached"]
+
+
+def written_once(t):
+    """A fresh tensor into which torch copies: a write that it counts."""
+    cell_of(t)
+    t._counter.n += 1
+    return t

@@ -20,6 +20,7 @@ from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Size, Tensor, from_array, wrap
+from .by_example import by_example
 
 
 def device_of(device):
@@ -337,6 +338,7 @@ def _zero_dim(name, start, end):
 
 
 @composite("torch.linspace")
+@by_example
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """`steps` numbers evenly spaced from start to end, both included."""
     _zero_dim("linspace", start, end)
@@ -358,6 +360,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
 
 
 @composite("torch.logspace")
+@by_example
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """base to the power of a linspace."""
     _zero_dim("logspace", start, end)

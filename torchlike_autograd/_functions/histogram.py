@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, levels
 from .._core.composite import composite
+from .._core.errors import mapped_without_rule
 from .._tensor import Tensor, from_array
+from .by_example import by_example
 from .create import linspace
 from .linalg import Several, several_into
 
@@ -101,6 +103,7 @@ _ONE, _SEVERAL = Several("histogram", "hist", "bin_edges"), Several("histogramdd
 
 
 @composite("torch.histogram", "Tensor.histogram")
+@by_example
 def histogram(input, bins=100, *, range=None, weight=None, density=False, out=None):
     """(counts or weights or densities, edges of the bins); bins: how many, or their edges."""
     if range is not None and len(range) != 2:
@@ -118,6 +121,8 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
 @composite("torch.histogramdd")
 def histogramdd(input, bins, range=None, weight=None, density=False):
     """(counts in as many dims as the last dim of the input is long, the edges along each)."""
+    if levels.mapped_among((input,)):
+        raise mapped_without_rule("histogramdd.int_bins", ". We could not generate a fallback.")
     bins = [bins] * input.shape[-1] if isinstance(bins, int) and input.ndim else bins
     hist, edges = _histogram(input, list(bins), range, weight, density)
     return _SEVERAL(hist, tuple(edges))

@@ -17,6 +17,7 @@ from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
+from .by_example import by_example
 from .create import placed
 from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, only_known, reshaped, view_of, viewed
 from .typed import published
@@ -165,6 +166,7 @@ def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
     return COMPOSITES["torch.index_select"](input, d, _repeated_numbers(repeats))
 
 
+@by_example
 def _repeated_numbers(repeats):
     if repeats.dtype not in (dtypes.int64, dtypes.int32):
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.char_name}'")

@@ -13,6 +13,7 @@ from .._core.numeric import check_number
 from .._core.shapes import wrap_dim
 from .._core.words import type_name
 from .._tensor import Tensor, from_array
+from .by_example import by_example
 from .create import zeros_like
 from .norm import check_out, into
 from .typed import published
@@ -263,6 +264,7 @@ def _signed(x):
 
 
 @published("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)")
+@by_example
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """Counts in bins of equal width between min and max (of the data where both are 0)."""
     if not input.dtype.is_floating_point:

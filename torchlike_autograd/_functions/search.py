@@ -14,6 +14,7 @@ from .._ops import search as _search_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
+from .by_example import by_example
 from .norm import into
 from .typed import published
 
@@ -175,6 +176,7 @@ def _unique_entries(input, d, return_inverse, return_counts):
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Runs of equal values (or entries of a dim) as one each."""
     wanting("unique_consecutive", input)
+    levels.refuse_dynamic(input, "unique_consecutive")
     _flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
@@ -222,6 +224,7 @@ def dim_order(self, *, ambiguity_check=False):
 # Counting
 
 @composite("torch.bincount", "Tensor.bincount")
+@by_example
 def bincount(input, weights=None, minlength=0):
     """How often each number occurs, or the sum of its weights."""
     wanting("bincount", input)

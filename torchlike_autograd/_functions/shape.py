@@ -12,7 +12,7 @@ from .._core.hot import view as follow_view
 from .._core.layouts import channels_strides, laid
 from .._core.record import number_kind
 from .._core.saying import warn
-from .._core.shapes import as_long, wrap_dim
+from .._core.shapes import as_long, check_inside, wrap_dim
 from .._core.storage import as_detached
 from .._core.words import explained
 from .._ops import join as _join_ops
@@ -531,7 +531,10 @@ def strided_plan(input, size, stride, storage_offset):
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     base = input._view.base if input._view is not None and input._view.base is not None else input
-    _check_storage(base, size, stride, offset)
+    if levels.mapped(input._v) is None:
+        _check_storage(base, size, stride, offset)
+    else:
+        check_inside(input._v.aval.shape, own, at, size, stride, offset)
     if _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
         source = base if base is not input else whole_of(input)
         same = source is not None and source.dtype is input.dtype

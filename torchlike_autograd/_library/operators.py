@@ -7,6 +7,7 @@ A call goes, from the outside in: arguments are checked against the schema; auto
 from __future__ import annotations
 
 from .._core import levels
+from .._core.composite import named
 from .._core.overloads import OpOverload, OpOverloadPacket
 from .._core.pytree import flatten, unflatten
 from .._core.record import thread
@@ -15,6 +16,7 @@ from ..amp import autocast_mode
 from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from . import unregistered
 
 OPERATORS: dict = {}  # {"namespace::name": {overload: Operator}}, overload "" for the default one
 EVERYWHERE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "", "BackendSelect")
@@ -52,14 +54,31 @@ class Operator:
             if key in self.kernels and any(t.requires_grad for t in tensors):
                 return self.kernels[key](*args, **only)
         wanted = thread.state.grad and any(t.requires_grad for t in tensors)
-        if self.backward is None and self.vmap is None and (self.checked is None or not wanted):
-            return self._plain(args, only, tensors)
+        alone = self.vmap is None and not self._one_by_one(tensors)
+        if self.backward is None and alone and (self.checked is None or not wanted):
+            out = self._plain(args, only, tensors)
+            warned = wanted and unregistered.mode[0] == "warn" and "CompositeImplicitAutograd" not in self.kernels
+            return unregistered.warning(self.schema, tensors, out) if warned else out
         if not wanted and not levels.running():
             return self._plain(args, only, tensors)
         return self._function(only, tensors).apply(*args)
 
+    def _one_by_one(self, tensors):
+        """Whether a call goes over the examples of a map: what a kernel of a device alone computes has no rule for all of them at once."""
+        return not self.schema.is_mutable and "CompositeImplicitAutograd" not in self.kernels and bool(tensors) and levels.mapped_among(tensors)
+
+    def _each(self, info, in_dims, *args, **only):
+        """The rule for vmap of an operator without one: the results for each example, stacked."""
+        if info.batch_size == 0:
+            raise RuntimeError(f"vmap: operator {self.dotted} without a vmap rule over a dim of size 0")
+        pick = lambda x, d, i: x if d is None else x.select(d, i)  # noqa: E731
+        found = [flatten(self.call([pick(x, d, i) for x, d in zip(args, in_dims)], only)) for i in range(info.batch_size)]
+
+        out = unflatten([named("stack")(list(same)) if isinstance(same[0], Tensor) else same[0] for same in zip(*(x for x, _ in found))], found[0][1])
+        return out, unflatten([0 if isinstance(x, Tensor) else None for x in found[0][0]], found[0][1])
+
     def _plain(self, args, only, tensors):
-        if self.checked is None and not self.schema.is_mutable:
+        if self.checked is None:  # its kernel is recorded, as the kernels that PyTorch calls for a device are
             return self.compute(args, only, tensors)
         with no_grad():
             return self.compute(args, only, tensors)
@@ -124,8 +143,8 @@ class Operator:
             return self.backward(ctx, *grads)
 
         body = {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward)}
-        if self.vmap is not None:
-            body["vmap"] = staticmethod(lambda info, in_dims, *args: self.vmap(info, in_dims, *args, **only))
+        rule = self.vmap or self._each
+        body["vmap"] = staticmethod(lambda info, in_dims, *args: rule(info, in_dims, *args, **only))
         if any("[" in a.suffix and a.kind == "Tensor" for a in (*self.schema.arguments, *self.schema.returns)):
             return _OfLists(self, body)
         return type(f"GeneratedBackwardFor_{self.dotted.replace('.', '_')}", (Function,), body)

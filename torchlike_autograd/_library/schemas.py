@@ -148,7 +148,7 @@ class FunctionSchema:
         return given[:len(own)], {a.name: x for a, x in zip(self.arguments[len(own):], given[len(own):])}
 
     def _cast(self, a, i, x):
-        if _takes(a.kind, re.findall(r"\[\d*\]|\?", a.suffix), x):
+        if _takes(a.kind, re.findall(r"\[\d*\]|\?", a.suffix), x) or (x is None and a.kind == "Tensor" and not a.suffix):  # None is the undefined tensor
             return x
         why = (f"Unable to cast {x} to Tensor" if a.kind == "Tensor" and "[" not in a.suffix else
                f"Unable to cast Python instance of type {type(x)} to C++ type '?' (#define PYBIND11_DETAILED_ERROR_MESSAGES or compile in debug mode "

@@ -3,6 +3,7 @@ and how an array is cast (`convert`)."""
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 
 from .._core import config, dtypes, shapes
@@ -44,6 +45,12 @@ def casts_of(form):
         else:
             casts.append(None)
     return tuple(casts), compute
+
+
+def jitted(f, avals):
+    """f compiled by itself, for op-by-op execution: half precision is rounded wherever the program says so, as it is in whole programs."""
+    half = any(getattr(a, "dtype", None) in HALVES for a in avals)
+    return jax.jit(f, compiler_options={"xla_allow_excess_precision": False}) if half else jax.jit(f)
 
 
 def wide_casts(form):
@@ -144,4 +151,4 @@ def _whole_number(x, wide):
     return jnp.where(fits, jnp.where(fits, x, 0).astype(wide), least)
 
 
-__all__ = ["HALVES", "align_ranks", "casts_of", "convert", "is_number", "promoted", "wide_casts"]
+__all__ = ["HALVES", "align_ranks", "casts_of", "convert", "is_number", "jitted", "promoted", "wide_casts"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import string
 from itertools import pairwise
 
+import jax
 import jax.numpy as jnp
 from jax.lax import Precision
 
@@ -138,7 +139,8 @@ def bmm(self, mat2):
 
 # A product added to something: beta * self + alpha * product
 
-_OWN, _WIDE = dict.fromkeys(("beta", "alpha"), held.own), dict.fromkeys(("beta", "alpha"), held.wide)
+_FACTORS_OF_SUMS = ("beta", "alpha")
+_OWN, _WIDE = dict.fromkeys(_FACTORS_OF_SUMS, held.own), dict.fromkeys(_FACTORS_OF_SUMS, held.wide)
 _SCALES = {"beta": lambda x, flat: x in (0, 1), "alpha": lambda x, flat: x == 1}
 
 
@@ -150,13 +152,38 @@ def _factor(value, x):
 
 
 def _added(self, out, beta, alpha):
-    """beta * self + alpha * out; self is not looked at where beta is 0."""
+    """beta * self + alpha * out in the type of self; self is not looked at where beta is 0."""
+    kind, self = self.dtype, self.astype(out.dtype)
     beta, alpha = _factor(beta, out), _factor(alpha, out)
     if hasattr(alpha, "dtype"):
         out = out * alpha
     if hasattr(beta, "dtype"):
-        return self * beta + out
-    return self + out if beta == 1 else out
+        return (self * beta + out).astype(kind)
+    return (self + out if beta == 1 else out).astype(kind)
+
+
+_HALVES = (jnp.bfloat16, jnp.float16)
+
+
+def _added_product(self, a, b, beta, alpha):
+    """beta * self + alpha * a @ b.  torch rounds it once where these are of half precision: product, factors and sum are of float32."""
+    if a.dtype not in _HALVES:
+        return _added(self, product(a, b), beta, alpha)
+    return _added(self, _in_float32(a, b, alpha.astype(jnp.float32) if hasattr(alpha, "dtype") else jnp.float32(1)), beta, 1)
+
+
+@jax.custom_jvp
+def _in_float32(a, b, alpha):
+    """alpha * a @ b before it is rounded; its derivatives are products that are rounded and then multiplied by alpha, as torch's are."""
+    return jnp.matmul(a, b, precision=Precision.HIGHEST, preferred_element_type=jnp.float32) * alpha
+
+
+def _scaled(x, alpha):
+    return (x.astype(jnp.float32) * alpha).astype(x.dtype)
+
+
+_in_float32.defjvps(lambda t, out, a, b, alpha: product(_scaled(t, alpha), b).astype(jnp.float32),
+                    lambda t, out, a, b, alpha: product(a, _scaled(t, alpha)).astype(jnp.float32), None)
 
 
 def _check_addmm(self, mat1, mat2):
@@ -170,7 +197,7 @@ def _check_addmm(self, mat1, mat2):
 
 
 @op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmmBackward0", lift=("beta", "alpha"),
-    holds=_WIDE, bake=_SCALES,
+    holds=_WIDE, wide=_FACTORS_OF_SUMS, bake=_SCALES,
     inplace=True, saves={"mat1": ("mat2",), "mat2": ("mat1",)},
     samples=[call(real(2, 4), real(2, 3), real(3, 4)), call(real(4), real(2, 3), real(3, 4), beta=0.5, alpha=2.5),
              call(real(2, 4), real(2, 3), real(3, 4), beta=0)],
@@ -180,7 +207,7 @@ def addmm(self, mat1, mat2, *, beta=1, alpha=1):
     """beta * self + alpha * mat1 @ mat2."""
     _check_addmm(self, mat1, mat2)
     base = expand(self, size=(mat1.shape[0], mat2.shape[1]))
-    return _added(base, product(only("addmm_impl_cpu_", mat1, "ifuc"), mat2), beta, alpha)
+    return _added_product(base, only("addmm_impl_cpu_", mat1, "ifuc"), mat2, beta, alpha)
 
 
 @op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmvBackward0", lift=("beta", "alpha"),
@@ -195,7 +222,9 @@ def addmv(self, mat, vec, *, beta=1, alpha=1):
     kinds = [type_of(x).char_name for x in (self, mat, vec)]
     if len(set(kinds)) > 1:
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {kinds[0]}, {kinds[1]}, and {kinds[2]}")
-    return _added(base, product(only("addmv_impl_cpu", mat, "ifuc"), vec), beta, alpha)
+    if mat.dtype in _HALVES and hasattr(beta, "dtype"):  # rounded by itself, and with factors that are
+        base, beta = base * beta.astype(base.dtype), 1
+    return _added_product(base, only("addmv_impl_cpu", mat, "ifuc"), vec, beta, alpha)
 
 
 def _promoted(*arrays):
@@ -221,7 +250,8 @@ def addr(self, vec1, vec2, *, beta=1, alpha=1):
         return _addr_bool(base, vec1[:, None] & vec2[None, :], beta, alpha)
     _check_scale(base, beta, "beta")
     _check_scale(base, alpha, "alpha")
-    return _added(base, vec1[:, None] * vec2[None, :], beta, alpha)
+    scaled = vec1 * alpha.astype(vec1.dtype) if hasattr(alpha, "dtype") else vec1
+    return _added(base, scaled[:, None] * vec2[None, :], beta, 1)
 
 
 def _addr_bool(base, outer, beta, alpha):
@@ -238,8 +268,7 @@ def _size(x, dim):
 
 
 @op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="BaddbmmBackward0", lift=("beta", "alpha"),
-    holds=_WIDE,
-    bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
+    holds=_WIDE, wide=_FACTORS_OF_SUMS, bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
     samples=[call(real(2, 2, 4), real(2, 2, 3), real(2, 3, 4)), call(real(4), real(2, 2, 3), real(2, 3, 4), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 2, 4), real(2, 2, 3), real(2, 2, 4)), RuntimeError,
                   "Expected size for first two dimensions of batch2 tensor to be: [2, 3] but got: [2, 2].")])
@@ -252,12 +281,11 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     if len(set(kinds)) > 1:
         raise RuntimeError(f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}")
     _check_bmm(batch1, batch2)
-    return _added(base, product(only("baddbmm", batch1, "ifuc"), batch2), beta, alpha)
+    return _added_product(base, only("baddbmm", batch1, "ifuc"), batch2, beta, alpha)
 
 
 @op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddbmmBackward0", lift=("beta", "alpha"),
-    holds=_WIDE,
-    bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
+    holds=_WIDE, wide=_FACTORS_OF_SUMS, bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
     samples=[call(real(2, 4), real(2, 2, 3), real(2, 3, 4)), call(real(4), real(2, 2, 3), real(2, 3, 4), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 4), real(2, 2, 3), real(2, 2, 4)), RuntimeError, "Incompatible matrix sizes for bmm (2x3 and 2x4)")])
 def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
@@ -272,8 +300,16 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({_words(batch1.shape[1:])} and {_words(batch2.shape[1:])})")
     if batch1.shape[0]:
         _check_addmm(self, batch1[0], batch2[0])
-    out = jnp.einsum("bij,bjk->ik", only("addmm_impl_cpu_", batch1, "ifuc"), batch2, precision=Precision.HIGHEST)
-    return _added(base, out, beta, alpha)
+    batch1 = only("addmm_impl_cpu_", batch1, "ifuc")
+    if batch1.dtype in _HALVES and batch1.shape[0]:
+        return _added_in_turn(base, batch1, batch2, beta, alpha)
+    return _added(base, jnp.einsum("bij,bjk->ik", batch1, batch2, precision=Precision.HIGHEST), beta, alpha)
+
+
+def _added_in_turn(base, batch1, batch2, beta, alpha):
+    """Half precision is rounded after each of the products."""
+    first = _added_product(base, batch1[0], batch2[0], beta, alpha)
+    return jax.lax.scan(lambda sofar, pair: (_added_product(sofar, *pair, 1, alpha), None), first, (batch1[1:], batch2[1:]))[0]
 
 
 # Products made of products

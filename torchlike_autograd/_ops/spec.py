@@ -20,7 +20,7 @@ from .._core import devices, dtypes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
-from .casts import HALVES, align_ranks, casts_of, is_number, wide_casts
+from .casts import HALVES, align_ranks, casts_of, is_number, jitted, wide_casts
 from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
@@ -261,7 +261,8 @@ class Form:
     def jit(self):
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
-            self._jit = jax.jit(jaxpr_as_fun(suited(self.closed)) if self.out_avals and self.out_avals[0].device == "cpu" else self.call)
+            on_host = self.out_avals and self.out_avals[0].device == "cpu"
+            self._jit = jitted(jaxpr_as_fun(suited(self.closed)) if on_host else self.call, self.avals)
         return self._jit
 
     def pullback(self, wanted: tuple, given: tuple):

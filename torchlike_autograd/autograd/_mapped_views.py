@@ -78,7 +78,7 @@ class _MappedLink:
 def source_of(o, inner):
     """(which of the tensors that a map was given a result shows, the links between); None for one with memory of its own."""
     base = o if o._view is None else o._view.base
-    at = next((i for i, t in enumerate(inner) if t is base), None)
+    at = next((i for i, t in enumerate(inner) if t is base), None) if base is not None else None  # of unsafe_split there is a view of nothing
     if at is None or (o._view is not None and (o._view.under is not None or not _plain(o._view.chain))):
         return None
     return at, () if o._view is None else o._view.chain

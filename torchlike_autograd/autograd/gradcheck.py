@@ -443,6 +443,7 @@ def get_numerical_jacobian(fn, inputs, target=None, eps=1e-3, grad_out=1.0):
     """Deprecated: the Jacobians of fn(inputs) with respect to each input that requires grad."""
     _deprecated("get_numerical_jacobian")
     _expect_one("get_numerical_jacobian", grad_out)
+    inputs = as_tuple(inputs)  # torch 2.13: the function gets a tuple, of a single tensor too
 
     def one(*args):
         out = as_tuple(fn(inputs))

@@ -5,7 +5,8 @@ choice, except for gradients and the next values of leaves, which are spread as 
 torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of; plain tensors may meet spread ones (they
 count as replicated), the number of elements along a sharded dim must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the
 first device of this process holds, and `from_local` of a part needs one device a process.  torch.save writes a spread tensor as the plain one of all
-its values, which any process can load; load_state_dict spreads it as the parameter is.
+its values, which any process can load; load_state_dict spreads it as the parameter is.  The class itself is Tensor (`type(t) is DTensor` is False), draws such
+as `bernoulli(t)` and the results of `t.new_zeros(...)` are plain tensors, and `numpy()` and `tolist()` give all values.
 """
 
 from __future__ import annotations

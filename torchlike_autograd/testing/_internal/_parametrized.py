@@ -57,7 +57,7 @@ def _product(outer, inner, test, generic_cls, device_cls):
 def _said(name, v, i):
     if isinstance(v, dtypes.dtype):
         return str(v).split(".")[-1]
-    return f"{name}_{v}" if isinstance(v, (int, float, str)) else str(v) if isinstance(v, device) else f"{name}{i}"
+    return f"{name}_{v}".replace(".", "_") if isinstance(v, (int, float, str)) else str(v) if isinstance(v, device) else f"{name}{i}"
 
 
 def reparametrize(parametrizer, adapter_fn):

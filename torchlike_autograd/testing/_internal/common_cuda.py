@@ -37,6 +37,14 @@ def tf32_on_and_off(tf32_precision=1e-5, *, only_if=True):
     return lambda f: f
 
 
+def _get_torch_cuda_version():
+    """(0, 0): there is no CUDA in the sense of these flags."""
+    return 0, 0
+
+
+_get_torch_rocm_version = _get_torch_hipblaslt_version = _get_magma_version = _get_torch_cuda_version
+
+
 def initialize_cuda_context_rng():
     """Nothing to start."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import inspect
 import unittest
@@ -13,6 +14,7 @@ from ..._core import publish as _publish
 from . import common_dtype as _types
 from ._parametrized import bound, parametrize
 from .common_utils import TestCase, _needless
+from .opinfo.rules import running as _rules
 
 
 class tol(NamedTuple):
@@ -347,15 +349,25 @@ def _place(made, name, body, suffix, kwargs, group, decorators):
             self.precision, self.rel_tol = overrides.atol, overrides.rtol
         elif precision is not None:
             self.precision = precision
-        if "device" not in asked and "devices" not in asked:
-            return run(self)
-        return run(self, ["cpu"] if plural else "cpu")
+        with _ruled(getattr(run, "sample_skips_and_xfails", ())):
+            if "device" not in asked and "devices" not in asked:
+                return run(self)
+            return run(self, ["cpu"] if plural else "cpu")
 
     test.__name__ = full
     for flag in ("__unittest_skip__", "__unittest_skip_why__", "__unittest_expecting_failure__"):
         if hasattr(run, flag):
             setattr(test, flag, getattr(run, flag))
     setattr(made, full, test)
+
+
+@contextlib.contextmanager
+def _ruled(rules):
+    _rules.append(rules)
+    try:
+        yield
+    finally:
+        _rules.pop()
 
 
 def _called(group):

@@ -8,15 +8,20 @@ from .._creation import make_tensor
 from .common_utils import freeze_rng_state
 from .opinfo import definitions as _definitions
 from .opinfo.core import (  # noqa: F401
+    _NOTHING,
     XS,
     AliasInfo,
     BinaryUfuncInfo,
     DecorateInfo,
+    ElementwiseBinaryPythonRefInfo,
+    ElementwiseUnaryPythonRefInfo,
     ErrorInput,
     L,
     M,
     OpInfo,
+    PythonRefInfo,
     ReductionOpInfo,
+    ReductionPythonRefInfo,
     S,
     SampleInput,
     ShapeFuncInfo,
@@ -31,6 +36,10 @@ op_db = _definitions.op_db()
 _of = lambda kind: [o for o in op_db if isinstance(o, kind)]  # noqa: E731
 unary_ufuncs, binary_ufuncs, reduction_ops = _of(UnaryUfuncInfo), _of(BinaryUfuncInfo), _of(ReductionOpInfo)
 spectral_funcs, shape_funcs = _of(SpectralFuncInfo), _of(ShapeFuncInfo)
+
+python_ref_db: list = []  # this package describes no references in Python
+ops_and_refs, reference_filtered_ops = [*op_db, *python_ref_db], [o for o in op_db if o.ref is not None]
+reference_masked_ops = [o for o in reference_filtered_ops if o.name.startswith("masked.")]
 
 
 def wrapper_set_seed(op, *args, **kwargs):

@@ -24,6 +24,22 @@ class TrainEvalMode(enum.Enum):
     train_and_eval = 3
 
 
+class ModuleErrorEnum(enum.Enum):
+    """When a module refuses."""
+
+    CONSTRUCTION_ERROR = 0
+    FORWARD_ERROR = 1
+
+
+class ErrorModuleInput:
+    """Arguments that a module refuses, when, and how."""
+
+    __slots__ = ("error_on", "error_regex", "error_type", "module_error_input")
+
+    def __init__(self, module_error_input, *, error_on=ModuleErrorEnum.CONSTRUCTION_ERROR, error_type=RuntimeError, error_regex):
+        self.module_error_input, self.error_on, self.error_type, self.error_regex = module_error_input, error_on, error_type, error_regex
+
+
 class FunctionInput:
     """Arguments of a call."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import importlib
 from functools import partial
 
@@ -9,7 +10,8 @@ from ..._core import publish as _publish
 from ._parametrized import parametrize
 from .opinfo.core import DecorateInfo
 
-_optim = importlib.import_module(f"{__package__.split('.')[0]}.optim")
+_torch = importlib.import_module(__package__.split(".")[0])
+_optim = importlib.import_module(f"{_torch.__name__}.optim")
 
 
 class OptimizerInput:
@@ -25,13 +27,93 @@ class OptimizerInput:
         return f"params={self.params}, kwargs={self.kwargs}, desc={self.desc}"
 
 
+_lr = _optim.lr_scheduler
+_SCHEDULERS = ([lambda opt: _lr.StepLR(opt, gamma=0.9, step_size=10), lambda opt: _lr.ReduceLROnPlateau(opt)],)
+
+
+class OptimizerErrorEnum(enum.Enum):
+    """When an optimizer refuses."""
+
+    CONSTRUCTION_ERROR = 0
+    STEP_ERROR = 1
+
+
+class ErrorOptimizerInput:
+    """Parameters and settings that an optimizer refuses, when, and how."""
+
+    __slots__ = ("error_on", "error_regex", "error_type", "optimizer_error_input")
+
+    def __init__(self, optimizer_error_input, *, error_on=OptimizerErrorEnum.CONSTRUCTION_ERROR, error_type=RuntimeError, error_regex=""):
+        self.optimizer_error_input, self.error_on, self.error_type, self.error_regex = optimizer_error_input, error_on, error_type, error_regex
+
+
+def get_error_inputs_for_all_optims(device, dtype):
+    """What every optimizer refuses; nothing for other devices than the CPU."""
+    if _get_device_type(device) != "cpu":
+        return []
+    one, two = (_torch.nn.Parameter(_torch.randn(1, 1, device=device, dtype=dtype)) for _ in range(2))
+    refused = lambda params, desc, kind, words, **kwargs: ErrorOptimizerInput(  # noqa: E731
+        _given(params, kwargs, desc), error_type=kind, error_regex=words)
+    missing = "all optimizer params should be with/without names. Some param names are missing"
+    mixed = "all optimizer param groups should be with/without names. cannot add param group with names to the optimizer"
+    return [
+        refused(one, "invalid param type", TypeError, "params argument given to the optimizer should be an iterable of Tensors or dicts"),
+        refused([one, one], "a param group cannot have duplicate parameters", UserWarning, ".*a parameter group with duplicate parameters.*"),
+        refused([{"params": one}, {"params": one}], "duplicate parameters should not occur across param groups either", ValueError,
+                "some parameters appear in more than one parameter group"),
+        refused(None, "Tensor lr must be 1-element", ValueError, "Tensor lr must be 1-element", lr=_torch.tensor([0.001, 0.001])),
+        refused([("weight", one), two], "all optimizer params should be with/without names", ValueError, missing),
+        refused([{"params": [one], "lr": 1e-2}, {"params": [("weight", two)]}], "all optimizer param groups should be with/without names.", ValueError,
+                mixed)]
+
+
+def _given(params, kwargs, desc):
+    """An OptimizerInput whose parameters are what is given, be it one tensor."""
+    out = OptimizerInput(None, kwargs, desc)
+    out.params = params
+    return out
+
+
+def _get_device_type(device):
+    """The type of a device, or of the name of one."""
+    return device.type if isinstance(device, _torch.device) else _torch.device(device).type
+
+
+class TensorTracker:
+    """Tensors in the order in which they were made, to compare with those of a second run."""
+
+    def __init__(self, assert_eq_kwargs=None):
+        self.assert_eq_kwargs, self.tensors = assert_eq_kwargs or {}, []
+
+    def add(self, tensor):
+        """Keep a copy."""
+        self.tensors.append(tensor.detach().clone())
+
+    def pop_check_set(self, tensor_to_set, testcase):
+        """Compare a tensor with the first one kept, forget that, and give its values to the tensor."""
+        testcase.assertGreater(len(self.tensors), 0, "no tensors to pop")
+        kept = self.tensors.pop(0)
+        testcase.assertTrue(isinstance(kept, _torch.Tensor))
+        testcase.assertEqual(tensor_to_set, kept, **self.assert_eq_kwargs)
+        with _torch.no_grad():
+            tensor_to_set.copy_(kept)
+
+    def all_popped(self):
+        """Whether none is left."""
+        return not self.tensors
+
+
 class OptimizerInfo:
     """A class of optimizers and settings of it."""
 
     def __init__(self, optim_cls, *, optim_inputs_func, supported_impls=("foreach", "differentiable"), supports_sparse=False, supports_complex=True,
                  step_requires_closure=False, supports_param_groups=True, skips=(), decorators=None, only_supports_sparse_grads=False,
-                 supports_multiple_devices=True):
+                 supports_multiple_devices=True, scheduler_inputs=None, metadata_for_sparse=({}, ()), optim_error_inputs_func=None,
+                 not_og_supported_flags=("foreach", "differentiable", "maximize", "capturable")):
         self.optim_cls, self.optim_inputs_func, self.supported_impls = optim_cls, optim_inputs_func, supported_impls
+        self.scheduler_inputs = _SCHEDULERS if scheduler_inputs is None else scheduler_inputs
+        self.metadata_for_sparse, self.not_og_supported_flags = metadata_for_sparse, not_og_supported_flags
+        self.optim_error_inputs_func = optim_error_inputs_func or get_error_inputs_for_all_optims
         self.supports_sparse, self.supports_complex, self.step_requires_closure = supports_sparse, supports_complex, step_requires_closure
         self.supports_param_groups, self.only_supports_sparse_grads = supports_param_groups, only_supports_sparse_grads
         self.supports_multiple_devices, self.supports_fused_on, self.has_capturable_arg = supports_multiple_devices, (), False

@@ -14,6 +14,8 @@ from ....utils import _pytree as pytree
 from ..._creation import make_tensor
 from .. import common_dtype as _types
 from ..common_utils import noncontiguous_like
+from . import rules
+from .rules import SampleRule, SkipRule, XFailRule, sample_skips_and_xfails  # noqa: F401
 
 L, M, S, XS = 20, 10, 5, 3
 _NOTHING = object()
@@ -222,22 +224,29 @@ class OpInfo:
 
     # Samples
 
-    def sample_inputs(self, device, dtype, requires_grad=False, **kwargs):
-        """The samples, of this dtype; `unittest.SkipTest` where there are none."""
+    def _samples(self, device, dtype, requires_grad, kwargs):
         if self.sample_inputs_func is None:
             raise unittest.SkipTest(f"there are no samples of {self.full_name} in this package")
-        return list(self.sample_inputs_func(self, device, dtype, requires_grad, **kwargs))
+        also = kwargs.pop("include_conjugated_inputs", False)
+        made = list(self.sample_inputs_func(self, device, dtype, requires_grad, **kwargs))
+        return made + _all_conjugated(made) if also and dtype.is_complex else made
 
-    def reference_inputs(self, device, dtype, requires_grad=False, **kwargs):
+    def sample_inputs(self, device, dtype, requires_grad=False, *, use_subtests=False, **kwargs):
+        """The samples, of this dtype, as a list; `unittest.SkipTest` where there are none.
+
+        With `use_subtests` a list of (sample, function from the test case to a subtest, function from it to what the test's rules expect).
+        """
+        return rules.with_subtests(self, device, self._samples(device, dtype, requires_grad, kwargs), use_subtests)
+
+    def reference_inputs(self, device, dtype, requires_grad=False, *, use_subtests=False, **kwargs):
         """More samples, where the description has them."""
         if self.reference_inputs_func is None:
-            return self.sample_inputs(device, dtype, requires_grad, **kwargs)
-        return list(self.reference_inputs_func(self, device, dtype, requires_grad, **kwargs))
+            return self.sample_inputs(device, dtype, requires_grad, use_subtests=use_subtests, **kwargs)
+        return rules.with_subtests(self, device, list(self.reference_inputs_func(self, device, dtype, requires_grad, **kwargs)), use_subtests)
 
-    def conjugate_sample_inputs(self, device, dtype, requires_grad=False, **kwargs):
+    def conjugate_sample_inputs(self, device, dtype, requires_grad=False, *, use_subtests=False, **kwargs):
         """The samples with lazily conjugated tensors."""
-        samples = self.sample_inputs(device, dtype, requires_grad, **kwargs)
-        return [SampleInput(pytree.tree_map(_conjugated, s.input), args=s.args, kwargs=s.kwargs) for s in samples]
+        return rules.with_subtests(self, device, _all_conjugated(self._samples(device, dtype, requires_grad, kwargs)), use_subtests)
 
     def error_inputs(self, device, **kwargs):
         """Samples that must raise."""
@@ -277,6 +286,10 @@ class OpInfo:
 
 def _call(op, *args, **kwargs):
     return op(*args, **kwargs)
+
+
+def _all_conjugated(samples):
+    return [SampleInput(pytree.tree_map(_conjugated, s.input), args=s.args, kwargs=s.kwargs) for s in samples]
 
 
 def _conjugated(t):
@@ -327,6 +340,22 @@ class ShapeFuncInfo(OpInfo):
     """An operator on shapes."""
 
 
+class ElementwiseUnaryPythonRefInfo(UnaryUfuncInfo):
+    """A reference in Python of an operator of one operand; none are described in this package."""
+
+
+class ElementwiseBinaryPythonRefInfo(BinaryUfuncInfo):
+    """A reference in Python of an operator of two operands."""
+
+
+class ReductionPythonRefInfo(ReductionOpInfo):
+    """A reference in Python of an operator that reduces dims."""
+
+
+class PythonRefInfo(OpInfo):
+    """A reference in Python of another operator."""
+
+
 KINDS = {k.__name__: k for k in (OpInfo, UnaryUfuncInfo, BinaryUfuncInfo, ReductionOpInfo, SpectralFuncInfo, ShapeFuncInfo)}
 
 
@@ -339,8 +368,6 @@ def gradcheck_wrapper_triangular_input(op, *args, upper=False, idx=0, **kwargs):
     """Calls an operator on a triangle of one of its arguments."""
     half = args[idx].triu() if upper else args[idx].tril()
     return op(*args[:idx], half, *args[idx + 1:], upper, **kwargs)
-
-
 
 
 __getattr__ = _publish.missing("torch.testing._internal.opinfo.core")
