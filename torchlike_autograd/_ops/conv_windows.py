@@ -29,7 +29,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 MOST = 128  # windows
 TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how many channels
 TOGETHER = 1 << 24  # bytes
-FEW_LARGE, FEW_TAPS = 1 << 14, 1 << 17  # multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel, 2 for a small one
+# Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel, 2 for a small one; products of matrices take longer to compile.
+FEW_LARGE, FEW_TAPS, FEW_PRODUCTS = 1 << 14, 1 << 17, 1 << 20
 _TYPES = frozenset(["float32", "float64", "complex64", "complex128"])
 
 
@@ -83,9 +84,17 @@ def _way(eqn):
     large, grouped = shape.taps > shape.results, shape.groups * shape.batch_groups > 1
     if not grouped and len(shape.w) < 5:
         return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
-    if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS):
+    if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) else FEW_PRODUCTS):
         return None
+    if large and shape.results > 32 and shape.x[0] == shape.w[0] == shape.batch_groups:
+        return None  # a depthwise convolution with many taps: XLA's loop reads both inputs once
     return _over_results if large else _over_taps
+
+
+def _of_elements(shape):
+    """Whether the windows of a few channels are multiplied element by element."""
+    c = shape.w[1]
+    return c <= NARROW and c * shape.taps <= TERMS
 
 
 def _rewritten(eqn, way, lhs, rhs):
@@ -128,7 +137,7 @@ def _over_taps(shape, x, w):
     size, spatial = shape.out[2:], len(shape.out) - 2
     starts = _starts(shape.w[2:], shape.steps, shape.padding)
     w = w.reshape(g, w.shape[0] // g, c, -1)
-    if c <= NARROW and c * len(starts) <= TERMS:
+    if _of_elements(shape):
         out = 0
         for k, part in enumerate(_windows(x, starts, size, shape.strides)):
             for i in range(c):
