@@ -1,5 +1,7 @@
 """Keys describe structure, never data: what compiles, and how often (counted, not timed)."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -279,6 +281,26 @@ def test_episodes_of_any_length_are_not_compiled_each(counts):
             episode(n + 20)
     assert c.compiles <= 2
     assert c.op_by_op >= 5
+
+
+def test_structures_that_alternate_at_random_are_seldom_compiled(counts, monkeypatch):
+    """Where most structures are new and some come again now and then, a place compiles a few of them, not one after the other."""
+    monkeypatch.setattr(execute, "_GUESS", (1e9, 1))  # what compiling is taken to cost
+    w, source = torch.tensor([0.5, 0.25], requires_grad=True), random.Random(0)
+
+    def once(shape):
+        y = w
+        for bit in f"{shape:011b}":
+            y = y * w if bit == "1" else y + w
+        y.sum().backward()
+        w.grad = None
+        return y.sum().item()
+
+    with counts() as c:
+        for _ in range(1500):
+            once(source.randrange(60 if source.random() < 0.3 else 2000))
+    assert c.compiles <= 10
+    assert c.compiles + c.op_by_op + c.hits >= 1500
 
 
 def test_a_loop_whose_first_turns_are_others_is_compiled(counts):

@@ -16,6 +16,7 @@ from sys import getrefcount
 import jax
 import numpy as np
 
+from .._ops.conv_windows import suited
 from .._ops.spec import Pullback
 from . import config, donation, guards, levels, placed, record, sightings
 from .host import host_function
@@ -197,7 +198,7 @@ def _execute(program, tape):
         return _call(program, tape)
     floats, ints = tape.floats, tape.ints
     with jax.enable_x64(True), placed.on_host():
-        if config.get("execution") == "immediate" or _waits(program):
+        if config.get("execution") == "immediate" or jax.config.jax_disable_jit or _waits(program):
             return _run_op_by_op(program, tape)
         if program.placed:
             program.compiled = placed.of(program, len(floats), _count)
@@ -261,16 +262,23 @@ def _on_host(program):
 
 
 def _in_vain(program):
-    """Whether the last two programs that were compiled at this place never ran again: its structure changes from turn to turn, as that of episodes does.
+    """Whether the last two programs that were compiled at this place hardly ever ran again: its structure changes from turn to turn, as that of episodes does.
 
-    One of the last two that waited here has come again: that is a loop whose first turns were others.
+    Of structures that alternate at random some come again now and then.
+    One of the last two that waited here has come again: that is a loop whose first turns were others.  Each program compiled doubles how often it must come.
     """
     entry = _places.get(user_line())
     if entry is None:
         return False
-    _, *last, waiting = entry
-    entry[-1] = waiting[-1:] + (program,)
-    return program not in waiting and None not in last and all(p.runs == runs for p, runs in last)
+    compiled, *last, waiting, others = entry
+    entry[3:] = waiting[-1:] + (program,), others + 1
+    again = program in waiting and program.runs >= 1 << max(compiled - 2, 0)
+    return not again and None not in last and all(_hardly(others, *p) for p in last)
+
+
+def _hardly(others, program, runs, before):
+    """Whether a compiled program has run less than once in 32 times that something else came."""
+    return (program.runs - runs) * 32 <= others - before
 
 
 def _trains(step):
@@ -333,7 +341,7 @@ def _compile(program, floats, ints, arrays, heirs):
 
     arguments = (_numbers(program, floats, ints), *arrays)
     traced = jax.jit(from_words).trace(*arguments)
-    closed = rolled(merged(traced.jaxpr))
+    closed = rolled(merged(suited(traced.jaxpr)))
     program.sources, chosen = sources_of(closed)
     if heirs:
         known = program.sources or range(len(closed.jaxpr.outvars))
@@ -434,9 +442,10 @@ def clear_caches():
 
 REPEATED = 4  # runs of a program that paid for compiling it
 advice = [True]  # whether a place that keeps compiling is told so
-# line of user code -> [compiles there, the last two programs that were compiled, each with its runs then, the last two that waited]
+# line of user code -> [compiles there, the last two programs that were compiled, each with its runs and the fifth of these then, the last two that waited,
+# how often something else than a compiled program came]
 _places: dict = {}
-_NOWHERE = 0, None, None, ()
+_NOWHERE = 0, None, None, (), 0
 
 
 def _explain_recompiles(program):
@@ -449,12 +458,12 @@ def _explain_recompiles(program):
         return
     entry = _places.setdefault(place, list(_NOWHERE))
     before = entry[2]
-    entry[0] = 1 if before is not None and before[0].runs - before[1] >= REPEATED else entry[0] + 1
+    entry[0] = 1 if before is not None and not _hardly(entry[4], *before) and before[0].runs - before[1] >= REPEATED else entry[0] + 1
     if entry[0] == 8 and advice[0]:
         warnings.warn_explicit(
             f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(before[0], program)}. "
             "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
-    entry[1:3] = before, (program, program.runs)
+    entry[1:3] = before, (program, program.runs, entry[4])
 
 
 def _difference(a, b):

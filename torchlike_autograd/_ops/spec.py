@@ -21,6 +21,7 @@ from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, is_number, jitted, wide_casts
+from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again
@@ -265,7 +266,8 @@ class Form:
     def jit(self):
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
-            self._jit = jitted(self.call, self.avals)
+            on_host = self.out_avals and self.out_avals[0].device == "cpu"
+            self._jit = jitted(jaxpr_as_fun(suited(self.closed)) if on_host else self.call, self.avals)
         return self._jit
 
     def pullback(self, wanted: tuple, given: tuple):

@@ -1,0 +1,243 @@
+"""Convolutions that XLA's CPU backend leaves to its general loop, written as sums over windows (layer 2).
+
+On the CPU XLA has fast code for convolutions of one group over one and two dimensions.  Everything else goes, element by element, through a loop: grouped and
+depthwise ones, over three dimensions, and the gradients of their weights and of those of transposed convolutions, which are convolutions with a very large
+kernel (float32, 8x64x32x32, kernel 3x3, 32 groups: 14 ms, the gradient of the weight 3 s).  `suited` takes a traced program and writes these anew, whatever
+made them: the operators here, their pullbacks to any order, `vmap` over weights.  Derivatives stay JAX's own, since they were taken before.
+
+    y[n, g o, p] = sum over c and k of x[n, g c, s p + e k - lo] w[g o, c, k]
+
+- few taps k: for each a window of x of the size of the result, times w[..., k]: products and sums of elements where c is small, which XLA makes one kernel
+  of, otherwise a product of matrices;
+- few results p: for each a window of x of the size of the kernel, and a product of matrices over c and k;
+- one group, x with holes (dilated) and a large kernel: x and w change places, which XLA knows as the gradient of a strided convolution.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+MOST = 128  # windows
+TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how many channels
+TOGETHER = 1 << 24  # bytes
+# Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel, 2 for a small one; products of matrices take longer to compile.
+FEW_LARGE, FEW_TAPS, FEW_PRODUCTS = 1 << 14, 1 << 17, 1 << 20
+_TYPES = frozenset(["float32", "float64", "complex64", "complex128"])
+
+
+class _Shape(NamedTuple):
+    """A convolution in plain order: x (n, g c, *S), w (g o, c, *K), result (n, g o, *P)."""
+
+    groups: int
+    batch_groups: int
+    strides: tuple
+    padding: tuple
+    holes: tuple  # dilation of x
+    steps: tuple  # dilation of w
+    x: tuple
+    w: tuple
+    out: tuple
+
+    @property
+    def taps(self):
+        return math.prod(self.w[2:])
+
+    @property
+    def results(self):
+        return math.prod(self.out[2:])
+
+    @property
+    def work(self):
+        return self.out[0] * math.prod(self.w) * self.results
+
+
+def _permuted(shape, spec):
+    return tuple(shape[d] for d in spec)
+
+
+def _shape_of(eqn):
+    p, (lhs, rhs), out = eqn.params, [v.aval.shape for v in eqn.invars], eqn.outvars[0].aval.shape
+    n = p["dimension_numbers"]
+    return _Shape(p["feature_group_count"], p["batch_group_count"], tuple(p["window_strides"]), tuple(map(tuple, p["padding"])), tuple(p["lhs_dilation"]),
+                  tuple(p["rhs_dilation"]), _permuted(lhs, n.lhs_spec), _permuted(rhs, n.rhs_spec), _permuted(out, n.out_spec))
+
+
+def _way(eqn):
+    """The function that writes an equation anew, or None where XLA is fast, or nothing is gained."""
+    if eqn.primitive.name != "conv_general_dilated":
+        return None
+    x, w = (v.aval for v in eqn.invars)
+    if x.dtype != w.dtype or x.dtype.name not in _TYPES or eqn.outvars[0].aval.dtype != x.dtype:
+        return None
+    shape = _shape_of(eqn)
+    if 0 in (*shape.x, *shape.w, *shape.out):
+        return None
+    large, grouped = shape.taps > shape.results, shape.groups * shape.batch_groups > 1
+    if not grouped and len(shape.w) < 5:
+        return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
+    if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) else FEW_PRODUCTS):
+        return None
+    if large and shape.results > 32 and shape.x[0] == shape.w[0] == shape.batch_groups:
+        return None  # a depthwise convolution with many taps: XLA's loop reads both inputs once
+    return _over_results if large else _over_taps
+
+
+def _of_elements(shape):
+    """Whether the windows of a few channels are multiplied element by element."""
+    c = shape.w[1]
+    return c <= NARROW and c * shape.taps <= TERMS
+
+
+def _rewritten(eqn, way, lhs, rhs):
+    n = eqn.params["dimension_numbers"]
+    out = way(_shape_of(eqn), lax.transpose(lhs, n.lhs_spec), lax.transpose(rhs, n.rhs_spec))
+    return lax.transpose(out, tuple(np.argsort(n.out_spec)))
+
+
+def _grouped(shape, x):
+    """x as (n, g, c, *S): groups of the batch become groups of channels, and holes are filled with zeros."""
+    b, g = shape.batch_groups, shape.groups
+    if b > 1:
+        x = jnp.swapaxes(x.reshape(b, x.shape[0] // b, *x.shape[1:]), 0, 1)
+    else:
+        x = x.reshape(x.shape[0], g, x.shape[1] // g, *x.shape[2:])
+    if max(shape.holes) > 1:
+        x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0)] * 3 + [(0, 0, h - 1) for h in shape.holes])
+    return x, b * g
+
+
+def _windows(x, starts, sizes, steps):
+    """Slices of the last dims of x, which may begin before it and end after it."""
+    n, lead = len(sizes), x.ndim - len(sizes)
+    low = [max(0, -min(s[i] for s in starts)) for i in range(n)]
+    high = [max(0, max(s[i] for s in starts) + (sizes[i] - 1) * steps[i] + 1 - x.shape[lead + i]) for i in range(n)]
+    x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0)] * lead + [(a, b, 0) for a, b in zip(low, high)])
+    for s in starts:
+        first = [0] * lead + [a + b for a, b in zip(s, low)]
+        last = [*x.shape[:lead], *(a + (size - 1) * k + 1 for a, size, k in zip(first[lead:], sizes, steps))]
+        yield lax.slice(x, first, last, [1] * lead + list(steps))
+
+
+def _starts(counts, steps, padding):
+    return [tuple(i * e - lo for i, e, (lo, _) in zip(at, steps, padding)) for at in itertools.product(*map(range, counts))]
+
+
+def _over_taps(shape, x, w):
+    x, g = _grouped(shape, x)
+    n, _, c = x.shape[:3]
+    size, spatial = shape.out[2:], len(shape.out) - 2
+    starts = _starts(shape.w[2:], shape.steps, shape.padding)
+    w = w.reshape(g, w.shape[0] // g, c, -1)
+    if _of_elements(shape):
+        out = 0
+        for k, part in enumerate(_windows(x, starts, size, shape.strides)):
+            for i in range(c):
+                out = out + part[:, :, None, i] * w[:, :, i, k].reshape(1, g, -1, *[1] * spatial)
+        return out.reshape(shape.out)
+    x = jnp.moveaxis(x, 0, 2)  # (g, c, n, *S): each window is a matrix
+    parts = [part.reshape(g, c, -1) for part in _windows(x, starts, size, shape.strides)]
+    if _together(parts):
+        out = _product(jnp.swapaxes(w, 2, 3).reshape(g, -1, len(parts) * c), jnp.concatenate(parts, 1))
+    else:
+        out = functools.reduce(jnp.add, [_product(w[..., k], part) for k, part in enumerate(parts)])
+    return jnp.moveaxis(out.reshape(g, -1, n, *size), 2, 0).reshape(shape.out)
+
+
+def _together(parts):
+    """Whether windows are laid side by side for one product: quicker to compile, slow where they leave the cache."""
+    return sum(p.size * p.dtype.itemsize for p in parts) <= TOGETHER
+
+
+def _product(a, b):
+    return jnp.matmul(a, b, precision=lax.Precision.HIGHEST)
+
+
+def _over_results(shape, x, w):
+    x, g = _grouped(shape, x)
+    n, _, c = x.shape[:3]
+    o, size = w.shape[0] // g, shape.w[2:]
+    starts = _starts(shape.out[2:], shape.strides, shape.padding)
+    w = w.reshape(g, o, c, -1)
+    if n * o <= 64:  # sums of c apart: matrices of a few rows are slow
+        x, w = jnp.transpose(x, (1, 2, 0, *range(3, x.ndim))), jnp.transpose(w, (0, 2, 3, 1))
+        parts = [_product(part.reshape(g, c, n, -1), w).sum(1) for part in _windows(x, starts, size, shape.steps)]
+    else:
+        x, w = jnp.swapaxes(x, 0, 1), jnp.swapaxes(w.reshape(g, o, -1), 1, 2)
+        parts = [part.reshape(g, n, -1) for part in _windows(x, starts, size, shape.steps)]
+        if _together(parts):
+            out = _product(jnp.concatenate(parts, 1), w).reshape(g, len(parts), n, o)
+            return jnp.transpose(out, (2, 0, 3, 1)).reshape(shape.out)
+        parts = [_product(part, w) for part in parts]
+    out = jnp.stack(parts, -1)  # (g, n, o, results)
+    return jnp.swapaxes(out, 0, 1).reshape(shape.out)
+
+
+def _swapped(shape, x, w):
+    """With q counting x and lo the zeros before it, k = d q - p + lo: so is p from the end, with w as the input and x as the kernel."""
+    padding = [(p - 1 - lo, (s - 1) * d + lo - (k - 1)) for p, (lo, _), s, d, k in zip(shape.out[2:], shape.padding, shape.x[2:], shape.holes, shape.w[2:])]
+    spatial = len(padding)
+    out = lax.conv_general_dilated(w, x, (1,) * spatial, padding, rhs_dilation=shape.holes, precision=lax.Precision.HIGHEST)
+    return lax.rev(jnp.swapaxes(out, 0, 1), range(2, 2 + spatial))
+
+
+# The program
+
+def _inner(value):
+    """The programs in a parameter of an equation."""
+    if isinstance(value, ClosedJaxpr):
+        return [value.jaxpr]
+    if isinstance(value, Jaxpr):
+        return [value]
+    return [j for v in value for j in _inner(v)] if isinstance(value, (tuple, list)) else []
+
+
+def _slow(jaxpr):
+    return any(_way(e) is not None or any(_slow(j) for v in e.params.values() for j in _inner(v)) for e in jaxpr.eqns)
+
+
+def suited(closed):
+    """A traced program with such convolutions, at any depth, written anew; itself where it has none."""
+    if not _slow(closed.jaxpr):
+        return closed
+    eqns, consts = [], dict(zip(closed.jaxpr.constvars, closed.consts))
+    for eqn in closed.jaxpr.eqns:
+        way = _way(eqn)
+        if way is None:
+            eqns.append(eqn.replace(params={k: _renewed(v) for k, v in eqn.params.items()}))
+        else:
+            eqns += _written(eqn, way, consts)
+    return ClosedJaxpr(closed.jaxpr.replace(eqns=eqns, constvars=list(consts)), list(consts.values()))
+
+
+def _written(eqn, way, consts):
+    """The equations that stand for one; what they hold as constants is added to `consts`."""
+    types = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
+    new = jax.make_jaxpr(functools.partial(_rewritten, eqn, way))(*types)
+    names = {**dict(zip(new.jaxpr.invars, eqn.invars)), **dict(zip(new.jaxpr.outvars, eqn.outvars))}
+    consts.update(zip(new.jaxpr.constvars, new.consts))
+
+    def named(v):
+        return v if isinstance(v, Literal) else names.get(v, v)
+
+    return [e.replace(invars=list(map(named, e.invars)), outvars=list(map(named, e.outvars))) for e in new.jaxpr.eqns]
+
+
+def _renewed(value):
+    if isinstance(value, ClosedJaxpr):
+        return suited(value)
+    if isinstance(value, Jaxpr):
+        new = suited(ClosedJaxpr(value, ()))
+        return value if new.consts else new.jaxpr
+    return type(value)(map(_renewed, value)) if type(value) in (tuple, list) and _inner(value) else value
+
+
+__all__ = ["suited"]
