@@ -566,37 +566,4 @@ def _linalg_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 composite("torch.linalg.diagonal")(_linalg_diagonal)
 
 
-@composite("torch.atleast_1d")
-def atleast_1d(*tensors):
-    """0-dim tensors as one element."""
-    return _each(tensors, lambda t: reshaped(t, (1,)) if not t.ndim else t)
-
-
-@composite("torch.atleast_2d")
-def atleast_2d(*tensors):
-    """Vectors as one row."""
-    return _each(tensors, lambda t: reshaped(t, (1, 1)) if not t.ndim else view_of(t, "unsqueeze", dim=0) if t.ndim == 1 else t)
-
-
-@composite("torch.atleast_3d")
-def atleast_3d(*tensors):
-    """Matrices with a last dim of 1, vectors as one row of them."""
-
-    def deepen(t):
-        if not t.ndim:
-            return reshaped(t, (1, 1, 1))
-        t = view_of(t, "unsqueeze", dim=0) if t.ndim == 1 else t
-        return view_of(t, "unsqueeze", dim=-1) if t.ndim == 2 else t
-
-    return _each(tensors, deepen)
-
-
-def _each(tensors, f):
-    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-        return f(tensors[0])
-    if len(tensors) == 1:
-        tensors = tensors[0]
-    return tuple([f(t) for t in tensors])
-
-
 __all__ = ["as_strided", "broadcasted", "contiguous", "copied", "in_row_order", "keep_order", "reshaped", "sliced", "view_of", "viewed"]
