@@ -19,7 +19,8 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
 from .by_example import by_example
 from .create import placed
-from .shape import atleast_1d, atleast_2d, atleast_3d, broadcasted, contiguous, copied, ints, only_known, reshaped, view_of, viewed
+from .least_dims import atleast_1d, atleast_2d, atleast_3d
+from .shape import broadcasted, contiguous, copied, ints, only_known, reshaped, view_of, viewed
 from .typed import published
 
 # Side by side

@@ -38,3 +38,6 @@ def _each(tensors, f):
     if len(tensors) == 1:
         tensors = tensors[0]
     return tuple([f(t) for t in tensors])
+
+
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d"]
