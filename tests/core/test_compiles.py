@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute
+from torchlike_autograd._core import config, execute
 
 pytestmark = pytest.mark.usefixtures("credit")
 
@@ -301,6 +301,33 @@ def test_structures_that_alternate_at_random_are_seldom_compiled(counts, monkeyp
             once(source.randrange(60 if source.random() < 0.3 else 2000))
     assert c.compiles <= 10
     assert c.compiles + c.op_by_op + c.hits >= 1500
+
+
+@pytest.mark.parametrize("turns", (61, 64))
+def test_a_loop_without_gradients_is_cut_into_whole_turns(counts, turns):
+    """A record that is full ends with a turn, not in the middle of one, so that the parts between the first and the last are one program."""
+    torch.manual_seed(0)
+    weights = [torch.randn(3, 3, 3, requires_grad=True) for _ in range(12)]
+
+    def roll(x):
+        for i in range(turns):
+            y = x * (1 + i / turns)
+            for w in weights:
+                y = torch.tanh(torch.nn.functional.conv1d(y, w, padding=1))
+            x = x - 0.1 * y
+        return x
+
+    before = config.get("record_limit")
+    config.set("record_limit", 300)
+    try:
+        with torch.no_grad(), counts() as c:
+            out = roll(torch.ones(1, 3, 8))
+            assert out.shape == (1, 3, 8)
+            assert out.sum().item()
+    finally:
+        config.set("record_limit", before)
+    assert c.compiles <= 3, c.compiles
+    assert c.hits >= turns * 27 // 300 - 4
 
 
 def test_a_loop_whose_first_turns_are_others_is_compiled(counts):

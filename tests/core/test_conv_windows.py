@@ -1,0 +1,98 @@
+"""Convolutions written as sums over windows give what XLA's own give, forwards and in both gradients; and a step with them holds no slow one."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+from jax.extend.core import jaxpr_as_fun
+
+import torchlike_autograd as torch
+from torchlike_autograd._core import execute
+from torchlike_autograd._ops import conv_windows
+
+# x, w, strides, padding, dilation of w, of x, groups, ways of the forward pass, the gradient of x and that of w
+CASES = {
+    "depthwise": ((2, 6, 7, 5), (6, 1, 3, 3), (1, 1), [(1, 1), (1, 1)], (1, 1), (1, 1), 6, ("taps", "taps", "results")),
+    "strided": ((2, 6, 7, 5), (12, 2, 3, 2), (2, 1), [(1, 0), (0, 2)], (1, 2), (1, 1), 3, ("taps", "taps", "results")),
+    "cropped": ((3, 10, 9), (10, 5, 2), (3,), [(-1, 2)], (2,), (1,), 2, ("taps", "taps", "results")),
+    "volume": ((2, 3, 5, 4, 6), (4, 3, 2, 3, 2), (1, 2, 1), [(1, 1), (0, 1), (1, 0)], (1, 1, 2), (1, 1, 1), 1, ("taps", "taps", "results")),
+    "with holes": ((2, 3, 6, 5), (4, 3, 3, 2), (1, 1), [(1, 2), (1, 1)], (1, 1), (2, 3), 1, (None, None, "swapped")),
+    "holes and groups": ((2, 4, 5), (6, 2, 3), (1,), [(2, 1)], (1,), (2,), 2, ("taps", "taps", "results")),
+    "plain": ((2, 3, 6, 5), (4, 3, 3, 2), (2, 1), [(1, 2), (1, 1)], (1, 1), (1, 1), 1, (None, None, None)),
+}
+
+
+def _ways(closed):
+    return [way.__name__.removeprefix("_").removeprefix("over_") if (way := conv_windows._way(e)) else None
+            for e in closed.jaxpr.eqns if e.primitive.name == "conv_general_dilated"]
+
+
+@pytest.fixture
+def always(monkeypatch):
+    for name in ("FEW_LARGE", "FEW_TAPS", "FEW_PRODUCTS"):
+        monkeypatch.setattr(conv_windows, name, 0)
+
+
+@pytest.mark.parametrize("together", (True, False))
+@pytest.mark.parametrize("name", CASES)
+def test_windows_give_what_the_convolution_gives(name, together, always, monkeypatch):
+    if not together:
+        monkeypatch.setattr(conv_windows, "TOGETHER", 0)
+    xs, ws, strides, padding, steps, holes, groups, expected = CASES[name]
+    source = np.random.default_rng(0)
+    with jax.enable_x64(True):
+        x, w = source.standard_normal(xs), source.standard_normal(ws)
+
+        def conv(x, w):
+            return lax.conv_general_dilated(x, w, strides, padding, lhs_dilation=holes, rhs_dilation=steps, feature_group_count=groups)
+
+        g = source.standard_normal(jax.eval_shape(conv, x, w).shape)
+        programs = [conv, lambda x, w: jax.vjp(lambda x: conv(x, w), x)[1](g)[0], lambda x, w: jax.vjp(lambda w: conv(x, w), w)[1](g)[0]]
+        for f, way in zip(programs, expected, strict=True):
+            closed = jax.make_jaxpr(f)(x, w)
+            assert _ways(closed)[-1] == way
+            new = conv_windows.suited(closed)
+            assert (new is closed) == (not any(_ways(closed)))
+            if way != "swapped":
+                assert not any(_ways(new))
+            np.testing.assert_allclose(*[jax.jit(jaxpr_as_fun(c))(x, w)[0] for c in (new, closed)], rtol=1e-12, atol=1e-12)
+
+
+def test_programs_inside_programs_are_written_anew(always):
+    x, w = np.ones((4, 2, 4, 8), np.float32), np.arange(24, dtype=np.float32).reshape(4, 1, 6)
+
+    @jax.jit
+    def inner(c, x):
+        return c + lax.conv_general_dilated(x, w, (1,), [(0, 0)], feature_group_count=4).sum(), None
+
+    def f(x):
+        return lax.scan(inner, jnp.float32(0), x.swapaxes(1, 2).swapaxes(1, 2))[0]
+
+    closed = jax.make_jaxpr(f)(x)
+    new = conv_windows.suited(closed)
+    assert "conv_general_dilated" in str(closed)
+    assert "conv_general_dilated" not in str(new)
+    np.testing.assert_allclose(jaxpr_as_fun(new)(x)[0], jaxpr_as_fun(closed)(x)[0])
+
+
+def test_gradients_of_each_sample_and_a_step_of_a_depthwise_net(always, monkeypatch):
+    """Through `vmap` the weights of each sample make groups: what is compiled holds no grouped convolution."""
+    compiled = []
+    monkeypatch.setattr(execute, "suited", lambda closed: compiled.append(conv_windows.suited(closed)) or compiled[-1])
+    torch.manual_seed(0)
+    net = torch.nn.Conv2d(8, 8, 3, groups=8)
+    x = torch.randn(6, 8, 14, 14)
+
+    def loss(p, x):
+        return (torch.func.functional_call(net, p, (x[None],)) ** 2).sum()
+
+    each = torch.func.vmap(torch.func.grad(loss), (None, 0))(dict(net.named_parameters()), x)["weight"]
+    (net(x) ** 2).sum().backward()
+    torch.testing.assert_close(each.sum(0), net.weight.grad, rtol=1e-4, atol=1e-3)
+    net.zero_grad()
+    for _ in range(3):  # compiled by now
+        (net(x) ** 2).sum().backward()
+        assert net.weight.grad.sum().item()
+    assert compiled
+    assert "feature_group_count=8" not in "".join(map(str, compiled))
