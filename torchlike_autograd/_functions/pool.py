@@ -147,7 +147,7 @@ def adaptive_avg_pool1d(input, output_size):
 
 
 def _parts(n, input, size):
-    if len(size) == n and all(s == 1 for s in size) and input.ndim > n and input.numel():
+    if len(size) == n and all(s == 1 for s in size) and input.ndim > n:
         return named("mean")(input, tuple(range(-n, 0)), True)
     return _parts_average[n](input, size)
 

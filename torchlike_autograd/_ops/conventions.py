@@ -236,7 +236,7 @@ def power(x, y):
     out = jnp.power(x, y)
     if not jnp.iscomplexobj(x):
         return out
-    strange = (x == 0) | ~jnp.isfinite(x) | ~jnp.isfinite(y)
+    strange = (x == 0) | ~jnp.isfinite(x) | ~jnp.isfinite(y) | ~jnp.isfinite(out)  # XLA squares the size of x, which overflows long before the power
     return jnp.where(strange, _strange_power(x, y), out)
 
 
@@ -244,10 +244,19 @@ def _strange_power(x, y):
     """exp(y log x) of complex numbers that are 0 or not finite, with C's rules: what is not a number counts as little as C says."""
     a, b, c, d = jnp.log(jnp.abs(x)), jnp.angle(x), jnp.real(y), jnp.imag(y)
     size, turn = a * c - b * d, a * d + b * c
-    turned = jnp.exp(lax.complex(jnp.where(jnp.isinf(size), 0, size), turn)) * jnp.where(size == -jnp.inf, 0, 1).astype(x.dtype)
+    turned = _turned(jnp.where(jnp.isinf(size), 0, size), turn)
+    turned = jnp.where(size == -jnp.inf, turned * 0, turned)
     far = lax.complex(jnp.full_like(size, jnp.inf), jnp.where(turn == 0, 0, jnp.nan).astype(size.dtype))
     lost = jnp.where(size == -jnp.inf, 0, jnp.full_like(x, complex("nan+nanj")))
     return jnp.where(jnp.isfinite(turn) & (size != jnp.inf), turned, jnp.where(size == jnp.inf, far, lost))
+
+
+def _turned(size, turn):
+    """exp of a complex number, an overflowing size multiplied in two halves with what may be small: infinities keep the signs of the turn."""
+    far = size > jnp.log(jnp.finfo(size.dtype).max)
+    half = jnp.exp(jnp.where(far, size, 0) / 2)
+    large = lax.complex(jnp.cos(turn) * half * half, jnp.where(turn == 0, turn, jnp.sin(turn) * half * half))
+    return jnp.where(far, large, jnp.exp(lax.complex(jnp.where(far, 0, size), turn)))
 
 
 _DIRECT = {0: jnp.ones_like, 1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: jnp.sqrt, -0.5: lambda x: 1 / jnp.sqrt(x),

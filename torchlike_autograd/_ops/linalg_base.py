@@ -95,7 +95,17 @@ def lu(x):
     if x.size == 0:
         batch = x.shape[:-2]
         return x * x, jnp.zeros((*batch, min(m, n)), jnp.int32), jnp.broadcast_to(jnp.arange(m, dtype=jnp.int32), (*batch, m))
-    return lapack.lu(x)
+    factors, pivots, permutation = lapack.lu(x)
+    return _lost_below_nan(factors), pivots, permutation
+
+
+def _lost_below_nan(factors):
+    """Packed factors with nothing known below and after the first pivot that is no number: some LAPACKs leave out the division by it, torch's does not."""
+    lost = jnp.isnan(diagonal(factors))
+    first = jnp.where(jnp.any(lost, axis=-1), jnp.argmax(lost, axis=-1), lost.shape[-1])[..., None, None]
+    rows, columns = (jax.lax.broadcasted_iota(first.dtype, factors.shape, factors.ndim - k) for k in (2, 1))
+    nothing = complex(float("nan"), float("nan")) if jnp.iscomplexobj(factors) else float("nan")
+    return jnp.where((rows > first) & (columns >= first), jnp.full_like(factors, nothing), factors)
 
 
 def rows_permuted(x, permutation):

@@ -97,7 +97,7 @@ def _sign_and_log(a):
     factors, pivots, _ = _lu_for_det(a)
     d = diagonal(factors)
     size = jnp.abs(d)
-    sign = jnp.sign(d) if not jnp.iscomplexobj(a) else jnp.where(size == 0, 0, d / jnp.where(size == 0, 1, size).astype(a.dtype))
+    sign = jnp.where(jnp.isnan(d), 0, jnp.sign(d)) if not jnp.iscomplexobj(a) else jnp.where(size == 0, 0, d / jnp.where(size == 0, 1, size).astype(a.dtype))
     return jnp.prod(sign, axis=-1) * _parity(pivots).astype(a.dtype), jnp.sum(jnp.log(size), axis=-1)
 
 

@@ -339,8 +339,12 @@ def _check_pinv(x):
                            "types")
 
 
+_VALUES_GUARD = {"guard": lambda self, *tolerances, hermitian: 0 if hermitian else nan_code(self), "guard_error": _SVD_GUARD["guard_error"]}
+
+
 @op("_linalg_pinv(Tensor self, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor", node="LinalgPinvBackward0", names=(),
-    scalars=("atol", "rtol"), nondiff=("atol", "rtol"), saves={"self": ("self", "result")}, zero_second=True, samples=[call(real(3, 2))], kinks=SMOOTH)
+    scalars=("atol", "rtol"), nondiff=("atol", "rtol"), saves={"self": ("self", "result")}, zero_second=True, samples=[call(real(3, 2))], kinks=SMOOTH,
+    **_VALUES_GUARD)
 def _linalg_pinv(self, atol=None, rtol=None, *, hermitian=False):
     """The pseudo-inverse; values up to max(atol, rtol * the largest) count as zero."""
     _check_pinv(self)
@@ -350,7 +354,7 @@ def _linalg_pinv(self, atol=None, rtol=None, *, hermitian=False):
 
 
 @op("_linalg_matrix_rank(Tensor self, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor", derivative=NONE, names=(),
-    scalars=("atol", "rtol"), samples=[call(real(3, 2))], kinks=SMOOTH)
+    scalars=("atol", "rtol"), samples=[call(real(3, 2))], kinks=SMOOTH, **_VALUES_GUARD)
 def _linalg_matrix_rank(self, atol=None, rtol=None, *, hermitian=False):
     """How many singular values count."""
     check_matrix("torch.linalg.matrix_rank", self, "input")

@@ -15,7 +15,7 @@ from jax.lax import Precision
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from . import held
-from .conventions import cxx_name, only
+from .conventions import cxx_name, only, partials
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
@@ -142,6 +142,7 @@ def bmm(self, mat2):
 _FACTORS_OF_SUMS = ("beta", "alpha")
 _OWN, _WIDE = dict.fromkeys(_FACTORS_OF_SUMS, held.own), dict.fromkeys(_FACTORS_OF_SUMS, held.wide)
 _SCALES = {"beta": lambda x, flat: x in (0, 1), "alpha": lambda x, flat: x == 1}
+_UNREAD = {**_SCALES, "alpha": _SCALES["beta"]}
 
 
 def _factor(value, x):
@@ -168,8 +169,19 @@ _HALVES = (jnp.bfloat16, jnp.float16)
 def _added_product(self, a, b, beta, alpha):
     """beta * self + alpha * a @ b.  torch rounds it once where these are of half precision: product, factors and sum are of float32."""
     if a.dtype not in _HALVES:
-        return _added(self, product(a, b), beta, alpha)
-    return _added(self, _in_float32(a, b, alpha.astype(jnp.float32) if hasattr(alpha, "dtype") else jnp.float32(1)), beta, 1)
+        return _added_unless_0(self, product(a, b), beta, alpha)
+    return _added(self, _in_float32(a, b, alpha.astype(jnp.float32) if hasattr(alpha, "dtype") else jnp.float32(alpha)), beta, 1)
+
+
+def _added_unless_0(self, out, beta, alpha):
+    """`_added`, where BLAS does not read the factors of a product times 0."""
+    return _added(self, _unread(out), beta, 1) if not hasattr(alpha, "dtype") and alpha == 0 else _added(self, out, beta, alpha)
+
+
+@partials(lambda t, out, x: t * 0)
+def _unread(x):
+    """x times 0, whatever x is."""
+    return jnp.zeros_like(x)
 
 
 @jax.custom_jvp
@@ -197,7 +209,7 @@ def _check_addmm(self, mat1, mat2):
 
 
 @op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmmBackward0", lift=("beta", "alpha"),
-    holds=_WIDE, wide=_FACTORS_OF_SUMS, bake=_SCALES,
+    holds=_WIDE, wide=_FACTORS_OF_SUMS, bake=_UNREAD,
     inplace=True, saves={"mat1": ("mat2",), "mat2": ("mat1",)},
     samples=[call(real(2, 4), real(2, 3), real(3, 4)), call(real(4), real(2, 3), real(3, 4), beta=0.5, alpha=2.5),
              call(real(2, 4), real(2, 3), real(3, 4), beta=0)],
@@ -211,7 +223,7 @@ def addmm(self, mat1, mat2, *, beta=1, alpha=1):
 
 
 @op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmvBackward0", lift=("beta", "alpha"),
-    holds=_OWN, bake=_SCALES,
+    holds=_OWN, bake=_UNREAD,
     inplace=True, saves={"mat": ("vec",), "vec": ("mat",)},
     samples=[call(real(2), real(2, 3), real(3)), call(real(1), real(2, 3), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2), real(2, 3), real(2)), RuntimeError, "size mismatch, got input (2), mat (2x3), vec (2)")])
@@ -224,6 +236,8 @@ def addmv(self, mat, vec, *, beta=1, alpha=1):
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {kinds[0]}, {kinds[1]}, and {kinds[2]}")
     if mat.dtype in _HALVES and hasattr(beta, "dtype"):  # rounded by itself, and with factors that are
         base, beta = base * beta.astype(base.dtype), 1
+    if jnp.iscomplexobj(mat) and not hasattr(alpha, "dtype") and alpha == 0:
+        alpha = jnp.zeros((), mat.dtype)  # torch 2.13: here the factors are read
     return _added_product(base, only("addmv_impl_cpu", mat, "ifuc"), vec, beta, alpha)
 
 
@@ -285,7 +299,7 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
 
 
 @op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddbmmBackward0", lift=("beta", "alpha"),
-    holds=_WIDE, wide=_FACTORS_OF_SUMS, bake=_SCALES, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
+    holds=_WIDE, wide=_FACTORS_OF_SUMS, bake=_UNREAD, inplace=True, saves={"batch1": ("batch2",), "batch2": ("batch1",)},
     samples=[call(real(2, 4), real(2, 2, 3), real(2, 3, 4)), call(real(4), real(2, 2, 3), real(2, 3, 4), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 4), real(2, 2, 3), real(2, 2, 4)), RuntimeError, "Incompatible matrix sizes for bmm (2x3 and 2x4)")])
 def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
@@ -303,7 +317,8 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
     batch1 = only("addmm_impl_cpu_", batch1, "ifuc")
     if batch1.dtype in _HALVES and batch1.shape[0]:
         return _added_in_turn(base, batch1, batch2, beta, alpha)
-    return _added(base, jnp.einsum("bij,bjk->ik", batch1, batch2, precision=Precision.HIGHEST), beta, alpha)
+    summed = jnp.einsum("bij,bjk->ik", batch1, batch2, precision=Precision.HIGHEST)
+    return _added_unless_0(base, summed, beta, alpha)
 
 
 def _added_in_turn(base, batch1, batch2, beta, alpha):

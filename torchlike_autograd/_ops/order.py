@@ -376,9 +376,39 @@ def nanmedian_dim(self, *, dim, keepdim=False):
     return _median_along(self, dim, keepdim, True)
 
 
+_INSERTED = 16  # torch's sort inserts one by one up to here
+
+
+def _sorted_for_mode(x, axis):
+    """The indices that sort x; with NaNs in a short row, the order that insertion leaves, since no comparison with NaN holds (torch 2.13's `mode`).
+
+    Longer rows with NaNs have them last here, and where the partitions of its sort leave them there.
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating) or not 1 < x.shape[axis] <= _INSERTED:
+        return order(x, axis)
+    x = jax.lax.stop_gradient(x)
+    return jax.lax.cond(jnp.any(jnp.isnan(x)), lambda x: _inserted(x, axis), lambda x: order(x, axis), x)
+
+
+def _inserted(x, axis):
+    """The indices that insertion sort leaves: an element goes to the front if it is less than the first, else behind the last that is not greater."""
+    rows = jnp.moveaxis(x, axis, -1)
+    place = jax.lax.broadcasted_iota(jnp.int64, rows.shape, rows.ndim - 1)
+
+    def step(i, ranked):
+        new = jax.lax.dynamic_slice_in_dim(rows, i, 1, axis=-1)
+        less = new < jnp.take_along_axis(rows, ranked, axis=-1)
+        last = jnp.max(jnp.where(~less & (place < i), place, -1), axis=-1, keepdims=True)
+        at = jnp.where(less[..., :1], 0, last + 1)
+        moved = jnp.where(place > 0, jnp.roll(ranked, 1, axis=-1), ranked)
+        return jnp.where(place == at, i, jnp.where((place > at) & (place <= i), moved, ranked)).astype(ranked.dtype)
+
+    return jnp.moveaxis(jax.lax.fori_loop(1, rows.shape[-1], step, place), -1, axis)
+
+
 def _most_frequent(x, axis):
     """The last index of the most frequent value, of several the smallest."""
-    ranked = order(x, axis)
+    ranked = _sorted_for_mode(x, axis)
     values = pick(ordered(x), ranked, axis)
     place = jax.lax.broadcasted_iota(jnp.int64, x.shape, axis)
     n = x.shape[axis]

@@ -243,8 +243,8 @@ def fmod_scalar(self, *, other):
 # Powers
 
 def _direct_exponent(x, flat):
-    """Exponents that change the program: those computed without pow, and those that integers do not take."""
-    return x in (0, 1, 2, 3, 0.5, -0.5, -1, -2) or (type(x) is int and x < 0 and flat[0].dtype.category < 2)
+    """Exponents that change the program: those computed without pow, and those that integers do not take.  Of any dtype: how a call is bound is remembered."""
+    return x in (0, 1, 2, 3, 0.5, -0.5, -1, -2) or (type(x) is int and x < 0)
 
 
 _POW_KINKS = [call(at(0.0, 0.0, 0.0, 0.0, -2.0, -2.0), at(0.0, 2.0, 0.5, -1.0, 2.0, 0.5)), call(at(_INF, _NAN, 1.0), at(0.0, 0.0, _NAN))]

@@ -162,13 +162,14 @@ for _n in (2, 3):
 
 # Over parts
 
-def _check_adaptive(name, x, n, output_size, wrong):
+def _check_adaptive(name, x, n, output_size, wrong, nothing):
+    """Refuse other ranks, and the sizes of 0 among the dims `nothing`."""
     if len(output_size) != n:
         raise RuntimeError(wrong)
     if x.ndim not in (n + 1, n + 2):
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(x.shape)}")
     for i, s in enumerate(x.shape):
-        if s == 0 and (i or x.ndim == n + 1):
+        if s == 0 and i in nothing:
             raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x.shape)} with dimension "
                                f"{i} being empty")
 
@@ -201,18 +202,19 @@ def _adaptive(n):
         name = f"adaptive_avg_pool{n}d"
         if len(output_size) == n and any(s < 0 for s in output_size):
             raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {{{_pooled_words(output_size)}}}")
-        _check_adaptive(name, self, n, output_size, f"{name}: output_size must be {n}")
+        _check_adaptive(name, self, n, output_size, f"{name}: output_size must be {n}", range(self.ndim - 2 if n == 2 else 1, self.ndim))
         if self.size or n == 3:
             only(name if n == 2 else f"{name}_cpu", self, "f")
         spatial = _parts(self, output_size)
         return _windows.sum_over(self, spatial) / _windows.counts(spatial, self.ndim).astype(self.dtype)
 
     @op(f"adaptive_max_pool{n}d(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)", node=f"AdaptiveMaxPool{n}DBackward0", names=(), nondiff_out=(1,),
-        zero_second=always, saves={"self": ("self", "result1")}, samples=[call(real(*shape), size)], kinks=SMOOTH)
+        zero_second=always, saves={"self": ("self", "result1")}, refuses=functools.partial(_refuse_empty, f"adaptive_max_pool{n}d"),
+        samples=[call(real(*shape), size)], kinks=SMOOTH)
     def largest(self, *, output_size):
         """The maximum of each part and its index in the plane."""
         name = f"adaptive_max_pool{n}d"
-        _check_adaptive(name, self, n, output_size, f"{name}(): internal error: output_size.size() must be {n}")
+        _check_adaptive(name, self, n, output_size, f"{name}(): internal error: output_size.size() must be {n}", range(1, self.ndim))
         if any(s < 0 for s in output_size):
             shape = [*self.shape[:-n], *output_size]
             raise RuntimeError(f"Trying to create tensor with negative dimension {min(output_size)}: {shape}")

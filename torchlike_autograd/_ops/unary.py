@@ -117,14 +117,17 @@ def trunc(self):
     return flat(_whole(jnp.trunc, _roundable("trunc", self)), self)
 
 
-@op("round(Tensor self) -> Tensor", node="RoundBackward0", aliases=("special.round",), **_ROUNDED)
+@op("round(Tensor self) -> Tensor", node="RoundBackward0", **_ROUNDED)
 def round(self):
     """The nearest integer, the even one of two; the gradient is 0."""
     return flat(_whole(lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), only("round_vml_cpu", self, "ifu")), self)
 
 
-@op("round.decimals(Tensor self, *, int decimals) -> Tensor", node="RoundBackward1", promote=Promote.RESULT, lift=("decimals",), aliases=("special.round",),
-    bake={"decimals": lambda x, flat: x == 0}, samples=[call(real(3), decimals=2), call(real(3), decimals=-1)], kinks=[call(at(0.25, 0.35, 25.0, _INF), decimals=1), call(at(15.0, 25.0), decimals=-1)])
+_NO_DECIMALS = {"decimals": lambda x, flat: x == 0}
+
+
+@op("round.decimals(Tensor self, *, int decimals) -> Tensor", node="RoundBackward1", promote=Promote.RESULT, lift=("decimals",),
+    bake=_NO_DECIMALS, samples=[call(real(3), decimals=2), call(real(3), decimals=-1)], kinks=[call(at(0.25, 0.35, 25.0, _INF), decimals=1), call(at(15.0, 25.0), decimals=-1)])
 def round_decimals(self, *, decimals):
     """Rounded to a number of decimal places."""
     if type(decimals) is int:
@@ -134,6 +137,13 @@ def round_decimals(self, *, decimals):
     scale = jnp.power(jnp.full((), 10, x.dtype), jnp.abs(decimals).astype(x.dtype))
     even = lax.RoundingMethod.TO_NEAREST_EVEN
     return flat(jnp.where(decimals < 0, lax.round(x / scale, even) * scale, lax.round(x * scale, even) / scale), self)
+
+
+@op("special_round(Tensor self, *, int decimals=0) -> Tensor", node="RoundBackward1", promote=Promote.RESULT, lift=("decimals",), names=("torch.special.round",),
+    bake=_NO_DECIMALS, samples=[call(real(3)), call(real(3), decimals=2)], kinks=[call(at(0.25, 0.35, 25.0, _INF), decimals=1), call(at(0.5, 1.5, -0.5))])
+def special_round(self, *, decimals=0):
+    """Rounded to a number of decimal places, by default to the nearest integer; integers are refused."""
+    return round_decimals(self, decimals=decimals)
 
 
 @op("frac(Tensor self) -> Tensor", node="FracBackward0", samples=_ANY, kinks=_EDGES, promote=Promote.RESULT)
