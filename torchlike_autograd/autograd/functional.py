@@ -8,7 +8,6 @@ results from the graph unless it was asked for.  A matrix (`jacobian`) is one pa
 
 from __future__ import annotations
 
-from .._core.composite import named
 from .._core.publish import load_all
 from .._core.storage import as_leaf
 from .._functions.create import zeros, zeros_like
