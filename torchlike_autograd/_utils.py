@@ -12,6 +12,12 @@ from ._core import publish as _publish
 __all__: list = []
 
 
+def _rebuild_tensor(storage, storage_offset, size, stride):
+    """A tensor over a storage: of its dtype and device."""
+    raw = storage._untyped_storage
+    return _publish.load_all()["torch.empty"]((0,), dtype=storage.dtype, device=raw.device).set_(raw, storage_offset, size, stride)
+
+
 def _flatten_dense_tensors(tensors):
     """All elements of some tensors, one after the other."""
     table = _publish.load_all()

@@ -18,6 +18,10 @@ __all__ = ["BaseTorchFunctionMode", "TorchFunctionMode", "handle_torch_function"
            "resolve_name", "wrap_torch_function"]
 
 
+globals().update(_publish.refused("torch.overrides", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
+                                  why="the lists of PyTorch's own functions are not here"))
+
+
 def _overrides(x):
     return _overriding.overrides(type(x))
 

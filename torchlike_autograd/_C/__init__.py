@@ -213,6 +213,17 @@ def _set_grad_enabled(enabled):
 has_lapack = has_spectral = True  # decompositions and transforms are JAX's own
 
 
+def _add_docstr(obj, doc_obj):
+    """Give something without a docstring one; RuntimeError where it has one, TypeError for functions written in Python (other than torch's own)."""
+    kind = type(obj).__name__
+    if kind == "function" and (obj.__module__ or "").partition(".")[0] not in ("torch", __name__.partition(".")[0]):
+        raise TypeError(f"don't know how to add docstring to type '{kind}'")
+    if obj.__doc__ is not None:
+        raise RuntimeError(f"{kind.removeprefix('builtin_').removesuffix('_or_method')} '{obj.__name__}' already has a docstring")
+    obj.__doc__ = doc_obj
+    return obj
+
+
 class _ExcludeDispatchKeyGuard(contextlib.nullcontext):
     """A context that would keep calls from parts of PyTorch's dispatcher."""
 

@@ -124,3 +124,24 @@ def missing(module):
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
 
     return __getattr__
+
+
+def refused(module, *names, why="it is not here"):
+    """{name: a function that says so when it is called}: files that name them can be imported."""
+    def one(name):
+        def refuse(*args, **kwargs):
+            raise NotImplementedError(f"{module}.{name}: {why}")
+
+        refuse.__name__ = refuse.__qualname__ = name
+        refuse.__module__, refuse.__doc__ = module, f"NotImplementedError: {why}."
+        return refuse
+
+    return {name: one(name) for name in names}
+
+
+def refused_class(module, name, why="it is not here"):
+    """A class that files can name and derive from; making one raises NotImplementedError."""
+    def __new__(cls, *args, **kwargs):
+        raise NotImplementedError(f"{module}.{name}: {why}")
+
+    return type(name, (), {"__new__": __new__, "__module__": module, "__doc__": f"NotImplementedError: {why}."})

@@ -138,3 +138,15 @@ def _returned(annotation, refuse):
     if found is None:
         refuse(f"Return has unsupported type {annotation}. The valid types are: {RETURNS}.")
     return found
+
+
+def tuple_to_list(tuple_type):
+    """The list type of a tuple type: of the one type of its elements, or of a union of them."""
+    args = typing.get_args(tuple_type)
+    if typing.get_origin(tuple_type) is None and tuple_type is not tuple and tuple_type is not typing.Tuple:  # noqa: UP006
+        raise ValueError(f"{tuple_type} is no tuple type")
+    if not args:
+        return list
+    if (len(args) == 2 and args[1] is Ellipsis) or len(args) == 1:
+        return list[args[0]]
+    return list[tuple(args)]

@@ -124,6 +124,18 @@ def _tolerances(names, rtol, atol):
     return max(p[0] for p in pairs), max(p[1] for p in pairs)
 
 
+def default_tolerances(*inputs, dtype_precisions=None):
+    """(rtol, atol) for tensors or dtypes: the largest of any of them."""
+    names = []
+    for x in inputs:
+        dtype = getattr(x, "dtype", x)
+        if not isinstance(dtype, dtypes.dtype):
+            raise TypeError(f"Expected a torch.Tensor or a torch.dtype, but got {type(x)} instead.")
+        names.append(dtype)
+    table = [dtype_precisions.get(d, (0.0, 0.0)) for d in names] if dtype_precisions else [_TOLERANCES.get(d.name, (0.0, 0.0)) for d in names]
+    return max(p[0] for p in table), max(p[1] for p in table)
+
+
 def _number_dtype(x):
     return "complex128" if isinstance(x, (complex, np.complexfloating)) else "float64" if isinstance(x, (float, np.floating)) else "int64"
 

@@ -13,6 +13,7 @@ from ..._core import dtypes as _d
 from ..._core import publish as _publish
 from . import common_dtype as _types
 from ._parametrized import bound, parametrize
+from .common_cuda import _get_torch_cuda_version  # noqa: F401
 from .common_utils import TestCase, _needless
 from .opinfo.rules import running as _rules
 
@@ -376,4 +377,30 @@ def _called(group):
     return "_".join(str(d).split(".")[-1] for d in (group if isinstance(group, (list, tuple)) else (group,)))
 
 
+e4m3_type, e5m2_type = getattr(_d, "float8_e4m3fn", None), getattr(_d, "float8_e5m2", None)
+E4M3_MAX_POS, E5M2_MAX_POS = 448.0, 57344.0
+
+
+def has_cusolver():
+    """False: there is no CUDA in the sense of these flags."""
+    return False
+
+
+has_hipsolver = has_cusolver
+
+
+def disablecuDNN(fn):
+    """A test as it is: there is nothing to turn off."""
+    return fn
+
+
+disableMkldnn = disablecuDNN
+
+
+def skipCUDAIfRocmHipBlasltVersionLessThan(version=None):
+    """A test as it is."""
+    return lambda fn: fn
+
+
+skipCUDANonDefaultStreamIf = skipCUDAIfRocmHipBlasltVersionLessThan
 __getattr__ = _publish.missing("torch.testing._internal.common_device_type")

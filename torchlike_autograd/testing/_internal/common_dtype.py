@@ -24,6 +24,7 @@ double_types = lambda: (_d.float64, _d.complex128)  # noqa: E731
 
 _FLOAT8 = tuple(getattr(_d, n) for n in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz") if hasattr(_d, n))
 float8_types, float8_types_and = _group(*_FLOAT8)
+all_mps_types, all_mps_types_and = _group(_d.float32, *_HALF, *_INTEGRAL)
 empty_types = lambda: ()  # noqa: E731
 custom_types = lambda *types: types  # noqa: E731
 all_types_complex_float8_and = lambda *more: tuple(dict.fromkeys((*_FLOAT, *_INTEGRAL, *_COMPLEX, *_FLOAT8, *more)))  # noqa: E731

@@ -1,10 +1,7 @@
 """torch.testing._internal.common_methods_invocations (layer 8): the list of operators for tests over all of them (`opinfo/`), and helpers."""
 
-from functools import partial
-
 from ..._core import publish as _publish
 from ...random import manual_seed
-from .._creation import make_tensor
 from .common_utils import freeze_rng_state
 from .opinfo import definitions as _definitions
 from .opinfo.core import (  # noqa: F401
@@ -16,6 +13,7 @@ from .opinfo.core import (  # noqa: F401
     ElementwiseBinaryPythonRefInfo,
     ElementwiseUnaryPythonRefInfo,
     ErrorInput,
+    ForeachFuncInfo,
     L,
     M,
     OpInfo,
@@ -26,17 +24,21 @@ from .opinfo.core import (  # noqa: F401
     SampleInput,
     ShapeFuncInfo,
     SpectralFuncInfo,
+    SpectralFuncType,
     UnaryUfuncInfo,
     _elementwise,
     gradcheck_wrapper_hermitian_input,
     gradcheck_wrapper_triangular_input,
 )
+from .opinfo.elementwise import *  # noqa: F403
 
 op_db = _definitions.op_db()
 _of = lambda kind: [o for o in op_db if isinstance(o, kind)]  # noqa: E731
 unary_ufuncs, binary_ufuncs, reduction_ops = _of(UnaryUfuncInfo), _of(BinaryUfuncInfo), _of(ReductionOpInfo)
 spectral_funcs, shape_funcs = _of(SpectralFuncInfo), _of(ShapeFuncInfo)
 
+foreach_unary_op_db, foreach_binary_op_db, foreach_pointwise_op_db, foreach_reduce_op_db, foreach_other_op_db = [], [], [], [], []  # none are described
+sparse_unary_ufuncs, sparse_csr_unary_ufuncs, sparse_masked_reduction_ops = [], [], []  # there are no such layouts
 python_ref_db: list = []  # this package describes no references in Python
 ops_and_refs, reference_filtered_ops = [*op_db, *python_ref_db], [o for o in op_db if o.ref is not None]
 reference_masked_ops = [o for o in reference_filtered_ops if o.name.startswith("masked.")]
@@ -77,13 +79,6 @@ def gather_variable(shape, index_dim, max_indices, duplicate=False, device="cpu"
 def sample_inputs_elementwise_unary(op_info, device, dtype, requires_grad, **kwargs):
     """Samples of an operator of one operand."""
     return _elementwise(op_info, device, dtype, requires_grad)
-
-
-def generate_elementwise_binary_tensors(op, *, device, dtype, requires_grad=False, exclude_zero=False):
-    """Samples of an operator of two operands of one shape."""
-    make = partial(make_tensor, device=device, dtype=dtype, requires_grad=requires_grad, exclude_zero=exclude_zero)
-    for shape in ((), (S,), (XS, S), (0,)):
-        yield SampleInput(make(shape), make(shape))
 
 
 __getattr__ = _publish.missing("torch.testing._internal.common_methods_invocations")

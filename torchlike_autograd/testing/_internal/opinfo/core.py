@@ -6,6 +6,7 @@ op table).  An operator without samples skips its tests and says so.
 
 from __future__ import annotations
 
+import enum
 import unittest
 
 from ...._core import publish as _publish
@@ -330,6 +331,12 @@ class ReductionOpInfo(OpInfo):
             "generate_args_kwargs": lambda t, dim=None, keepdim=False: iter([((), {})])}
 
 
+class SpectralFuncType(enum.Enum):
+    """Over how many dims a Fourier transform goes."""
+
+    OneD, TwoD, ND = 1, 2, 3
+
+
 class SpectralFuncInfo(OpInfo):
     """A Fourier transform."""
 
@@ -352,6 +359,10 @@ class ReductionPythonRefInfo(ReductionOpInfo):
     """A reference in Python of an operator that reduces dims."""
 
 
+class ForeachFuncInfo(OpInfo):
+    """An operator on lists of tensors; none are described in this package."""
+
+
 class PythonRefInfo(OpInfo):
     """A reference in Python of another operator."""
 
@@ -370,4 +381,9 @@ def gradcheck_wrapper_triangular_input(op, *args, upper=False, idx=0, **kwargs):
     return op(*args[:idx], half, *args[idx + 1:], upper, **kwargs)
 
 
-__getattr__ = _publish.missing("torch.testing._internal.opinfo.core")
+def __getattr__(name):
+    if name.startswith("generate_elementwise_"):  # made of `SampleInput`
+        from . import elementwise
+
+        return getattr(elementwise, name)
+    raise AttributeError(f"module 'torch.testing._internal.opinfo.core' has no attribute '{name}'")
