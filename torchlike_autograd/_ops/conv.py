@@ -124,6 +124,19 @@ def _turned(weight, groups):
     return lax.rev(w, tuple(range(2, n + 2)))
 
 
+def _check_result(x, weight, stride, padding, dilation, output_padding):
+    """Refuse a transposed convolution whose padding takes more than there is: oneDNN, which knows float32, gives an empty result where nothing is left."""
+    sizes = [(s - 1) * st - 2 * p + d * (k - 1) + o + 1
+             for s, k, st, p, d, o in zip(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)]
+    if x.dtype == jnp.float32:
+        if min(sizes) < 0:
+            raise RuntimeError("could not construct a memory descriptor using a format tag")
+    elif min(sizes) < 1:
+        lead = [1] * (len(sizes) == 1)  # torch knows one dimension as two
+        given, left = (" x ".join(map(str, [*lead, *v])) for v in (x.shape[2:], sizes))
+        raise RuntimeError(f"Given input size per channel: ({given}). Calculated output size per channel: ({left}). Output size is too small")
+
+
 def convolve(x, weight, stride, padding, dilation, transposed, output_padding, groups):
     """The convolution of (N, C, *) with a kernel, without bias; complex numbers by real parts."""
     if jnp.iscomplexobj(x):
@@ -132,8 +145,7 @@ def convolve(x, weight, stride, padding, dilation, transposed, output_padding, g
     fields = {"rhs_dilation": dilation, "feature_group_count": groups, "precision": lax.Precision.HIGHEST}
     if not transposed:
         return lax.conv_general_dilated(x, weight, stride, [(p, p) for p in padding], **fields)
-    if any((x.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[2 + i] - 1) + output_padding[i] < 0 for i in range(n)):
-        raise RuntimeError("could not construct a memory descriptor using a format tag")
+    _check_result(x, weight, stride, padding, dilation, output_padding)
     ends = [(dilation[i] * (weight.shape[2 + i] - 1) - padding[i]) for i in range(n)]
     pads = [(e, e + o) for e, o in zip(ends, output_padding)]
     return lax.conv_general_dilated(x, _turned(weight, groups), (1,) * n, pads, lhs_dilation=stride, **fields)
