@@ -28,7 +28,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 MOST = 128  # windows
 TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how many channels
-TOGETHER = 1 << 24  # bytes
+TOGETHER = 1 << 24  # bytes of windows that are laid side by side for one product, which leaves the cache where they are more
 # Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel, 2 for a small one; products of matrices take longer to compile.
 FEW_LARGE, FEW_TAPS, FEW_PRODUCTS = 1 << 14, 1 << 17, 1 << 20
 _TYPES = frozenset(["float32", "float64", "complex64", "complex128"])
@@ -144,17 +144,23 @@ def _over_taps(shape, x, w):
                 out = out + part[:, :, None, i] * w[:, :, i, k].reshape(1, g, -1, *[1] * spatial)
         return out.reshape(shape.out)
     x = jnp.moveaxis(x, 0, 2)  # (g, c, n, *S): each window is a matrix
-    parts = [part.reshape(g, c, -1) for part in _windows(x, starts, size, shape.strides)]
-    if _together(parts):
-        out = _product(jnp.swapaxes(w, 2, 3).reshape(g, -1, len(parts) * c), jnp.concatenate(parts, 1))
-    else:
-        out = functools.reduce(jnp.add, [_product(w[..., k], part) for k, part in enumerate(parts)])
+    out = _in_turn(x, starts, size, shape.strides, jnp.moveaxis(w, 3, 0), lambda out, part, w: out + _product(w, part.reshape(g, c, -1)))
     return jnp.moveaxis(out.reshape(g, -1, n, *size), 2, 0).reshape(shape.out)
 
 
-def _together(parts):
-    """Whether windows are laid side by side for one product: quicker to compile, slow where they leave the cache."""
-    return sum(p.size * p.dtype.itemsize for p in parts) <= TOGETHER
+def _in_turn(x, starts, sizes, steps, weights, add):
+    """Add up what `add` makes of each window and its weights, one after the other in a loop: one product to compile, and memory for one window."""
+    lead, low = x.ndim - len(sizes), np.min(starts, 0)
+    span = [(size - 1) * k + 1 for size, k in zip(sizes, steps)]
+    (x,) = _windows(x, [tuple(low)], [high - a + s for high, a, s in zip(np.max(starts, 0), low, span)], [1] * len(sizes))
+    firsts = jnp.asarray(np.array(starts) - low, np.int32)
+
+    def part(first):
+        whole = lax.dynamic_slice(x, [*[np.int32(0)] * lead, *first], [*x.shape[:lead], *span])
+        return lax.slice(whole, [0] * x.ndim, whole.shape, [1] * lead + list(steps))
+
+    start = jnp.zeros(jax.eval_shape(add, 0, jax.eval_shape(part, firsts[0]), weights[0]).shape, x.dtype)
+    return lax.scan(lambda out, turn: (add(out, part(turn[0]), turn[1]), None), start, (firsts, weights))[0]
 
 
 def _product(a, b):
@@ -167,13 +173,13 @@ def _over_results(shape, x, w):
     o, size = w.shape[0] // g, shape.w[2:]
     starts = _starts(shape.out[2:], shape.strides, shape.padding)
     w = w.reshape(g, o, c, -1)
-    if n * o <= 64:  # sums of c apart: matrices of a few rows are slow
+    if n * o <= 64 and g > 1:  # sums of c apart: matrices of a few rows are slow
         x, w = jnp.transpose(x, (1, 2, 0, *range(3, x.ndim))), jnp.transpose(w, (0, 2, 3, 1))
         parts = [_product(part.reshape(g, c, n, -1), w).sum(1) for part in _windows(x, starts, size, shape.steps)]
     else:
         x, w = jnp.swapaxes(x, 0, 1), jnp.swapaxes(w.reshape(g, o, -1), 1, 2)
         parts = [part.reshape(g, n, -1) for part in _windows(x, starts, size, shape.steps)]
-        if _together(parts):
+        if sum(p.size * p.dtype.itemsize for p in parts) <= TOGETHER:
             out = _product(jnp.concatenate(parts, 1), w).reshape(g, len(parts), n, o)
             return jnp.transpose(out, (2, 0, 3, 1)).reshape(shape.out)
         parts = [_product(part, w) for part in parts]
