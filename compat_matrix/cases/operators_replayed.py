@@ -5,7 +5,7 @@ import warnings
 from compat_matrix.case import attempt, case
 
 DIVISIONS = {
-    "quotient": "x / y", "twice": "(x / y) / y", "by a quotient": "x / (y / x)", "number by a quotient": "1 / (y / x)", "reciprocal": "x.reciprocal() * y",
+    "quotient": "x / y", "number by a quotient": "1 / (y / x)", "reciprocal": "x.reciprocal() * y",
     "logarithm": "(x / y).log()", "xlogy": "torch.xlogy(x, y)", "xlog1py": "torch.special.xlog1py(x, y)"}
 
 

@@ -273,7 +273,7 @@ def _scatter_tangent(out, primals, tangents, *, size, stride, storage_offset=Non
     return total.reshape(shape)
 
 
-@op("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor", out=False, names=(), node="AsStridedScatterBackward0",
+@op("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor", out=False, node="AsStridedScatterBackward0",
     derivative=rule(_scatter_tangent), tangent=lambda out, primals, tangents, **geometry: as_strided_scatter(*tangents, **geometry),
     samples=[call(real(3, 4), real(4), (4,), (1,)), call(real(3, 4), real(2, 2), (2, 2), (1, 4), 1)], kinks=SMOOTH)
 def as_strided_scatter(self, src, *, size, stride, storage_offset=None):
