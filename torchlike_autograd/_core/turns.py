@@ -53,6 +53,8 @@ def goes_round(prefix, limit):
     parent = prefix.parent
     if limit < _LOOK or prefix.weight > MOST * limit:
         return False
+    if "left" in prefix.memo:
+        return prefix.memo["left"] > 0
     left = parent.memo.get("left", 0)
     if left:
         left = prefix.memo["left"] = left - (prefix.step is not None and hasattr(prefix.step, "kind"))
