@@ -514,7 +514,7 @@ def _x_log_number(x, y):
     return _x_log_y_value(x, y)
 
 
-@partials(lambda t, out, x, y: unless((x == 0) & (y <= 0), t, jnp.log(y)), lambda t, out, x, y: quotient(t * x, y))
+@partials(lambda t, out, x, y: unless((x == 0) & (y <= 0), t, jnp.log(y)), lambda t, out, x, y: x * quotient(t, y))
 def _x_log_y(x, y):
     return _x_log_y_value(x, y)
 
