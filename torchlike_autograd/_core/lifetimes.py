@@ -206,17 +206,18 @@ _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
 
 def _collecting(phase, info):
     if phase == "start" and info["generation"] == 2:
-        query()
+        query(circles=True)
 
 
-def query():
-    """Sweep this thread's tape, for somebody who asks what is alive."""
+def query(circles=False):
+    """Sweep this thread's tape, for somebody who asks what is alive; circles: also what only Python's collector would find on a closed tape."""
     tape = thread.state.tape
     if tape.contexts or tape.extra or _noted_leaves[0]:
         sweep(tape)
     if Leaf.watched[0] and tape.open and len(tape.values) == tape.prefix.size and thread.state.extra.get("pass") is None:
         _sweep_leaves(tape)
-    _sweep_cycles(tape)
+    if circles:
+        _sweep_cycles(tape)
     _run_what_leads_back()
 
 

@@ -6,34 +6,42 @@ from weakref import ref
 
 from .._core.errors import inference_saved, modified_inplace, second_time, tensor_type
 from .._core.nodes import short_name
-from .._core.record import thread
+from .._core.record import counter_of, thread
 from .._core.saved import FREED, Packed, SavedTensor, current_hooks, placed, set_twice
-from .._core.storage import as_detached, cell_of, is_inference
+from .._core.storage import as_detached, is_inference
 from .._tensor import Tensor, wrap
 
 
 class Kept:
-    """A saved tensor: an input as itself, an output by its place in the graph, or what a pack hook made of it.
+    """A saved tensor: an input as itself, an output by its contents and its place in the graph, or what a pack hook made of it.
 
     As `owner` of a SavedTensor it answers `register`, `look` and `whole`.
     """
 
-    __slots__ = ("counter", "ctx", "freed", "output", "packed", "tensor", "value", "version")
+    __slots__ = ("counter", "ctx", "freed", "output", "packed", "shown", "tensor", "value", "version")
 
-    def __init__(self, ctx, t, outputs):
+    def __init__(self, ctx, t, outputs, inner=None):
         self.packed, self.freed, self.ctx = None, False, None if ctx is None else ref(ctx)
         self.output = next((i for i, o in enumerate(outputs) if o is t), None)
-        self.value = t._value()
+        self.value, self.shown = t._value(), None
         self.tensor = None if self.output is not None else t
-        cell_of(t)
+        if t._counter is None:  # no cell: it would hold the Value of an output when that dies
+            t._counter = counter_of(t._v)
         self.counter, self.version = t._counter, t._counter.n
         hooks = current_hooks(thread.state)
         if hooks is not None:
             self._pack(hooks)
+        elif self.output is not None and self.value.needs:
+            self._unhold(inner[id(t)])
+
+    def _unhold(self, inner):
+        """Keep what forward computed, not the result of the node, which would hold this in turn: torch saves outputs without their history too."""
+        v = self.value
+        self.shown, self.value = (ref(v), (v.tape, v.slot)), inner
 
     def _pack(self, hooks):
-        self.packed = Packed(hooks, self.value, self.tensor)
-        v = self.value
+        v = self._whole_value()
+        self.packed, self.shown = Packed(hooks, v, self.tensor), None
         if v.needs:
             self.value = v.leaf if v.leaf is not None else (v.tape, v.slot)  # its place alone: the contents are the hooks' now
         else:
@@ -52,7 +60,7 @@ class Kept:
         """(what is held, the hook that unpacks it)."""
         if self.packed is not None:
             return self.packed.kept, self.packed.unpack
-        return None if self.freed else self.tensor if self.tensor is not None else wrap(self.value).detach(), None
+        return None if self.freed else self.tensor if self.tensor is not None else wrap(as_detached(self.value)), None
 
     def whole(self):
         """The tensor, for who has no ctx at hand."""
@@ -62,7 +70,7 @@ class Kept:
 
     def release(self):
         """Forget it."""
-        self.freed, self.tensor, self.value = True, None, None
+        self.freed, self.tensor, self.value, self.shown = True, None, None, None
         if self.packed is not None:
             self.packed.release()
 
@@ -75,7 +83,15 @@ class Kept:
             return wrap(placed(self.packed.value(), self.value))
         if self.counter.n != self.version:
             raise self._modified(ctx)
-        return self.tensor if self.tensor is not None else wrap(self.value)
+        return self.tensor if self.tensor is not None else wrap(self._whole_value())
+
+    def _whole_value(self):
+        """The Value with its history."""
+        if self.shown is None:
+            return self.value
+        found, place = self.shown
+        v = found()
+        return placed(self.value, place) if v is None else v
 
     def _modified(self, ctx):
         a = self.value.aval
@@ -101,15 +117,15 @@ class _Nothing:
         raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
 
 
-def keep(ctx, tensors, outputs):
-    """The Kept of each tensor given to save_for_backward (None for None)."""
+def keep(ctx, tensors, outputs, inner):
+    """The Kept of each tensor given to save_for_backward (None for None); inner: by the id of an output the Value that forward gave."""
     out = []
     for i, t in enumerate(tensors):
         if t is not None and not isinstance(t, Tensor):
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
         if t is not None and is_inference(t):
             raise inference_saved()
-        out.append(None if t is None else Kept(ctx, t, outputs))
+        out.append(None if t is None else Kept(ctx, t, outputs, inner))
     return tuple(out)
 
 

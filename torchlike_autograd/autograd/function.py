@@ -399,11 +399,11 @@ def _recorded(cls, args, kwargs, split):
         raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
     _check_dirty(ctx, {id(t): v for t, v in before}, outputs)
     if live:
-        attached = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
+        attached, inner = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
         outputs = attached
         try:
-            ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], outputs)
+            ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], outputs, inner)
         finally:  # also where a pack hook raises: the ctx would hold its own outputs
             ctx.__dict__.pop("to_save", None)
     else:
@@ -467,7 +467,7 @@ _VIEW_AND_MORE = (
 
 
 def _attach(ctx, args, before, outputs):
-    """Put the outputs on the tape as results of one step."""
+    """Put the outputs on the tape as results of one step; with them, by the id of an output the Value that forward gave."""
     state = thread.state
     if len([o for o in outputs if isinstance(o, Tensor)]) > 1 and any(d._is_view() for d in ctx.dirty_tensors):
         raise RuntimeError(_VIEW_AND_MORE)
@@ -510,8 +510,9 @@ def _attach(ctx, args, before, outputs):
             if several:
                 _inside(out, "multi")
         results.append(out)
+    inner = {id(t): v for t, v in zip(results, values)}
     results = iter(results)
-    return tuple(next(results) if isinstance(o, Tensor) else o for o in outputs)
+    return tuple(next(results) if isinstance(o, Tensor) else o for o in outputs), inner
 
 
 def _output(ctx, o, v, args, non_diff):
