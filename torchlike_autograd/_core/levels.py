@@ -231,12 +231,15 @@ def _primal_ins(step, key):
     return [step.ins[i] for i in step.wanted if not (joins and i == 1)]
 
 
-def shared_primal(v, own):
-    """The primal of a dual Value without the maps that its tangent alone is under, `own` maps aside; None where the primal is under one of them too."""
+def shared_primal(v, own, part=None):
+    """The primal of a dual Value without the maps that its tangent alone is under, `own` maps aside; None where the primal is under one of them too.
+
+    part: the primal, where it is that of one level.
+    """
     maps = [lv for lv in levels_of(v.aval) if lv[2] == MAP and lv not in own]
     if any(_primal_mapped(v, lv) for lv in maps):
         return None
-    v = primal(v)
+    v = primal(v) if part is None else part
     for lv in reversed(maps):
         whole = record_op(MoveSpec("exit", lv, 0), [v])[0]
         v = record_op(spec_of(OPS["select.int"], (("dim", 0),), ("T", "i")), [whole, 0])[0]

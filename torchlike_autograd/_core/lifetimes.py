@@ -197,7 +197,7 @@ def _reached(tape, mask, held):
 
 
 def _unreachable(tape, mask, held, noted):
-    steps, alive = tape.prefix.steps()[0], _reached(tape, mask, held)
+    steps, alive, noted = tape.prefix.steps()[0], _reached(tape, mask, held), frozenset(noted)
     return tuple([s.first for s in steps if s.out_avals and s.first in noted and not any(s.first + i in alive for i in range(len(s.out_avals)))])
 
 

@@ -110,7 +110,7 @@ class _Writers:
         if not wrong:
             return
         for t, before, _, _ in [*wrong, *(m for m in moved if m[3])]:  # a module counts its batches before it moves statistics
-            _put_back(t, before)
+            put_back(t, before)
         raise captured_written(wrong[0][2])
 
 
@@ -147,7 +147,7 @@ def forget_history(t):
             mark_seen(v, x._counter)
 
 
-def _put_back(t, v):
+def put_back(t, v):
     """Let a tensor, or the memory behind it, hold `v`, which is no write."""
     t._v = v
     if t._cell is not None:

@@ -17,7 +17,7 @@ from .._core.pytree import flatten, tree_map, unflatten
 from .._core.storage import as_detached, as_leaf
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
-from ._captured import forget_history, run
+from ._captured import forget_history, put_back, run
 from ._run import grad as _run_grad
 from ._saving import disabled_message, restore_disabled, set_disabled
 from ._vmap import name_of, vmap
@@ -336,6 +336,7 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
     with levels.Recording(), levels.enter(levels.DUAL, randomness="jvp") as level:
         duals = [make_dual(level, x, t) for x, t in zip(xs, ts)]
         before, args = [d._v for d in duals], unflatten(duals, tree)
+        others = [] if argnums is None else [(x, x._value()) for x in flatten(primals)[0] if isinstance(x, Tensor) and not any(x is y for y in xs)]
         out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, _JVP)
         outs, out_tree = flatten(out)
         _only_tensors(outs, _JVP)
@@ -345,6 +346,9 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
         for x, t, d, v in zip(xs, ts, duals, before):
             if d._value() is not v:
                 _written(level, x, t, d)
+        for x, v in others:
+            if x._value() is not v:
+                _settled(level, x, v)
         aux = _left(lambda a: unpack(level, a)[0], aux) if has_aux else None
     primal = unflatten([p for p, _ in parts], out_tree)
     tangent = unflatten([zeros_like(p) if t is None else t for p, t in parts], out_tree)
@@ -354,9 +358,19 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
 def _written(level, x, t, dual):
     """A dual tensor that was written to: its primal and its tangent share the memory of what it was made of."""
     p, own = unpack(level, dual)
+    v = levels.shared_primal(dual._value(), levels.levels_of(x._value().aval), p._value())
     with no_grad():
-        x.copy_(p)
+        x.copy_(p if v is None else wrap(v))
         t.copy_(zeros_like(t) if own is None else own)
+
+
+def _settled(level, x, before):
+    """An argument without a tangent that was written to: it keeps the primal of what it got."""
+    v = x._value()
+    if levels.has(v, level) and (x._view is None or x._view.base is None):
+        p = levels.move("primal", level, [v])
+        shared = levels.shared_primal(v, levels.levels_of(before.aval), p)
+        put_back(x, p if shared is None else shared)
 
 
 def make_dual(level, x, t):

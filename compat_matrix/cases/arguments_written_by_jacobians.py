@@ -1,0 +1,63 @@
+"""Arguments that a function of torch.func writes to: what they hold when its forward mode derivative is done, under maps too."""
+
+from compat_matrix.case import case
+
+
+def _of(torch):
+    return torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, 5.0]), torch.tensor([6.0, 7.0])
+
+
+def _put(x, y):
+    x[:2] = y
+    return (x**2).sum()
+
+
+def _copied(x, y):
+    x.copy_(y.repeat(2)[:3])
+    return (x**2).sum()
+
+
+def _scaled(x, y):
+    x.mul_(y.sum())
+    return (x**2).sum()
+
+
+def _found(f):
+    try:
+        return f()
+    except RuntimeError as e:
+        return str(e).split(".")[0]
+
+
+WRITES = {"put": _put, "copied": _copied, "scaled": _scaled}
+
+
+def _jacobians(torch, write):
+    f = torch.func
+    x, y, z = _of(torch)
+    yield "one", f.jacfwd(write, argnums=1)(x, y), x, x + 1, f.jacfwd(torch.sin)(x)
+    x, y, z = _of(torch)
+    yield "two", f.jacfwd(lambda x, y, z: write(x, y) + z.sum(), argnums=(1, 2))(x, y, z), x
+    x, y, z = _of(torch)
+    yield "itself", f.jacfwd(write, argnums=(0, 1))(x, y), x
+    x, y, z = _of(torch)
+    yield "hessian", f.hessian(write, argnums=1)(x, y), x
+    x, y, z = _of(torch)
+    yield "reverse", f.jacrev(write, argnums=1)(x, y), x
+    x, y, z = _of(torch)
+    yield "jvp", f.jvp(lambda x, y: write(x, y), (x, y), (torch.ones(3), torch.ones(2))), x
+
+
+def _maps(torch, write):
+    f = torch.func
+    x, y, z = _of(torch)
+    yield "tangent of one", _found(lambda: f.vmap(lambda t: f.jvp(write, (x, y), (torch.ones(3), t))[1])(torch.eye(2))), x
+    x, y, z = _of(torch)
+    yield "tangents of both", f.vmap(lambda t, u: f.jvp(write, (x, y), (u, t))[1])(torch.eye(2), torch.ones(2, 3)), x
+    x, y, z = _of(torch)
+    yield "primal", _found(lambda: f.vmap(lambda y: f.jvp(write, (x, y), (torch.ones(3), torch.ones(2)))[1])(torch.eye(2))), x
+
+
+for _name, _write in WRITES.items():
+    case(f"arguments_written_by_jacobians.{_name}")(lambda torch, write=_write: _jacobians(torch, write))
+    case(f"arguments_written_by_jacobians.{_name}.mapped")(lambda torch, write=_write: _maps(torch, write))
