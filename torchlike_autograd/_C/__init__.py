@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import sys
 import weakref
@@ -224,12 +223,37 @@ def _add_docstr(obj, doc_obj):
     return obj
 
 
-class _ExcludeDispatchKeyGuard(contextlib.nullcontext):
-    """A context that would keep calls from parts of PyTorch's dispatcher."""
+class _ExcludeDispatchKeyGuard:
+    """A context that would keep calls from parts of PyTorch's dispatcher: its keys are known, and nothing else, as there is none."""
+
+    _where = "excluded keys"
+
+    def __init__(self, keys):
+        self.keys = keys
+
+    def __enter__(self):
+        extra = thread.state.extra
+        self.outer = extra.get(self._where, ())
+        extra[self._where] = (*self.outer, *self.keys)
+
+    def __exit__(self, *exc):
+        thread.state.extra[self._where] = self.outer
 
 
 class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
     """Likewise, to parts of it."""
+
+    _where = "included keys"
+
+
+def _dispatch_tls_local_exclude_set():
+    """The keys of the contexts around."""
+    return DispatchKeySet(*thread.state.extra.get("excluded keys", ()))
+
+
+def _dispatch_tls_local_include_set():
+    """Likewise."""
+    return DispatchKeySet(*thread.state.extra.get("included keys", ()))
 
 
 def _held(name, key, *more):

@@ -150,6 +150,17 @@ def dim_of(v, level):
     return 0
 
 
+def entered_from(v, key):
+    """(the Value that a mapped one was just made of, the dim that is mapped over) on an open tape, otherwise (None, 0)."""
+    if v.tape is None or not v.tape.open:
+        return None, 0
+    step = slot_table(v.tape.prefix)[v.slot][0]
+    if step.kind != "op" or type(step.form) is not Move or step.form.spec.how != "enter" or step.form.level != key:
+        return None, 0
+    slot = step.ins[0]
+    return v.tape.inputs[-slot - 1] if slot < 0 else v.tape.values[slot], step.form.spec.dim
+
+
 def _joined_from(v, level, how):
     """The Value that a dual one was just joined from, where that is known."""
     if v.tape is None or not v.tape.open:

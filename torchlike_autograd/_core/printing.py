@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 import numpy as np
 
 from .. import _tensor_str
@@ -82,8 +84,7 @@ def _transformed_text(t, v):
             inner = record_op(MoveSpec("primal", level.key), [v])[0]
         else:
             continue
-        whole = _below(wrap(inner), level).replace("\n", "\n    ")
-        return f"GradTrackingTensor(lvl={number}, value=\n    {whole}\n)"
+        return f"GradTrackingTensor(lvl={number}, value=\n{indent(_below(wrap(inner), level), '    ')}\n)"
     return None
 
 
@@ -106,6 +107,9 @@ def _mapped_text(t, v):
     running = levels.running()
     number = next((i for i, lv in enumerate(running, 1) if lv.id == key[0]), key[0] + 1)
     outside = [lv for lv in running[:number - 1] if lv.kind == "grad" and levels.belongs(v, lv)]
-    whole = wrap(record_op(MoveSpec("exit", key, 0), [v if outside else as_detached(v)])[0])
-    text = (_below(whole, running[number - 1]) if outside else tensor_text(whole)).replace("\n", "\n    ")
-    return f"BatchedTensor(lvl={number}, bdim=0, value=\n    {text}\n)"
+    own, dim = levels.entered_from(v, key)
+    if own is None:
+        own = record_op(MoveSpec("exit", key, 0), [v if outside else as_detached(v)])[0]
+    whole = wrap(own if outside else as_detached(own))
+    text = _below(whole, running[number - 1]) if outside else tensor_text(whole)
+    return f"BatchedTensor(lvl={number}, bdim={dim}, value=\n{indent(text, '    ')}\n)"

@@ -70,10 +70,54 @@ def combine_state_for_ensemble(models):
     return made[0][0], *(tuple(stack([t.detach() for t in ts]) for ts in zip(*(m[k] for m in made))) for k in (1, 2))
 
 
+def _of_data(model, with_buffers):
+    """((weights, names), (buffers, their names), function of weights, buffers and a tuple of arguments) of a model, as functorch first had them."""
+    fn, params, buffers = make_functional_with_buffers(model)
+    if with_buffers:
+        return (params, fn.param_names), (buffers, fn.buffer_names), lambda weights, buffers, data: fn(weights, buffers, *data)
+    if buffers:
+        raise RuntimeError("make_functional_deprecated_v1(model): `model` has buffers. Please use make_functional_with_buffers_deprecated_v1(model) instead.")
+    return (params, fn.param_names), (buffers, ()), lambda weights, data: fn(weights, (), *data)
+
+
+def make_functional_deprecated_v1(model):
+    """(weights, function of weights and a tuple of arguments, names).  RuntimeError for a model with buffers."""
+    (weights, names), _, fn = _of_data(model, False)
+    return weights, fn, names
+
+
+def make_functional_with_buffers_deprecated_v1(model):
+    """(weights, buffers, function of both and a tuple of arguments, names of weights, names of buffers)."""
+    (weights, names), (buffers, buffer_names), fn = _of_data(model, True)
+    return weights, buffers, fn, names, buffer_names
+
+
+def _ensemble(model_class, ensemble_shape, device, make, states):
+    def wrapped(*args, **kwargs):
+        if len(ensemble_shape) >= 2:
+            raise ValueError("NYI: ensemble_shape with more than 1 element")
+        if not ensemble_shape:
+            return make_functional_deprecated_v1(model_class(*args, **kwargs).to(device))
+        count = ensemble_shape[0]
+        if count <= 0:
+            raise ValueError(f"num_models {count} should be > 0")
+        models = [model_class(*args, **kwargs).to(device) for _ in range(count)]
+        rest = make(model_class(*args, **kwargs))[states:]
+        stack = _publish.load_all()["torch.stack"]
+        made = [make(m)[:states] for m in models]
+        return *(tuple(stack(ts).detach() for ts in zip(*(m[k] for m in made))) for k in range(states)), *rest
+
+    return wrapped
+
+
 def functional_init(model_class, ensemble_shape=(), device="cpu"):
-    """NotImplementedError."""
-    raise NotImplementedError("torch._functorch.make_functional.functional_init: use torch.func.stack_module_state")
+    """A function that makes (stacked weights, function of them, names) of as many models as ensemble_shape says."""
+    return _ensemble(model_class, ensemble_shape, device, make_functional_deprecated_v1, 1)
 
 
-functional_init_with_buffers = functional_init
+def functional_init_with_buffers(model_class, ensemble_shape=(), device="cpu"):
+    """`functional_init` of models with buffers: (stacked weights, stacked buffers, function of both, two tuples of names)."""
+    return _ensemble(model_class, ensemble_shape, device, make_functional_with_buffers_deprecated_v1, 2)
+
+
 __getattr__ = _publish.missing("torch._functorch.make_functional")

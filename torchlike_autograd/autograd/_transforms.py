@@ -25,11 +25,12 @@ from .grad_mode import enable_grad, is_grad_enabled, no_grad
 
 
 class _Reverse(levels.enter):
-    """A reverse-mode level: its own leaves, and whether results can be differentiated outside of it."""
+    """A reverse-mode level: its own leaves, and whether results can be differentiated outside of it; later: whether what is pulled back after it may be."""
 
-    def __init__(self):
+    def __init__(self, later=False):
         super().__init__("grad")
         self.leaves, self.outer = [], is_grad_enabled()
+        self.kept = later or self.outer
         self.level.leaves = self.leaves
         self.recording = levels.Recording()
 
@@ -56,7 +57,7 @@ class _Reverse(levels.enter):
         v = x._value()
         if v.aval.dtype.category < FLOAT:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
-        if v.needs and self.outer:
+        if v.needs and self.kept:
             own = x.view_as(x)
             self.level.aliases[own._v.tape, own._v.slot] = v
             return own
@@ -213,7 +214,7 @@ def vjp(func, *primals, has_aux=False):
 
 def _vjp(func, primals, argnums, has_aux):
     where = "vjp(f, *primals)"
-    with levels.Reservation() as held, _Reverse() as level:
+    with levels.Reservation() as held, _Reverse(later=True) as level:
         whole = primals if argnums is None else _chosen(argnums, primals)
         mine, tree = flatten(whole)
         mine = [level.fresh(x) for x in mine]
