@@ -34,7 +34,13 @@ autograd._functions.utils: maybe_view maybe_unexpand
 testing._comparison: default_tolerances
 testing._utils: wrapper_set_seed
 overrides: get_overridable_functions get_testing_overrides get_ignored_functions
-_C: _add_docstr
+_C: _add_docstr _dispatch_tls_local_exclude_set _ExcludeDispatchKeyGuard
+serialization: check_module_version_greater_or_equal
+_subclasses.fake_tensor: FakeTensorConverter FakeTensorMode DynamicOutputShapeException
+testing._internal.common_utils: CrossRefMode
+testing._internal.common_dtype: _dispatch_dtypes
+_functorch.autograd_function: CtxWithSavedTensors reductify_leaf custom_function_call
+_functorch.make_functional: functional_init functional_init_with_buffers
 """
 
 
@@ -102,3 +108,23 @@ def test_tolerances_and_storages():
     assert tolerances(torch.float32, torch.float16) == (1e-3, 1e-5)
     assert tolerances(torch.ones(1), torch.ones(1, dtype=torch.int64)) == (1.3e-6, 1e-5)
     assert torch._utils._rebuild_tensor(torch.arange(6.0).storage(), 1, (2,), (2,)).tolist() == [1.0, 3.0]
+
+
+def test_versions_of_modules():
+    check = importlib.import_module(f"{HOME}.serialization").check_module_version_greater_or_equal
+
+    class Module:
+        __name__, __version__ = "m", "0.3.1.dev"
+
+    assert check(Module(), (0, 3, 1)) and not check(Module(), (0, 4, 0))
+    Module.__version__ = "x.y"
+    with pytest.raises(RuntimeError, match="malformed 'x.y' and cannot be compared"):
+        check(Module(), (0, 3, 1))
+    with pytest.warns(UserWarning, match="continuing assuming"):
+        assert check(Module(), (0, 3, 1), error_if_malformed=False)
+
+
+def test_a_mode_that_changes_nothing():
+    utils = importlib.import_module(f"{HOME}.testing._internal.common_utils")
+    with utils.CrossRefMode():
+        assert (torch.ones(2) + 1).tolist() == [2.0, 2.0]

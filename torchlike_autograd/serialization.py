@@ -14,6 +14,7 @@ import pickle
 import pickletools
 import struct
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable
 
@@ -40,6 +41,19 @@ _ALIGNMENT = 64
 
 class SourceChangeWarning(Warning):
     """Kept for programs that filter it."""
+
+
+def check_module_version_greater_or_equal(module, req_version_tuple, error_if_malformed=True):
+    """Whether a module's version is at least the one given; of a version that cannot be compared RuntimeError, or a warning and True."""
+    try:
+        parts = module.__version__.split(".")
+        return tuple(type(r)(parts[i]) for i, r in enumerate(req_version_tuple)) >= req_version_tuple
+    except Exception as e:
+        said = f"'{module.__name__}' module version string is malformed '{module.__version__}' and cannot be compared with tuple {req_version_tuple}"
+        if error_if_malformed:
+            raise RuntimeError(said) from e
+        warnings.warn(f"{said}, but continuing assuming that requirement is met", stacklevel=2)
+        return True
 
 
 # What files may name

@@ -85,5 +85,6 @@ def reductify_leaf(grad_input, grad_input_bdim, input_bdim, batch_size, target_s
 
 globals().update(_publish.refused(
     "torch._functorch.autograd_function", "custom_function_call", "CustomFunctionHigherOrderOperator", "vmapify_autograd_function",
-    "generate_single_level_function", "autograd_function_forward_rewritten", "wrap_outputs_maintaining_identity", why="a Function finds its levels by itself here"))
+    "generate_single_level_function", "autograd_function_forward_rewritten", "wrap_outputs_maintaining_identity",
+    why="a Function finds its levels by itself here"))
 __getattr__ = _publish.missing("torch._functorch.autograd_function")

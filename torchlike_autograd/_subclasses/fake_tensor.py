@@ -27,3 +27,18 @@ class FakeTensorMode:
 def is_fake(x):
     """Whether something is such a tensor."""
     return isinstance(x, FakeTensor)
+
+
+class FakeTensorConverter:
+    """What would make such tensors of others."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError('torch._subclasses.fake_tensor.FakeTensorConverter: tensors without data are those of device="meta" here')
+
+
+class DynamicOutputShapeException(RuntimeError):
+    """What such a mode would raise where a shape depends on data; `func` is the operator."""
+
+    def __init__(self, func):
+        super().__init__()
+        self.func = func

@@ -7,6 +7,15 @@ _HALF, _FLOAT, _COMPLEX = (_d.float16, _d.bfloat16), (_d.float32, _d.float64), (
 _INTEGRAL = (_d.uint8, _d.int8, _d.int16, _d.int32, _d.int64)
 
 
+class _dispatch_dtypes(tuple):
+    """A group that stays one when another is added."""
+
+    __slots__ = ()
+
+    def __add__(self, other):
+        return _dispatch_dtypes((*self, *other))
+
+
 def _group(*members):
     return lambda: members, lambda *more: tuple(dict.fromkeys((*members, *more)))
 

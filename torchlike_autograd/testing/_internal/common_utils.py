@@ -22,12 +22,21 @@ from ..._core import publish as _publish
 from ..._tensor import Tensor
 from ...autograd import gradcheck as _check
 from ...autograd.grad_mode import is_grad_enabled, set_grad_enabled
+from ...overrides import TorchFunctionMode
 from ...random import get_rng_state, manual_seed, set_rng_state
 from ._equal import difference
 from ._filled import do_test_dtypes, do_test_empty_full  # noqa: F401
 from ._more_utils import *  # noqa: F403
 from ._parametrized import instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
 from ._recorded import RecordedCase
+
+
+class CrossRefMode(TorchFunctionMode):
+    """A mode that calls everything as it is: runs that compare with other implementations put theirs here."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
 
 SEED = 1234
 IS_WINDOWS, IS_MACOS, IS_LINUX = sys.platform == "win32", sys.platform == "darwin", sys.platform == "linux"
