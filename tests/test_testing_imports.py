@@ -53,7 +53,7 @@ def test_names(line):
 
 def test_what_is_not_here_says_so():
     for module, name in (("_custom_op.impl", "custom_op"), ("_library.fake_profile", "OpProfile"), ("fx.experimental.symbolic_shapes", "ShapeEnv"),
-                         ("testing._internal.optests", "aot_autograd_check"), ("overrides", "get_testing_overrides")):
+                         ("testing._internal.optests", "aot_autograd_check")):
         with pytest.raises(NotImplementedError, match=name):
             getattr(importlib.import_module(f"{HOME}.{module}"), name)()
 
@@ -128,3 +128,30 @@ def test_a_mode_that_changes_nothing():
     utils = importlib.import_module(f"{HOME}.testing._internal.common_utils")
     with utils.CrossRefMode():
         assert (torch.ones(2) + 1).tolist() == [2.0, 2.0]
+
+
+def _asked(simple, make):
+    given = {"Tensor": make, "TensorList": lambda: [make(), make()], "IntArrayRef": lambda: (1, 2), "Scalar": lambda: 3.5, "int64_t": lambda: 1,
+             "double": lambda: 2.0, "bool": lambda: False, "ScalarType": lambda: torch.float32, "c10::string_view": str, "ScalarList": lambda: [1, 2]}
+    return given.get(simple.rstrip("?"), make)()
+
+
+def test_every_function_of_the_lists_asks():
+    lists = importlib.import_module(f"{HOME}.overrides")
+    said = importlib.import_module(f"{HOME}.testing._internal.generated.annotated_fn_args").annotated_args
+    stand_ins, found = lists.get_testing_overrides(), {}
+
+    class Like:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            found[func] = stand_ins[func](*args, **(kwargs or {})) if func in stand_ins else None
+            return -1
+
+    functions = [f for space, fs in lists.get_overridable_functions().items() for f in fs if space is not torch.Tensor and not isinstance(space, property)]
+    assert len(functions) > 700 and torch.add in functions and torch.einsum in functions and torch.zeros in lists.get_ignored_functions()
+    for f in functions:
+        if f in said:
+            args = [_asked(a["simple_type"], Like) for a in said[f] if a["is_kwarg_only"] == "False"]
+            f(*args, **{a["name"]: _asked(a["simple_type"], Like) for a in said[f] if a["is_kwarg_only"] == "True"})
+    assert sum(f in said for f in functions) > 400
+    assert [f for f in functions if f in said and found.get(f) != -1] == []

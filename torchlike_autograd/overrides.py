@@ -12,14 +12,11 @@ from ._core import overriding as _overriding
 from ._core import publish as _publish
 from ._core.overriding_modes import enter as _enter
 from ._core.overriding_modes import leave as _leave
+from ._overridable import get_ignored_functions, get_overridable_functions, get_testing_overrides
 from ._tensor import Tensor
 
-__all__ = ["BaseTorchFunctionMode", "TorchFunctionMode", "handle_torch_function", "has_torch_function", "is_tensor_like", "is_tensor_method_or_property",
-           "resolve_name", "wrap_torch_function"]
-
-
-globals().update(_publish.refused("torch.overrides", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides",
-                                  why="the lists of PyTorch's own functions are not here"))
+__all__ = ["BaseTorchFunctionMode", "TorchFunctionMode", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function",
+           "has_torch_function", "is_tensor_like", "is_tensor_method_or_property", "resolve_name", "wrap_torch_function"]
 
 
 def _overrides(x):
