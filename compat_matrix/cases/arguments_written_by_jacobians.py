@@ -61,3 +61,17 @@ def _maps(torch, write):
 for _name, _write in WRITES.items():
     case(f"arguments_written_by_jacobians.{_name}")(lambda torch, write=_write: _jacobians(torch, write))
     case(f"arguments_written_by_jacobians.{_name}.mapped")(lambda torch, write=_write: _maps(torch, write))
+
+
+@case("arguments_written_by_jacobians.of_views")
+def _(torch):
+    f, y = torch.func, torch.tensor([4.0, 5.0])
+    base = torch.tensor([1.0, 2.0, 3.0, 9.0])
+    x = base[:3]
+    yield "a view", f.jacfwd(_put, argnums=1)(x, y), x, base, base + x[0]
+    base = torch.tensor([1.0, 2.0, 3.0, 9.0])
+    x = base[:3]
+    yield "a view itself", f.jacfwd(_put, argnums=(0, 1))(x, y), x, base
+    x = torch.tensor([1.0, 2.0, 3.0])
+    view = x[1:]
+    yield "its views", f.jacfwd(_put, argnums=1)(x, y), x, view, x._version, view._version

@@ -366,9 +366,10 @@ def _written(level, x, t, dual):
 
 
 def _settled(level, x, before):
-    """An argument without a tangent that was written to: it keeps the primal of what it got."""
+    """An argument without a tangent that was written to: it, or what it is a view of, keeps the primal of what it got."""
+    x = x if x._view is None or x._view.base is None else x._view.base
     v = x._value()
-    if levels.has(v, level) and (x._view is None or x._view.base is None):
+    if levels.has(v, level):
         p = levels.move("primal", level, [v])
         shared = levels.shared_primal(v, levels.levels_of(before.aval), p)
         put_back(x, p if shared is None else shared)
