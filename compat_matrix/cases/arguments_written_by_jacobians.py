@@ -75,3 +75,22 @@ def _(torch):
     x = torch.tensor([1.0, 2.0, 3.0])
     view = x[1:]
     yield "its views", f.jacfwd(_put, argnums=1)(x, y), x, view, x._version, view._version
+
+
+@case("arguments_written_by_jacobians.differentiated_again")
+def _(torch):
+    f, y = torch.func, torch.tensor([4.0, 5.0])
+    ones = torch.ones(3), torch.ones(2)
+
+    def outer(x, y):
+        x = x.clone()
+        r = f.jacfwd(_put, argnums=(0, 1))(x, y)
+        return r[0].sum() + r[1].sum() + (x**2).sum()
+
+    yield "grad of jacfwd", f.grad(outer, argnums=(0, 1))(torch.tensor([1.0, 2.0, 3.0]), y)
+    x, w = torch.tensor([1.0, 2.0, 3.0]), y.clone().requires_grad_()
+    f.jvp(_put, (x, w), ones)
+    yield "written with a graph", x.requires_grad, torch.autograd.grad(x.sum(), w)
+    x, t = torch.tensor([1.0, 2.0, 3.0]), torch.ones(3)
+    f.jvp(_put, (x, y), (t, torch.tensor([7.0, 8.0])))
+    yield "tangent", x, t, x._version, t._version

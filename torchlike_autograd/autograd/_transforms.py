@@ -21,7 +21,7 @@ from ._captured import forget_history, put_back, run
 from ._run import grad as _run_grad
 from ._saving import disabled_message, restore_disabled, set_disabled
 from ._vmap import name_of, vmap
-from .grad_mode import enable_grad, is_grad_enabled, no_grad
+from .grad_mode import enable_grad, is_grad_enabled
 
 
 class _Reverse(levels.enter):
@@ -360,9 +360,8 @@ def _written(level, x, t, dual):
     """A dual tensor that was written to: its primal and its tangent share the memory of what it was made of."""
     p, own = unpack(level, dual)
     v = levels.shared_primal(dual._value(), levels.levels_of(x._value().aval), p._value())
-    with no_grad():
-        x.copy_(p if v is None else wrap(v))
-        t.copy_(zeros_like(t) if own is None else own)
+    x.copy_(p if v is None else wrap(v))
+    t.copy_(zeros_like(t) if own is None else own)
 
 
 def _settled(level, x, before):
