@@ -60,9 +60,9 @@ def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups
         given = f"Given {given}, weight" if transposed else "Given weight"
         raise RuntimeError(f"{given} of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
                            f"{list(bias.shape)} instead")
-    if transposed or not x.shape[0]:
+    if transposed:
         return
-    if 0 in weight.shape[2:]:
+    if 0 in weight.shape[2:] and x.shape[0]:
         raise RuntimeError("could not create a primitive descriptor for the convolution forward propagation primitive. Run workload with environment "
                            "variable ONEDNN_VERBOSE=all to get additional diagnostic information.")
     padded = [x.shape[2 + i] + 2 * padding[i] for i in range(n)]
