@@ -224,3 +224,35 @@ def _(torch):
     yield "raised", torch.autograd.grad(f(torch.ones(3), torch.zeros(3), var, eps=0.5), var)
     with fa.dual_level():
         yield "raised forward", fa.unpack_dual(f(torch.ones(3), torch.zeros(3), fa.make_dual(var.detach(), torch.ones(3)), eps=0.5)).tangent
+
+
+@case("operators_at_borders.entries of an empty tensor")
+def _(torch):
+    i, far, none = torch.tensor([0]), torch.tensor([5]), torch.zeros(3, 0)
+    yield "index_add", torch.index_add(torch.zeros(0, 3), 0, i, torch.ones(1, 3)), torch.index_add(none, 0, far, torch.ones(1, 0))
+    yield "index_copy, index_fill", torch.index_copy(none, 0, far, torch.ones(1, 0)), torch.index_fill(none, 0, far, 2.0)
+    for how in ("amax", "prod"):
+        yield f"index_reduce, {how}", raises(lambda h=how: torch.index_reduce(torch.zeros(0, 3), 0, i, torch.ones(1, 3), h))
+        yield f"index_reduce, {how}, far", raises(lambda h=how: torch.index_reduce(none, 0, far, torch.ones(1, 0), h))
+    yield "put", raises(lambda: torch.put(torch.zeros(0), i, torch.ones(1))), torch.put(torch.zeros(0), i[:0], torch.ones(0))
+    yield "scatter", raises(lambda: torch.select_scatter(torch.tensor(1.0), torch.tensor(1.0), 0, 0)), raises(
+        lambda: torch.slice_scatter(torch.tensor(1.0), torch.tensor(1.0), 0))
+
+
+@case("operators_at_borders.taken from the flattened tensor")
+def _(torch):
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    yield "flat", torch.take_along_dim(x, torch.tensor([[5, 0]]), None), torch.take_along_dim(x, torch.tensor([1], dtype=torch.int32), None)
+    yield "negative", raises(lambda: torch.take_along_dim(x, torch.tensor([-1]), None)), torch.take_along_dim(x, torch.tensor([[-1, 0, 1]]), 0)
+    yield "bytes", raises(lambda: torch.take_along_dim(x, torch.tensor([1], dtype=torch.uint8), None)), raises(
+        lambda: torch.take_along_dim(x, torch.tensor([[1]], dtype=torch.int32), 0))
+    yield "nothing", torch.take_along_dim(torch.zeros(3, 0), torch.zeros(1, 0, dtype=torch.int64), None)
+    yield "no dims", raises(lambda: torch.take_along_dim(torch.tensor(1.0), torch.tensor(0), -1))
+
+
+@case("operators_at_borders.written in place without a derivative")
+def _(torch):
+    x = torch.ones(3, requires_grad=True)
+    yield "floor_divide", raises(lambda: (x * 1).floor_divide_(x).sum().backward()), raises(lambda: torch.floor_divide(x, x).sum().backward())
+    yield "scatter", raises(lambda: torch.zeros(3).scatter_(0, torch.tensor([0, 1, 2]), x, reduce="add").sum().backward())
+    yield "heaviside", raises(lambda: (x * 1).heaviside_(x).sum().backward())

@@ -15,7 +15,23 @@ from .casts import convert
 from .conventions import straight
 from .norm import norm_of
 from .opened import is_int64
-from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, matching_entries, offence, offender, out_of_bounds, put_last, truth
+from .places import (
+    LONGS,
+    along,
+    along_dim,
+    at_least_1d,
+    char,
+    in_range,
+    long,
+    matching_entries,
+    offence,
+    offender,
+    out_of_bounds,
+    put_last,
+    truth,
+    where_elements_are,
+    where_entries_are,
+)
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 
 # Indexing with several tensors at once: the places of advanced indices among the dims are structure
@@ -194,7 +210,7 @@ def _added_tangent(out, primals, tangents, *, dim, alpha=1):
 
 
 @op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", node="IndexAddBackward0", lift=("alpha",), inplace=True, tangent=_added_tangent,
-    saves={"source": ("index", "source")}, **in_range(along_dim, _added_outside), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1, 1), real(3, 2), alpha=2.5)], kinks=SMOOTH,
+    saves={"source": ("index", "source")}, **in_range(where_elements_are, _added_outside), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1, 1), real(3, 2), alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(3), real(1)), IndexError, "index out of range in self"),
             fails(call(real(3, 2), 0, long(3), real(1, 2)), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3"),
             fails(call(real(3), 0, long(0), real(2)), RuntimeError, "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0")])
@@ -202,6 +218,8 @@ def index_add(self, index, source, *, dim, alpha=1):
     """alpha * source added to the entries of a dim that `index` names."""
     d = wrap_dim(dim, self.ndim)
     _added_source(self, index, source, d)
+    if self.size == 0:
+        return self
     x, added = at_least_1d(self), at_least_1d(source)
     places = x.at[along(x.ndim, d, _vector(index))]
     if self.dtype == bool:
@@ -235,7 +253,7 @@ def _copied_source(self, index, source, d):
 
 
 @op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", node="IndexCopyBackward0", inplace=True,
-    saves={"self": ("index",), "source": ("index", "source")}, **in_range(along_dim, out_of_bounds(IndexError, "index_copy_(): ")), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1), real(3, 1))],
+    saves={"self": ("index",), "source": ("index", "source")}, **in_range(where_entries_are, out_of_bounds(IndexError, "index_copy_(): ")), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1), real(3, 1))],
     kinks=[call(real(3, 2), 0, long(1, 1), real(2, 2))],
     errors=[fails(call(real(3), 0, long(3), real(1)), IndexError, "index_copy_(): index 3 is out of bounds for dimension 0 with size 3"),
             fails(call(real(3), 0, long(0), real(2)), IndexError, "index_copy_(): Number of indices (1) should be equal to source.size(dim) (2)")])
@@ -243,12 +261,14 @@ def index_copy(self, index, source, *, dim):
     """source written to the entries of a dim that `index` names."""
     d = wrap_dim(dim, self.ndim)
     _copied_source(self, index, source, d)
+    if self.size == 0 and (not index.size or self.shape[d]):
+        return self
     x = at_least_1d(self)
     return put_last(x, at_least_1d(source), (_vector(index),), along(x.ndim, d, None)).reshape(self.shape)
 
 
 def _both_ways(shape, *, dim, **_):
-    n = along_dim(shape, dim=dim)[0]
+    n = where_entries_are(shape, dim=dim)[0]
     return n, -n
 
 
@@ -326,6 +346,8 @@ def put(self, index, source, *, accumulate=False):
     if index.size != source.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got source.numel() = "
                          f"{source.size}, index.numel() = {index.size}")
+    if self.size == 0 and index.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
     flat, src = self.reshape(-1), source.reshape(-1)
     out = _accumulated(flat, where, src) if accumulate else put_last(flat, src, (where,), (None,))
     return out.reshape(self.shape)
