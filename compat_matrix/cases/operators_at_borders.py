@@ -256,3 +256,17 @@ def _(torch):
     yield "floor_divide", raises(lambda: (x * 1).floor_divide_(x).sum().backward()), raises(lambda: torch.floor_divide(x, x).sum().backward())
     yield "scatter", raises(lambda: torch.zeros(3).scatter_(0, torch.tensor([0, 1, 2]), x, reduce="add").sum().backward())
     yield "heaviside", raises(lambda: (x * 1).heaviside_(x).sum().backward())
+
+
+@case("operators_at_borders.convolutions of nothing")
+def _(torch):
+    f = torch.nn.functional
+    for dtype in (torch.float16, torch.float64, torch.complex64):
+        for n in (1, 2, 3):
+            x, w = torch.zeros((1, 2, 0) + (5,) * (n - 1), dtype=dtype), torch.ones((2, 3) + (3,) * n, dtype=dtype)
+            yield f"transposed, {n}, {dtype}", raises(lambda x=x, w=w, n=n: getattr(f, f"conv_transpose{n}d")(x, w))
+        yield f"no channels, {dtype}", f.conv2d(torch.zeros(1, 0, 4, 5, dtype=dtype), torch.ones(3, 0, 1, 1, dtype=dtype), torch.ones(3, dtype=dtype))
+    yield "no rows", raises(lambda: f.conv2d(torch.zeros(1, 2, 0, 5), torch.ones(3, 2, 1, 1))), raises(
+        lambda: f.conv2d(torch.zeros(1, 2, 0, 5), torch.ones(3, 2, 1, 1), padding=(1, 0)))
+    x, w, b = (torch.ones(s, requires_grad=True) for s in ((1, 0, 4, 5), (3, 0, 1, 1), (3,)))
+    yield "gradients", torch.autograd.grad(f.conv2d(x, w, b).sum(), (x, w, b), allow_unused=True)

@@ -183,9 +183,14 @@ def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, 
     _check_types(input, weight, bias)
     if transposed:
         _check_output_padding(output_padding, stride, dilation)
+    if 0 in input.shape[2:] and 0 not in input.shape[:2]:
+        shown = [*input.shape[:2], *[1] * (n == 1), *input.shape[2:]]  # torch knows one dimension as two
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}")
     if input.shape[0]:
         _check_kernel(input, weight, stride, padding, dilation, transposed, kinds)
     out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)
+    if not input.shape[1]:
+        return out[:, :0]  # torch 2.13: of no channels there are none
     return out if bias is None else out + bias.reshape((1, -1) + (1,) * n)
 
 
