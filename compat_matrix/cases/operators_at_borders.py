@@ -270,3 +270,24 @@ def _(torch):
         lambda: f.conv2d(torch.zeros(1, 2, 0, 5), torch.ones(3, 2, 1, 1), padding=(1, 0)))
     x, w, b = (torch.ones(s, requires_grad=True) for s in ((1, 0, 4, 5), (3, 0, 1, 1), (3,)))
     yield "gradients", torch.autograd.grad(f.conv2d(x, w, b).sum(), (x, w, b), allow_unused=True)
+
+
+@case("operators_at_borders.batches that do not fit")
+def _(torch):
+    linalg, one = torch.linalg, torch.ones
+    a, b = torch.eye(2).expand(2, 2, 2).contiguous(), one(3, 2, 2)
+    yield "triangular", raises(lambda: linalg.solve_triangular(a, b, upper=True)), raises(lambda: linalg.solve_triangular(a, b, upper=True, left=False))
+    yield "older", raises(lambda: torch.triangular_solve(b, a)), raises(lambda: torch.cholesky_solve(b, a))
+    yield "factors", raises(lambda: linalg.lu_solve(*linalg.lu_factor(a), b)), raises(lambda: linalg.lu_solve(*linalg.lu_factor(a), b, left=False))
+    yield "symmetric", raises(lambda: linalg.ldl_solve(*linalg.ldl_factor(a), b))
+    for shapes in (((2, 3, 2), (2, 2), (3, 3, 2)), ((3, 2), (2,), (2, 3, 2)), ((2, 3, 2), (3, 2), (2, 3, 2))):
+        yield f"reflections, {shapes}", raises(lambda s=shapes: torch.ormqr(*map(one, s)))
+    yield "no right-hand sides", linalg.lstsq(one(1, 3), one(1, 0)).rank, linalg.lstsq(a, one(2, 2, 0)).rank
+
+
+@case("operators_at_borders.bools that scale an outer product")
+def _(torch):
+    for dtype in (torch.float32, torch.int64, torch.bool):
+        x, v, w = (torch.ones(s, dtype=dtype) for s in ((2, 3), (2,), (3,)))
+        for beta, alpha in ((True, 0.5), (1, True), (True, True), (1.5, 1), (2, 1)):
+            yield f"{dtype}, {beta}, {alpha}", attempt(lambda b=beta, a=alpha, x=x, v=v, w=w: torch.addr(x, v, w, beta=b, alpha=a))

@@ -338,7 +338,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     _check_lu_solve(LU, pivots, B, left)
     check_float("torch.linalg.lu_solve", LU)
     check_kernel("linalg.lu_solve_cpu", LU)
-    batch = shapes.broadcast(tuple(LU.shape[:-2]), tuple(B.shape[:-2]))
+    batch = shapes.broadcast(tuple(B.shape[:-2]), tuple(LU.shape[:-2]))
     permutation = jnp.broadcast_to(_permutation(pivots, LU.shape[-1]), (*batch, LU.shape[-1]))
     factors, b = with_batch(LU, batch), with_batch(B, batch)
     if left:

@@ -179,6 +179,12 @@ def ormqr(self, input2, input3, *, left=True, transpose=False):
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     if input2.shape[-1] != min(input3.shape[side], self.shape[-1]):
         raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
+    if input3.ndim != self.ndim:
+        raise RuntimeError("torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim equal to "
+                           f"{input3.ndim} and input.ndim is equal to {self.ndim}")
+    for batch, word in ((input2.shape[:-1], "tau"), (input3.shape[:-2], "other")):
+        if batch != self.shape[:-2]:
+            raise RuntimeError(f"torch.ormqr: Expected batch dimensions of {word} to be equal to input.shape[:-2], but got {list(batch)}")
     check_kernel("ormqr_cpu", self)
     if left:
         return _reflected(self, input2, input3, transpose, transpose)
@@ -282,7 +288,7 @@ def _linalg_lstsq(self, b, rcond=None, *, driver=None):
         values = lapack.svd(stop(a), full_matrices=False, compute_uv=False)
     cut = jnp.finfo(a.dtype).eps * max(m, n) if given is None else given
     largest = values[..., :1]
-    rank = jnp.sum(values > cut * largest, axis=-1, dtype=jnp.int64)
+    rank = jnp.sum(values > cut * largest, axis=-1, dtype=jnp.int64) if rhs.size else jnp.zeros(batch, jnp.int64)
     return (solution[..., 0] if vector else solution), residuals, rank, values
 
 

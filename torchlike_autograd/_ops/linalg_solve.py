@@ -228,7 +228,7 @@ def linalg_solve_triangular(self, B, *, upper, left=True, unitriangular=False):
 
 
 def _solve_triangle(a, b, upper, left, transpose, unit):
-    batch = shapes.broadcast(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
+    batch = shapes.broadcast(tuple(b.shape[:-2]), tuple(a.shape[:-2]))
     return triangular(with_batch(a, batch), with_batch(b, batch), lower=not upper, left=left, transpose=transpose, unit=unit)
 
 
@@ -251,7 +251,7 @@ def triangular_solve(self, A, *, upper=True, transpose=False, unitriangular=Fals
             raise RuntimeError(f"torch.triangular_solve: Expected {label} to have at least 2 dimensions, but it has {x.ndim} dimensions instead")
     check_pair("triangular_solve", self, A)
     check_kernel("triangular_solve_cpu", self)
-    batch = shapes.broadcast(tuple(A.shape[:-2]), tuple(self.shape[:-2]))
+    batch = shapes.broadcast(tuple(self.shape[:-2]), tuple(A.shape[:-2]))
     return _solve_triangle(A, self, upper, True, transpose, unitriangular), with_batch(A, batch)
 
 

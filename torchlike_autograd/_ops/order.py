@@ -188,12 +188,12 @@ def aminmax(self, *, dim=None, keepdim=False):
 
 def _place(name, x, dim, keepdim, greatest):
     """argmax and argmin: the first of equals, the first NaN."""
+    if x.dtype == bool or jnp.iscomplexobj(x):
+        raise RuntimeError(f"{name}(): does not support {'bool' if x.dtype == bool else 'complex'} input")
     if dim is None and x.size == 0:
         raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     if dim is not None:
         _check_rows(f"{name}()", x, dim)
-    if x.dtype == bool or jnp.iscomplexobj(x):
-        raise RuntimeError(f"{name}(): does not support {'bool' if x.dtype == bool else 'complex'} input")
     if dim is not None:
         return _by_row(partial(first_extreme, greatest=greatest), x, dim, keepdim)[1]
     out = first_extreme(x.reshape(-1), 0, greatest)
