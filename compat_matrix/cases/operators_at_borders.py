@@ -291,3 +291,20 @@ def _(torch):
         x, v, w = (torch.ones(s, dtype=dtype) for s in ((2, 3), (2,), (3,)))
         for beta, alpha in ((True, 0.5), (1, True), (True, True), (1.5, 1), (2, 1)):
             yield f"{dtype}, {beta}, {alpha}", attempt(lambda b=beta, a=alpha, x=x, v=v, w=w: torch.addr(x, v, w, beta=b, alpha=a))
+
+
+@case("operators_at_borders.products mapped under gradients")
+def _(torch):
+    f = torch.func
+    for x in (torch.tensor([[1.0, 2.0, 3.0], [2.0, 0.0, 1.0], [0.0, 0.0, 2.0]]), torch.tensor([[1.0, 2.0, 3.0], [2.0, 5.0, 1.0]])):
+        zeros = "zeros" if x.shape[0] == 3 else "none"
+        for name, g in (("prod", lambda x: torch.prod(x) ** 2), ("prod of a dim", lambda x: torch.prod(x, 0).sin()), ("cumprod", lambda x: torch.cumprod(x, 0).sin().sum())):
+            yield f"{name}, {zeros}", f.vmap(f.grad(g))(x), f.vmap(f.jacfwd(g))(x), f.vmap(f.hessian(g))(x)
+            yield f"{name}, {zeros}, twice", f.vmap(f.vmap(f.grad(g)))(torch.stack([x, x + 1]))
+
+
+@case("operators_at_borders.determinants of no matrices mapped")
+def _(torch):
+    f, x = torch.func, torch.ones(2, 0, 2, 2)
+    yield "det", f.vmap(f.grad(lambda x: (torch.linalg.det(x) ** 2).sum()))(x), f.vmap(torch.linalg.det)(x)
+    yield "slogdet", f.vmap(f.grad(lambda x: torch.linalg.slogdet(x)[1].sum()))(x), tuple(f.vmap(torch.linalg.slogdet)(x))
