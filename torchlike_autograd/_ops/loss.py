@@ -139,11 +139,15 @@ def _bce(x, y):
 
 def _outside_unit(self, target, weight, *, reduction):
     """1 where an element of the input is no probability before one of the target is none, 2 where one of the target."""
-    bad = [jnp.logical_not((x >= 0) & (x <= 1)).reshape(-1) for x in (self, target)]
     if self.size == 0:
         return 0
-    first = [jnp.where(jnp.any(b), jnp.argmax(b), self.size) for b in bad]
-    return jnp.where(jnp.minimum(*first) == self.size, 0, jnp.where(first[0] <= first[1], 1, 2))
+    bad = [jnp.logical_not((x >= 0) & (x <= 1)).reshape(-1) for x in (self, target)]
+
+    def which(a, b):
+        first = [jnp.where(jnp.any(x), jnp.argmax(x), self.size) for x in (a, b)]
+        return jnp.where(first[0] <= first[1], 1, 2)
+
+    return jax.lax.cond(jnp.any(bad[0] | bad[1]), which, lambda a, b: jnp.where(a[0], 0, 0), *bad)
 
 
 @op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", tangent=BODY, names=(),
