@@ -32,6 +32,8 @@ def _written(name):
 hardsigmoid_, hardswish_, mish_, relu6_, silu_ = map(_written, ("hardsigmoid", "hardswish", "mish", "relu6", "silu"))
 
 _OPERATORS = frozenset((
+    "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa", "_upsample_lanczos2d_aa", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d",
+    "_upsample_nearest_exact3d",
     "adaptive_max_pool2d", "adaptive_max_pool3d", "binary_cross_entropy", "col2im", "elu", "fractional_max_pool2d", "fractional_max_pool3d", "glu",
     "hardsigmoid", "hardswish", "hardtanh", "huber_loss", "im2col", "leaky_relu", "log_sigmoid", "max_pool2d_with_indices", "max_pool3d_with_indices",
     "max_unpool2d", "max_unpool3d", "mish", "mse_loss", "multi_margin_loss", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d",

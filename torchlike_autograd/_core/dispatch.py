@@ -279,9 +279,9 @@ def into(name, spec, flat, out):
 
     outs = outs_of(name, spec.op, out)
     if thread.state.grad and spec.op.derivative not in _WITHOUT and any(isinstance(x, Tensor) and x.requires_grad for x in (*outs, *flat)):
-        raise errors.out_requires_grad(name)
+        raise errors.out_requires_grad(_own_name(name, spec.op))
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
-        raise NotImplementedError(f"Trying to use forward AD with {name}_out that does not support it because it is an out= function")
+        raise NotImplementedError(f"Trying to use forward AD with {_own_name(name, spec.op)}_out that does not support it because it is an out= function")
     if levels.mapped_among((*outs, *flat)):
         raise errors.mapped_without_rule(f"{name}.out", "; the fallback path doesn't work on out= or view ops.")
     check_out(spec.op, outs, flat)
@@ -292,6 +292,14 @@ def into(name, spec, flat, out):
     for o, v in zip(outs, results):
         write_result(o, v)
     return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op, "_out")(outs)
+
+
+def _own_name(name, op):
+    """The operator's own name, under which errors speak of one that was called by an alias."""
+    return name if op.name[:1] == "_" and op.name not in _PRIVATE else op.name
+
+
+_PRIVATE = {"_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"}
 
 
 def _check_out(spec, have, got, flat, index):

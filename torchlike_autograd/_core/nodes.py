@@ -256,7 +256,8 @@ def edge_indices(step):
     if step.kind == "function":
         return range(len(step.ins) - len(step.out_avals))
     form = step.form
-    hidden = {*getattr(form.op, "nondiff", ()), *getattr(form.op, "lift", ())}
+    never = getattr(form.op, "nondiff", ())
+    hidden = {*(() if callable(never) else never), *getattr(form.op, "lift", ())}
     if form.node == "torch::autograd::NotImplemented":  # made for the tensors that it was given
         hidden |= {owner for owner, a in zip(form.owners, form.avals) if a.device == "number"}
     edges = [i for i, owner in enumerate(form.owners) if owner not in hidden and not (owner[0] == "n" and owner[1:].isdigit())

@@ -16,6 +16,8 @@ import numpy as np
 from jax.core import Tracer
 
 from .._ops.casts import jitted
+from .._ops.no_gradient import unimplemented
+from .._ops.registry import UNIMPLEMENTED
 from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 
@@ -27,6 +29,8 @@ class Visit:
 
     def __init__(self, step, wanted, given):
         self.step, self.wanted, self.given = step, wanted, given
+        if step.mode == INPLACE and step.form.op.derivative == UNIMPLEMENTED:
+            raise unimplemented(step.form.op, True)
         self.pull = step.form.pullback(wanted, given)
 
 

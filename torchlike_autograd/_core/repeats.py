@@ -33,8 +33,6 @@ def _say(name):
 
 def _takes(spec, flat):
     name = spec.op.name
-    if name == "_index_put":
-        return not spec.statics["accumulate"] and flat[-1].numel() == 1
     return name in _TAKEN
 
 
@@ -60,9 +58,12 @@ def inplace_repeated(spec, flat, target, check_result):
     for name in (spec.op.name, "masked_fill") if spec.op.name == "_mask_put" else (spec.op.name,):
         if name in _DEPRECATED:
             _say(name)
-    new = record_op(spec, values, NOGRAD)[0]
     dims, once = repeated_dims(target), target
-    new = record_op(spec_of(OPS["_written"], (("dims", dims),), ("T", "T")), (new, peek(target)), NOGRAD)[0]
+    if spec.op.name == "_index_put":
+        new = record_op(spec_of(OPS["_index_put_repeated"], (*spec.statics.items(), ("repeated", dims)), spec.pattern), values, NOGRAD)[0]
+    else:
+        new = record_op(spec, values, NOGRAD)[0]
+        new = record_op(spec_of(OPS["_written"], (("dims", dims),), ("T", "T")), (new, peek(target)), NOGRAD)[0]
     for d in dims:
         once = view(spec_of(OPS["_slice"], (("dim", d), ("length", 1), ("step", 1)), ("T", "i")), once, 0)
     write(once, new)

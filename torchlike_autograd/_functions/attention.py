@@ -220,6 +220,9 @@ def _check_ctc(log_probs, targets, inputs, lengths, blank):
             raise RuntimeError(f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {i} {where}")
     if any(i < 0 for i in lengths):
         raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {min(lengths)} {where}")
+    rows = sum(lengths) if targets.ndim == 1 else n
+    if targets.shape[0] != rows:
+        raise RuntimeError(f"Expected tensor to have size {rows} at dimension 0, but got size {targets.shape[0]} for argument #2 'targets' {where}")
     if targets.ndim == 2 and max(lengths, default=0) > targets.shape[1]:
         raise RuntimeError(f"Expected tensor to have size at least {max(lengths)} at dimension 1, but got size {targets.shape[1]} for argument #2 'targets' "
                            f"{where}")

@@ -7,6 +7,7 @@ import string
 from .._core.autocasting import also, lower
 from .._core.composite import composite, named
 from .._core.dispatch import run
+from .._core.shapes import wrap_dim
 from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
@@ -205,9 +206,22 @@ def _dims(a, b, dims):
     return tuple([left] if isinstance(left, int) else left), tuple([right] if isinstance(right, int) else right)
 
 
+def _refuse_repeated(a, b, left, right):
+    """torch's error for dims that are named twice, after those for sizes that do not fit."""
+    pairs = [(wrap_dim(i, a.ndim), wrap_dim(j, b.ndim)) for i, j in zip(left, right, strict=True)]
+    if any(1 not in (n, m) and n != m for n, m in ((a.shape[i], b.shape[j]) for i, j in pairs)):
+        return
+    for dims in zip(*pairs, strict=True):
+        for k, d in enumerate(dims):
+            if d in dims[:k]:
+                raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
+
+
 @composite("torch.tensordot")
 def tensordot(a, b, dims=2, out=None):
     """Sums of products over the last dims of a and the first of b, or over pairs of dims."""
     left, right = _dims(a, b, dims)
+    if len(left) == len(right):
+        _refuse_repeated(a, b, left, right)
     result = named("_tensordot")(a, b, left, right)
     return into("tensordot", out, result, a, b)

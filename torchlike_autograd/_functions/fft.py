@@ -281,7 +281,10 @@ def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, pin_me
 def _dims(x, dim):
     if dim is None:
         return tuple(range(x.ndim))
-    return tuple(wrap_dim(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim))
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if dims and not x.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return tuple(wrap_dim(d, x.ndim) for d in dims)
 
 
 @composite("torch.fft.fftshift")

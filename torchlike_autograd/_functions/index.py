@@ -145,10 +145,10 @@ _checked("masked_scatter", True, _settle_source)
 @published("take_along_dim(Tensor self, Tensor indices, int? dim=None)")
 def take_along_dim(input, indices, dim=None, *, out=None):
     """`gather` with broadcasting, or from the flattened tensor."""
-    if indices.dtype is not dtypes.int64:
+    if dim is not None and indices.dtype is not dtypes.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.char_name}")
     if dim is None:
-        return _gather(viewed(input.contiguous(), (-1,)), 0, viewed(indices.contiguous(), (-1,)), out=out)
+        return COMPOSITES["torch.gather"](viewed(input.contiguous(), (-1,)), 0, viewed(indices.contiguous(), (-1,)), out=out)
     if input.ndim != indices.ndim:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, "
                            f"but got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
@@ -156,6 +156,8 @@ def take_along_dim(input, indices, dim=None, *, out=None):
 
     d = wrap_dim(dim, input.ndim)
     a, b = input._v.aval.shape, indices._v.aval.shape
+    if not a:
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     one = lambda s, n: (*s[:d], n, *s[d + 1:])  # noqa: E731
     source = broadcast(one(a, a[d]), one(b, a[d]))
     places = broadcast(one(a, b[d]), b)
@@ -165,6 +167,8 @@ def take_along_dim(input, indices, dim=None, *, out=None):
 def _gather(t, dim, index, out=None):
     n = t.shape[dim] if t.ndim else 1
     a = known(index)
+    if n == 0:
+        return COMPOSITES["torch.gather"](t, dim, index, out=out)
     if a is None:
         index = index.remainder(n)
     elif a.size and n and (a.min() < 0 or a.max() >= n):

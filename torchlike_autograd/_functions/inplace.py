@@ -110,6 +110,8 @@ def select_scatter(input, src, dim, index):
 def _entry(input, dim, index):
     """(dim, index) counted from the start; torch's error for an index out of range."""
     shape = input._v.aval.shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d, i = wrap_dim(dim, len(shape), scalar_ok=False), operator.index(index)
     if not -shape[d] <= i < shape[d]:
         raise IndexError(f"select(): index {i} out of range for tensor of size {list(shape)} at dimension {d}")
@@ -133,6 +135,8 @@ def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
 def _range(input, dim, start, end, step):
     """(dim, first index, length) of a slice."""
     shape = input._v.aval.shape
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, len(shape), scalar_ok=False)
     if step <= 0:
         raise RuntimeError("slice step must be positive")

@@ -163,7 +163,7 @@ def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
         repeats = broadcasted(reshaped(repeats, (1,)), (size,))
     elif repeats.numel() != size:
         raise RuntimeError("repeats must have the same size as input along dim, but got "
-                           f"repeats.size(0) = {repeats.numel()} and input.size({d}) = {size}")
+                           f"repeats.size(0) = {repeats.numel()} and input.size({dim}) = {size}")
     return COMPOSITES["torch.index_select"](input, d, _repeated_numbers(repeats))
 
 

@@ -54,7 +54,7 @@ def reduce_by(loss, code):
     return loss if code == 0 else _mean(loss) if code == 1 else _sum(loss)
 
 
-def _fixed(function, **inputs):
+def fixed(function, **inputs):
     """Refuse inputs that cannot have a gradient."""
     if thread.state.grad:
         for name, x in inputs.items():
@@ -141,7 +141,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-target * input))."""
     code = code_of(reduction, size_average, reduce)
-    _fixed("soft_margin_loss", target=target)
+    fixed("soft_margin_loss", target=target)
     return named("soft_margin_loss")(input, target, code)
 
 
@@ -154,7 +154,7 @@ def _nll(input, target, weight, code, ignore_index):
         raise ValueError(f"Expected 1 or more dimensions (got {rank})")
     if rank != 1 and input.shape[0] != target.shape[0]:
         raise ValueError(f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({target.shape[0]}).")
-    _fixed("nll_loss_forward" if rank <= 2 else "nll_loss2d_forward", weight=weight)
+    fixed("nll_loss_forward" if rank <= 2 else "nll_loss2d_forward", weight=weight)
     if rank <= 2:
         _check_flat(input, target)
         return _of_classes("nll_loss_forward", input, target, weight, code, ignore_index)
@@ -278,7 +278,7 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
 def _smoothed(logp, target, weight, code, ignore_index, smoothing):
     if logp.ndim > 1 and logp.shape[0] != target.shape[0]:
         raise ValueError(f"Expected input batch_size ({logp.shape[0]}) to match target batch_size ({target.shape[0]}).")
-    _fixed("nll_loss_forward" if logp.ndim <= 2 else "nll_loss2d_forward", weight=weight)
+    fixed("nll_loss_forward" if logp.ndim <= 2 else "nll_loss2d_forward", weight=weight)
     return named("_smoothed_nll")(logp, target, weight, code, ignore_index, float(smoothing))
 
 
@@ -291,7 +291,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}) is deprecated. "
                          "Please ensure they have the same size.")
-    _fixed("binary_cross_entropy", weight=weight)
+    fixed("binary_cross_entropy", weight=weight)
     if weight is not None and weight.shape != target.shape:
         weight = named("expand")(weight, shapes.broadcast(tuple(target.shape), tuple(weight.shape)))
     return named("binary_cross_entropy")(input, target, weight, code)
@@ -305,7 +305,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
         raise ValueError(f"Target size ({shown(target)}) must be the same as input size ({shown(input)})")
     if target.dtype.category < FLOAT <= input.dtype.category:
         raise RuntimeError(f"result type {input.dtype.char_name} can't be cast to the desired output type {target.dtype.char_name}")
-    _fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     return named("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, code)
 
 
@@ -375,8 +375,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     elif var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = named("unsqueeze")(var, -1)
-        elif not (input.shape[:-1] == var.shape[:-1] and var.shape[-1] == 1) and not (input.ndim == var.ndim and all(
-                a == b or b == 1 for a, b in zip(input.shape, var.shape))):
+        elif input.ndim != var.ndim or not all(a == b or b == 1 for a, b in zip(input.shape, var.shape)):
             raise ValueError("var is of incorrect size")
     if reduction not in CODES:
         raise ValueError(f"{reduction} is not valid")

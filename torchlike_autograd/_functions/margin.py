@@ -8,7 +8,7 @@ from .._ops import loss as _loss_ops
 from .._tensor import Tensor
 from .arguments import no_tensor
 from .create import full_like, result_type
-from .loss import CODES, code_of, legacy_reduction, reduce_by, shown
+from .loss import CODES, code_of, fixed, legacy_reduction, reduce_by, shown
 
 _ops = _loss_ops
 _add, _sub, _mul, _neg, _div, _sum = (named(n) for n in ("add", "sub", "mul", "neg", "div", "sum"))
@@ -130,6 +130,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
+    fixed("multi_margin_loss", weight=weight)
     return named("multi_margin_loss")(input, target, p, margin, weight, code)
 
 

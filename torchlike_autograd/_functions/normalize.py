@@ -184,6 +184,10 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     """The input less the mean of its channel, divided by its deviation; in training these are the batch's, and the running ones are updated."""
     if training:
         _verify(tuple(input.shape))
+    if training and eps <= 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return torch_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 

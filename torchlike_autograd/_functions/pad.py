@@ -119,11 +119,11 @@ def _check_beside(input, t, dim):
                                f"input.size({d}) = {want}, but got tensor.size({d}) = {have}")
 
 
-def _widths(y, x, dim):
+def _widths(name, y, x, dim):
     """Differences of the places x, shaped like those of y."""
     if x.ndim == 1 and y.ndim > 1:
         if x.shape[0] != y.shape[dim]:
-            raise RuntimeError("There must be one `x` value for each sample point")
+            raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         return diff(x).reshape([-1 if k == dim else 1 for k in range(y.ndim)])
     return diff(x, dim=dim)
 
@@ -179,7 +179,7 @@ def _integral(y, x, dx, dim):
     n = y._v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
     if x is not None:
-        return _true_div_number(((left + right) * _widths(y, x, dim)).sum(dim), 2.0)
+        return _true_div_number(((left + right) * _widths("trapezoid", y, x, dim)).sum(dim), 2.0)
     return _mul_number(y.sum(dim) - _mul_number(y.select(dim, 0) + y.select(dim, -1), 0.5), float(dx))
 
 
@@ -194,7 +194,7 @@ def cumulative_trapezoid(*args, **kwargs):
     n = y._v.aval.shape[dim]
     left, right = y.narrow(dim, 0, max(n - 1, 0)), y.narrow(dim, min(n, 1), max(n - 1, 0))
     if x is not None:
-        return _true_div_number(((left + right) * _widths(y, x, dim)).cumsum(dim), 2.0)
+        return _true_div_number(((left + right) * _widths("cumulative_trapezoid", y, x, dim)).cumsum(dim), 2.0)
     return _mul_number(left + right, dx / 2).cumsum(dim)
 
 

@@ -57,6 +57,9 @@ def _check_one(x, kernel, stride, padding, dilation, ceil_mode, plain):
     if d <= 0:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {d}")
     count = _pool_ops._extent(x.shape[-1], k, s, p, d, ceil_mode)
+    if count <= 0 and not plain:  # torch asks the operator of planes for indices
+        given, left = (f"({x.shape[-2]}x1x{n})" for n in (x.shape[-1], count))
+        raise RuntimeError(f"Given input size: {given}. Calculated output size: {left}. Output size is too small")
     if count <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
 

@@ -150,14 +150,19 @@ def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=Fals
     return _unique_entries(input, wrap_dim(dim, input.ndim), True, True)
 
 
+def _check_entries(shape, d):
+    """torch's errors for the entries of a dim of which there is none, or none that holds anything."""
+    if not shape:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    if any(n == 0 for k, n in enumerate(shape) if k != d):
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+
+
 def _unique_entries(input, d, return_inverse, return_counts):
     a = _plain(input._numpy())
+    _check_entries(a.shape, d)
     if a.shape[d] == 0:
-        if any(n == 0 for k, n in enumerate(a.shape) if k != d):
-            raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
         first = inverse = counts = np.zeros(0, np.int64)
-    elif a.size == 0:
-        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     else:
         rows = np.moveaxis(a, d, 0).reshape(a.shape[d], -1)
         order = np.lexsort(rows.T[::-1])
@@ -179,7 +184,9 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     a = _plain(input._numpy())
     d = None if dim is None else wrap_dim(dim, input.ndim)
-    rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], -1)
+    if d is not None:
+        _check_entries(a.shape, d)
+    rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], a.size // max(a.shape[d], 1))
     new = np.concatenate([[True], (rows[1:] != rows[:-1]).any(1)]) if len(rows) else np.zeros(0, bool)
     group = np.cumsum(new) - 1
     inverse = group.reshape(a.shape) if d is None else group

@@ -144,7 +144,7 @@ def _hardsigmoid_slope(x):
     return jnp.where((x > -3) & (x < 3), float(np.float32(1 / 6)), 0).astype(x.dtype)  # torch 2.13: 1/6 in single precision also for double
 
 
-@_activation("hardswish(Tensor self) -> Tensor", node="HardswishBackward0", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
+@_activation("hardswish(Tensor self) -> Tensor", node="HardswishBackward0", zero_second=lambda *_, **__: True, public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
 def hardswish(self):
     """self * hardsigmoid(self)."""
     return _hardswish(only("hardswish_cpu", self, "f"))

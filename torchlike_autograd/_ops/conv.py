@@ -60,9 +60,9 @@ def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups
         given = f"Given {given}, weight" if transposed else "Given weight"
         raise RuntimeError(f"{given} of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
                            f"{list(bias.shape)} instead")
-    if transposed or not x.shape[0]:
+    if transposed:
         return
-    if 0 in weight.shape[2:]:
+    if 0 in weight.shape[2:] and x.shape[0]:
         raise RuntimeError("could not create a primitive descriptor for the convolution forward propagation primitive. Run workload with environment "
                            "variable ONEDNN_VERBOSE=all to get additional diagnostic information.")
     padded = [x.shape[2 + i] + 2 * padding[i] for i in range(n)]
@@ -183,9 +183,14 @@ def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, 
     _check_types(input, weight, bias)
     if transposed:
         _check_output_padding(output_padding, stride, dilation)
+    if 0 in input.shape[2:] and 0 not in input.shape[:2]:
+        shown = [*input.shape[:2], *[1] * (n == 1), *input.shape[2:]]  # torch knows one dimension as two
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}")
     if input.shape[0]:
         _check_kernel(input, weight, stride, padding, dilation, transposed, kinds)
     out = convolve(input, weight, stride, padding, dilation, transposed, output_padding, groups)
+    if not input.shape[1]:
+        return out[:, :0]  # torch 2.13: of no channels there are none
     return out if bias is None else out + bias.reshape((1, -1) + (1,) * n)
 
 

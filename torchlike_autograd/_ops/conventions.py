@@ -267,7 +267,7 @@ _DIRECT = {0: jnp.ones_like, 1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x 
 def fixed_power(x, exponent):
     """x to a power that is part of the program."""
     direct = _DIRECT.get(exponent)
-    return direct(x) if direct is not None else jnp.power(x, jnp.asarray(exponent, x.dtype))
+    return direct(x) if direct is not None else power(x, jnp.full_like(x, exponent) if jnp.iscomplexobj(x) else jnp.asarray(exponent, x.dtype))
 
 
 @fixed_power.defjvp

@@ -13,8 +13,25 @@ from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
 from .casts import convert
 from .conventions import straight
+from .norm import norm_of
 from .opened import is_int64
-from .places import LONGS, along, along_dim, at_least_1d, char, in_range, long, matching_entries, offence, offender, out_of_bounds, put_last, truth
+from .places import (
+    LONGS,
+    along,
+    along_dim,
+    at_least_1d,
+    char,
+    in_range,
+    long,
+    matching_entries,
+    offence,
+    offender,
+    out_of_bounds,
+    put_last,
+    truth,
+    where_elements_are,
+    where_entries_are,
+)
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 
 # Indexing with several tensors at once: the places of advanced indices among the dims are structure
@@ -86,6 +103,24 @@ def _index_put(self, indices, values, *, dims, accumulate):
         return self.at[full].max(values, mode="clip") if self.dtype == bool else self.at[full].add(values, mode="clip")
     wrapped = [_wrap(i, n) for i, n in zip(full, self.shape)]
     return put_last(self, values, [i for i in wrapped if not isinstance(i, slice)], [None if not isinstance(i, slice) else i for i in wrapped])
+
+
+@op("_index_put_repeated(Tensor self, Tensor[] indices, Tensor values, int[] dims, bool accumulate, int[] repeated) -> Tensor", node=None, names=(),
+    derivative=NONE, out=False, **_SEVERAL, samples=[call(real(3, 4, grad=False), (long(0, 2),), real(2, 4, grad=False), (0,), False, (1,))], kinks=SMOOTH)
+def _index_put_repeated(self, indices, values, *, dims, accumulate, repeated):
+    """`_index_put` to a tensor whose elements are one along the dims `repeated`, which become 1: what is written last remains, all that is added counts."""
+    how = {"dims": dims, "accumulate": accumulate}
+    once = functools.reduce(lambda x, d: jax.lax.slice_in_dim(x, 0, 1, axis=d), repeated, self)
+    if accumulate:
+        added = _index_put(jnp.zeros_like(self), indices, values, **how)
+        return once | jnp.any(added, repeated, keepdims=True) if self.dtype == bool else once + jnp.sum(added, repeated, keepdims=True, dtype=self.dtype)
+    new = _index_put(self, indices, values, **how)
+    shape = indexed_shape(self.shape, [i.shape for i in indices], dims)
+    turn = _index_put(jnp.full(self.shape, -1, jnp.int64), indices, jnp.arange(math.prod(shape)).reshape(shape), **how)
+    for d in repeated:
+        last = jnp.argmax(turn, d, keepdims=True)
+        new, turn = (jnp.take_along_axis(x, last, d) for x in (new, turn))
+    return jnp.where(turn >= 0, new, once)
 
 
 def _wrap(index, size):
@@ -168,8 +203,14 @@ def _added_outside(value, shape, size, **keywords):
     return out_of_bounds(RuntimeError)(value, shape, size, **keywords) if len(shape) > 1 else IndexError("index out of range in self")
 
 
-@op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", node="IndexAddBackward0", lift=("alpha",), inplace=True,
-    saves={"source": ("index", "source")}, **in_range(along_dim, _added_outside), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1, 1), real(3, 2), alpha=2.5)], kinks=SMOOTH,
+def _added_tangent(out, primals, tangents, *, dim, alpha=1):
+    """In forward mode a complex alpha counts as it does in the sum; in the gradient torch does not conjugate it."""
+    t, u = (jnp.zeros_like(x) if v is None else v for x, v in zip((primals[0], primals[2]), (tangents[0], tangents[2])))
+    return index_add(t, primals[1], u, dim=dim, alpha=alpha)
+
+
+@op("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", node="IndexAddBackward0", lift=("alpha",), inplace=True, tangent=_added_tangent,
+    saves={"source": ("index", "source")}, **in_range(where_elements_are, _added_outside), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1, 1), real(3, 2), alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(3), real(1)), IndexError, "index out of range in self"),
             fails(call(real(3, 2), 0, long(3), real(1, 2)), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3"),
             fails(call(real(3), 0, long(0), real(2)), RuntimeError, "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0")])
@@ -177,6 +218,8 @@ def index_add(self, index, source, *, dim, alpha=1):
     """alpha * source added to the entries of a dim that `index` names."""
     d = wrap_dim(dim, self.ndim)
     _added_source(self, index, source, d)
+    if self.size == 0:
+        return self
     x, added = at_least_1d(self), at_least_1d(source)
     places = x.at[along(x.ndim, d, _vector(index))]
     if self.dtype == bool:
@@ -210,7 +253,7 @@ def _copied_source(self, index, source, d):
 
 
 @op("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", node="IndexCopyBackward0", inplace=True,
-    saves={"self": ("index",), "source": ("index", "source")}, **in_range(along_dim, out_of_bounds(IndexError, "index_copy_(): ")), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1), real(3, 1))],
+    saves={"self": ("index",), "source": ("index", "source")}, **in_range(where_entries_are, out_of_bounds(IndexError, "index_copy_(): ")), samples=[call(real(3, 4), 0, long(0, 2), real(2, 4)), call(real(3, 4), 1, long(1), real(3, 1))],
     kinks=[call(real(3, 2), 0, long(1, 1), real(2, 2))],
     errors=[fails(call(real(3), 0, long(3), real(1)), IndexError, "index_copy_(): index 3 is out of bounds for dimension 0 with size 3"),
             fails(call(real(3), 0, long(0), real(2)), IndexError, "index_copy_(): Number of indices (1) should be equal to source.size(dim) (2)")])
@@ -218,12 +261,14 @@ def index_copy(self, index, source, *, dim):
     """source written to the entries of a dim that `index` names."""
     d = wrap_dim(dim, self.ndim)
     _copied_source(self, index, source, d)
+    if self.size == 0 and (not index.size or self.shape[d]):
+        return self
     x = at_least_1d(self)
     return put_last(x, at_least_1d(source), (_vector(index),), along(x.ndim, d, None)).reshape(self.shape)
 
 
 def _both_ways(shape, *, dim, **_):
-    n = along_dim(shape, dim=dim)[0]
+    n = where_entries_are(shape, dim=dim)[0]
     return n, -n
 
 
@@ -301,6 +346,8 @@ def put(self, index, source, *, accumulate=False):
     if index.size != source.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got source.numel() = "
                          f"{source.size}, index.numel() = {index.size}")
+    if self.size == 0 and index.size:
+        raise IndexError("put_(): Tried to put elements into an empty tensor")
     flat, src = self.reshape(-1), source.reshape(-1)
     out = _accumulated(flat, where, src) if accumulate else put_last(flat, src, (where,), (None,))
     return out.reshape(self.shape)
@@ -371,6 +418,6 @@ def _masked_rows(t, indices, padding_idx):
     samples=[call(real(4, 3), long(0, 2), max_norm=1.0, norm_type=2.0)], kinks=SMOOTH)
 def _renormed(self, indices, *, max_norm, norm_type):
     """The rows that `indices` name scaled down to max_norm where their norm is greater."""
-    size = jnp.sum(jnp.abs(self) ** norm_type, -1, keepdims=True) ** (1 / norm_type)
+    size = norm_of(self, norm_type, (1,), True)
     named = jnp.zeros((self.shape[0], 1), bool).at[indices.reshape(-1)].set(True)
     return jnp.where(named & (size > max_norm), self * (max_norm / (size + 1e-7)), self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from .._core.dtypes import from_numpy_dtype, promote_types
+from .._core.dtypes import from_numpy_dtype, promote_types, result_type
 from .._core.shapes import broadcast, wrap_dim, wrap_dims
 from . import held
 from .casts import convert
@@ -17,6 +17,13 @@ def _aligned(tensors):
     common = from_numpy_dtype(tensors[0].dtype)
     for x in tensors[1:]:
         common = promote_types(common, from_numpy_dtype(x.dtype))
+    return [x.astype(common.np) for x in tensors]
+
+
+def _in_result_type(tensors):
+    """The tensors in the dtype of their sum, in which those without dims count for their category only."""
+    ranked = [[from_numpy_dtype(x.dtype) for x in tensors if bool(x.ndim) is some] for some in (True, False)]
+    common = result_type(*ranked, (), None)
     return [x.astype(common.np) for x in tensors]
 
 
@@ -76,7 +83,7 @@ def block_diag(tensors):
     for i, x in enumerate(tensors):
         if x.ndim > 2:
             raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {x.ndim} dimensions")
-    tensors = [x.reshape((1, -1)) if x.ndim < 2 else x for x in _aligned(tensors)]
+    tensors = [x.reshape((1, -1)) if x.ndim < 2 else x for x in _in_result_type(tensors)]
     rows, cols = sum(x.shape[0] for x in tensors), sum(x.shape[1] for x in tensors)
     out, r, c = [], 0, 0
     for x in tensors:

@@ -234,7 +234,7 @@ _TALL = [call(real(3, 3)), call(real(3, 2)), call(real(2, 3)), call(real(2, 2, 2
 def _check_lu(name, A, pivot):
     if A.ndim < 2:
         raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.shape)} instead")
-    if not pivot:
+    if not pivot and A.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     check_kernel("lu_cpu", A, nothing=True)
 
@@ -276,7 +276,8 @@ def linalg_lu(A, *, pivot=True):
     """P, L and U with P L U = A."""
     _check_lu("linalg.lu", A, pivot)
     factors, _, permutation = lu(A)
-    return _permutation_matrix(permutation, A.dtype), *_unpacked(factors)
+    exchanged = _permutation_matrix(permutation, A.dtype) if pivot else jnp.zeros((0,), A.dtype)
+    return exchanged, *_unpacked(factors)
 
 
 def _permutation(pivots, rows):
@@ -337,7 +338,7 @@ def linalg_lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     _check_lu_solve(LU, pivots, B, left)
     check_float("torch.linalg.lu_solve", LU)
     check_kernel("linalg.lu_solve_cpu", LU)
-    batch = shapes.broadcast(tuple(LU.shape[:-2]), tuple(B.shape[:-2]))
+    batch = shapes.broadcast(tuple(B.shape[:-2]), tuple(LU.shape[:-2]))
     permutation = jnp.broadcast_to(_permutation(pivots, LU.shape[-1]), (*batch, LU.shape[-1]))
     factors, b = with_batch(LU, batch), with_batch(B, batch)
     if left:

@@ -7,6 +7,7 @@ import math
 import jax
 import jax.numpy as jnp
 
+from .._core import shapes
 from .linalg_base import check_float, check_kernel, check_square, with_batch
 from .linalg_solve import check_pair
 from .registry import SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
@@ -173,7 +174,7 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False):
     if pivots.shape != LD.shape[:-1]:
         raise RuntimeError(f"torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(pivots.shape)} instead")
     check_kernel("ldl_solve_kernel_cpu", LD)
-    batch = jnp.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    batch = shapes.broadcast(tuple(B.shape[:-2]), tuple(LD.shape[:-2]))
     b = with_batch(B, batch)
     if b.size == 0:
         return b

@@ -149,7 +149,7 @@ def _reflected(vectors, tau, x, conjugated=False, forward=False):
 
 
 @op("linalg_householder_product(Tensor input, Tensor tau) -> Tensor", node="LinalgHouseholderProductBackward0", names=("torch.linalg.householder_product",),
-    saves={"input": ("input", "tau", "result"), "tau": ("input", "tau", "result")},
+    silent=lambda *types, **_: any(0 in a.shape for a in types), saves={"input": ("input", "tau", "result"), "tau": ("input", "tau", "result")},
     samples=[call(real(3, 2), real(2)), call(real(3, 3), real(2)), call(real(2, 3, 2), real(2, 2)), call(real(3, 2, dtype="complex128"), real(
         2, dtype="complex128"))], kinks=SMOOTH,
     errors=[fails(call(real(2, 3), real(2)), RuntimeError,
@@ -179,6 +179,12 @@ def ormqr(self, input2, input3, *, left=True, transpose=False):
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     if input2.shape[-1] != min(input3.shape[side], self.shape[-1]):
         raise RuntimeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
+    if input3.ndim != self.ndim:
+        raise RuntimeError("torch.ormqr: Expected other to have the same number of dimensions as input, but got other.ndim equal to "
+                           f"{input3.ndim} and input.ndim is equal to {self.ndim}")
+    for batch, word in ((input2.shape[:-1], "tau"), (input3.shape[:-2], "other")):
+        if batch != self.shape[:-2]:
+            raise RuntimeError(f"torch.ormqr: Expected batch dimensions of {word} to be equal to input.shape[:-2], but got {list(batch)}")
     check_kernel("ormqr_cpu", self)
     if left:
         return _reflected(self, input2, input3, transpose, transpose)
@@ -224,7 +230,7 @@ def linalg_matrix_exp(self):
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
-def _check_lstsq(a, b, driver):
+def _check_lstsq(a, b, driver, rcond):
     if a.ndim < 2:
         raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
     if b.ndim < 1:
@@ -240,6 +246,8 @@ def _check_lstsq(a, b, driver):
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector or away else -2})")
     if driver not in (None, *_DRIVERS):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    if rcond is not None:
+        check_kernel("linalg_lstsq_cpu", a)
     if type_of(a).category < FLOAT or a.dtype.itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
     return away == 1
@@ -266,7 +274,7 @@ def _rank_error(code, shape, *_, driver):
     saves={"self": ("self", "b", "result0"), "b": ("self", "b", "result0")}, zero_second=True, samples=[call(real(3, 2), real(3, 1))], kinks=SMOOTH)
 def _linalg_lstsq(self, b, rcond=None, *, driver=None):
     """The solutions of least length, sums of squared residuals of full-rank systems, ranks and singular values; the caller says which of them torch has."""
-    vector = _check_lstsq(self, b, driver)
+    vector = _check_lstsq(self, b, driver, rcond)
     rhs = b[..., None] if vector else b
     batch = shapes.broadcast(tuple(self.shape[:-2]), tuple(rhs.shape[:-2]))
     a, rhs = with_batch(self, batch), with_batch(rhs, batch)
@@ -280,7 +288,7 @@ def _linalg_lstsq(self, b, rcond=None, *, driver=None):
         values = lapack.svd(stop(a), full_matrices=False, compute_uv=False)
     cut = jnp.finfo(a.dtype).eps * max(m, n) if given is None else given
     largest = values[..., :1]
-    rank = jnp.sum(values > cut * largest, axis=-1, dtype=jnp.int64)
+    rank = jnp.sum(values > cut * largest, axis=-1, dtype=jnp.int64) if rhs.size else jnp.zeros(batch, jnp.int64)
     return (solution[..., 0] if vector else solution), residuals, rank, values
 
 

@@ -53,6 +53,11 @@ def _lu_for_det(a):
 
 # det
 
+def _of_no_matrices(a):
+    """A number for each matrix where there is none; a sum, because JAX maps no product of nothing under a gradient."""
+    return total(a * a, (a.ndim - 2, a.ndim - 1))
+
+
 def _cofactors(a):
     """The derivative of the determinant in every element, exact where the matrix is singular."""
     n = a.shape[-1]
@@ -69,6 +74,8 @@ def _cofactors(a):
 
 @partials(lambda t, out, a: total(_cofactors(a) * t, (a.ndim - 2, a.ndim - 1)))
 def _determinant(a):
+    if 0 in a.shape[:-2]:
+        return _of_no_matrices(a)
     factors, pivots, _ = _lu_for_det(a)
     return jnp.prod(diagonal(factors), axis=-1) * _parity(pivots).astype(a.dtype)
 
@@ -94,6 +101,8 @@ def _linalg_det(A):
 
 @jax.custom_jvp
 def _sign_and_log(a):
+    if 0 in a.shape[:-2]:
+        return _of_no_matrices(a), jnp.real(_of_no_matrices(a))
     factors, pivots, _ = _lu_for_det(a)
     d = diagonal(factors)
     size = jnp.abs(d)
@@ -228,7 +237,7 @@ def linalg_solve_triangular(self, B, *, upper, left=True, unitriangular=False):
 
 
 def _solve_triangle(a, b, upper, left, transpose, unit):
-    batch = shapes.broadcast(tuple(a.shape[:-2]), tuple(b.shape[:-2]))
+    batch = shapes.broadcast(tuple(b.shape[:-2]), tuple(a.shape[:-2]))
     return triangular(with_batch(a, batch), with_batch(b, batch), lower=not upper, left=left, transpose=transpose, unit=unit)
 
 
@@ -251,7 +260,7 @@ def triangular_solve(self, A, *, upper=True, transpose=False, unitriangular=Fals
             raise RuntimeError(f"torch.triangular_solve: Expected {label} to have at least 2 dimensions, but it has {x.ndim} dimensions instead")
     check_pair("triangular_solve", self, A)
     check_kernel("triangular_solve_cpu", self)
-    batch = shapes.broadcast(tuple(A.shape[:-2]), tuple(self.shape[:-2]))
+    batch = shapes.broadcast(tuple(self.shape[:-2]), tuple(A.shape[:-2]))
     return _solve_triangle(A, self, upper, True, transpose, unitriangular), with_batch(A, batch)
 
 

@@ -137,12 +137,24 @@ def _bce(x, y):
     return (y - 1) * jnp.maximum(jnp.log1p(-x), floor) - y * jnp.maximum(jnp.log(x), floor)
 
 
+def _outside_unit(self, target, weight, *, reduction):
+    """1 where an element of the input is no probability before one of the target is none, 2 where one of the target."""
+    if self.size == 0:
+        return 0
+    bad = [jnp.logical_not((x >= 0) & (x <= 1)).reshape(-1) for x in (self, target)]
+
+    def which(a, b):
+        first = [jnp.where(jnp.any(x), jnp.argmax(x), self.size) for x in (a, b)]
+        return jnp.where(first[0] <= first[1], 1, 2)
+
+    return jax.lax.cond(jnp.any(bad[0] | bad[1]), which, lambda a, b: jnp.where(a[0], 0, 0), *bad)
+
+
 @op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", tangent=BODY, names=(),
     opmath=True, nondiff=("weight",), saves=_FULL,
     samples=[call(real(3, low=0.1, high=0.9), real(3, low=0.0, high=1.0)),
              call(real(2, 3, low=0.1, high=0.9), real(2, 3, low=0.0, high=1.0), real(2, 3, low=0.0, grad=False), 0)],
-    guard=lambda self, target, weight, *, reduction: jnp.any(jnp.logical_not((self >= 0) & (self <= 1))),
-    guard_error=lambda code, *_, **__: RuntimeError("all elements of input should be between 0 and 1"),
+    guard=_outside_unit, guard_error=lambda code, *_, **__: RuntimeError(f"all elements of {('input', 'target')[code - 1]} should be between 0 and 1"),
     kinks=[call(at(0.0, 1.0, 0.0, 1.0, 0.5), at(0.0, 1.0, 1.0, 0.0, 0.5))])
 def binary_cross_entropy(self, target, weight, *, reduction=1):
     """-target log(self) - (1 - target) log(1 - self); logarithms are at least -100, the gradient's denominator at least 1e-12."""
@@ -391,14 +403,17 @@ def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
     if type_of(away).category < dtypes.FLOAT:
         away = away.astype(default_dtype().np)
     away = away + eps.astype(away.dtype)
+    if abs(p) == float("inf") and away.ndim and not away.shape[-1]:
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on the dimension {away.ndim - 1}because this dimension is empty and the operation does "
+                           "not have an identity")
     return norm_of(away, p, (away.ndim - 1,) if away.ndim else (), keepdim)
-
 
 
 
 # Pieces of losses made of several operators
 
 @op("_at_least(Tensor self, float bound) -> Tensor", node="CloneBackward0", names=(), opmath=True, lift=("bound",), samples=[call(real(3), 0.5)],
+    tangent=lambda out, primals, tangents, *, bound: jnp.where(primals[0] < bound, 0, tangents[0]),
     guard=lambda self, *, bound: jnp.any(self < 0),
     guard_error=lambda code, *_, **__: ValueError("var has negative entry/entries"), kinks=[call(at(0.0, 0.5, 1.0), 0.5)])
 def _at_least(self, *, bound):

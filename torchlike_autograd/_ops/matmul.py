@@ -260,10 +260,12 @@ def addr(self, vec1, vec2, *, beta=1, alpha=1):
             raise RuntimeError(f"addr: Expected 1-D argument {word}, but got {x.ndim}-D")
     base = expand(self, size=(vec1.shape[0], vec2.shape[0]))
     base, vec1, vec2 = _promoted(base, vec1, vec2)
+    for scale, word in ((beta, "beta"), (alpha, "alpha")):
+        if base.dtype != bool and (isinstance(scale, bool) or str(getattr(scale, "dtype", "")) == "bool"):
+            raise RuntimeError(f"Boolean {word} only supported for Boolean results.")
+        _check_scale(base, scale, word)
     if base.dtype == bool:
         return _addr_bool(base, vec1[:, None] & vec2[None, :], beta, alpha)
-    _check_scale(base, beta, "beta")
-    _check_scale(base, alpha, "alpha")
     scaled = vec1 * alpha.astype(vec1.dtype) if hasattr(alpha, "dtype") else vec1
     return _added(base, scaled[:, None] * vec2[None, :], beta, 1)
 

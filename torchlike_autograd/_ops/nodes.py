@@ -5,7 +5,7 @@ from __future__ import annotations
 from .registry import SMOOTH, call, op, real
 
 
-@op("_undefined_grad(Tensor self) -> Tensor", node="torch::autograd::UndefinedGradBackward", names=(), silent=lambda **_: True, samples=[call(real(2))], kinks=SMOOTH)
+@op("_undefined_grad(Tensor self) -> Tensor", node="torch::autograd::UndefinedGradBackward", names=(), silent=lambda *_, **__: True, samples=[call(real(2))], kinks=SMOOTH)
 def _undefined_grad(self):
     """The input; its gradient is lost on the way."""
     return self

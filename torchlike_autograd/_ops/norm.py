@@ -22,7 +22,7 @@ _INF = float("inf")
 
 def norm_gradient(order):
     """Fields of an operator that is a norm: its gradient requires grad whatever the order, and there is none where the order is 0."""
-    return {"zero_second": lambda *_, **__: True, "silent": lambda **statics: statics[order] == 0}
+    return {"zero_second": lambda *_, **__: True, "silent": lambda *_, **statics: statics[order] == 0}
 
 
 def norm_of(x, p, axes, keepdims=False):

@@ -188,12 +188,12 @@ def aminmax(self, *, dim=None, keepdim=False):
 
 def _place(name, x, dim, keepdim, greatest):
     """argmax and argmin: the first of equals, the first NaN."""
+    if x.dtype == bool or jnp.iscomplexobj(x):
+        raise RuntimeError(f"{name}(): does not support {'bool' if x.dtype == bool else 'complex'} input")
     if dim is None and x.size == 0:
         raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
     if dim is not None:
         _check_rows(f"{name}()", x, dim)
-    if x.dtype == bool or jnp.iscomplexobj(x):
-        raise RuntimeError(f"{name}(): does not support {'bool' if x.dtype == bool else 'complex'} input")
     if dim is not None:
         return _by_row(partial(first_extreme, greatest=greatest), x, dim, keepdim)[1]
     out = first_extreme(x.reshape(-1), 0, greatest)
@@ -487,6 +487,11 @@ def _scalar_quantile(x, q, *rest):
 
 _IN_RANGE = {"guard": lambda self, q, **_: jnp.any(jnp.logical_not((q >= 0) & (q <= 1))),
              "guard_error": lambda code, *_, **__: RuntimeError("quantile() q values must be in the range [0, 1]")}
+def _fixed_ranks(*, interpolation, **_):
+    """Only between ranks does the quantile depend on where it is asked for."""
+    return () if interpolation == "linear" else ("q",)
+
+
 _OUT_OF_RANGE = {"q": lambda q, flat: not 0 <= q <= 1}
 _QUANTILES = [call(real(3, 4), 0.3), call(real(3, 4), 0.3, 1, True)] + [
     call(real(5), 0.3, interpolation=m) for m in ("lower", "higher", "nearest", "midpoint")]
@@ -497,7 +502,7 @@ _QUANTILE_ERRORS = [fails(call(real(0), 0.5), RuntimeError, "quantile() input te
 
 
 @op("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE,
-    samples=_MANY,
+    nondiff=_fixed_ranks, samples=_MANY,
     kinks=SMOOTH, errors=[fails(call(real(3), real(2, 2)), RuntimeError, "quantile() q must be a scalar or 1D tensor")])
 def quantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles along a dim, one for each q in a new first dim."""
@@ -513,7 +518,7 @@ def quantile_scalar(self, *, q, dim=None, keepdim=False, interpolation="linear")
 
 
 @op("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE,
-    samples=_MANY,
+    nondiff=_fixed_ranks, samples=_MANY,
     kinks=SMOOTH)
 def nanquantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles of what is not NaN."""

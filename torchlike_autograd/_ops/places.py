@@ -71,6 +71,19 @@ def along_dim(shape, *, dim, **_):
     return (shape[wrap_dim(dim, len(shape))] if shape else 1), 0
 
 
+_ANYWHERE = 1 << 62
+
+
+def where_elements_are(shape, *, dim, **_):
+    """`along_dim` of what has elements; no kernel looks at an index into what has none."""
+    return (_ANYWHERE, -_ANYWHERE) if 0 in shape else along_dim(shape, dim=dim)
+
+
+def where_entries_are(shape, *, dim, **_):
+    """`along_dim` of what has elements, or would have if the dim were longer."""
+    return (_ANYWHERE, -_ANYWHERE) if 0 in shape and shape[wrap_dim(dim, len(shape))] else along_dim(shape, dim=dim)
+
+
 def out_of_bounds(kind, prefix=""):
     """The error "index i is out of bounds for dimension d with size n"."""
 

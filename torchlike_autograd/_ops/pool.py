@@ -80,7 +80,7 @@ def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode, name=None):
     _check_sizes(x, n, name)
     if any(c < 1 for c in counts):
         planes = x.shape[-n - 1]
-        before, after = ("x".join(map(str, (planes, *v))) for v in (sizes, [max(c, 0) for c in counts]))
+        before, after = ("x".join(map(str, (planes, *v))) for v in (sizes, counts))
         raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
     return [_windows.regular(*args) for args in zip(counts, kernel, stride, padding, dilation)]
 
@@ -91,7 +91,7 @@ def _max_pool(n):
     kind = f"int[{n}]"
 
     @op(f"{name}(Tensor self, {kind} kernel_size, {kind} stride=[], {kind} padding=0, {kind} dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-        node=f"MaxPool{n}DWithIndicesBackward0", names=(), nondiff_out=(1,), zero_second=True,
+        node=f"MaxPool{n}DWithIndicesBackward0", names=(), nondiff_out=(1,), zero_second=_always,
         saves={"self": ("self", "result1")}, samples=[call(real(*shape), 2)], kinks=SMOOTH)
     def pool(self, *, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
         """The maximum of each window and its index in the plane."""

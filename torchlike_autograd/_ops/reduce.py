@@ -191,9 +191,20 @@ def _(axes, primals, tangents):
     return out, product_tangent(lambda v: _plain_product(v, axes), lambda x, t: total(t * quotient(out, x), axes, True), x, t)
 
 
+@jax.custom_batching.custom_vmap
+def _any_zero(x):
+    return jnp.any(x == 0)
+
+
+@_any_zero.def_vmap
+def _(size, mapped, x):
+    """One answer for all: a choice of its own for each would go by a selection, of which JAX knows no transpose."""
+    return _any_zero(x), False
+
+
 def product_tangent(exact, divided, x, t):
     """The tangent of products of `x`: of `exact(x)` where an element is 0, elsewhere `divided(x, t)`, which divides by the elements."""
-    return jax.lax.cond(jnp.any(x == 0), lambda x, t: jax.jvp(exact, (x,), (t,))[1], divided, x, t)
+    return jax.lax.cond(_any_zero(jax.lax.stop_gradient(x)), lambda x, t: jax.jvp(exact, (x,), (t,))[1], divided, x, t)
 
 
 @op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", tangent=BODY, zero_second=of_one, promote=Promote.SUM, opmath=True, out=False,

@@ -115,7 +115,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     out: make ``out=``; samples/kinks/errors: data for the tests; write: for views,
     ``write(base, new, **keywords)`` puts a new view value back into the base (default: scatter by an index map);
     layout: for views, ``layout(shape, strides, offset, **keywords) -> (shape, strides, offset)`` in elements;
-    nondiff: Tensor parameters that get no gradient although floating; nondiff_out: indices of outputs that do not require grad; bake: {name:
+    nondiff: Tensor parameters that get no gradient although floating, or ``nondiff(**statics)`` that names them; nondiff_out: indices of outputs that do not require grad; bake: {name:
     predicate} lifted values that become structure where the predicate holds; opmath: compute half
     precision in float32 (default: for promoted operators); fields: names of the named tuple returned, with result_name its type;
     varargs: name of an int[] parameter that may be given as separate arguments (view, permute); multi_view: outputs are several views of
@@ -125,7 +125,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     as for relu, so that it requires grad although it depends on its input only through comparisons
     (or ``zero_second(*types, **statics)`` saying where; the input is kept for it then;
     by default where `second` is given);
-    second: the operator of torch's gradient where that has no derivative: backward through it raises; silent: ``silent(**statics)`` says where torch sends
+    second: the operator of torch's gradient where that has no derivative: backward through it raises; silent: ``silent(*types, **statics)`` says where torch sends
     an undefined gradient on, which counts as none; refuses: ``refuses(types, result type, parameters, **statics)`` raises where torch's gradient of these parameters fails; check: ``check(types, result dtype, statics)``
     raises for types that torch refuses before it casts; types: {parameter: Aval of what stands there}, device "number" for Python numbers; wide: operands
     that, as a number or 0-dim, are not rounded to half precision before the computation in float32 (lifted parameters are not, but for alpha); untracked: the
@@ -143,7 +143,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
         entry = Op(
             body, schema, node=node, promote=promote, saves=dict(saves or {}), derivative=derivative, lift=tuple(lift), scalars=tuple(scalars),
             aliases=tuple(aliases), names=names, promote_with=promote_with, inplace=promoted if inplace is None else inplace, out=out,
-            samples=samples, kinks=kinks, errors=errors, write=write, layout=layout, nondiff=tuple(nondiff),
+            samples=samples, kinks=kinks, errors=errors, write=write, layout=layout, nondiff=nondiff if callable(nondiff) else tuple(nondiff),
             nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
             varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, guard=guard, guard_error=guard_error, zero_second=zero_second,
             second=second, silent=silent, refuses=refuses, refuse=refuse, check=check, wide=tuple(wide), untracked=untracked, forward=forward, tangent=tangent,

@@ -22,12 +22,13 @@ def _in_pixels(c, size, align_corners):
     if align_corners:
         return (c + 1) * ((size - 1) / 2)
     plain = (c + 1) * (size / 2) - 0.5
-    return plain + lax.stop_gradient(fused(c.dtype.type(-0.5), c + 1, size / 2) - plain)
+    lost = lax.stop_gradient(fused(c.dtype.type(-0.5), c + 1, size / 2) - plain)
+    return plain + jnp.where(jnp.isfinite(lost), lost, 0)
 
 
-def _clipped(c, size):
-    """c within [0, size - 1]; its derivative is 0 at the bounds and outside."""
-    return jnp.where(c <= 0, 0, jnp.where(c >= size - 1, size - 1, c)).astype(c.dtype)
+def _clipped(c, size, lost):
+    """c within [0, size - 1]; its derivative is 0 at the bounds and outside.  What is no number becomes `lost`."""
+    return jnp.where(c <= 0, 0, jnp.where(c >= size - 1, size - 1, jnp.where(jnp.isnan(c), lost, c))).astype(c.dtype)
 
 
 def _reflected(c, low, high):
@@ -42,11 +43,13 @@ def _reflected(c, low, high):
     return jnp.where(even, inside + start, span - inside + start)
 
 
-def _settled(c, size, padding_mode, align_corners):
-    """A coordinate in pixels after the rule for places outside."""
+def _settled(c, size, padding_mode, align_corners, n=2):
+    """A coordinate in pixels after the rule for places outside.  What is no number is the first pixel in planes, and the last, or outside, in volumes."""
     if padding_mode == _REFLECTION:
         c = _reflected(c, 0, 2 * (size - 1)) if align_corners else _reflected(c, -1, 2 * size - 1)
-    return c if padding_mode == _ZEROS else _clipped(c, size)
+    if padding_mode == _ZEROS:
+        return c if n == 2 else jnp.where(jnp.isfinite(c), c, -2)
+    return _clipped(c, size, 0 if n == 2 else size - 1)
 
 
 def _pick(x, places):
@@ -121,7 +124,7 @@ def _declare(n):
             if n == 3:
                 raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
             return _cubic(input, raw, padding_mode, align_corners)
-        places = [_settled(c, s, padding_mode, align_corners) for c, s in zip(raw, sizes)]
+        places = [_settled(c, s, padding_mode, align_corners, n) for c, s in zip(raw, sizes)]
         if interpolation_mode == _NEAREST:
             return _pick(input, [jnp.round(lax.stop_gradient(c)) for c in places])
         return _linear(input, places)

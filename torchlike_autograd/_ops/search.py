@@ -65,7 +65,7 @@ def searchsorted(sorted_sequence, self, sorter, *, out_int32=False, right=False,
             raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
                                f"{list(sorted_sequence.shape)}and got sorter tensor {list(sorter.shape)}")
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
-    return _search(only("searchsorted_out_cpu", sorted_sequence, "if"), self, right, out_int32)
+    return _search(only("searchsorted_out_cpu", sorted_sequence, "if"), only("searchsorted_out_cpu", self, "bif"), right, out_int32)
 
 
 @op("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", derivative=NONE, method=False, scalars=("self",),
@@ -75,7 +75,7 @@ def bucketize(self, boundaries, *, out_int32=False, right=False):
     """The bucket between sorted boundaries into which each value falls."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-    return _search(only("searchsorted_out_cpu", boundaries, "if"), self, right, out_int32)
+    return _search(only("searchsorted_out_cpu", boundaries, "if"), only("searchsorted_out_cpu", self, "bif"), right, out_int32)
 
 
 _ISIN_LISTS = "".join(f" * ({a}, {b}, *, bool assume_unique = False, bool invert = False, Tensor out = None)\n" for a, b in (

@@ -139,11 +139,17 @@ def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
     return _reduced(self, index, part(src, index, "ScatterReduceBackward0"), d, reduce, include_self)
 
 
+def _reduced_outside(value, shape, size, *, dim, include_self, **_):
+    if len(shape) > 1 and not size and include_self:
+        return IndexError(f"select(): index {value} out of range for tensor of size {list(shape)} at dimension {wrap_dim(dim, len(shape))}")
+    return IndexError("index out of range in self")
+
+
 _EVERY_SOURCE = {"self": ("self", "index", "source", "result"), "source": ("self", "index", "source", "result")}
 
 
 @op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", forward=False, node="IndexReduceBackward0",
-    **in_range(along_dim, lambda *_, **kw: IndexError("index out of range in self")), saves=_EVERY_SOURCE, inplace=True, real_only=True,
+    **in_range(along_dim, _reduced_outside), saves=_EVERY_SOURCE, inplace=True, real_only=True,
     samples=[call(real(3, 4), 0, long(0, 0), real(2, 4), r) for r in ("prod", "mean", "amax", "amin")] + [
         call(real(3, 4), 1, long(3, 3), real(3, 2), r, include_self=False) for r in ("prod", "mean", "amax", "amin")], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(0), real(1), "sum"), RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got sum.")])
@@ -154,6 +160,8 @@ def index_reduce(self, index, source, *, dim, reduce, include_self=True):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     _check_entries(self, index, source, d)
     _check_kernels(self, reduce)
+    if self.size == 0:
+        return self
     source = at_least_1d(source)
     spread = jnp.broadcast_to(index.reshape([-1 if k == d else 1 for k in range(source.ndim)]), source.shape)
     return _reduced(self, spread, source, d, reduce, include_self)

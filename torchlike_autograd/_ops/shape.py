@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from .._core import errors
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import contiguous_strides, infer_size, view_strides, wrap_dim, wrap_dims
 from .registry import NONE, SMOOTH, call, fails, op, real
@@ -314,7 +315,7 @@ def _expanded_shape(shape, size, dtype):
     extra = len(size) - len(shape)
     if extra < 0:
         raise RuntimeError(
-            f"expand(torch.{dtype.char_name}Tensor{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal "
+            f"expand({errors.tensor_type(dtype)}{{{list(shape)}}}, size={list(size)}): the number of sizes provided ({len(size)}) must be greater or equal "
             f"to the number of dimensions in the tensor ({len(shape)})")
     out = []
     for i in range(len(size) - 1, -1, -1):  # torch looks from the end

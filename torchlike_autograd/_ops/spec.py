@@ -104,7 +104,7 @@ class Spec:
         """The Form for these input types; raises torch's errors for wrong shapes or dtypes."""
         out = self.forms.get(avals)
         if out is None:
-            out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else formed(self, avals, _RealForm if getattr(self.op, "real_only", False) else Form)
+            out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else formed(self, avals, _form_class(self))
         return out
 
     def __repr__(self):
@@ -205,7 +205,7 @@ class Form:
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
         self.diff_in, self.diff_out = self._differentiable()
         self.saves = spec.op.saves
-        self.silent = getattr(spec.op, "silent", None) is not None and spec.op.silent(**spec.statics)
+        self.silent = getattr(spec.op, "silent", None) is not None and spec.op.silent(*avals, **spec.statics)
 
     def _layout(self):
         return Layout(self.spec.op, self.spec.pattern)
@@ -214,7 +214,8 @@ class Form:
         op = self.op
         if op.derivative == NONE:
             return (), ()
-        ins = tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in op.nondiff)
+        fixed = op.nondiff(**self.spec.statics) if callable(op.nondiff) else op.nondiff
+        ins = tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in fixed)
         outs = tuple(i for i, a in enumerate(self.out_avals) if a.dtype.category >= FLOAT and i not in op.nondiff_out)
         return ins, outs
 
@@ -315,14 +316,25 @@ class Form:
         return f"{self.spec}({', '.join(map(repr, self.avals))}) -> {', '.join(map(repr, self.out_avals))}"
 
 
+_SUMS = {"sum", "nansum", "prod", "cumsum", "cumprod"}
+
+
 class _RealForm(Form):
-    """That of an operator which torch differentiates for real numbers only; a class of its own, so that no shortcut decides what requires grad."""
+    """That of an operator which torch differentiates for some results only; a class of its own, so that no shortcut decides what requires grad."""
 
     def requiring(self, wanted, inplace=False):
-        """As elsewhere, where no result is complex; torch 2.13 does not ask in place."""
-        if not inplace and any(a.dtype.is_complex for a in self.out_avals):
+        """As elsewhere, where no result is complex; torch 2.13 does not ask in place.  Sums of floats that come out as integers are refused."""
+        if not self.diff_out and self.op.name in _SUMS:
+            raise RuntimeError(f"Autograd not support dtype: {self.out_avals[0].dtype.char_name}")
+        if getattr(self.op, "real_only", False) and not inplace and any(a.dtype.is_complex for a in self.out_avals):
             raise no_complex_gradient(self.op)
         return self.diff_out
+
+
+def _form_class(spec):
+    """The class of a Spec's Forms."""
+    said = spec.statics.get("dtype") if spec.op.name in _SUMS else None
+    return _RealForm if getattr(spec.op, "real_only", False) or (said is not None and said.category < FLOAT) else Form
 
 
 class PullbackOp:

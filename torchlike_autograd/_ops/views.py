@@ -130,7 +130,7 @@ def _given_sizes(shape, split_sizes, dim):
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}")
     if sum(split_sizes) != shape[d]:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {shape[d]} (input tensor's size at dimension {d}), but got split_sizes={list(split_sizes)}")
+            f"split_with_sizes expects split_sizes to sum exactly to {shape[d]} (input tensor's size at dimension {dim}), but got split_sizes={list(split_sizes)}")
     return d, split_sizes
 
 
