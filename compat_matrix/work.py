@@ -43,12 +43,17 @@ def ids(only=None):
         found += load(only)
     for table in TABLES:
         if first in (None, table):
-            found += [f"{table}.{k}" for k in read_calls() if not only or selects(only, f"{table}.{k}")]
+            found += [f"{table}.{k}" for k in entries(table) if not only or selects(only, f"{table}.{k}")]
     return found + (["names"] if first in (None, "names") else [])
 
 
 def all_areas():
     return [*areas(), *TABLES, "names"]
+
+
+def entries(table):
+    """{key: entry} of a table: `columns` asks the operators that draw too."""
+    return columns.questions() if table == "columns" else read_calls()
 
 
 @functools.cache
@@ -158,7 +163,7 @@ def paths():
 
 
 def in_columns(torch, key):
-    return columns.check(torch, key, read_calls()[key], paths().get(key, []))
+    return columns.check(torch, key, columns.questions()[key], paths().get(key, []))
 
 
 def in_lowering(torch, key):
@@ -180,7 +185,7 @@ def asked_stamp(id):
     """A hash of what an id asks: its answers change when it does."""
     area = id.partition(".")[0]
     if area in TABLES:
-        return ops.stamp({"entry": read_calls()[id.partition(".")[2]], "table": area})
+        return ops.stamp({"entry": entries(area)[id.partition(".")[2]], "table": area})
     return load(area)[id].fingerprint() if id != "names" else ""
 
 
