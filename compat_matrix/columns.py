@@ -248,10 +248,13 @@ def signature(torch, entry, paths):
     known, found = names.read(), []
     for path in {entry["path"], *paths}:
         name = path if path.startswith("torch.") else f"torch.{path}"
-        sigs = known.get(name, {}).get("sigs")
+        fact = known.get(name, {})
+        sigs = fact.get("sigs")
         if sigs:
             own = ours(torch).signatures(name, ops.find(torch, path), name.startswith("torch.Tensor."))
             problem = signatures.problem(sigs, own) if own else None
+            if problem is None and fact.get("from") != "doc" and (other := signatures.renamed(sigs, own)):
+                problem = f"{', '.join(other)} by another name"
             found.append(f"{name}{' '.join(sigs)}: {problem}" if problem not in (None, "open") else None)
     return [line for line in found if line] if found else None
 
