@@ -295,6 +295,16 @@ def uneven():
             "module": max((p.grad.full_tensor() - q.grad).abs().max().item() for p, q in zip(net.parameters(), other.parameters()))}
 
 
+def made_from():
+    """What is made from a spread tensor: of its shape as it lies, of another shape whole on every device; numbers are those of one device."""
+    mesh = init_device_mesh("cpu", (8,))
+    plain = torch.arange(16.0).reshape(8, 2) / 16
+    x, seeded = distribute_tensor(plain, mesh, [Shard(0)]), lambda f, t: (torch.manual_seed(0), f(t))[1]
+    made = {"zeros": lambda t: t.new_zeros(8, 2), "empty": lambda t: t.new_empty((8, 2)).fill_(1), "full": lambda t: t.new_full((8, 2), 3.0),
+            "ones": lambda t: t.new_ones(3, dtype=torch.int64), "bernoulli": torch.bernoulli, "poisson": torch.poisson}
+    return {k: [repr(seeded(f, x).placements), torch.equal(seeded(f, x).full_tensor(), seeded(f, plain))] for k, f in made.items()}
+
+
 def cotangents():
     """Gradients of operators that read no values lie as their leaves, whatever gradients their roots are given, and after their values were looked at."""
     mesh, found = init_device_mesh("cpu", (8,)), {}
@@ -317,5 +327,5 @@ def cotangents():
 
 if __name__ == "__main__":
     print(json.dumps({f.__name__: f() for f in (
-        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents)}))
+        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from)}))
     sys.exit(0)

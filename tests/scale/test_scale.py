@@ -141,6 +141,11 @@ def test_what_does_not_divide_lies_whole_and_says_so(eight):
     assert found["difference"] < 1e-5 and found["module"] < 1e-4
 
 
+def test_what_is_made_from_a_spread_tensor_is_spread(eight):
+    there = ["(Shard(dim=0),)", True]
+    assert eight["made_from"] == dict.fromkeys(("zeros", "empty", "full", "bernoulli", "poisson"), there) | {"ones": ["(Replicate(),)", True]}
+
+
 def test_gradients_lie_as_their_leaves_whatever_they_come_from(eight):
     assert {k: v for k, v in eight["cotangents"].items() if v != ["(Shard(dim=0),)"] * 2 + [True]} == {}
 

@@ -6,8 +6,7 @@ torch: sums over devices are complete, so that a tensor placed as `Partial` is o
 count as replicated), a dim that the devices do not divide lies on all of them whole (with a warning; `placements` says how it lies), and one process sees
 all devices: `to_local()` is what the first device of this process holds, and `from_local` of a part needs one device a process.  torch.save writes a spread
 tensor as the plain one of all its values, which any process can load; load_state_dict spreads it as the parameter is.  The class itself is Tensor
-(`type(t) is DTensor` is False), draws such as `bernoulli(t)` and the results of `t.new_zeros(...)` are plain tensors, and `numpy()` and `tolist()` give all
-values.
+(`type(t) is DTensor` is False), `multinomial(t)` gives a plain tensor, and `numpy()` and `tolist()` give all values.
 """
 
 from __future__ import annotations
