@@ -8,13 +8,14 @@ import json
 import warnings
 from functools import cache
 
-from compat_matrix import ops
+from compat_matrix import draws, names, ops, signatures
 from compat_matrix.compare import differences
 from compat_matrix.observe import attempt, encode, look
 
 PATHS, ANSWERS = ops.FOLDER / "paths.json", ops.FOLDER / "columns.json"
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64", "complex128")
 DUALS = 3  # calls asked in forward mode
+SEEDS = (0, 42)
 COLUMNS = ("forward mode", "dtype rules", "names", "twin", "out=", "views", "random stream")
 
 
@@ -28,24 +29,32 @@ def published():
             found.setdefault(op.key, []).append(path)
             if f"{path}_" in table and op.inplace:
                 found[op.key].append(f"{path}_")
-    return found
+    return found | {key: entry["also"] for key, entry in draws.entries().items()}
+
+
+@cache
+def questions():
+    """{key: entry}: the op table's, and the operators that draw."""
+    return json.loads(ops.CALLS.read_text()) | draws.entries()
 
 
 def observe(torch, entry, paths):
-    """{column: answer} of one entry."""
-    seen = {"forward mode": [ask(lambda c=c: tangents(torch, entry["path"], c)) for c in entry["calls"][:DUALS]]}
-    call = entry["calls"][0]
-    seen["dtype rules"] = {d: ask_class(lambda d=d: dtype_of(torch, entry["path"], call, d)) for d in DTYPES} if castable(call) else {}
-    main = ask(lambda: by_path(torch, entry["path"], call))
+    """{column: answer} of one entry; the generator starts from one seed for each question."""
+    def answer(fn, *args):
+        return ask(lambda: seeded(torch, 0, fn, entry["path"], *args))
+    call, dtype = entry["calls"][0], main_dtype(entry["calls"][0])
+    seen = {"forward mode": [answer(tangents, c) for c in entry["calls"][:DUALS]]}
+    seen["dtype rules"] = {d: without_words(answer(dtype_of, call, dtype, d)) for d in DTYPES} if dtype else {}
+    main, drew = answer(by_path, call), has_drawn(torch, 0)
     for path in paths:
         if path == entry["path"]:
             continue
         column = "twin" if path.endswith("_") else "names"
-        found = ask(lambda path=path: by_path(torch, path, call))
+        found = ask(lambda path=path: seeded(torch, 0, by_path, path, call))
         seen.setdefault(column, {})[path] = "same" if not differences(main, found) else found
-    seen["out="] = ask(lambda: into(torch, entry["path"], call))
-    seen["views"] = ask(lambda: aliasing(torch, entry["path"], call))
-    seen["random stream"] = ask(lambda: stream(torch, entry["path"], call))
+    seen["out="] = answer(into, call)
+    seen["views"] = answer(aliasing, call)
+    seen["random stream"] = [ask(lambda c=c: stream(torch, entry["path"], c)) for c in entry["calls"]] if drew else "fixed"
     return json.loads(json.dumps(seen))
 
 
@@ -56,9 +65,14 @@ def ask(fn):
         return ops.attempt(fn)
 
 
-def ask_class(fn):
-    """The same with the class of an error alone: dtypes are refused in many words."""
-    found = ask(fn)
+def seeded(torch, seed, fn, *args):
+    """`fn(torch, ...)` from a seed on."""
+    torch.manual_seed(seed)
+    return fn(torch, *args)
+
+
+def without_words(found):
+    """An answer; of an error only that it is one: dtypes are refused in many words."""
     return {"refused": "error"} if isinstance(found, dict) and "error" in found else found
 
 
@@ -101,25 +115,47 @@ def tangents(torch, path, call):
         return [None if t is None else encode(torch, t.detach()) for t in found]
 
 
-def castable(call):
-    return any(isinstance(a, dict) and a.get("of") == "float64" for a in call["args"])
+def main_dtype(call):
+    """The dtype that the rules are asked about: float64 where a tensor has it, else that of the first tensor, else the one given by name; None: no such."""
+    found = list(kinds([*call["args"], *call["kwargs"].values()]))
+    named = [d for t, d in found if t == "dtype"]
+    of = [d for t, d in found if t == "tensor"]
+    return "float64" if "float64" in of else of[0] if of else f"dtype {named[0]}" if named else None
 
 
-def cast(x, dtype):
-    """Float64 tensors of a call's data as tensors of another dtype, with values that it has."""
-    if isinstance(x, dict) and x.get("of") == "float64":
-        values = [float(v) if isinstance(v, str) else v for v in x["tensor"]]
-        if not dtype.startswith(("float", "bfloat", "complex")):
-            values = [abs(int(v)) + 1 if v == v and abs(v) < 100 else 1 for v in values]
-        return {**x, "tensor": [bool(v) for v in values] if dtype == "bool" else values, "of": dtype, "grad": False}
+def kinds(values):
+    """("tensor" or "dtype", its name) of everything in nested arguments."""
+    for x in values:
+        if isinstance(x, dict):
+            yield from [("tensor", x["of"])] if "tensor" in x else [("dtype", x["dtype"])] if "dtype" in x else kinds(x.get("list", x.get("tuple", ())))
+
+
+def cast(x, old, new):
+    """Tensors of a dtype in a call's data as tensors of another one, with values that it has; or the dtype itself, where it is given by name."""
+    if isinstance(x, dict) and x.get("of") == old:
+        return {**x, "tensor": [fitting(v, new) for v in x["tensor"]], "of": new, "grad": False}
+    if isinstance(x, dict) and f"dtype {x.get('dtype')}" == old:
+        return {"dtype": new}
     if isinstance(x, dict) and ("list" in x or "tuple" in x):
-        return {k: [cast(y, dtype) for y in v] for k, v in x.items()}
+        return {k: [cast(y, old, new) for y in v] for k, v in x.items()}
     return x
 
 
-def dtype_of(torch, path, call, dtype):
+def fitting(value, dtype):
+    """A number as one that a dtype has."""
+    if isinstance(value, list):
+        value = value if dtype.startswith("complex") else value[0]
+    value = float(value) if isinstance(value, str) else value
+    if dtype.startswith(("float", "bfloat", "complex")):
+        return value
+    whole = abs(int(value)) + 1 if value == value and abs(value) < 100 else 1
+    return bool(whole) if dtype == "bool" else whole
+
+
+def dtype_of(torch, path, call, old, new):
     """The dtypes of the results for arguments of a dtype."""
-    out = ops.run(torch, path, {"args": [cast(a, dtype) for a in call["args"]], "kwargs": {k: cast(v, dtype) for k, v in call["kwargs"].items()}}, [])
+    given = {"args": [cast(a, old, new) for a in call["args"]], "kwargs": {k: cast(v, old, new) for k, v in call["kwargs"].items()}}
+    out = ops.run(torch, path, given, [])
     look(out)
     return [str(o.dtype).removeprefix("torch.") if isinstance(o, torch.Tensor) else type(o).__name__ for o in parts(out)]
 
@@ -161,14 +197,16 @@ def aliasing(torch, path, call):
     return [[o._is_view(), list(o.stride()), o.storage_offset()] if isinstance(o, torch.Tensor) else None for o in parts(out)]
 
 
+def has_drawn(torch, seed):
+    """Whether the generator has gone on since a seed."""
+    after = torch.rand(1).item()
+    torch.manual_seed(seed)
+    return after != torch.rand(1).item()
+
+
 def stream(torch, path, call):
-    """What seed 0 gives, where another seed gives something else; "fixed" otherwise."""
-    found = []
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        args, kwargs = built(torch, call, lambda t: t.detach())
-        found.append(encode(torch, ops.find(torch, path)(*args, **kwargs)))
-    return "fixed" if found[0] == found[1] else found[0]
+    """What seeds give: values and gradients, and the next number of the generator."""
+    return {str(seed): [seeded(torch, seed, by_path, path, call), encode(torch, torch.rand(1))] for seed in SEEDS}
 
 
 # Comparing
@@ -180,27 +218,50 @@ def answers():
 
 
 def compare(recorded, seen):
-    """{column: [differences]}; a column that torch gives nothing to see is left out."""
+    """{column: [differences]}; a column in which neither gives anything to see is left out."""
     found = {}
     for column in COLUMNS:
-        expected = recorded.get(column)
-        if not expected or empty(column, expected):
+        expected, got = recorded.get(column), seen.get(column)
+        if empty(column, expected) and empty(column, got):
             continue
-        found[column] = differences(expected, seen.get(column), column)
-        if column in ("names", "twin", "dtype rules"):
-            found[column] = [line for k in expected for line in differences(expected[k], seen.get(column, {}).get(k), k)]
+        found[column] = differences(expected, got, column)
+        if column in ("names", "twin", "dtype rules") and expected and got:
+            found[column] = [line for k in {**expected, **got} for line in differences(expected.get(k), got.get(k), k)]
     return found
 
 
-def empty(column, expected):
-    """Whether torch's answer says that there is nothing to compare."""
+def empty(column, answer):
+    """Whether an answer says that there is nothing to compare."""
+    if not answer:
+        return True
     if column == "forward mode":
-        return all(a == "none" for a in expected)
+        return all(a == "none" for a in answer)
     if column == "random stream":
-        return expected == "fixed"
+        return answer == "fixed"
     if column == "out=":
-        return expected == "not one tensor"
-    return column == "views" and not any(isinstance(v, list) and v and v[0] for v in (expected if isinstance(expected, list) else []))
+        return answer == "not one tensor"
+    return column == "views" and not any(isinstance(v, list) and v and v[0] for v in (answer if isinstance(answer, list) else []))
+
+
+def signature(torch, entry, paths):
+    """Lines about public names of an entry whose signatures are not torch's; None where torch gives none."""
+    known, found = names.read(), []
+    for path in {entry["path"], *paths}:
+        name = path if path.startswith("torch.") else f"torch.{path}"
+        fact = known.get(name, {})
+        sigs = fact.get("sigs")
+        if sigs:
+            own = ours(torch).signatures(name, ops.find(torch, path), name.startswith("torch.Tensor."))
+            problem = signatures.problem(sigs, own) if own else None
+            if problem is None and fact.get("from") != "doc" and (other := signatures.renamed(sigs, own)):
+                problem = f"{', '.join(other)} by another name"
+            found.append(f"{name}{' '.join(sigs)}: {problem}" if problem not in (None, "open") else None)
+    return [line for line in found if line] if found else None
+
+
+@cache
+def ours(torch):
+    return names.Ours(torch)
 
 
 def check(torch, key, entry, paths):
@@ -208,7 +269,9 @@ def check(torch, key, entry, paths):
     recorded = answers().get(key)
     if recorded is None or recorded["hash"] != stamp(entry, paths):
         return {"stale": ["run `python -m compat_matrix columns record` with real torch"]}
-    return compare(recorded["seen"], observe(torch, entry, paths))
+    found = compare(recorded["seen"], observe(torch, entry, paths))
+    lines = signature(torch, entry, paths)
+    return found if lines is None else {"signature": lines, **found}
 
 
 def stamp(entry, paths):
@@ -221,7 +284,7 @@ def record(everything=False):
     from compat_matrix.record_ops import write
 
     torch = find_torch()
-    calls, paths, old = json.loads(ops.CALLS.read_text()), json.loads(PATHS.read_text()), {} if everything else answers()
+    calls, paths, old = questions(), json.loads(PATHS.read_text()), {} if everything else answers()
     found = {}
     for key, entry in calls.items():
         mine = paths.get(key, [])

@@ -1,4 +1,5 @@
-"""Known differences: `gaps.toml` holds ["area.case"] tables with a reason and a kind, perhaps a workaround, and in the op table's lists the columns meant."""
+"""Known differences: `gaps.toml` holds ["area.case"] tables with a reason and a kind, perhaps a workaround, and what of it differs: the labels of its
+observations, in the op table's lists the columns.  What is not listed there must be equal."""
 
 import tomllib
 from pathlib import Path
@@ -7,7 +8,7 @@ FILE = Path(__file__).parent / "gaps.toml"
 KINDS = ("unsupported", "divergence")
 
 
-def read(file=FILE, optional=("workaround", "columns")):
+def read(file=FILE, optional=("workaround", "columns", "labels")):
     """{case id: {"reason": ..., "kind": ..., and what of `optional` is said}}, checked."""
     gaps = tomllib.loads(Path(file).read_text()) if Path(file).exists() else {}
     for name, gap in gaps.items():

@@ -9,7 +9,7 @@ import warnings
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from compat_matrix import ops
+from compat_matrix import ops, spread
 
 PLATFORMS = ("cuda", "tpu")
 CALLS = 2  # samples of each entry
@@ -159,7 +159,13 @@ def differ(a, b):
 
 
 def columns(torch, entry):
-    """{column: [what is wrong]} of one entry: "lowers for CUDA", "lowers for TPU" (each "forward: ..." or "pullback: ..."), "sharded"."""
+    """{column: [what is wrong]} of one entry: "lowers for CUDA", "lowers for TPU" (each "forward: ..." or "pullback: ..."), "sharded", "spread"."""
+    lines = spread.column(torch, entry)
+    return programs(torch, entry) | ({} if lines is None else {"spread": lines})
+
+
+def programs(torch, entry):
+    """The columns about the programs of an entry's calls."""
     found = collect(torch, entry)
     device = [c for c in found if not on_host(c)]
     if not device:

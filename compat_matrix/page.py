@@ -49,7 +49,7 @@ def case_rows(results, gaps):
 
 def op_rows(results, gaps):
     """{entry: [public path, one letter a column (e: equal, d: differs, -: nothing to compare), reasons]}"""
-    found, calls = {}, work.read_calls()
+    found, calls = {}, work.entries("columns")
     for r in results:
         table, _, key = r.id.partition(".")
         if table in work.TABLES and key in calls:

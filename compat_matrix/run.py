@@ -16,6 +16,7 @@ ORPHAN = "an answer is recorded for a case that is gone; run `python -m compat_m
 UNEXPECTED = "is listed in gaps.toml but passes: remove it from the list"
 UNKNOWN = "is listed in gaps.toml but there is no such case"
 BAD = ("fail", "stale", "unexpected pass", "unknown gap")
+CRASH = "the case itself"
 MOST = 20  # of them that are shown without -v
 
 
@@ -34,16 +35,31 @@ class Result:
 
 def check(case, torch, answer):
     """What is wrong with one case: a list of lines, empty if nothing is."""
+    return [line for lines in by_label(case, torch, answer).values() for line in lines]
+
+
+def by_label(case, torch, answer):
+    """{label: [lines]} of the observations that differ; CRASH for a case that does not end."""
     seen, crash = observe_safely(case, torch)
     if crash:
-        return [crash]
+        return {CRASH: [crash]}
     recorded, seen = dict(answer["seen"]), dict(store.plain(seen))
-    found = [f"{label}: not seen" for label in recorded if label not in seen]
-    found += [f"{label}: not recorded" for label in seen if label not in recorded]
-    for label in recorded:
-        if label in seen:
-            found += differences(recorded[label], seen[label], label)
-    return found
+    found = {label: [f"{label}: not seen"] for label in recorded if label not in seen}
+    found |= {label: [f"{label}: not recorded"] for label in seen if label not in recorded}
+    found |= {label: differences(recorded[label], seen[label], label) for label in recorded if label in seen}
+    return {str(label): lines for label, lines in found.items() if lines}
+
+
+def with_labels(id, found, gap):
+    """The Result of a listed case; of its observations only those may differ that the gap lists (all, where it lists none), and each of them must."""
+    listed = set(gap.get("labels", found))
+    astray = [line for label, lines in found.items() if label not in listed for line in lines]
+    closed = sorted(listed - set(found))
+    if astray:
+        return Result(id, "fail", astray)
+    if closed or not found:
+        return Result(id, "unexpected pass", [f"{UNEXPECTED} ({', '.join(closed)})" if found else UNEXPECTED])
+    return Result(id, "gap", [line for lines in found.values() for line in lines])
 
 
 def judge(case, torch, answer, gap):
@@ -52,10 +68,9 @@ def judge(case, torch, answer, gap):
         return Result(case.id, "stale", [MISSING])
     if answer["hash"] != case.fingerprint():
         return Result(case.id, "stale", [STALE])
-    problems = check(case, torch, answer)
     if gap:
-        return Result(case.id, "gap", problems) if problems else Result(
-            case.id, "unexpected pass", [UNEXPECTED])
+        return with_labels(case.id, by_label(case, torch, answer), gap)
+    problems = check(case, torch, answer)
     return Result(case.id, "fail" if problems else "pass", problems)
 
 

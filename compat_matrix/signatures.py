@@ -159,6 +159,13 @@ def between_them(wanted, mine, others):
     return False
 
 
+def renamed(theirs, ours):
+    """The parameters of ours that have a word of NumPy's where all of theirs have PyTorch's, which cannot be given by name then."""
+    words = {p.name for signature in theirs for p in parse(signature) or ()}
+    own = {p.name for signature in ours for p in parse(signature) or ()} - words - {"self"}
+    return sorted(n for n in own if same(n) != n and same(n) in words and not any(p.name == same(n) for o in ours for p in parse(o) or ()))
+
+
 def is_open(params):
     return {"var", "varkw"} <= {p.kind for p in params}
 

@@ -85,7 +85,7 @@ def shown(t):
     return (out.real if out.is_complex() else out).tolist()
 
 
-BODIES = {}
+BODIES, SIGNATURE = {}, "signature of "
 
 
 def row(name):
@@ -208,6 +208,22 @@ def _(d):
 def _(d):
     d.backward([])
     return "nothing"
+
+
+@row("no roots, a cotangent: backward")
+def _(d):
+    d.backward([], [d.torch.ones([3])])
+    return "nothing"
+
+
+@row("no roots: grad")
+def _(d):
+    return [shown(g) for g in d.grad([], [d.leaf()])]
+
+
+@row("no roots: grad, allowed")
+def _(d):
+    return [shown(g) for g in d.grad([], [d.leaf()], allow_unused=True)]
 
 
 @row("no inputs: backward")
@@ -486,19 +502,21 @@ def read():
     return json.loads(FILE.read_text())
 
 
-def problems():
-    """Lines about every row and signature that the package answers otherwise."""
-    table, found = read(), []
-    adapters = {s: spelling(s) for s in SPELLINGS}
-    for name, answers in table["rows"].items():
-        for s, expected in answers.items():
-            if expected is not None and not agrees(expected, got := answer(name, adapters[s])):
-                found.append(f"{name} ({s}): recorded {expected!r}, seen {got!r}")
-        found += first_as_today(name, answers, adapters["oneflow first"])
-    for name, texts in table["signatures"].items():
-        found += [f"signature of {name} ({s}): {t}, here {signature(adapters[s], name)}" for s, t in texts.items()
-                  if not takes(t, signature(adapters[s], name))]
-    return found
+def questions():
+    """What a run judges: every row, and every signature."""
+    table = read()
+    return [*table["rows"], *(SIGNATURE + name for name in table["signatures"])]
+
+
+def problems(question):
+    """Lines about a row or a signature that the package answers otherwise."""
+    if question.startswith(SIGNATURE):
+        name = question.removeprefix(SIGNATURE)
+        return [f"{s}: {t}, here {own}" for s, t in read()["signatures"][name].items() if not takes(t, own := signature(spelling(s), name))]
+    answers = read()["rows"][question]
+    seen = {s: answer(question, spelling(s)) for s, expected in answers.items() if expected is not None}
+    return [f"{s}: recorded {answers[s]!r}, seen {got!r}" for s, got in seen.items() if not agrees(answers[s], got)] + first_as_today(
+        question, answers, spelling("oneflow first"))
 
 
 def first_as_today(name, answers, first):
@@ -566,6 +584,6 @@ def main(arguments):
     """`spellings` or `spellings record`."""
     if arguments[:1] == ["record"]:
         return record()
-    found = problems()
+    found = [f"{question} ({line})" for question in questions() for line in problems(question)]
     print("\n".join(found) or f"{len(read()['rows'])} rows in {len(SPELLINGS)} spellings: all as recorded")
     return 1 if found else 0

@@ -11,7 +11,7 @@ import os
 import time
 from pathlib import Path
 
-from compat_matrix import columns, ops, store
+from compat_matrix import columns, ops, spellings, store
 from compat_matrix import gaps as gap_list
 from compat_matrix.case import areas, load, selects
 from compat_matrix.compare import differences
@@ -19,6 +19,8 @@ from compat_matrix.observe import PACKAGE
 from compat_matrix.run import MISSING, STALE, UNEXPECTED, UNKNOWN, Result, bookkeeping, judge
 
 TABLES = ("ops", "columns", "lowering")  # areas made of the entries of the op table
+SPELLED = "dialects"  # the area made of the rows of the four spellings
+CASELESS = (*TABLES, SPELLED, "names")
 RECORD_OPS = "run `python -m compat_matrix.record_ops --calls` (package), then `python -m compat_matrix.record_ops` (torch)"
 EIGHT = "--xla_force_host_platform_device_count=8"
 
@@ -39,16 +41,23 @@ def ids(only=None):
     """The ids that `only` selects, in order."""
     first = only.partition(".")[0] if only else None
     found = []
-    if first not in TABLES and first != "names":
+    if first not in CASELESS:
         found += load(only)
     for table in TABLES:
         if first in (None, table):
-            found += [f"{table}.{k}" for k in read_calls() if not only or selects(only, f"{table}.{k}")]
+            found += [f"{table}.{k}" for k in entries(table) if not only or selects(only, f"{table}.{k}")]
+    if first in (None, SPELLED):
+        found += [f"{SPELLED}.{q}" for q in spellings.questions() if not only or selects(only, f"{SPELLED}.{q}")]
     return found + (["names"] if first in (None, "names") else [])
 
 
 def all_areas():
-    return [*areas(), *TABLES, "names"]
+    return [*areas(), *CASELESS]
+
+
+def entries(table):
+    """{key: entry} of a table: `columns` asks the operators that draw too."""
+    return columns.questions() if table == "columns" else read_calls()
 
 
 @functools.cache
@@ -60,7 +69,7 @@ def strays(only=None):
     """Gaps and answers of nothing."""
     first = only.partition(".")[0] if only else None
     found = []
-    if first not in TABLES and first != "names":
+    if first not in CASELESS:
         cases = load(only)
         found += bookkeeping(cases, {a: store.read(a) for a in {c.area for c in cases.values()}}, gap_list.read(), only)
     known = set(ids(only))
@@ -81,7 +90,9 @@ class Judge:
 
     def __call__(self, id):
         start = time.perf_counter()
-        result = self.of_table(id) if id.partition(".")[0] in TABLES else self.of_names() if id == "names" else self.of_case(id)
+        area = id.partition(".")[0]
+        judge = self.of_table if area in TABLES else self.of_spelling if area == SPELLED else self.of_names if area == "names" else self.of_case
+        result = judge(id)
         result.seconds = round(time.perf_counter() - start, 3)
         return result
 
@@ -99,14 +110,18 @@ class Judge:
             return Result(id, "stale", found["stale"])
         return with_gap(id, found, gap)
 
-    def of_names(self):
+    def of_spelling(self, id):
+        wrong = spellings.problems(id.removeprefix(f"{SPELLED}."))
+        return Result(id, "fail" if wrong else "pass", wrong)
+
+    def of_names(self, id):
         from compat_matrix import names, states
 
         listed, known = gap_list.read(states.GAPS), names.read()
         wrong = [f"gaps_names.toml lists {n}, which is no recorded name" for n in listed if n not in known]
         found = states.compute(self.torch, known)
         wrong += states.undeclared(found, listed)
-        return Result("names", "fail" if wrong else "pass", wrong, columns={k: dict(v) for k, v in states.totals(found).items()})
+        return Result(id, "fail" if wrong else "pass", wrong, columns={k: dict(v) for k, v in states.totals(found).items()})
 
 
 def with_gap(id, found, gap):
@@ -158,7 +173,7 @@ def paths():
 
 
 def in_columns(torch, key):
-    return columns.check(torch, key, read_calls()[key], paths().get(key, []))
+    return columns.check(torch, key, columns.questions()[key], paths().get(key, []))
 
 
 def in_lowering(torch, key):
@@ -180,8 +195,8 @@ def asked_stamp(id):
     """A hash of what an id asks: its answers change when it does."""
     area = id.partition(".")[0]
     if area in TABLES:
-        return ops.stamp({"entry": read_calls()[id.partition(".")[2]], "table": area})
-    return load(area)[id].fingerprint() if id != "names" else ""
+        return ops.stamp({"entry": entries(area)[id.partition(".")[2]], "table": area})
+    return load(area)[id].fingerprint() if area not in CASELESS else ""
 
 
 def prepare_environment(lowering, device):

@@ -186,6 +186,25 @@ def test_a_gap_that_passes_is_caught():
     assert run.judge(CASE, fake_torch(), answer(), gap).status == "gap"
 
 
+@pytest.mark.parametrize("labels, status", [(["error"], "gap"), (["value"], "fail"), (["error", "value"], "unexpected pass"), (None, "gap"), ([], "fail")])
+def test_a_gap_excuses_its_observations_only(labels, status):
+    gap = {"reason": "not yet", "kind": "divergence"} | ({} if labels is None else {"labels": labels})
+    assert run.judge(CASE, raising(ValueError("bad shape")), answer(), gap).status == status
+
+
+def test_a_listed_case_that_dies_is_listed_as_dying():
+    gap, dies = {"reason": "not yet", "kind": "divergence", "labels": ["error"]}, good()
+    del dies.tensor
+    assert run.judge(CASE, dies, answer(), gap).status == "fail"
+    assert run.judge(CASE, dies, answer(), {**gap, "labels": [run.CRASH]}).status == "gap"
+
+
+def test_every_gap_says_what_differs():
+    lists = {table: gaps.read(gaps.FILE.with_name(f"gaps_{table}.toml")) for table in ("ops", "columns", "lowering")}
+    assert [id for id, gap in gaps.read().items() if not gap.get("labels")] == []
+    assert [id for found in lists.values() for id, gap in found.items() if not gap.get("columns")] == []
+
+
 def test_stray_gaps_and_answers_are_caught():
     recorded = {"area": {"cases": {"area.one": answer(), "area.gone": answer()}}}
     strays = run.bookkeeping({"area.one": CASE}, recorded, {"area.never": {}})

@@ -1,8 +1,10 @@
 """Run in a process of its own with eight host devices: training spread over them is training on one; prints one JSON object."""
 
+import copy
 import io
 import json
 import sys
+import warnings
 
 import jax
 import numpy as np
@@ -269,6 +271,61 @@ def functions():
     return {"value": [float(g(x, w)), float(f(x, w)), float(spread)], "grad": [jax.grad(g, 1)(x, w).tolist(), jax.grad(f, 1)(x, w).tolist()]}
 
 
+def uneven():
+    """Dims that eight devices do not divide, by hand and by a plan of parallel styles, against one device; the warnings said."""
+    mesh, nn = init_device_mesh("cpu", (4, 2), mesh_dim_names=("data", "model")), torch.nn
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        x = distribute_tensor(torch.arange(30.0).reshape(6, 5) / 10, mesh, [Shard(0), Shard(0)]).requires_grad_()
+        again = distribute_tensor(x.detach(), mesh, [Shard(0), Shard(0)])
+        y = x.redistribute(placements=[Shard(1), Replicate()])
+    alone = (torch.arange(30.0).reshape(6, 5) / 10).requires_grad_()
+    for t in (y, alone):
+        (t.t() @ torch.tanh(t)).sum().backward()
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 8))
+    other, data = copy.deepcopy(net), torch.randn(4, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parallel.parallelize_module(net, mesh["model"], {"0": parallel.ColwiseParallel(), "2": parallel.RowwiseParallel()})
+        for m in (net, other):
+            m(data).pow(2).sum().backward()
+    return {"placements": [repr(t.placements) for t in (x, again, y, x.grad, net[2].weight, net[2].weight.grad)],
+            "said": sorted({str(w.message) for w in said}), "difference": (x.grad.full_tensor() - alone.grad).abs().max().item(),
+            "module": max((p.grad.full_tensor() - q.grad).abs().max().item() for p, q in zip(net.parameters(), other.parameters()))}
+
+
+def made_from():
+    """What is made from a spread tensor: of its shape as it lies, of another shape whole on every device; numbers are those of one device."""
+    mesh = init_device_mesh("cpu", (8,))
+    plain = torch.arange(16.0).reshape(8, 2) / 16
+    x, seeded = distribute_tensor(plain, mesh, [Shard(0)]), lambda f, t: (torch.manual_seed(0), f(t))[1]
+    made = {"zeros": lambda t: t.new_zeros(8, 2), "empty": lambda t: t.new_empty((8, 2)).fill_(1), "full": lambda t: t.new_full((8, 2), 3.0),
+            "ones": lambda t: t.new_ones(3, dtype=torch.int64), "bernoulli": torch.bernoulli, "poisson": torch.poisson}
+    return {k: [repr(seeded(f, x).placements), torch.equal(seeded(f, x).full_tensor(), seeded(f, plain))] for k, f in made.items()}
+
+
+def cotangents():
+    """Gradients of operators that read no values lie as their leaves, whatever gradients their roots are given, and after their values were looked at."""
+    mesh, found = init_device_mesh("cpu", (8,)), {}
+    for name, f in {"view": lambda x: x.t(), "sum": torch.sum, "mean": lambda x: x.mean(0)}.items():
+        for looked in (False, True):
+            x = distribute_tensor(torch.arange(16.0).reshape(8, 2), mesh, [Shard(0)]).requires_grad_()
+            out = f(x)
+            if looked:
+                out.detach().tolist()
+            g = torch.autograd.grad(out, x, torch.ones(out.shape), retain_graph=True)[0]
+            out.backward(torch.full(out.shape, 2.0))
+            found[f"{name} {looked}"] = [repr(g.placements), repr(x.grad.placements), torch.equal(2 * g.full_tensor(), x.grad.full_tensor())]
+            if not out.ndim:
+                x.grad, out = None, f(x)
+                out.item()
+                out.backward()
+                found[f"{name} {looked} alone"] = [repr(x.grad.placements)] * 2 + [x.grad.sum().item() == 16.0]
+    return found
+
+
 if __name__ == "__main__":
-    print(json.dumps({f.__name__: f() for f in (jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions)}))
+    print(json.dumps({f.__name__: f() for f in (
+        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from)}))
     sys.exit(0)

@@ -132,6 +132,24 @@ def test_shard_map(eight):
     assert grad[0] == [pytest.approx(row, rel=1e-6) for row in grad[1]]
 
 
+def test_what_does_not_divide_lies_whole_and_says_so(eight):
+    found = eight["uneven"]
+    by_two, whole, cols = "(Replicate(), Shard(dim=0))", "(Replicate(), Replicate())", "(Replicate(),)"
+    assert found["placements"] == [by_two, by_two, whole, by_two, cols, cols]
+    assert found["said"] == [f"a dim of {n} elements does not split in 4 equal parts, and JAX splits in equal parts only: along the mesh's data every device "
+                             "has all of it" for n in (5, 6)]
+    assert found["difference"] < 1e-5 and found["module"] < 1e-4
+
+
+def test_what_is_made_from_a_spread_tensor_is_spread(eight):
+    there = ["(Shard(dim=0),)", True]
+    assert eight["made_from"] == dict.fromkeys(("zeros", "empty", "full", "bernoulli", "poisson"), there) | {"ones": ["(Replicate(),)", True]}
+
+
+def test_gradients_lie_as_their_leaves_whatever_they_come_from(eight):
+    assert {k: v for k, v in eight["cotangents"].items() if v != ["(Shard(dim=0),)"] * 2 + [True]} == {}
+
+
 def test_two_processes():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

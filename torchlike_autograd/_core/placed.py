@@ -281,9 +281,12 @@ class Piece:
         return [env[t] for t in self.gives]
 
     def _known(self, shardings):
-        """{token: sharding} of what comes in, and of what is spread as something else is."""
+        """{token: sharding} of what comes in, of what is spread as something else is, and of what a sharding was asked for."""
         out = {t: s for t, s in zip(self.tokens, shardings) if isinstance(s, NamedSharding)}
         for op in self.ops:
+            if op.form is not None and op.form.op.name == "_spread":
+                asked = op.form.spec.statics.get("sharding")
+                out.update((t, asked) for t in op.outs if _splits(asked, op.form.out_avals[0].shape))
             out.update((t, out[like]) for t, like in op.like if like in out)
         return out
 
@@ -323,13 +326,14 @@ class Piece:
         return found[0]
 
     def _compile(self, words, n, args, shardings):
-        known = self._known(shardings) if shardings else {}
+        known = {} if shardings is None else self._known(shardings)
 
         def f(words, *arrays):
             floats, ints = (None, None) if words is None else (_joined(words[:n], np.float64), _joined(words[n:], np.int64))
             return self.apply(floats, ints, arrays, known)
 
-        whole = [target(self.key)] * len(self.gives) if shardings == () else [known.get(t) for t in self.gives]  # nothing comes in: all of it everywhere
+        rest = target(self.key) if shardings == () else None  # nothing comes in: all of it everywhere
+        whole = [known.get(t, rest) for t in self.gives]
         lent = tuple(i + 1 for i, t in enumerate(self.tokens) if t in self.lends)
         traced = jax.jit(f, out_shardings=whole, donate_argnums=lent).trace(words, *args)
         closed = merged(traced.jaxpr)
@@ -339,6 +343,17 @@ class Piece:
             traced = jax.jit(only(closed, range(len(whole))), out_shardings=whole, donate_argnums=lent).trace(words, *args)
         compiled = traced.lower().compile()
         return getattr(compiled, "_call", None) or compiled, compiled
+
+
+def _splits(sharding, shape):
+    """Whether a result of this shape can lie as a sharding says, which takes equal parts."""
+    if not isinstance(sharding, NamedSharding):
+        return False
+    try:
+        sharding.shard_shape(shape)
+    except ValueError:
+        return False
+    return True
 
 
 def _narrowed(a):

@@ -12,10 +12,11 @@ from .._core.composite import composite
 from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing
 from .._core.numeric import cannot_hold, check_number, check_stored
-from .._core.record import number_kind, record_op
+from .._core.placed import target as on_all
+from .._core.record import NOGRAD, number_kind, record_op
 from .._core.saying import warn
 from .._core.shapes import OVERFLOW, is_long
-from .._core.spread import spread_as
+from .._core.spread import spread_as, spread_value
 from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
@@ -193,11 +194,14 @@ def _as_asked(made, form):
 
 
 def alike(make, input, device, requires_grad):
-    """`make(device, requires_grad)`, a fresh tensor of the shape of `input`: where that lies, and spread as it is, unless a device is given."""
+    """`make(device, requires_grad)`, a fresh tensor where `input` lies unless a device is given: of its shape spread as it is, of another all of it on every
+    device."""
     a = input._v.aval
     if device is not None or "@" not in a.device or type(a) is LeveledAval:
         return make(a.device if device is None else device, requires_grad)
-    return _put(wrap(spread_as(make("cpu", False)._v, input._value())), "cpu", requires_grad)
+    v = make("cpu", False)._v
+    there = spread_as(v, input._value()) if v.aval.shape == a.shape else spread_value(v, on_all(a.device), NOGRAD)
+    return _put(wrap(there), "cpu", requires_grad)
 
 
 def _like(name, value):
@@ -234,7 +238,7 @@ def _new(name, value):
         a = self._v.aval
         shape = sizes(name, size)
         _nonnegative(name, shape)
-        return levels.like(a, fresh(shape, value, _dtype(dtype, a.dtype), device if device is not None else a.device, requires_grad))
+        return levels.like(a, alike(lambda *where: fresh(shape, value, _dtype(dtype, a.dtype), *where), self, device, requires_grad))
 
     method.__name__ = name
     return method
@@ -252,8 +256,8 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     a = self._v.aval
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
-    return levels.like(a, placed(_full(sizes("new_full", (size,)), fill_value, _dtype(dtype, a.dtype), check_stored),
-                                 device if device is not None else a.device, requires_grad))
+    shape = sizes("new_full", (size,))
+    return levels.like(a, alike(lambda *where: placed(_full(shape, fill_value, _dtype(dtype, a.dtype), check_stored), *where), self, device, requires_grad))
 
 
 # Ranges

@@ -7,6 +7,7 @@ from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
 from .convert import cast
 from .create import full, zeros
+from .index import refuse_complex
 from .norm import into
 from .random import bernoulli_
 from .windows import empty_strided
@@ -90,13 +91,15 @@ def chunk_cat(tensors, dim, num_chunks, *, out=None):
 
 @composite("torch.native_dropout")
 def native_dropout(input, p, train):
-    """(input without the elements that were drawn and scaled, the mask of those kept)."""
+    """(input without the elements that were drawn and scaled, the mask of those kept); complex numbers take no part in gradients, as torch's do not."""
+    refuse_complex("native_dropout", [input])
     if train is False or not input.numel():
         mask = full(input.shape, True, dtype=dtypes.bool_)
         return named("_native_dropout")(input, mask, 1.0), mask
+    drawn = dtypes.bool_ if input.dtype.is_complex else input.dtype
+    mask = cast(bernoulli_(zeros(input.shape, dtype=drawn), 1 - p), dtypes.bool_)
     if input.dtype.category < dtypes.FLOAT:
         raise RuntimeError(f"result type {dtypes.float32.char_name} can't be cast to the desired output type {input.dtype.char_name}")
-    mask = cast(bernoulli_(zeros(input.shape, dtype=input.dtype), 1 - p), dtypes.bool_)
     return named("_native_dropout")(input, mask, 0.0 if p == 1 else 1 / (1 - p)), mask
 
 

@@ -206,7 +206,8 @@ def _adaptive_max(n):
         out = with_indices(input, output_size)
         return out if return_indices else out[0]
 
-    _published(function, f"_adaptive_max_pool{n}d", f"torch.nn.functional.adaptive_max_pool{n}d", doc="The maximum of each part.")
+    _published(function, f"_adaptive_max_pool{n}d", f"torch.nn.functional.adaptive_max_pool{n}d", f"torch.nn.functional._adaptive_max_pool{n}d",
+               doc="The maximum of each part.")
     _published(with_indices, f"adaptive_max_pool{n}d_with_indices", f"torch.nn.functional.adaptive_max_pool{n}d_with_indices",
                doc="The maximum of each part and its index.")
 
@@ -311,7 +312,7 @@ def _fractional(n):
         return out if return_indices else out[0]
 
     _published(with_indices, f"{name}_with_indices", f"torch.nn.functional.{name}_with_indices", doc="The maximum of windows at random places and its index.")
-    _published(function, f"_{name}", f"torch.nn.functional.{name}", doc="The maximum of windows at random places.")
+    _published(function, f"_{name}", f"torch.nn.functional.{name}", f"torch.nn.functional._{name}", doc="The maximum of windows at random places.")
 
 
 for _n in (2, 3):

@@ -325,6 +325,14 @@ def _normal_into(mean, std, generator, out):
     return write_drawn("normal", out, _tensor(drawn, d)._value())
 
 
+def _beside(array, dtype, input):
+    """The numbers drawn for a tensor, spread as it is where it lies on several devices."""
+    if "@" not in input._v.aval.device:
+        return _tensor(array, dtype)
+    v = input._value()
+    return wrap(data(placed_like(np.asarray(array), v), dtype, device=v.aval.device))
+
+
 @composite("torch.bernoulli", "Tensor.bernoulli")
 @per_example
 def bernoulli(input, p=None, *, generator=None, out=None):
@@ -335,7 +343,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
     drawn = numbers(a.device, a.shape, dtype, lambda shape: rng_draws.bernoulli(
         _gen(generator, out=out), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, dtype.np))
-    t = following(_tensor(drawn, dtype), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
+    t = following(_beside(drawn, dtype, input), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return t if out is None else write_drawn("bernoulli", out, t._value())
 
 
@@ -345,7 +353,7 @@ def poisson(input, generator=None):
     """Poisson numbers with the given rates."""
     a = input._v.aval
     drawn = numbers(a.device, a.shape, a.dtype, lambda _: rng_choices.poisson(_gen(generator), input._numpy()))
-    return following(_tensor(drawn, a.dtype), "_drawn.Poisson0", input)
+    return following(_beside(drawn, a.dtype, input), "_drawn.Poisson0", input)
 
 
 @composite("torch.multinomial", "Tensor.multinomial")

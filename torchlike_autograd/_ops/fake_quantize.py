@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core import dtypes
 from .._core.shapes import wrap_dim
-from .conventions import only, partials
+from .conventions import char_name, only, partials
 from .registry import SMOOTH, at, call, op, real
 
 _CACHED = {"names": (), "inplace": False, "opmath": False, "out": False, "forward": False, "nondiff": ("scale", "zero_point"), "nondiff_out": (1,),
@@ -155,7 +155,8 @@ def _fake_quantize_learnable_per_tensor_affine(self, scale, zero_point, *, quant
     only("fake_quantize_tensor_cachemask_kernel_type_handling", self, "f")
     if not scale.ndim or not zero_point.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    return _learned(quant_min, quant_max, False)(self, scale[:1].sum(), zero_point[:1].sum(), grad_factor.astype(self.dtype))
+    numbers = scale[:1].sum().astype(jnp.float32), zero_point[:1].sum().astype(jnp.float32)
+    return _learned(quant_min, quant_max, False)(self, *numbers, grad_factor.astype(self.dtype)).astype(self.dtype)
 
 
 @op("_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max, float grad_factor=1.) "
@@ -164,10 +165,13 @@ def _fake_quantize_learnable_per_tensor_affine(self, scale, zero_point, *, quant
     samples=[call(real(3, 2, dtype="float32"), at(0.125, 0.3, dtype="float32"), at(1.0, 0.0, dtype="float32"), 1, -8, 7, 0.5)], **_LEARNABLE)
 def _fake_quantize_learnable_per_channel_affine(self, scale, zero_point, *, axis, quant_min, quant_max, grad_factor):
     """`fake_quantize_per_channel_affine` that learns its scales and its zero points."""
+    if scale.dtype not in (jnp.float32, jnp.bfloat16):
+        raise RuntimeError(f"Scale must be Float or BFloat16, found {char_name(scale)}")
     check_channels(self, scale, zero_point, axis)
     only("fake_quantize_channel_cachemask_cpu_type_handling", self, "f")
     axis = wrap_dim(axis, self.ndim)
-    return _learned(quant_min, quant_max, True)(self, _along(scale, axis, self.ndim), _along(zero_point, axis, self.ndim), grad_factor.astype(self.dtype))
+    numbers = [_along(t.astype(jnp.float32), axis, self.ndim) for t in (scale, zero_point)]
+    return _learned(quant_min, quant_max, True)(self, *numbers, grad_factor.astype(self.dtype)).astype(self.dtype)
 
 
 def check_channels(x, scale, zero_point, axis):

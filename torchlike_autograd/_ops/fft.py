@@ -50,11 +50,17 @@ def _complex(n, *more):
     return [call(real(*shape, dtype="complex128"), *rest) for shape, *rest in (n, *more)]
 
 
+def _only_complex(x):
+    if not jnp.issubdtype(x.dtype, jnp.complexfloating):
+        raise RuntimeError(f"Only supports complex dtypes, but found: {char_name(x)}")
+
+
 @op("_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor", node="FftC2CBackward0", names=("torch._fft_c2c",),
     samples=_complex(((4,), [0], 0, True), ((5,), [0], 2, False), ((3, 4), [0, 1], 1, True), ((3, 4), [0], 0, False), ((2, 3, 2, 2), [0, 1, 2, 3], 0, True),
                      ((3,), [], 0, True)), kinks=SMOOTH)
 def _fft_c2c(self, *, dim, normalization, forward):
     """The transform of complex numbers along dims."""
+    _only_complex(self)
     axes = _axes(self, dim)
     _check(self, [self.shape[a] for a in axes])
     return _scaled(_transformed(self, axes, forward), normalization, _points(self, axes))
@@ -82,6 +88,7 @@ def _fft_r2c(self, *, dim, normalization, onesided):
     samples=_complex(((3,), [0], 2, 4), ((3,), [0], 2, 5), ((3, 3), [0, 1], 0, 4), ((3, 4), [1, 0], 1, 5), ((1,), [0], 0, 1)), kinks=SMOOTH)
 def _fft_c2r(self, *, dim, normalization, last_dim_size):
     """The transform back to real numbers, of which the second half along the last dim is the mirror image of the first."""
+    _only_complex(self)
     axes = _axes(self, dim)
     _check(self, [self.shape[a] for a in axes])
     first = _transformed(self, axes[:-1], False)

@@ -301,8 +301,15 @@ def _roots(roots, grads):
         v = g._value()
         if v.aval.dtype is not dtype:
             v = record_op(cast_spec(dtype), (v,))[0]
-        out.append((_place(root), v))
+        out.append((_place(root), _spread(v, root)))
     return out
+
+
+def _spread(v, root):
+    """A plain gradient of a tensor that lies on several devices, on these: what comes of it would lie on one, where an operator reads nothing else."""
+    if "@" in v.aval.device or not isinstance(root, Tensor) or "@" not in root._v.aval.device or v.aval.shape != root._v.aval.shape:
+        return v
+    return record_op(spec_of(OPS["_spread_as"], (), ("T", "T")), [v, root._value()])[0]
 
 
 def _watch(root, v):

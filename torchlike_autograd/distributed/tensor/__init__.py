@@ -3,10 +3,10 @@
 A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's
 choice, except for gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from
 torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of; plain tensors may meet spread ones (they
-count as replicated), the number of elements along a sharded dim must be a multiple of the mesh's, and one process sees all devices: `to_local()` is what the
-first device of this process holds, and `from_local` of a part needs one device a process.  torch.save writes a spread tensor as the plain one of all
-its values, which any process can load; load_state_dict spreads it as the parameter is.  The class itself is Tensor (`type(t) is DTensor` is False), draws such
-as `bernoulli(t)` and the results of `t.new_zeros(...)` are plain tensors, and `numpy()` and `tolist()` give all values.
+count as replicated), a dim that the devices do not divide lies on all of them whole (with a warning; `placements` says how it lies), and one process sees
+all devices: `to_local()` is what the first device of this process holds, and `from_local` of a part needs one device a process.  torch.save writes a spread
+tensor as the plain one of all its values, which any process can load; load_state_dict spreads it as the parameter is.  The class itself is Tensor
+(`type(t) is DTensor` is False), `multinomial(t)` gives a plain tensor, and `numpy()` and `tolist()` give all values.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..._core import publish as _publish
 from ..._core.placed import target as on_all
 from ..._core.printing import on_spread
 from ..._core.record import data, record_op, thread
+from ..._core.saying import warn
 from ..._core.spread import spread_value
 from ..._ops.registry import OPS
 from ..._ops.spec import spec_of
@@ -138,8 +139,12 @@ class DTensor(Tensor, metaclass=_DTensorMeta):
         return _of_parts(local_tensor, device_mesh, placements)
 
 
-def _spec(mesh, placements, ndim):
-    """The jax PartitionSpec of placements."""
+def _spec(mesh, placements, shape):
+    """The jax PartitionSpec of placements of this shape.
+
+    JAX splits in equal parts only: along a dim whose size the devices do not divide, every device has all of it, and a warning says so.
+    """
+    ndim = len(shape)
     if len(placements) != mesh.ndim:
         raise ValueError(f"`placements` must have the same length as `device_mesh.ndim`! Found placements length: {len(placements)}, "
                          f"and device_mesh.ndim: {mesh.ndim}.")
@@ -149,7 +154,27 @@ def _spec(mesh, placements, ndim):
             if not -ndim <= p.dim < ndim:
                 raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {p.dim})")
             axes[p.dim].append(name)
-    return PartitionSpec(*(tuple(a) or None for a in axes))
+    return PartitionSpec(*(_dividing(mesh, names, n) or None for names, n in zip(axes, shape)))
+
+
+def _dividing(mesh, names, size):
+    """Those of the mesh axes along a dim that together divide its size."""
+    kept, parts = [], 1
+    for name in names:
+        wanted = parts * mesh.jax_mesh.shape[name]
+        if size % wanted == 0:
+            parts = wanted
+            kept.append(name)
+        else:
+            warn(f"a dim of {size} elements does not split in {wanted} equal parts, and JAX splits in equal parts only: along the mesh's {name} every device "
+                 "has all of it")
+    return tuple(kept)
+
+
+def _lying(mesh, spec):
+    """The placements that a PartitionSpec makes."""
+    where = {name: i for i, names in enumerate(spec) for name in _names(names)}
+    return tuple(Shard(where[n]) if n in where else Replicate() for n in mesh.jax_mesh.axis_names)
 
 
 def _of_parts(local, mesh, placements):
@@ -167,8 +192,8 @@ def _of_parts(local, mesh, placements):
     lined = [Shard(i) if (i := partial.index(k) if k in partial else None) is not None else Shard(p.dim + len(partial)) if p.is_shard() else p
              for k, p in enumerate(own)]
     part = local.detach().reshape(*[1] * len(partial), *local.shape)
-    spec = _spec(mesh, lined, part.ndim)
-    counts = [math.prod(mesh.jax_mesh.shape[n] for n in _names(entry)) for entry in spec]
+    counts = [math.prod(n for n, p in zip(mesh.shape, lined) if p.is_shard(d)) for d in range(part.ndim)]
+    spec = _spec(mesh, lined, [n * k for n, k in zip(part.shape, counts)])
     sharding = interop.trimmed(NamedSharding(mesh.jax_mesh, spec))
     with jax.enable_x64(True):
         here = jax.device_put(interop.to_jax(part), devices_here[0])
@@ -184,20 +209,13 @@ def _names(entry):
     return entry if isinstance(entry, tuple) else () if entry is None else (entry,)
 
 
-def _even(t, mesh, spec):
-    for n, names in zip(t.shape, spec):
-        parts = math.prod(mesh.jax_mesh.shape[name] for name in _names(names))
-        if n % parts:
-            raise NotImplementedError(f"a dim of {n} elements in {parts} parts: it must be a multiple of them")
-
-
 def _placements(sharding):
     """(mesh, placements) of a sharding."""
     if not isinstance(sharding, NamedSharding):
         sharding = (NamedSharding(jax.sharding.Mesh(sorted(sharding.device_set, key=lambda d: d.id), ("dim0",)), PartitionSpec())
                     if sharding.is_fully_replicated else _refuse(sharding))
-    where = {name: i for i, names in enumerate(sharding.spec) for name in _names(names)}
-    return DeviceMesh.from_jax(sharding.mesh), tuple(Shard(where[n]) if n in where else Replicate() for n in sharding.mesh.axis_names)
+    mesh = DeviceMesh.from_jax(sharding.mesh)
+    return mesh, _lying(mesh, sharding.spec)
 
 
 def _refuse(sharding):
@@ -212,8 +230,9 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
     if not tensor.is_leaf:
         raise RuntimeError("`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!")
     placements = [Shard(p.dim + tensor.ndim) if p.is_shard() and -tensor.ndim <= p.dim < 0 else Replicate() if p.is_partial() else p for p in placements]
-    spec = _spec(device_mesh, placements, tensor.ndim)
+    spec = _spec(device_mesh, placements, tensor.shape)
     if isinstance(tensor, DTensor):
+        placements = _lying(device_mesh, spec)
         mesh, own = tensor.device_mesh, tensor.placements
         if mesh != device_mesh:
             raise ValueError(f"Cannot distribute a DTensor with device mesh {mesh} to a different device mesh {device_mesh}.")
@@ -221,7 +240,6 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
             raise ValueError(f"Cannot distribute a DTensor with placements {own} to a different placements {placements}. do you want to call "
                              "`redistribute` instead?")
         return tensor
-    _even(tensor, device_mesh, spec)
     return interop.shard(tensor.detach(), NamedSharding(device_mesh.jax_mesh, spec)).requires_grad_(tensor.requires_grad)
 
 
@@ -257,17 +275,14 @@ def redistribute(self, device_mesh=None, placements=None, *, async_op=False, for
     return placed(self, mesh, placements)
 
 
-def check_even(t, mesh, placements):
-    """The PartitionSpec of placements; NotImplementedError where a tensor cannot be split so."""
-    placements = [Shard(p.dim + t.ndim) if p.is_shard() and p.dim < 0 else p for p in placements]
-    spec = _spec(mesh, placements, t.ndim)
-    _even(t, mesh, spec)
-    return spec
+def spec_of_placements(t, mesh, placements):
+    """The PartitionSpec of a tensor's placements."""
+    return _spec(mesh, [Shard(p.dim + t.ndim) if p.is_shard() and p.dim < 0 else p for p in placements], t.shape)
 
 
 def placed(t, mesh, placements):
     """A tensor's values spread over a mesh; differentiable."""
-    spec = check_even(t, mesh, placements)
+    spec = spec_of_placements(t, mesh, placements)
     return wrap(spread_value(t._value(), interop.trimmed(NamedSharding(mesh.jax_mesh, spec))))
 
 

@@ -17,7 +17,7 @@ from ..._tensor import Tensor
 from ...nn.modules.linear import Linear
 from ...nn.modules.sparse import Embedding
 from ...nn.parameter import Parameter
-from . import DTensor, Placement, Replicate, Shard, check_even, distribute_module, distribute_tensor, placed
+from . import DTensor, Placement, Replicate, Shard, distribute_module, distribute_tensor, placed, spec_of_placements
 
 __all__ = ["ColwiseParallel", "ParallelStyle", "PrepareModuleInput", "PrepareModuleInputOutput", "PrepareModuleOutput", "RowwiseParallel", "SequenceParallel",
            "loss_parallel", "parallelize_module"]
@@ -34,12 +34,12 @@ class ParallelStyle(ABC):
 
 
 def _moved(t, mesh, given, wanted):
-    """A tensor placed as it is wanted; a plain one is checked against how it is said to come.
+    """A tensor placed as it is wanted; how a plain one is said to come is checked.
 
     How a spread one lies is not looked at, which would run what is pending: XLA drops what changes nothing.
     """
     if not isinstance(t, DTensor) and tuple(given) != tuple(wanted):
-        check_even(t, mesh, given)
+        spec_of_placements(t, mesh, given)
     return placed(t, mesh, wanted)
 
 
