@@ -12,6 +12,7 @@ from .._core.shapes import wrap_dim
 from . import held
 from .conventions import always, only, partials
 from .registry import SMOOTH, at, call, fails, op, real
+from .unary import error_function
 
 _INF, _NAN = float("inf"), float("nan")
 _SELF, _RESULT = {"self": ("self",)}, {"self": ("result",)}
@@ -231,7 +232,7 @@ def gelu(self, *, approximate):
         raise RuntimeError("approximate argument must be either none or tanh.")
     only("GeluKernelImpl", self, "f")
     if approximate == "none":
-        return 0.5 * self * (1 + lax.erf(self * math.sqrt(0.5)))
+        return 0.5 * self * (1 + error_function(self * math.sqrt(0.5)))
     return 0.5 * self * (1 + jnp.tanh(math.sqrt(2 / math.pi) * (self + 0.044715 * (self * self * self))))
 
 

@@ -478,12 +478,14 @@ def _sinc(x):
 @_float_op("erf", node="ErfBackward0", saves=_SAVES_SELF, aliases=("special.erf",))
 def erf(self):
     """The error function."""
-    return _erf(only("erf_vml_cpu", self, "f"))
+    return error_function(only("erf_vml_cpu", self, "f"))
 
 
 @partials(lambda t, out, x: (2 / math.sqrt(math.pi)) * jnp.exp(-(x * x)) * t)
-def _erf(x):
-    return lax.erf(x)
+def error_function(x):
+    """erf of floating-point numbers; XLA's passes 1 by rounding, and what follows would be a negative probability."""
+    one = jnp.ones((), x.dtype)
+    return lax.clamp(-one, lax.erf(x), one)
 
 
 @_float_op("erfc", node="ErfcBackward0", saves=_SAVES_SELF, aliases=("special.erfc",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core.dtypes import float32
+from .._core.publish import load_all
 from .._core.record import INPLACE, LEAF, NOGRAD, data
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
@@ -128,7 +129,9 @@ def zeros_like(p):
 
 
 def filled_like(p, value):
-    """A state of equal numbers for a parameter."""
+    """A state of equal numbers for a parameter; a subclass says by its `__torch_function__` of which class that is."""
+    if type(p) is not Tensor and Parameter not in type(p).__mro__:
+        return load_all()["torch.full_like"](p, value) if value else load_all()["torch.zeros_like"](p)
     return from_array(np.full(p._v.aval.shape, value, p._v.aval.dtype.np), p._v.aval.dtype, like=p)
 
 

@@ -34,7 +34,7 @@ class SGD(Recorded):
         return group["momentum"] != 0 and state.get("momentum_buffer") is None
 
     def begin(self, group, p, g, state, count):
-        state["momentum_buffer"] = zeros_like(p)
+        state["momentum_buffer"] = zeros_like(g)
 
     def states(self, group, state):
         return _NONE if group["momentum"] == 0 else _BUFFER

@@ -8,6 +8,7 @@ from ..._functions.create import empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ._functions import CrossMapLRN2d as _CrossMapLRN2d
 from .module import Module
 
 __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
@@ -43,14 +44,14 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """`LocalResponseNorm` as it was before, with a derivative of its own: not there yet."""
+    """`LocalResponseNorm` as it was before, with a derivative of its own."""
 
     def __init__(self, size, alpha=1e-4, beta=0.75, k=1):
         super().__init__()
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def forward(self, input):
-        raise NotImplementedError("torch.nn.CrossMapLRN2d.forward is not there yet; see LocalResponseNorm")
+        return _CrossMapLRN2d.apply(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self):
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
