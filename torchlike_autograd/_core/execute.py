@@ -8,10 +8,11 @@ structures run op by op until that has taken as long as compiling them would.  B
 
 from __future__ import annotations
 
+import hashlib
 import time
 import warnings
+import weakref
 from array import array
-from sys import getrefcount
 
 import jax
 import numpy as np
@@ -19,25 +20,25 @@ import numpy as np
 from .._ops.conv_windows import suited
 from .._ops.spec import Pullback
 from . import config, donation, guards, levels, placed, record, sightings
+from .cuts import divided
+from .ends import MORE, fills, live_mask
 from .host import host_function
 from .lines import user_line
 from .links import leading
 from .loops import merged
 from .plan import StageForm
-from .program import Program, run_step
-from .record import LEAF, LOCK, ROOT, Tape, Value, fills, thread
+from .program import Program, run_step, stand_in
+from .record import LEAF, LOCK, ROOT, Tape, Value, thread
 from .results import completed, only, sources_of
 from .speed import native
 from .turns import rolled
-
-_IDLE = max(map(getrefcount, [object()]))  # what getrefcount sees of a value that only a list holds
-_LIVE = bytes(0 if i <= _IDLE else 1 for i in range(256))
 
 # Compiling at first sight costs COMPILE of the credit, a run of a compiled program earns 1: a loop that repeats may afford it, one whose structure never does
 # may not.  Without credit (and below EASE, where the structure is no part of a training step) a structure is compiled when its runs op by op have taken as long
 # as compiling it will: at most twice what the better of the two would have taken.
 COMPILE, CREDIT_START, CREDIT_MAX, EASE = 32, 12 * 32, 24 * 32, 6 * 32
 LONG = 400  # operators of a program that is not compiled at first sight
+DEAD = 64  # operators of a record that is dropped without another look where nobody holds its results
 
 
 class Stats(dict):
@@ -52,17 +53,6 @@ stats = Stats(flushes=0, compiles=0, hits=0, op_by_op=0, compile_seconds=0.0, pr
 _credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 _programs: dict = {}  # (prefix, mask) -> Program, least recently used first
 _options = {"xla_allow_excess_precision": False}
-
-
-def _live_mask(values) -> bytes:
-    """One byte a value: 1 where somebody besides the tape holds it."""
-    try:
-        return bytes(map(getrefcount, values)).translate(_LIVE)
-    except ValueError:  # more than 255 holders
-        return bytes(min(n, 255) for n in map(getrefcount, values)).translate(_LIVE)
-
-
-live_mask = _live_mask if native is None else native.live_mask
 
 
 def flush(tape=None):
@@ -86,6 +76,13 @@ def flush(tape=None):
             levels.flushed(left, tape)
 
 
+def settle():
+    """End the record where it holds nothing but the setting up of a model: what comes now is the first training step, with the structure of the others."""
+    tape = thread.state.tape
+    if tape.open and tape.values and tape.prefix.setup < MORE:
+        flush(tape)
+
+
 ending = [None]  # f(tape): lets go what is attached to nodes that are dead, gives Values of nodes that somebody holds (lifetimes.py)
 timer = [None]  # f(tape, run) while somebody times programs (profiling.py)
 
@@ -99,6 +96,8 @@ def _run_pending(tape):
 
 def _flush_generally(tape):
     mask = live_mask(tape.values)
+    if tape.prefix.programs.get(mask) is None and divided(tape):
+        return
     _reopen(tape)
     try:
         _run(tape, mask)
@@ -116,12 +115,18 @@ def _reopen(tape):
 def _run(tape, mask):
     stats["flushes"] += 1
     prefix = tape.prefix
+    if prefix.weight < DEAD and 1 not in mask:
+        tape.floats, tape.ints, tape.values, tape.inputs, tape.slots = [], [], [], [], {}
+        return
     program, key = prefix.programs.get(mask), None
     if program is None:
-        program = prefix.programs[mask] = Program(prefix, mask)
-        key = sightings.hash_of(program)
-        program.runs = int(sightings.came_before(key))
-        _remember(program)
+        program = Program(prefix, mask)
+        other = prefix.programs[mask] = stand_in(program) or program
+        if other is program:
+            key = sightings.hash_of(program)
+            program.runs = int(sightings.came_before(key))
+            _remember(program)
+        program = other
     arrays = _execute(program, tape) if program.outs else ()
     _deliver(tape, program, arrays)
     if key is not None and program.runs <= 1 and program.compiled is None and config.get("execution") != "immediate":
@@ -329,7 +334,6 @@ def _wrap(i):
 
 def _compile(program, floats, ints, arrays, heirs):
     start = time.perf_counter()
-    _credit[0] = max(_credit[0] - COMPILE, 0)
     body = program.function()
 
     n = len(floats)
@@ -349,11 +353,31 @@ def _compile(program, floats, ints, arrays, heirs):
     if program.sources is not None or closed is not traced.jaxpr:
         given = tuple([k + 1 for k in program.donates])
         traced = jax.jit(only(closed, chosen if program.sources is not None else range(len(closed.jaxpr.outvars))), donate_argnums=given).trace(*arguments)
-    compiled = traced.lower().compile(_options)
+    lowered = traced.lower()
+    program.compiled = _compiled_before(program, lowered.as_text())
+    if program.compiled is not None:
+        stats["hits"] += 1
+        return _complete(program, program.compiled(*arguments), arguments)
+    _credit[0] = max(_credit[0] - COMPILE, 0)
+    compiled = lowered.compile(_options)
     out = _complete(program, compiled(*arguments), arguments)
     program.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that
     _count(program, start)
     return out
+
+
+_texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> the Program that it was compiled for
+
+
+def _compiled_before(program, text):
+    """What another program was compiled to that differs in nothing that runs: the first step of a training loop often, whose record begins with other things.
+
+    Of a function that the program calls back the text does not say which.
+    """
+    if "callback" in text:
+        return None
+    key = hashlib.sha256(text.encode()).digest()
+    return getattr(_texts.setdefault(key, program), "compiled", None)
 
 
 def _count(program, start):
@@ -417,7 +441,8 @@ def _prune():
         stack.extend(node.next.values())
         count += 1
     for p in ranked[len(keep):]:
-        p.prefix.programs.pop(p.mask, None)
+        for mask in [m for m, q in p.prefix.programs.items() if q is p]:
+            del p.prefix.programs[mask]
         _programs.pop((p.prefix, p.mask), None)
     for p in keep:
         p.runs //= 2
@@ -430,6 +455,7 @@ def clear_caches():
     with LOCK:
         flush()
         _programs.clear()
+        _texts.clear()
         sightings.clear()
         ROOT.next.clear()
         ROOT.memo.clear()
@@ -442,7 +468,7 @@ def clear_caches():
 
 REPEATED = 4  # runs of a program that paid for compiling it
 advice = [True]  # whether a place that keeps compiling is told so
-# line of user code -> [compiles there, the last two programs that were compiled, each with its runs and the fifth of these then, the last two that waited,
+# line of user code -> [compiles there, the last two programs that were compiled, each with its runs and what else had come by then, the last two that waited,
 # how often something else than a compiled program came]
 _places: dict = {}
 _NOWHERE = 0, None, None, (), 0

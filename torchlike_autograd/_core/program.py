@@ -6,6 +6,7 @@ The key of a program is (prefix, liveness mask): both are structure.
 from __future__ import annotations
 
 import math
+from operator import ge
 
 import jax.numpy as jnp
 
@@ -25,8 +26,8 @@ class Program:
     sources: see `results.sources_of`; runs: how often; spent: seconds of runs op by op but for the first.
     """
 
-    __slots__ = ("argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "leads", "mask", "numbers", "outs", "placed",
-                 "prefix", "runs", "sent", "shown", "sources", "spent", "steps")
+    __slots__ = ("__weakref__", "argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "leads", "mask", "numbers", "outs",
+                 "placed", "prefix", "runs", "sent", "shown", "sources", "spent", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -73,6 +74,18 @@ class Program:
     def __str__(self):
         lines = [f"  %{-i - 1}: {o.aval}{' grad' if o.needs else ''} (outside)" for i, o in enumerate(self.prefix.steps()[1])]
         return "\n".join([*lines, *(f"  {s}" for s in self.steps), f"  return {', '.join(f'%{s}' for s in self.outs)}"])
+
+
+def stand_in(program):
+    """A compiled program of the same record that returns what this one does and little more, or None.
+
+    A look at the end of a training step finds gradients alive that are gone when the next step begins.
+    """
+    outs, kept = len(program.outs), program.kept
+    for mask, p in program.prefix.programs.items():
+        if p.compiled is not None and p.graph == program.graph and p.kept == kept and 2 * len(p.outs) <= 3 * outs and all(map(ge, mask, program.mask)):
+            return p
+    return None
 
 
 def _placed(prefix, steps, used, table):

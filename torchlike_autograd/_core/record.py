@@ -27,67 +27,14 @@ import threading
 
 from .._ops.held import check as check_held
 from .._ops.held import reals as with_reals
-from .._ops.spec import NUMBERS, HeldSpec, aval, spec_of
+from .._ops.spec import NUMBERS, HeldSpec, spec_of
 from . import config, errors
 from .dtypes import FLOAT
+from .ends import LIMIT, MORE, NOTHING, is_full, setup_after
 from .speed import native
-from .turns import goes_round
-
-NOGRAD, GRAD, LEAF = 0, 1, 2
-
-
-class _Inference(int):
-    """A NOGRAD that labels: false, and no number that another mode is."""
-
-    __slots__ = ()
-
-    def __bool__(self):
-        return False
-
-
-INFERENCE = _Inference(8)  # inside inference mode, and in the `needs` of what is made there
-INPLACE = GRAD | 4  # recorded for a write to the operator's own input, of which torch keeps a copy where it needs the old value
+from .values import GRAD, INFERENCE, INPLACE, LEAF, NOGRAD, Value, data  # noqa: F401 (what a record holds is imported from here)
 
 LOCK = threading.RLock()  # one lock for all records: tapes of other threads can be read under it
-
-
-class Value:
-    """One array of the record.
-
-    aval: its type; needs: whether it requires grad (with INFERENCE: made in inference mode); tape, slot: where it was made (tape None: plain data); array: the
-    JAX or NumPy array, or None while pending; leaf: the accumulation point when it is a leaf; seen: (counter, version) of the storage it was read
-    from, or None while nothing was ever written there.
-    """
-
-    __slots__ = ("__weakref__", "array", "aval", "leaf", "needs", "seen", "slot", "tape")
-
-    def __init__(self, aval, needs, tape, slot):
-        self.aval = aval
-        self.needs = needs
-        self.tape = tape
-        self.slot = slot
-        self.array = None
-        self.leaf = None
-        self.seen = None
-
-    def stale(self):
-        """Whether the storage was written since this value was read."""
-        return self.seen is not None and self.seen[0].n != self.seen[1]
-
-    def late(self):
-        """Itself, or where it was written over already a copy: torch keeps copies of such ones, to which only later writes matter."""
-        if not self.stale():
-            return self
-        out = Value(self.aval, self.needs, self.tape, self.slot)
-        out.array, out.leaf, out.seen = self.array, self.leaf, (self.seen[0], self.seen[0].n)
-        return out
-
-
-def data(array, dtype, needs=False, device="cpu") -> Value:
-    """A Value over an existing array."""
-    v = Value(aval(tuple(array.shape), dtype, device), needs, None, 0)
-    v.array = array
-    return v
 
 
 class Step:
@@ -109,29 +56,11 @@ class Step:
         return f"{outs} = {self.kind} {self.form}{self.ins}"
 
 
-NOTHING, FILLED, MORE = range(3)
-FILLS = {"_copy_", "_fill_", "_zero_"}
-
-
-def fills(step):
-    """Whether a step gives a leaf new contents that do not depend on the old ones, as initialization does."""
-    return step.mode == LEAF and step.kind == "op" and step.form.op.name in FILLS
-
-
-def _setup_after(setup, step):
-    """What a tape holds after a step: NOTHING that matters, FILLED parameters, or MORE than the setting up of a model."""
-    if step.kind in ("leaf", "detach"):
-        return setup
-    if fills(step):
-        return FILLED
-    return MORE if step.kind != "op" or step.mode == LEAF or True in step.needs or step.form.op.name == "backward" else setup
-
-
 class Prefix:
     """A node of the trie; `step` leads here from `parent`.
 
     size, inputs, numbers: counts of computed slots, outside slots and (floats, ints); weight: operators that the program would hold; turned: whether a
-    backward pass is recorded; setup: see `_setup_after`; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of
+    backward pass is recorded; setup: see `setup_after`; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of
     the nodes that backward passes have released (retain_graph is structure); next: edges; memo, programs: dictionaries made when first used, as most nodes need
     none.
     """
@@ -153,7 +82,7 @@ class Prefix:
             if step.kind == "backward":
                 self.turned = True
             if self.setup != MORE:
-                self.setup = _setup_after(self.setup, step)
+                self.setup = setup_after(self.setup, step)
             if len(step.out_avals) == 1:
                 self.aval, self.needs, self.first = step.out_avals[0], step.needs[0], step.first
 
@@ -365,31 +294,15 @@ def _append(tape, nxt, numbers):
     return out
 
 
-def _goes_on(tape, ins):
-    """Whether a call after a backward pass belongs to the same training step: it reads what this tape computes, and nothing that requires grad."""
-    values = [x for x in ins if type(x) is Value]
-    return any(v.tape is tape for v in values) and not any(v.needs for v in values)
-
-
-def is_full(tape, spec, ins, mode):
-    """Whether a call has to go on another tape: there is too much work on this one, a model was set up and is used now, or the next training step begins."""
-    if not tape.values:
-        return False
-    prefix = tape.prefix
-    if (prefix.weight + spec.weight > LIMIT[0] and not goes_round(prefix, LIMIT[0])) or (prefix.turned and mode & GRAD and not _goes_on(tape, ins)):
-        return True
-    return prefix.setup == FILLED and mode & GRAD and any(type(x) is Value and x.needs for x in ins)  # the first step has the structure of all others then
-
-
 def _record_new(th, spec, ins, mode, label, numbers):
     """A call not seen after this prefix, a full tape, or immediate execution."""
     tape = th.tape
     held = False
     if type(spec) is HeldSpec:
-        again = with_reals(spec, _avals(ins), ins)
+        again = with_reals(spec, avals_of(ins), ins)
         if again is not None:
             return record_op(*again, mode)
-        held = check_held(spec, _avals(ins), ins)
+        held = check_held(spec, avals_of(ins), ins)
     if tape.prefix.watched:
         return record_watched(th, spec, ins, mode)
     if IMMEDIATE[0]:
@@ -412,7 +325,6 @@ def _record_new(th, spec, ins, mode, label, numbers):
 
 
 IMMEDIATE = [config.get("execution") == "immediate"]
-LIMIT = [config.get("record_limit")]
 
 
 def _follow(name, value):
@@ -444,7 +356,7 @@ def beyond(x):
 def _as_floats(spec, ins):
     """A call with a number that is looked at: refused where it does not fit; an integer above MOST_SIGNED is a float beside tensors that are no integers."""
     if type(spec) is HeldSpec:
-        check_held(spec, _avals(ins), ins)
+        check_held(spec, avals_of(ins), ins)
     big = [type(x) is int and MOST_SIGNED < x <= MOST for x in ins if type(x) is not Value]
     if not any(big):
         return spec, ins
@@ -478,13 +390,13 @@ def number_kind(x):
     return "f" if t is float else "i" if t is int else "b" if t is bool else "c"
 
 
-def _avals(ins):
+def avals_of(ins):
     return tuple([x.aval if type(x) is Value else NUMBERS[number_kind(x)] for x in ins])
 
 
 def extend(tape, label, spec, ins, mode, key=None):
     """The slow path: a call not seen after this prefix; types are inferred, errors raised, an edge added."""
-    form = spec.form(_avals(ins))
+    form = spec.form(avals_of(ins))
     wanted = tuple([i for i in form.diff_in if type(ins[i]) is Value and ins[i].needs])
     needing = mode == LEAF or (mode & GRAD and wanted)
     needing = needing and (mode == LEAF or not _inference_alone(spec.op, form, ins))
@@ -596,5 +508,3 @@ def mark_seen(v, counter):
     v.seen = seen = (counter, counter.n)
     if v.tape is not None:
         v.tape.seen[v.slot] = seen
-
-

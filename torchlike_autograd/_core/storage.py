@@ -30,6 +30,7 @@ from . import errors, levels, shapes
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
 from .speed import native
+from .values import OF_LEAF
 
 
 class Cell:
@@ -155,7 +156,7 @@ def another(v):
     """A Value of its own with the contents of `v`, without history."""
     if v.array is None:
         return record_alias(v, "detach")
-    out = type(v)(v.aval, False, None, 0)
+    out = type(v)(v.aval, False, None, OF_LEAF if v.leaf is not None or (v.tape is None and v.slot == OF_LEAF) else 0)
     out.array = v.array
     return out
 
@@ -287,7 +288,7 @@ def as_detached(v):
     if not v.needs:
         return v
     if v.array is not None:
-        out = type(v)(v.aval, False, None, 0)
+        out = type(v)(v.aval, False, None, 0 if v.leaf is None else OF_LEAF)
         out.array = v.array
         return out
     return record_alias(v, "detach")

@@ -41,51 +41,6 @@ _LIGHT = frozenset([
     "slice", "squeeze", "reshape", "broadcast_in_dim", "convert_element_type", "bitcast_convert_type", "transpose", "expand_dims", "iota", "copy", "rev"])
 
 
-MOST, _LOOK, _PERIOD = 8, 256, 256
-
-
-def goes_round(prefix, limit):
-    """Whether a record that is full is in the middle of a loop, and goes on: to the end of a turn, or up to MOST times as long where it is differentiated.
-
-    A loop that is differentiated becomes one of the program; cut, what its first part saves for the backward pass would come out of one program and go into
-    the next, turn by turn.  Looked at anew every _LOOK operators.  Any other loop is cut into whole turns, so that all its parts but the first are one program.
-    """
-    parent = prefix.parent
-    if limit < _LOOK or prefix.weight > MOST * limit:
-        return False
-    if "left" in prefix.memo:
-        return prefix.memo["left"] > 0
-    left = parent.memo.get("left", 0)
-    if left:
-        left = prefix.memo["left"] = left - (prefix.step is not None and hasattr(prefix.step, "kind"))
-        return left > 0
-    if parent.weight > limit and parent.weight // _LOOK == prefix.weight // _LOOK:
-        return True
-    calls, graph = _calls(prefix, 4 * _PERIOD)
-    if graph:
-        return any(np.array_equal(calls[:3 * p], calls[p:4 * p]) for p in range(1, len(calls) // 4 + 1))
-    calls, _ = _calls(prefix, 2 * limit)
-    left = prefix.memo["left"] = -len(calls) % _period(calls)
-    return left > 0
-
-
-def _calls(prefix, most):
-    """(the operators of a record, last first, at most so many; whether any is differentiated)."""
-    calls, graph = [], False
-    while prefix.step is not None and len(calls) < most:
-        step, prefix = prefix.step, prefix.parent
-        if hasattr(step, "kind"):  # no input that came in
-            calls.append(id(step.form) if step.kind == "op" else 0)
-            graph = graph or True in step.needs
-    return np.array(calls), graph
-
-
-def _period(calls):
-    """How many operators a turn has: half of them are what they were a turn before.  1 where there is no loop."""
-    half = len(calls) // 2
-    return next((p for p in range(1, half + 1) if np.array_equal(calls[:half], calls[p:p + half])), 1)
-
-
 class _Flat(Numbering):
     """The operations of a program, those of the functions that it calls among them, equal ones once."""
 
@@ -527,4 +482,4 @@ def _moved(eqn, reads, offsets):
     return jax.lax.dynamic_update_slice(jax.lax.broadcast(reads[1], shape), reads[0], starts)
 
 
-__all__ = ["goes_round", "rolled"]
+__all__ = ["rolled"]

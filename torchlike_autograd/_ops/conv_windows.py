@@ -72,15 +72,18 @@ def _shape_of(eqn):
 
 
 def _way(eqn):
-    """The function that writes an equation anew, or None where XLA is fast, or nothing is gained."""
+    """(the function that writes an equation anew, its convolution), or None where XLA is fast, or nothing is gained."""
     if eqn.primitive.name != "conv_general_dilated":
         return None
     x, w = (v.aval for v in eqn.invars)
     if x.dtype != w.dtype or x.dtype.name not in _TYPES or eqn.outvars[0].aval.dtype != x.dtype:
         return None
     shape = _shape_of(eqn)
-    if 0 in (*shape.x, *shape.w, *shape.out):
-        return None
+    function = None if 0 in (*shape.x, *shape.w, *shape.out) else _function(shape)
+    return None if function is None else (function, shape)
+
+
+def _function(shape):
     large, grouped = shape.taps > shape.results, shape.groups * shape.batch_groups > 1
     if not grouped and len(shape.w) < 5:
         return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
@@ -97,9 +100,9 @@ def _of_elements(shape):
     return c <= NARROW and c * shape.taps <= TERMS
 
 
-def _rewritten(eqn, way, lhs, rhs):
-    n = eqn.params["dimension_numbers"]
-    out = way(_shape_of(eqn), lax.transpose(lhs, n.lhs_spec), lax.transpose(rhs, n.rhs_spec))
+def _rewritten(n, way, lhs, rhs):
+    function, shape = way
+    out = function(shape, lax.transpose(lhs, n.lhs_spec), lax.transpose(rhs, n.rhs_spec))
     return lax.transpose(out, tuple(np.argsort(n.out_spec)))
 
 
@@ -212,8 +215,10 @@ def _slow(jaxpr):
 
 def suited(closed):
     """A traced program with such convolutions, at any depth, written anew; itself where it has none."""
-    if not _slow(closed.jaxpr):
-        return closed
+    return _suited(closed) if _slow(closed.jaxpr) else closed
+
+
+def _suited(closed):
     eqns, consts = [], dict(zip(closed.jaxpr.constvars, closed.consts))
     for eqn in closed.jaxpr.eqns:
         way = _way(eqn)
@@ -227,7 +232,7 @@ def suited(closed):
 def _written(eqn, way, consts):
     """The equations that stand for one; what they hold as constants is added to `consts`."""
     types = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    new = jax.make_jaxpr(functools.partial(_rewritten, eqn, way))(*types)
+    new = jax.make_jaxpr(functools.partial(_rewritten, eqn.params["dimension_numbers"], way))(*types)
     names = {**dict(zip(new.jaxpr.invars, eqn.invars)), **dict(zip(new.jaxpr.outvars, eqn.outvars))}
     consts.update(zip(new.jaxpr.constvars, new.consts))
 
@@ -239,9 +244,9 @@ def _written(eqn, way, consts):
 
 def _renewed(value):
     if isinstance(value, ClosedJaxpr):
-        return suited(value)
+        return _suited(value)
     if isinstance(value, Jaxpr):
-        new = suited(ClosedJaxpr(value, ()))
+        new = _suited(ClosedJaxpr(value, ()))
         return value if new.consts else new.jaxpr
     return type(value)(map(_renewed, value)) if type(value) in (tuple, list) and _inner(value) else value
 

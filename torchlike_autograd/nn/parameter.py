@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 
-from .._core import config, devices, dtypes, errors
+from .._core import config, devices, donation, dtypes, errors, record
 from .._core.hot import PLAIN
 from .._core.overriding import disabled_impl
 from .._core.state import copy_state, user_fields
-from .._tensor import Tensor, TensorMeta, _new, from_array
+from .._core.storage import peek
+from .._tensor import Tensor, TensorMeta, _new, from_array, wrap
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]
+
+
+def _copied(t):
+    """A copy of a tensor's data, made at once where that is there: no part of the first training step, which would differ from the others."""
+    v = peek(t)
+    if not isinstance(v.array, (np.ndarray, jax.Array)) or isinstance(v.array, jax.core.Tracer) or t._layout_ is not None or t._view is not None:
+        return t.clone()
+    return wrap(record.data(donation.spare(v.array), v.aval.dtype, device=v.aval.device))
 
 
 class _ParameterMeta(TensorMeta):
@@ -47,7 +57,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     def __deepcopy__(self, memo):
         """A Parameter of a copy of the data: gradients, hooks and attributes stay behind."""
         if id(self) not in memo:
-            memo[id(self)] = type(self)(self.data.clone(), self.requires_grad)
+            memo[id(self)] = type(self)(_copied(self.data), self.requires_grad)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol):

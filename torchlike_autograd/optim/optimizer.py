@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from .._core import defaults as _defaults  # noqa: F401
+from .._core.execute import settle
 from .._core.nodes import RemovableHandle
 from .._core.saying import warn
 from .._core.spread import spread_as
@@ -78,6 +79,7 @@ class Optimizer:
             raise ValueError("optimizer got an empty parameter list")
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+        settle()
         self._warned_capturable_if_run_uncaptured = True
 
     def _new_hooks(self):

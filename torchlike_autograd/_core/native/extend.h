@@ -13,6 +13,15 @@ static int number_kind(PyObject *x)
     return PyFloat_CheckExact(x) ? 0 : PyLong_CheckExact(x) ? 1 : PyBool_Check(x) ? 2 : 3;
 }
 
+/* Whether a call reads nothing that a tape computes. */
+static int apart_from(PyObject *tape, PyObject **ins, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (Py_TYPE(ins[i]) == Value && SLOT(ins[i], v_tape) == tape)
+            return 0;
+    return 1;
+}
+
 /* Whether the general way has nothing else to decide than the edge: no full tape, no inference tensors, nobody who looks at each call. */
 static int ordinary(PyObject *tape, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n)
 {
@@ -22,7 +31,9 @@ static int ordinary(PyObject *tape, PyObject *spec, PyObject *mode, PyObject **i
     if (mode != Py_True && mode != Py_False && mode != NOGRAD && mode != ONE && mode != INPLACE && mode != LEAF)
         return 0;
     if (PyLong_AsLong(SLOT(prefix, prefix_setup)) != 2 && (mode == LEAF || PyLong_AsLong(SLOT(prefix, prefix_setup)) != 0))
-        return 0; /* setting up a model: record._setup_after, record.is_full */
+        return 0; /* setting up a model: ends.setup_after, ends.is_full */
+    if (PyLong_AsLong(SLOT(prefix, prefix_setup)) != 2 && (PyLong_AsLong(SLOT(prefix, prefix_size)) >= PyLong_AsLong(PyList_GET_ITEM(record_limit, 1)) || apart_from(tape, ins, n)))
+        return 0; /* turns of a loop, or nobody may hold what there is: ends.ends_turns, ends.is_dead */
     if (PyList_GET_SIZE(SLOT(tape, tape_values)) && PyLong_AsLong(SLOT(prefix, prefix_weight)) + 1 > PyLong_AsLong(PyList_GET_ITEM(record_limit, 0)))
         return 0;
     for (Py_ssize_t i = 0; i < n; i++)

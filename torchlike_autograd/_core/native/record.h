@@ -200,25 +200,40 @@ static PyObject *results_of(PyObject *tape, PyObject *edge)
     return out;
 }
 
-/* record._goes_on: whether a call reads what this tape computes, and nothing that requires grad. */
-static int goes_on(PyObject *tape, PyObject **ins, Py_ssize_t n)
+/* Whether the operator of a spec has no gradient. */
+static int has_none(PyObject *spec)
 {
-    int reads = 0;
+    PyObject *op = PyObject_GetAttr(spec, s_op), *d = op == NULL ? NULL : PyObject_GetAttr(op, s_derivative);
+    int out = d != NULL && PyUnicode_Check(d) && PyUnicode_CompareWithASCIIString(d, "none") == 0;
+    PyErr_Clear();
+    Py_XDECREF(op);
+    Py_XDECREF(d);
+    return out;
+}
+
+/* record._goes_on: whether a call reads what this tape computes or the data of a leaf, and nothing that requires grad but for a number without a gradient. */
+static int goes_on(PyObject *tape, PyObject *spec, PyObject **ins, Py_ssize_t n)
+{
+    int reads = 0, needs = 0;
     for (Py_ssize_t i = 0; i < n; i++)
         if (Py_TYPE(ins[i]) == Value) {
-            if (truth(SLOT(ins[i], v_needs)))
-                return 0;
-            reads |= SLOT(ins[i], v_tape) == tape;
+            PyObject *own = SLOT(ins[i], v_tape);
+            if (truth(SLOT(ins[i], v_needs))) {
+                if (own != tape || SLOT(ins[i], v_leaf) != Py_None)
+                    return 0;
+                needs = 1;
+            }
+            reads |= own == tape || (own == Py_None && SLOT(ins[i], v_slot) == ONE);
         }
-    return reads;
+    return reads && (!needs || has_none(spec));
 }
 
 /* The tape to record on, new: where a backward pass is recorded and a call in grad mode comes, the next training step begins (record._record_new). */
-static PyObject *tape_for(PyObject *st, PyObject *mode, PyObject **ins, Py_ssize_t n)
+static PyObject *tape_for(PyObject *st, PyObject *spec, PyObject *mode, PyObject **ins, Py_ssize_t n)
 {
     PyObject *tape = SLOT(st, st_tape);
     if (SLOT(SLOT(tape, tape_prefix), prefix_turned) != Py_True || (mode != Py_True && mode != ONE && mode != INPLACE) || PyList_GET_SIZE(SLOT(tape, tape_values)) == 0 ||
-        goes_on(tape, ins, n))
+        goes_on(tape, spec, ins, n))
         return Py_NewRef(tape);
     PyObject *r = PyObject_CallOneArg(py_flush, tape);
     Py_XDECREF(r);
@@ -243,7 +258,7 @@ static PyObject *record_all(PyObject *spec, PyObject *mode, PyObject **ins, Py_s
     int locked = st == NULL ? -1 : lock();
     if (locked < 0)
         return NULL;
-    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *out = NULL, *tape = tape_for(st, own, ins, n);
+    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *out = NULL, *tape = tape_for(st, spec, own, ins, n);
     PyObject *edge = tape == NULL ? NULL : follow_any(st, tape, spec, own, ins, n, NULL, 1, 1);
     if (edge != NULL) {
         out = results_of(tape, edge);
@@ -263,7 +278,7 @@ static PyObject *record_in(PyObject *spec, PyObject *mode, PyObject **ins, int n
     int locked = st == NULL ? -1 : lock();
     if (locked < 0)
         return NULL;
-    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *v = NULL, *tape = tape_for(st, own, ins, n);
+    PyObject *own = mode == NULL ? SLOT(st, st_grad) : mode, *v = NULL, *tape = tape_for(st, spec, own, ins, n);
     PyObject *edge = tape == NULL ? NULL : follow(st, tape, spec, own, ins, n, NULL);
     if (edge != NULL) {
         v = result_of(tape, edge);

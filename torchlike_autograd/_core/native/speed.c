@@ -202,6 +202,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     s_hits = PyUnicode_InternFromString("hits");
     s_simple = PyUnicode_InternFromString("simple");
     s_pattern = PyUnicode_InternFromString("pattern");
+    s_derivative = PyUnicode_InternFromString("derivative");
     s_default = PyUnicode_InternFromString("default");
     s_gradient = PyUnicode_InternFromString("gradient");
     s_no_grad = PyUnicode_InternFromString("no_grad");
@@ -211,7 +212,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     ZERO = PyLong_FromLong(0);
     ONE = PyLong_FromLong(1);
     no_numbers = PyTuple_New(0);
-    if (!s_op || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
+    if (!s_op || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
         return NULL;
     if (PyType_Ready(&StateType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;

@@ -306,7 +306,7 @@ static PyObject *twin(PyObject *spec, PyObject **flat, int n)
     if (needs && (leaf == Py_None) != grad)
         goto done;
     PyObject *mode = leaf != Py_None ? LEAF : grad ? INPLACE : NOGRAD;
-    tape = tape_for(st, mode, ins, n);
+    tape = tape_for(st, spec, mode, ins, n);
     edge = tape == NULL ? NULL : follow_any(st, tape, spec, mode, ins, n, old, 0, apart(flat, n));
     if (edge != NULL)
         new = result_of(tape, edge);
