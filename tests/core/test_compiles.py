@@ -305,7 +305,7 @@ def test_structures_that_alternate_at_random_are_seldom_compiled(counts, monkeyp
 
 @pytest.mark.parametrize("turns", (61, 64))
 def test_a_loop_without_gradients_is_cut_into_whole_turns(counts, turns):
-    """A record that is full ends with a turn, not in the middle of one, so that the parts between the first and the last are one program."""
+    """Of a record that is full what comes before whole turns is a program, then some turns together are one each time, what is left in the end is the last."""
     torch.manual_seed(0)
     weights = [torch.randn(3, 3, 3, requires_grad=True) for _ in range(12)]
 
@@ -326,8 +326,8 @@ def test_a_loop_without_gradients_is_cut_into_whole_turns(counts, turns):
             assert out.sum().item()
     finally:
         config.set("record_limit", before)
-    assert c.compiles <= 3, c.compiles
-    assert c.hits >= turns * 27 // 300 - 4
+    assert c.compiles <= 4, c.compiles
+    assert c.hits >= turns // 5 - 4
 
 
 def test_a_loop_whose_first_turns_are_others_is_compiled(counts):

@@ -7,7 +7,7 @@ import pytest
 from jax.extend.core import jaxpr_as_fun
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import config, execute, turns
+from torchlike_autograd._core import config, ends, execute, turns
 
 
 def _count(jaxpr):
@@ -230,7 +230,7 @@ def _flushes(loop):
 
 
 def test_a_loop_that_is_differentiated_may_be_longer_than_a_record(monkeypatch):
-    monkeypatch.setattr(turns, "_LOOK", 64)
+    monkeypatch.setattr(ends, "_LOOK", 64)
     torch.manual_seed(0)
     w, x = torch.randn(3, 3, requires_grad=True), torch.randn(2, 3)
 

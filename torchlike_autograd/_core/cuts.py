@@ -16,7 +16,7 @@ from .ends import TURNS, calls_of, is_full, live_mask
 from .program import Program, stand_in
 from .record import LEAF, Step, extend, label_of, new_prefix, push_numbers
 
-LEAST = 32  # operators of a program that is worth ending at
+LEAST = 8  # operators of a program that is worth ending at
 OFTEN = 3  # a record that was divided so often becomes a program
 
 
@@ -53,11 +53,11 @@ def _first_turn(tape):
 
 
 def _compiled_before(prefix):
-    """The last prefix on the way to this one with a compiled program that is most of the work; None where there is none."""
+    """The last prefix on the way to this one with a compiled program; None where there is none."""
     if prefix.memo.get("divided", 0) >= OFTEN:
         return None
-    least, node = max(LEAST, prefix.weight // 2), prefix.parent
-    while node is not None and node.weight >= least:
+    node = prefix.parent
+    while node is not None and node.weight >= LEAST:
         if any(p.compiled is not None for p in _programs(node)):
             return node
         node = node.parent

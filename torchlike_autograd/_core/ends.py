@@ -121,7 +121,8 @@ def ends_turns(tape):
     """Whether a record is the turns of a loop that is divided."""
     prefix, span = tape.prefix, tape.owner.extra.get("span")
     if span is not None and prefix.size >= span.size:
-        if np.array_equal(calls_of(prefix, len(span.calls) + 1)[0], span.calls):
+        calls, _, graph = calls_of(prefix, len(span.calls) + 1)
+        if np.array_equal(calls, span.calls) and not graph:
             prefix.setup = TURNS
         else:
             del tape.owner.extra["span"]

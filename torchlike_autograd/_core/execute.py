@@ -215,7 +215,7 @@ def _execute(program, tape):
 
 def _waits(program):
     """Whether a program that is not compiled yet runs op by op once more."""
-    if program.runs < 2 and _can_wait(program):
+    if (program.runs < 2 and _can_wait(program)) or not program.prefix.weight:
         return True
     if (_credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program))) and not (_in_vain(program) and _on_host(program)):
         return False
@@ -344,17 +344,17 @@ def _compile(program, floats, ints, arrays, heirs):
         return body(_joined(words[:n], np.float64), _joined(words[n:], np.int64), *arrays)
 
     arguments = (_numbers(program, floats, ints), *arrays)
-    traced = jax.jit(from_words).trace(*arguments)
+    traced = jax.jit(from_words, keep_unused=True).trace(*arguments)  # so that its text says what it takes
     closed = rolled(merged(suited(traced.jaxpr)))
     program.sources, chosen = sources_of(closed)
     if heirs:
         known = program.sources or range(len(closed.jaxpr.outvars))
         program.donates, program.sources, chosen = donation.arranged(heirs, known, chosen if program.sources else tuple(known), arguments[0] is not None)
     if program.sources is not None or closed is not traced.jaxpr:
-        given = tuple([k + 1 for k in program.donates])
-        traced = jax.jit(only(closed, chosen if program.sources is not None else range(len(closed.jaxpr.outvars))), donate_argnums=given).trace(*arguments)
+        given, wanted = tuple([k + 1 for k in program.donates]), chosen if program.sources is not None else range(len(closed.jaxpr.outvars))
+        traced = jax.jit(only(closed, wanted), donate_argnums=given, keep_unused=True).trace(*arguments)
     lowered = traced.lower()
-    program.compiled = _compiled_before(program, lowered.as_text())
+    program.compiled = _compiled_before(program, f"{arguments[0] is None} {lowered.as_text()}")
     if program.compiled is not None:
         stats["hits"] += 1
         return _complete(program, program.compiled(*arguments), arguments)
