@@ -2,6 +2,7 @@
 
 import jax
 import pytest
+from jax.experimental.compilation_cache import compilation_cache
 
 import torchlike_autograd as torch
 from torchlike_autograd._core import execute
@@ -46,3 +47,26 @@ def test_a_setting_changes_nothing(name, value):
         torch.testing.assert_close(torch.tensor(got), torch.tensor(wanted), rtol=1e-5, atol=1e-6)
     assert s == pytest.approx(plain[2], rel=1e-12)
     assert (big, order) == (2**40 + 1, plain[4])
+
+
+def test_compiled_programs_are_kept_on_disk(tmp_path):
+    """JAX's own cache of compiled programs, as JAX_COMPILATION_CACHE_DIR names it: what comes from there computes the same."""
+    names = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs", "jax_persistent_cache_min_entry_size_bytes"
+    before = [getattr(jax.config, n) for n in names]
+    execute.clear_caches()
+    plain = _three_steps()
+    compilation_cache.reset_cache()
+    for n, v in zip(names, (str(tmp_path), 0, -1)):
+        jax.config.update(n, v)
+    try:
+        for _ in range(2):
+            execute.clear_caches()
+            jax.clear_caches()
+            kept = {p.name for p in tmp_path.iterdir() if p.name.endswith("-cache")}
+            assert _three_steps() == plain
+        assert kept
+        assert {p.name for p in tmp_path.iterdir() if p.name.endswith("-cache")} == kept  # nothing was compiled the second time
+    finally:
+        for n, v in zip(names, before):
+            jax.config.update(n, v)
+        compilation_cache.reset_cache()
