@@ -53,15 +53,27 @@ def _first_turn(tape):
 
 
 def _compiled_before(prefix):
-    """The last prefix on the way to this one with a compiled program; None where there is none."""
-    if prefix.memo.get("divided", 0) >= OFTEN:
+    """The last prefix on the way to this one with a compiled program, if that is a training step and what comes after updates nothing; else None."""
+    if not prefix.turned or prefix.memo.get("divided", 0) >= OFTEN:
         return None
-    node = prefix.parent
-    while node is not None and node.weight >= LEAST:
-        if any(p.compiled is not None for p in _programs(node)):
-            return node
-        node = node.parent
-    return None
+    while prefix.weight >= LEAST and not _updates(prefix.step):
+        if any(p.compiled is not None for p in _programs(prefix)):
+            return prefix if _is_step(prefix) else None
+        prefix = prefix.parent
+    return prefix if _is_step(prefix) and any(p.compiled is not None for p in _programs(prefix)) else None
+
+
+def _updates(step):
+    return type(step) is Step and step.mode == LEAF and step.kind == "op"
+
+
+def _is_step(prefix):
+    """Whether a record ends with updates after a backward pass."""
+    while prefix.turned and not _updates(prefix.step):
+        if type(prefix.step) is Step and prefix.step.kind == "backward":
+            return False
+        prefix = prefix.parent
+    return prefix.turned
 
 
 def _end_there(node, prefix):
