@@ -7,7 +7,7 @@ import operator
 
 import numpy as np
 
-from .._core import dtypes, words
+from .._core import dtypes, levels, words
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run, values_of, wrap
 from .._core.numeric import say_once
@@ -503,7 +503,7 @@ def vander(x, N=None, increasing=False):
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     x = x if x.dtype.category >= dtypes.FLOAT else x.to(dtypes.int64)
-    out = _ones(x, (x.numel(), n))
+    out = levels.like(x._v.aval, _ones(x, (x.numel(), n)))  # written over: mapped as x is
     if n > 1:
         out[:, 1:] = view_of(x, "unsqueeze", dim=-1)
     if n > 2:

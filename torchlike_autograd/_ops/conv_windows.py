@@ -10,7 +10,9 @@ made them: the operators here, their pullbacks to any order, `vmap` over weights
 - few taps k: for each a window of x of the size of the result, times w[..., k]: products and sums of elements where c is small, which XLA makes one kernel
   of, otherwise a product of matrices;
 - few results p: for each a window of x of the size of the kernel, and a product of matrices over c and k;
-- one group, x with holes (dilated) and a large kernel: x and w change places, which XLA knows as the gradient of a strided convolution.
+- one group, x with holes (dilated) and a large kernel: x and w change places, which XLA knows as the gradient of a strided convolution;
+- groups of the batch, unless each has one row and one result: groups of channels; groups of one channel in double precision: of two, one of zeros.  Of these
+  XLA convolves every group with every other and multiplies by zeros what it does not want, so that a NaN of one group reaches the others.
 """
 
 from __future__ import annotations
@@ -79,19 +81,30 @@ def _way(eqn):
     if x.dtype != w.dtype or x.dtype.name not in _TYPES or eqn.outvars[0].aval.dtype != x.dtype:
         return None
     shape = _shape_of(eqn)
-    function = None if 0 in (*shape.x, *shape.w, *shape.out) else _function(shape)
+    function = None if 0 in (*shape.x, *shape.w, *shape.out) else _function(shape, _mixes(shape, x.dtype))
     return None if function is None else (function, shape)
 
 
-def _function(shape):
+def _function(shape, mixes):
     large, grouped = shape.taps > shape.results, shape.groups * shape.batch_groups > 1
     if not grouped and len(shape.w) < 5:
         return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
     if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) else FEW_PRODUCTS):
-        return None
-    if large and shape.results > 32 and shape.x[0] == shape.w[0] == shape.batch_groups:
+        return _over_channels if mixes else None
+    if large and shape.results > 32 and _of_one_row(shape):
         return None  # a depthwise convolution with many taps: XLA's loop reads both inputs once
     return _over_results if large else _over_taps
+
+
+def _of_one_row(shape):
+    return shape.x[0] == shape.w[0] == shape.batch_groups
+
+
+def _mixes(shape, dtype):
+    """Whether XLA computes the groups together."""
+    if shape.batch_groups > 1:
+        return not _of_one_row(shape)
+    return shape.groups > 1 == shape.w[1] and dtype == jnp.float64
 
 
 def _of_elements(shape):
@@ -188,6 +201,16 @@ def _over_results(shape, x, w):
         parts = [_product(part, w) for part in parts]
     out = jnp.stack(parts, -1)  # (g, n, o, results)
     return jnp.swapaxes(out, 0, 1).reshape(shape.out)
+
+
+def _over_channels(shape, x, w):
+    b, rows = shape.batch_groups, x.shape[0] // shape.batch_groups
+    x = jnp.swapaxes(x.reshape(b, rows, *x.shape[1:]), 0, 1).reshape(rows, -1, *x.shape[2:])
+    groups = b * shape.groups
+    if x.dtype == jnp.float64 and w.shape[1] == 1:
+        x, w = (jnp.stack([a, jnp.zeros_like(a)], 2).reshape(a.shape[0], -1, *a.shape[2:]) for a in (x, w))
+    return lax.conv_general_dilated(x, w, shape.strides, shape.padding, lhs_dilation=shape.holes, rhs_dilation=shape.steps, feature_group_count=groups,
+                                    precision=lax.Precision.HIGHEST)
 
 
 def _swapped(shape, x, w):

@@ -36,6 +36,8 @@ def partials(*rules):
             out = g(*primals)
             args, result = [wide(x) for x in primals], wide(out)
             parts = [r(wide(t), result, *args) for r, t in zip(rules, tangents) if r is not None and type(t) is not SymbolicZero]
+            if not out.size:  # JAX makes a constant of `where` without elements: mapped, the tangent would have a dim that the result lacks
+                return out, jnp.zeros_like(out)
             total = functools.reduce(jnp.add, parts) if parts else jnp.zeros_like(out)
             return out, jnp.broadcast_to(total.astype(out.dtype), out.shape)
 

@@ -99,6 +99,8 @@ def refuse(op, have, got, castable, statics, given, index=0, fits=True):
         return
     if op.key == "ldexp.Tensor" and castable and given[-1] is have:
         return  # the power has the dtype of the result too
+    if op.key == "lerp.Tensor" and castable and len(set(given)) > 1:
+        return  # a weight without dims: only then may the dtypes differ, and only then torch casts
     refuse_as(op.key, op.name, have, got, castable, statics, given, index, fits)
 
 

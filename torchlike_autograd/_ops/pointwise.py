@@ -319,8 +319,15 @@ def _mixture(start, end, weight):
     return _mixed(start, end, weight, near)
 
 
-@partials(lambda t, out, a, b, w, near: t * (1 - w), lambda t, out, a, b, w, near: t * w, lambda t, out, a, b, w, near: t * (b - a), None)
+def _times(t, factor, out):
+    return t.astype(out.dtype) * factor.astype(out.dtype)
+
+
+@partials(lambda t, out, a, b, w, near: _times(t, 1 - w, out), lambda t, out, a, b, w, near: _times(t, w, out),
+          lambda t, out, a, b, w, near: _times(t, b - a, out), None)  # differences in their own dtype, where the weight has another
 def _mixed(a, b, w, near):
+    dtype = jnp.promote_types(a.dtype, w.dtype)
+    a, b, w = a.astype(dtype), b.astype(dtype), w.astype(dtype)
     return jnp.where(near, a + w * (b - a), b - (b - a) * (1 - w))
 
 
@@ -339,6 +346,8 @@ def _check_same(types, result, statics):
 def lerp_tensor(self, end, weight):
     """self + weight * (end - self)."""
     only("lerp_kernel_tensor", self, "fc")
+    if self.ndim == end.ndim == weight.ndim == 0:  # none but a weight without dims may have a dtype of its own, which counts beside others without
+        return _mixture(self, end, weight)
     weight = weight.astype(self.dtype)
     return _mixture(*aligned(self, end, weight))
 

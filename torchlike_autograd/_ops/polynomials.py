@@ -12,10 +12,14 @@ _NAN, _INF = float("nan"), float("inf")
 _LIMITS = {"float32": 128, "float64": 512}  # beyond these degrees torch answers NaN for Hermite polynomials
 
 
+def _whole(n):
+    """Degrees as integers; what is none, or what none holds, is negative."""
+    return jnp.where(n < 2.0**63, n, -1).astype(jnp.int64)
+
+
 def _by_recurrence(x, n, first, step):
     """p_n(x) with p_0 = 1, p_1 = `first` and p_{k+1} = step(k, p_k, p_{k-1}); 0 for negative degrees."""
-    known = n == n
-    degree = jnp.where(known, n, -1).astype(jnp.int64)
+    degree = _whole(n)
 
     def more(state):
         return state[0] < jnp.max(degree, initial=0)
@@ -29,13 +33,30 @@ def _by_recurrence(x, n, first, step):
     return jnp.where(degree < 0, jnp.zeros((), x.dtype), jnp.where(degree == 0, jnp.ones((), x.dtype), p))
 
 
-def _chebyshev(first):
-    return lambda x, n: _by_recurrence(x, n, first(x), lambda k, p, before: 2 * x * p - before)
+def _chebyshev(letter, low):
+    """Degrees above `low` by their cosines inside of (-1, 1), and what they are at both ends, as torch has them; all others by recurrence."""
+
+    def compute(x, n):
+        whole = _whole(n)
+        degree = whole.astype(x.dtype)
+        even, end = whole % 2 == 0, jnp.abs(x) == 1
+        far = (jnp.abs(x) < 1) & (whole > low)
+        at_end = _AT_ENDS[letter](degree, x > 0, even)
+        at_end = jnp.where(whole < 0, jnp.zeros((), x.dtype), at_end)
+        inner = jnp.where(jnp.abs(x) < 1, x, 0)
+        out = _by_recurrence(x, jnp.where(end | far, 0, n), _FIRST[letter](x), lambda k, p, before: 2 * x * p - before)
+        return jnp.where(end, at_end, jnp.where(far, _INSIDE[letter](degree, jnp.arccos(inner)), out))
+
+    return compute
 
 
-def _shifted(first):
-    plain = _chebyshev(first)
+def _shifted(letter, low):
+    plain = _chebyshev(letter, low)
     return lambda x, n: plain(x + x - 1, n)
+
+
+def _signed(even, value):
+    return jnp.where(even, value, -value)
 
 
 def _hermite(double):
@@ -56,8 +77,16 @@ def _legendre(x, n):
 
 
 _FIRST = {"t": lambda x: x, "u": lambda x: x + x, "v": lambda x: x + x - 1, "w": lambda x: x + x + 1}
-_KINDS = {**{f"chebyshev_polynomial_{c}": _chebyshev(f) for c, f in _FIRST.items()},
-          **{f"shifted_chebyshev_polynomial_{c}": _shifted(f) for c, f in _FIRST.items()},
+_AT_ENDS = {  # of the degree, at 1 (or -1), whether it is even
+    "t": lambda n, at_one, even: _signed(at_one | even, jnp.ones_like(n)),
+    "u": lambda n, at_one, even: _signed(at_one | even, n + 1),
+    "v": lambda n, at_one, even: jnp.where(at_one, jnp.ones_like(n), _signed(even, n + n + 1)),
+    "w": lambda n, at_one, even: jnp.where(at_one, n + n + 1, _signed(even, jnp.ones_like(n)))}
+_INSIDE = {  # of the degree and the angle
+    "t": lambda n, a: jnp.cos(n * a), "u": lambda n, a: jnp.sin((n + 1) * a) / jnp.sin(a),
+    "v": lambda n, a: jnp.cos((n + 0.5) * a) / jnp.cos(a / 2), "w": lambda n, a: jnp.sin((n + 0.5) * a) / jnp.sin(a / 2)}
+_KINDS = {**{f"chebyshev_polynomial_{c}": _chebyshev(c, 6 if c == "t" else 8) for c in _FIRST},
+          **{f"shifted_chebyshev_polynomial_{c}": _shifted(c, 4 if c == "w" else 6) for c in _FIRST},
           "hermite_polynomial_h": _hermite(True), "hermite_polynomial_he": _hermite(False),
           "laguerre_polynomial_l": _laguerre, "legendre_polynomial_p": _legendre}
 _EDGES = [0.3, 1.0, -1.0, 2.0, _INF]  # what torch answers for NaN depends on its neighbours
