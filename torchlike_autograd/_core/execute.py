@@ -344,7 +344,7 @@ def _compile(program, floats, ints, arrays, heirs):
         return body(_joined(words[:n], np.float64), _joined(words[n:], np.int64), *arrays)
 
     arguments = (_numbers(program, floats, ints), *arrays)
-    traced = jax.jit(from_words).trace(*arguments)
+    traced = jax.jit(from_words, keep_unused=True).trace(*arguments)
     closed = rolled(merged(suited(traced.jaxpr)))
     program.sources, chosen = sources_of(closed)
     if heirs:
@@ -352,9 +352,10 @@ def _compile(program, floats, ints, arrays, heirs):
         program.donates, program.sources, chosen = donation.arranged(heirs, known, chosen if program.sources else tuple(known), arguments[0] is not None)
     if program.sources is not None or closed is not traced.jaxpr:
         given = tuple([k + 1 for k in program.donates])
-        traced = jax.jit(only(closed, chosen if program.sources is not None else range(len(closed.jaxpr.outvars))), donate_argnums=given).trace(*arguments)
+        wanted = only(closed, chosen if program.sources is not None else range(len(closed.jaxpr.outvars)))
+        traced = jax.jit(wanted, donate_argnums=given, keep_unused=True).trace(*arguments)
     lowered = traced.lower()
-    program.compiled = _compiled_before(program, lowered.as_text())
+    program.compiled = _compiled_before(program, lowered.as_text(), arguments[0] is None)
     if program.compiled is not None:
         stats["hits"] += 1
         return _complete(program, program.compiled(*arguments), arguments)
@@ -369,14 +370,15 @@ def _compile(program, floats, ints, arrays, heirs):
 _texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> the Program that it was compiled for
 
 
-def _compiled_before(program, text):
+def _compiled_before(program, text, unnumbered):
     """What another program was compiled to that differs in nothing that runs: the first step of a training loop often, whose record begins with other things.
 
+    The text has all arguments, also those that nothing reads, so that one text takes them in one order; it does not say whether the first are the numbers.
     Of a function that the program calls back the text does not say which.
     """
     if "callback" in text:
         return None
-    key = hashlib.sha256(text.encode()).digest()
+    key = unnumbered, hashlib.sha256(text.encode()).digest()
     return getattr(_texts.setdefault(key, program), "compiled", None)
 
 
