@@ -24,7 +24,7 @@ CASES = {
 
 
 def _ways(closed):
-    return [way.__name__.removeprefix("_").removeprefix("over_") if (way := conv_windows._way(e)) else None
+    return [way[0].__name__.removeprefix("_").removeprefix("over_") if (way := conv_windows._way(e)) else None
             for e in closed.jaxpr.eqns if e.primitive.name == "conv_general_dilated"]
 
 
