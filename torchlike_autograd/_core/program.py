@@ -81,9 +81,12 @@ def stand_in(program):
 
     A look at the end of a training step finds gradients alive that are gone when the next step begins.
     """
-    outs, kept = len(program.outs), program.kept
+    table = slot_table(program.prefix)
+    live = _live(program.shown, table)
     for mask, p in program.prefix.programs.items():
-        if p.compiled is not None and p.graph == program.graph and p.kept == kept and 2 * len(p.outs) <= 3 * outs and all(map(ge, mask, program.mask)):
+        if p.compiled is None or p.kept != program.kept or 2 * len(p.outs) > 3 * len(program.outs):
+            continue
+        if all(map(ge, mask, program.mask)) and _live(p.shown, table) == live:
             return p
     return None
 

@@ -18,7 +18,7 @@ class _Inference(int):
 
 INFERENCE = _Inference(8)  # inside inference mode, and in the `needs` of what is made there
 INPLACE = GRAD | 4  # recorded for a write to the operator's own input, of which torch keeps a copy where it needs the old value
-OF_LEAF = 1  # the slot of plain data that is a leaf's, without its history
+OF_LEAF = -1  # the slot of plain data that is a leaf's, without its history
 
 
 class Value:

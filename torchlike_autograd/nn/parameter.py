@@ -20,7 +20,8 @@ def _copied(t):
     v = peek(t)
     if not isinstance(v.array, (np.ndarray, jax.Array)) or isinstance(v.array, jax.core.Tracer) or t._layout_ is not None or t._view is not None:
         return t.clone()
-    return wrap(record.data(donation.spare(v.array), v.aval.dtype, device=v.aval.device))
+    copy = v.array.copy() if isinstance(v.array, np.ndarray) else donation.spare(v.array)  # JAX would make 32-bit numbers of NumPy's
+    return wrap(record.data(copy, v.aval.dtype, device=v.aval.device))
 
 
 class _ParameterMeta(TensorMeta):

@@ -223,7 +223,7 @@ static int goes_on(PyObject *tape, PyObject *spec, PyObject **ins, Py_ssize_t n)
                     return 0;
                 needs = 1;
             }
-            reads |= own == tape || (own == Py_None && SLOT(ins[i], v_slot) == ONE);
+            reads |= own == tape || (own == Py_None && PyLong_AsLong(SLOT(ins[i], v_slot)) == -1);
         }
     return reads && (!needs || has_none(spec));
 }
