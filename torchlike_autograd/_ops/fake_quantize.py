@@ -156,7 +156,7 @@ def _fake_quantize_learnable_per_tensor_affine(self, scale, zero_point, *, quant
     if not scale.ndim or not zero_point.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     numbers = scale[:1].sum().astype(jnp.float32), zero_point[:1].sum().astype(jnp.float32)
-    return _learned(quant_min, quant_max, False)(self, *numbers, grad_factor.astype(self.dtype)).astype(self.dtype)
+    return _learned(quant_min, quant_max, False)(*_wide(self, *numbers, grad_factor.astype(self.dtype))).astype(self.dtype)
 
 
 @op("_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max, float grad_factor=1.) "
@@ -171,7 +171,12 @@ def _fake_quantize_learnable_per_channel_affine(self, scale, zero_point, *, axis
     only("fake_quantize_channel_cachemask_cpu_type_handling", self, "f")
     axis = wrap_dim(axis, self.ndim)
     numbers = [_along(t.astype(jnp.float32), axis, self.ndim) for t in (scale, zero_point)]
-    return _learned(quant_min, quant_max, True)(self, *numbers, grad_factor.astype(self.dtype)).astype(self.dtype)
+    return _learned(quant_min, quant_max, True)(*_wide(self, *numbers, grad_factor.astype(self.dtype))).astype(self.dtype)
+
+
+def _wide(x, *numbers):
+    dtype = jnp.float64 if x.dtype == jnp.float64 else jnp.float32
+    return [a.astype(dtype) for a in (x, *numbers)]
 
 
 def check_channels(x, scale, zero_point, axis):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from .._core import config, dtypes
@@ -326,7 +327,7 @@ def _times(t, factor, out):
 @partials(lambda t, out, a, b, w, near: _times(t, 1 - w, out), lambda t, out, a, b, w, near: _times(t, w, out),
           lambda t, out, a, b, w, near: _times(t, b - a, out), None)  # differences in their own dtype, where the weight has another
 def _mixed(a, b, w, near):
-    dtype = jnp.promote_types(a.dtype, w.dtype)
+    dtype = np.promote_types(a.dtype, w.dtype)
     a, b, w = a.astype(dtype), b.astype(dtype), w.astype(dtype)
     return jnp.where(near, a + w * (b - a), b - (b - a) * (1 - w))
 
