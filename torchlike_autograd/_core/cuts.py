@@ -14,7 +14,7 @@ from .._ops.spec import HeldSpec, Spec
 from . import record
 from .ends import TURNS, calls_of, is_full, live_mask
 from .program import Program, stand_in
-from .record import LEAF, Step, extend, label_of, new_prefix, push_numbers
+from .record import LEAF, Step, extend, follow_alias, label_of, push_numbers
 
 LEAST = 8  # operators of a program that is worth ending at
 OFTEN = 3  # a record that was divided so often becomes a program
@@ -56,11 +56,13 @@ def _compiled_before(prefix):
     """The last prefix on the way to this one with a compiled program, if that is a training step and what comes after updates nothing; else None."""
     if not prefix.turned or prefix.memo.get("divided", 0) >= OFTEN:
         return None
-    while prefix.weight >= LEAST and not _updates(prefix.step):
+    while prefix.weight >= LEAST:
         if any(p.compiled is not None for p in _programs(prefix)):
             return prefix if _is_step(prefix) else None
+        if _updates(prefix.step):
+            return None
         prefix = prefix.parent
-    return prefix if _is_step(prefix) and any(p.compiled is not None for p in _programs(prefix)) else None
+    return None
 
 
 def _updates(step):
@@ -100,7 +102,8 @@ def _steps_after(prefix, node):
         if type(step) is Step:
             label = next((k for k, edge in parent.next.items() if edge is prefix), None)
             spec = None if label is None else label[1][0] if label[0] == "held" else label[0]
-            if step.packed or (step.mode != LEAF and True in step.needs) or (type(spec) not in (Spec, HeldSpec) and step.kind not in ("leaf", "detach")):
+            known = type(spec) in (Spec, HeldSpec) or (step.kind in ("leaf", "detach") and step.ins)  # the rest are passes, Functions and marks of the engine's
+            if step.packed or (step.mode != LEAF and True in step.needs) or not known:
                 return None
             steps.append((step, spec))
         prefix = parent
@@ -150,11 +153,7 @@ def _again(owner, step, spec, ins, outs, notes):
     if step.kind == "op":
         _call(tape, spec, step.mode, ins)
     else:
-        label = step.kind, *[v.slot if v.tape is tape else tape.enter(v) for v in ins]
-        prefix = tape.prefix
-        if label not in prefix.next:
-            prefix.next[label] = new_prefix(prefix, Step(step.kind, None, label[1:], step.mode, step.out_avals, step.needs, prefix.size), len(outs), 0, 0, 0)
-        tape.prefix = prefix.next[label]
+        follow_alias(tape, *ins, step.kind)
     slot = tape.prefix.step.first
     for v, *known in zip(outs, *notes):
         v.tape, v.slot = tape, slot

@@ -354,7 +354,7 @@ def _compile(program, floats, ints, arrays, heirs):
         given, wanted = tuple([k + 1 for k in program.donates]), chosen if program.sources is not None else range(len(closed.jaxpr.outvars))
         traced = jax.jit(only(closed, wanted), donate_argnums=given, keep_unused=True).trace(*arguments)
     lowered = traced.lower()
-    program.compiled = _compiled_before(program, f"{arguments[0] is None} {lowered.as_text()}")
+    program.compiled = _shared(program, f"{arguments[0] is None} {lowered.as_text()}")
     if program.compiled is not None:
         stats["hits"] += 1
         return _complete(program, program.compiled(*arguments), arguments)
@@ -369,7 +369,7 @@ def _compile(program, floats, ints, arrays, heirs):
 _texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> the Program that it was compiled for
 
 
-def _compiled_before(program, text):
+def _shared(program, text):
     """What another program was compiled to that differs in nothing that runs: the first step of a training loop often, whose record begins with other things.
 
     Of a function that the program calls back the text does not say which.

@@ -82,11 +82,10 @@ def stand_in(program):
     A look at the end of a training step finds gradients alive that are gone when the next step begins.
     """
     table = slot_table(program.prefix)
-    live = _live(program.shown, table)
     for mask, p in program.prefix.programs.items():
         if p.compiled is None or p.kept != program.kept or 2 * len(p.outs) > 3 * len(program.outs):
             continue
-        if all(map(ge, mask, program.mask)) and _live(p.shown, table) == live:
+        if all(map(ge, mask, program.mask)) and _live(p.shown, table) == _live(program.shown, table):
             return p
     return None
 

@@ -445,18 +445,24 @@ def _refuse_inference(form, wanted, ins, mode):
         raise errors.inference_saved()
 
 
+def follow_alias(tape, v, kind):
+    """Extend a tape by the step of `record_alias`."""
+    slot = v.slot if v.tape is tape else tape.enter(v)
+    label = (kind, slot)
+    prefix = tape.prefix
+    nxt = prefix.next.get(label)
+    if nxt is None:
+        step = Step(kind, None, (slot,), LEAF if kind == "leaf" else NOGRAD, (v.aval,), (kind != "detach",), prefix.size)
+        nxt = prefix.next[label] = new_prefix(prefix, step, 1, 0, 0, 0)
+    tape.prefix = nxt
+
+
 def record_alias(v, kind) -> Value:
     """A new slot with the array of `v`: kind "leaf" (requires grad, history cut) or "detach" (no grad)."""
     with LOCK:
         tape = thread.state.tape
-        slot = v.slot if v.tape is tape else tape.enter(v)
-        label = (kind, slot)
-        prefix = tape.prefix
-        nxt = prefix.next.get(label)
-        if nxt is None:
-            step = Step(kind, None, (slot,), LEAF if kind == "leaf" else NOGRAD, (v.aval,), (kind != "detach",), prefix.size)
-            nxt = prefix.next[label] = new_prefix(prefix, step, 1, 0, 0, 0)
-        tape.prefix = nxt
+        follow_alias(tape, v, kind)
+        nxt = tape.prefix
         out = Value(v.aval, nxt.needs, tape, nxt.first)
         tape.values.append(out)
         return out

@@ -211,7 +211,7 @@ static int has_none(PyObject *spec)
     return out;
 }
 
-/* record._goes_on: whether a call reads what this tape computes or the data of a leaf, and nothing that requires grad but for a number without a gradient. */
+/* ends.goes_on: whether a call reads what this tape computes or the data of a leaf, and nothing that requires grad but for a number without a gradient. */
 static int goes_on(PyObject *tape, PyObject *spec, PyObject **ins, Py_ssize_t n)
 {
     int reads = 0, needs = 0;
