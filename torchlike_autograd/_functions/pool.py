@@ -36,20 +36,29 @@ def _check_tensor(name, x):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(x)}")
 
 
-def _check_one(x, kernel, stride, padding, dilation, ceil_mode, plain):
+def _check_with_indices(x, lists):
+    """torch's own checks of max_pool1d_with_indices; the rest is said by the operator of planes."""
+    if x.ndim not in (2, 3):
+        raise RuntimeError(f"Expected 2 to 3 dimensions, but got {x.ndim}-dimensional tensor for argument #1 'self' (while checking arguments for max_pool1d)")
+    for word, values in lists.items():
+        if len(values) > 1:
+            raise RuntimeError(f"max_pool1d() argument '{word}' should contain one int (got {len(values)})")
+
+
+def _check_one(x, lists, ceil_mode):
     """torch's own checks of max_pool1d."""
     if x.ndim not in (2, 3) or any(s == 0 for s in x.shape[-2:]):
         raise RuntimeError(f"max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
-    for word, values in (("kernel_size", kernel), ("stride", stride), ("padding", padding), ("dilation", dilation)):
+    for word, values in lists.items():
         if len(values) > 1:
-            raise RuntimeError(f"max_pool1d() {word} must be an int, list of ints or tuple of ints of size 1 but got size {len(values)}")
+            kinds = "None, an int, list of ints, or tuple of ints" if word == "stride" else "an int, list of ints or tuple of ints"
+            raise RuntimeError(f"max_pool1d() {word} must be {kinds} of size 1 but got size {len(values)}")
+    kernel, stride, padding, dilation = lists.values()
     (k,), (p,), (d,) = kernel, padding, dilation
     s = stride[0] if stride else k
     for word, value in (("kernel_size", k), ("stride", s)):
         if value <= 0:
             raise RuntimeError(f"max_pool1d() {word} must be greater than zero, but got {value}")
-    if not plain:
-        _pool_ops._check_pads(kernel, padding, dilation)
     if p < 0:
         raise RuntimeError(f"max_pool1d() padding must be non-negative, but got {p}")
     if p > k // 2:
@@ -57,15 +66,16 @@ def _check_one(x, kernel, stride, padding, dilation, ceil_mode, plain):
     if d <= 0:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {d}")
     count = _pool_ops._extent(x.shape[-1], k, s, p, d, ceil_mode)
-    if count <= 0 and not plain:  # torch asks the operator of planes for indices
-        given, left = (f"({x.shape[-2]}x1x{n})" for n in (x.shape[-1], count))
-        raise RuntimeError(f"Given input size: {given}. Calculated output size: {left}. Output size is too small")
     if count <= 0:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
 
 
 def _max_one(input, kernel, stride, padding, dilation, ceil_mode, plain):
-    _check_one(input, kernel, stride, padding, dilation, ceil_mode, plain)
+    lists = {"kernel_size": kernel, "stride": stride, "padding": padding, "dilation": dilation}
+    if plain:
+        _check_one(input, lists, ceil_mode)
+    else:
+        _check_with_indices(input, lists)
     kept = thread.state.grad and input.requires_grad
     if plain and not kept and not input.dtype.is_floating_point:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.char_name}'")

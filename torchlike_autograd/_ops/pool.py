@@ -61,6 +61,15 @@ def _check_pads(kernel, padding, dilation):
             raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
 
 
+def _check_halves(kernel, padding):
+    """torch's second look at the padding, which leaves the dilation out."""
+    if any(p > k // 2 for p, k in zip(padding, kernel)):
+        k, p = (dict(zip("WHT", reversed(v))) for v in (kernel, padding))
+        shown = (" ".join(f"{name}{a}: {v[a]}" for name, v in (("k", k), ("pad", p)) for a in "TWH") if len(kernel) == 3
+                 else ", ".join(f"{name}{a} = {v[a]}" for name, v in (("pad", p), ("k", k)) for a in "WH"))
+        raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {shown}")
+
+
 def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode, name=None):
     """The windows of each of the last n dims, after torch's checks."""
     if any(s == 0 for s in stride):
@@ -78,6 +87,8 @@ def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode, name=None):
     sizes = x.shape[-n:]
     counts = [_extent(*args, ceil_mode) for args in zip(sizes, kernel, stride, padding, dilation)]
     _check_sizes(x, n, name)
+    if n > 1:
+        _check_halves(kernel, padding)
     if any(c < 1 for c in counts):
         planes = x.shape[-n - 1]
         before, after = ("x".join(map(str, (planes, *v))) for v in (sizes, counts))

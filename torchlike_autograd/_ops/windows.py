@@ -89,11 +89,49 @@ def _largest(x, carried, axis, windows, volume):
     return best, index
 
 
+def _overlap(windows):
+    """Whether neighbours at a fixed distance share elements, so that one element is read for several windows."""
+    steps = set(np.diff(windows.starts).tolist())
+    return len(steps) == 1 and len(set(windows.lengths)) == 1 and 0 < min(steps) <= (windows.width - 1) * windows.dilation
+
+
+def _largest_looped(x, axis, windows):
+    """`_largest` along the last axis, for windows that overlap, as a loop over the offsets.
+
+    XLA's CPU backend computes an element anew for every window that holds it where it fuses what made the element with its readers: a chain of pools
+    then takes exponential time to compile. It does not fuse into a loop.
+    """
+    starts, dilation, size = np.array(windows.starts, np.int64), windows.dilation, x.shape[axis]
+    step, first, last = int(starts[1] - starts[0]), int(starts[0]), int(starts[-1])
+    low, high = max(0, -first), max(0, last + (windows.width - 1) * dilation + 1 - size)
+    padded = lax.pad(x, lowest(x.dtype), [(low, high, 0) if i == axis else (0, 0, 0) for i in range(x.ndim)])
+    begins = along(np.maximum(-(starts // dilation), 0), x.ndim, axis)      # the offset of the first element that is there
+
+    def at_offset(best, k):
+        value, index = best
+        new = lax.dynamic_slice_in_dim(padded, low + first + k * dilation, last - first + 1, axis)
+        new = lax.slice_in_dim(new, 0, None, step, axis)
+        here = along(starts, x.ndim, axis) + k * dilation
+        better = (new > value) | (k == begins)
+        if jnp.issubdtype(x.dtype, jnp.inexact):
+            better = better | jnp.isnan(new)
+        better = better & (here >= 0) & (here < size)
+        return (jnp.where(better, new, value), jnp.where(better, here, index)), None
+
+    shape = [len(starts) if i == axis else s for i, s in enumerate(x.shape)]
+    nothing = jnp.full(shape, lowest(x.dtype), x.dtype), jnp.zeros(shape, np.int64)
+    return lax.scan(at_offset, nothing, np.arange(windows.width))[0]
+
+
 def max_over(x, windows):
     """(maxima, flat indices) over the last dims, for one `Windows` a dim."""
     first, sizes, index = x.ndim - len(windows), x.shape, None
     for axis in reversed(range(first, len(sizes))):
-        x, index = _largest(x, index, axis, windows[axis - first], math.prod(sizes[axis + 1:]))
+        along_axis = windows[axis - first]
+        if index is None and _overlap(along_axis):
+            x, index = _largest_looped(x, axis, along_axis)
+        else:
+            x, index = _largest(x, index, axis, along_axis, math.prod(sizes[axis + 1:]))
     return x, index
 
 
