@@ -164,23 +164,35 @@ def _over_taps(shape, x, w):
     return jnp.moveaxis(out.reshape(g, -1, n, *size), 2, 0).reshape(shape.out)
 
 
-def _in_turn(x, starts, sizes, steps, weights, add):
-    """Add up what `add` makes of each window and its weights, one after the other in a loop: one product to compile, and memory for one window."""
+def _moving(x, starts, sizes, steps):
+    """(where each window begins in a padded x, what takes the one that begins there)."""
     lead, low = x.ndim - len(sizes), np.min(starts, 0)
     span = [(size - 1) * k + 1 for size, k in zip(sizes, steps)]
     (x,) = _windows(x, [tuple(low)], [high - a + s for high, a, s in zip(np.max(starts, 0), low, span)], [1] * len(sizes))
-    firsts = jnp.asarray(np.array(starts) - low, np.int32)
 
     def part(first):
         whole = lax.dynamic_slice(x, [*[np.int32(0)] * lead, *first], [*x.shape[:lead], *span])
         return lax.slice(whole, [0] * x.ndim, whole.shape, [1] * lead + list(steps))
 
+    return jnp.asarray(np.array(starts) - low, np.int32), part
+
+
+def _in_turn(x, starts, sizes, steps, weights, add):
+    """Add up what `add` makes of each window and its weights, one after the other in a loop: one product to compile, and memory for one window."""
+    firsts, part = _moving(x, starts, sizes, steps)
     start = jnp.zeros(jax.eval_shape(add, 0, jax.eval_shape(part, firsts[0]), weights[0]).shape, x.dtype)
     return lax.scan(lambda out, turn: (add(out, part(turn[0]), turn[1]), None), start, (firsts, weights))[0]
 
 
 def _product(a, b):
     return jnp.matmul(a, b, precision=lax.Precision.HIGHEST)
+
+
+def _sum_of_products(a, b):
+    """The products of matrices a (g, c, n, s) and b (g, c, s, o), added up over c; of one row and one column element by element."""
+    if a.shape[2] * b.shape[3] == 1:
+        return jnp.sum(a[:, :, 0] * b[..., 0], (1, 2))[:, None, None]
+    return _product(a, b).sum(1)
 
 
 def _over_results(shape, x, w):
@@ -191,7 +203,9 @@ def _over_results(shape, x, w):
     w = w.reshape(g, o, c, -1)
     if n * o <= 64 and g > 1:  # sums of c apart: matrices of a few rows are slow
         x, w = jnp.transpose(x, (1, 2, 0, *range(3, x.ndim))), jnp.transpose(w, (0, 2, 3, 1))
-        parts = [_product(part.reshape(g, c, n, -1), w).sum(1) for part in _windows(x, starts, size, shape.steps)]
+        firsts, part = _moving(x, starts, size, shape.steps)
+        out = lax.map(lambda first: _sum_of_products(part(first).reshape(g, c, n, -1), w), firsts)
+        return jnp.transpose(out, (2, 1, 3, 0)).reshape(shape.out)
     else:
         x, w = jnp.swapaxes(x, 0, 1), jnp.swapaxes(w.reshape(g, o, -1), 1, 2)
         parts = [part.reshape(g, n, -1) for part in _windows(x, starts, size, shape.steps)]
