@@ -300,6 +300,8 @@ class Recipes:
         if self.policy is not None:
             self.policy(args, kwargs)
         try:
+            if "self" in kwargs and self.public is not None:  # schemas say so; in Python it is `input`
+                raise no_match(self.name, self.ops, args, kwargs, self.method)
             spec, flat = resolve(self.name, self.ops, args, kwargs, self.method, self.method or self.public is None)
         except TypeError:
             if self.public is not None:
