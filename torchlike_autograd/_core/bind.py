@@ -167,6 +167,8 @@ def _assign(op, params, args, kwargs, spread=True):
         name = k if any(p.name == k for p in params) else _ALIASES.get(k, k)
         if name in values or not any(p.name == name for p in params):
             raise Mismatch
+        if k == "self" and not spread and params[0].kind == "Tensor":  # a tensor's name in Python is `input`
+            raise Mismatch
         values[name] = x
     return values
 
@@ -300,8 +302,6 @@ class Recipes:
         if self.policy is not None:
             self.policy(args, kwargs)
         try:
-            if "self" in kwargs and self.public is not None:  # schemas say so; in Python it is `input`
-                raise no_match(self.name, self.ops, args, kwargs, self.method)
             spec, flat = resolve(self.name, self.ops, args, kwargs, self.method, self.method or self.public is None)
         except TypeError:
             if self.public is not None:
