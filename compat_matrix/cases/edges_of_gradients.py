@@ -12,7 +12,11 @@ def leaf(torch, values, dtype=None):
 
 _PAIRS = {"mul": lambda t, x, y: x * y, "div": lambda t, x, y: x / y, "pow": lambda t, x, y: x ** y, "atan2": lambda t, x, y: t.atan2(x, y),
           "xlogy": lambda t, x, y: t.xlogy(x, y), "mm": lambda t, x, y: x.view(1, 2) @ y.view(2, 1), "addcmul": lambda t, x, y: t.addcmul(x, x, y),
-          "linear": lambda t, x, y: t.nn.functional.linear(x.view(1, 2), y.view(1, 2))}
+          "linear": lambda t, x, y: t.nn.functional.linear(x.view(1, 2), y.view(1, 2)),
+          "conv1d": lambda t, x, y: t.nn.functional.conv1d(x.view(1, 1, 2), y.view(1, 1, 2), padding=1),
+          "layer_norm": lambda t, x, y: t.nn.functional.layer_norm(x * 2, (2,), y, y.detach()),
+          "solve": lambda t, x, y: t.linalg.solve(x.diag() + 1, y), "solve_triangular": lambda t, x, y: t.linalg.solve_triangular(x.diag(), y[:, None], upper=True),
+          "grid_sample": lambda t, x, y: t.nn.functional.grid_sample(x.view(1, 1, 1, 2), y.view(1, 1, 1, 2), align_corners=True)}
 
 for _name in _PAIRS:
     @case(f"edges_of_gradients.one of two gradients.{_name}", of=_name)

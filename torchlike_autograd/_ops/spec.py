@@ -19,7 +19,7 @@ from jax.interpreters import partial_eval as pe
 from .._core import devices, dtypes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
-from .activity import as_elsewhere, dependencies, union, with_elements
+from .activity import as_elsewhere, dependencies, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, is_number, jitted, wide_casts
 from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
@@ -434,9 +434,12 @@ class Pullback(Form):
 
     def reached(self, wanted, given):
         """Gradients are nodes of their own in torch: one is not reached through another."""
-        if self.masks is None:
-            return wanted
-        some = union(self.masks[k] for k in given)
+        masks = self.masks
+        if masks is None:
+            if self.elsewhere is not None or self.op.second is not None or callable(getattr(self.inner.op, "zero_second", None)):
+                return wanted  # operators of their own in torch, which read their input whatever becomes of it
+            masks = readings(self.closed.jaxpr)
+        some = union(masks[k] for k in given)
         return tuple(i for i in wanted if some >> i & 1)
 
     def apply(self, *flat):
