@@ -310,7 +310,7 @@ def _fractional(n):
             if input.ndim < n + 1:
                 raise IndexError(f"Dimension out of range (expected to be in range of [{-input.ndim}, {input.ndim - 1}], but got {-n - 1})")
             _random_samples = _samples(input, n)
-        sizes = [[v] * n if isinstance(v, int) else list(v) for v in (kernel_size, output_size)]
+        sizes = [list(v) if isinstance(v, (tuple, list)) else [v] * n for v in (kernel_size, output_size)]
         for word, values in zip(("kernel_size", "output_size"), sizes):
             if len(values) != n:
                 raise RuntimeError(f"{name}: {word} must either be a single Int or tuple of Ints")
