@@ -46,3 +46,13 @@ def _(torch):
     x, at = torch.arange(16.0).reshape(1, 4, 4), torch.full((1, 1, 2), 0.5)
     for size in (2, (2, 2), [2, 2], torch.tensor(2)):
         yield str(size), torch.nn.functional.fractional_max_pool2d(x, size, output_size=size, _random_samples=at)
+
+
+@case("edges_of_calls.sums over no dims and of nothing")
+def _(torch):
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    yield "logsumexp", torch.logsumexp(x, (), keepdim=True), raises(lambda: torch.logsumexp(x, ()))
+    yield "its gradient", torch.autograd.grad(torch.logsumexp(x, (), keepdim=True).sum(), x)
+    for shape in ((2, 0), (0,), (0, 3)):
+        for dim in (None, 0, -1):
+            yield f"mean of {shape} over {dim}", torch.mean(torch.ones(shape, dtype=torch.complex64), dim), torch.var_mean(torch.ones(shape, dtype=torch.complex128), dim)
