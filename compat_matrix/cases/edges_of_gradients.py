@@ -190,3 +190,19 @@ def _(torch):
     yield "finite before", torch.fft.fft(x[2:])
     yield "no number", torch.isfinite(torch.fft.fft(x)).any()
     yield "parts", torch.isnan(torch.fft.fft(x).real)
+
+
+_THRICE = {"layer_norm": lambda t, x: t.nn.functional.layer_norm(x, (3,), t.tensor([1.1, 0.7, -0.3], dtype=x.dtype)), "logcumsumexp": lambda t, x: x.logcumsumexp(0), "softmax": lambda t, x: x.softmax(0),
+           "group_norm": lambda t, x: t.nn.functional.group_norm(x.view(1, 3, 1).expand(1, 3, 2), 1), "cumprod": lambda t, x: x.cumprod(0),
+           "std": lambda t, x: x.std(), "logsumexp": lambda t, x: x.logsumexp(0), "solve": lambda t, x: t.linalg.solve(x.diag() + 2, x)}
+
+
+@case("edges_of_gradients.third derivatives")
+def _(torch):
+    for name, f in _THRICE.items():
+        x = leaf(torch, [0.3, -1.2, 0.7])
+        total = (f(torch, x) ** 2 + f(torch, x)).sum()
+        for order in (1, 2, 3):
+            (g,) = torch.autograd.grad(total, x, create_graph=True)
+            yield f"{name}, order {order}", g.detach()
+            total = (g ** 2).sum()
