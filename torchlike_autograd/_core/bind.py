@@ -167,6 +167,8 @@ def _assign(op, params, args, kwargs, spread=True):
         name = k if any(p.name == k for p in params) else _ALIASES.get(k, k)
         if name in values or not any(p.name == name for p in params):
             raise Mismatch
+        if k == "self" and not spread and params[0].kind == "Tensor":  # a tensor's name in Python is `input`
+            raise Mismatch
         values[name] = x
     return values
 

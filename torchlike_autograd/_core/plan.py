@@ -188,6 +188,8 @@ def _build(prefix, roots, targets, cuts, lost=()):
             builder.event(("node", step, wanted, given))
         elif given and not _silent(step):
             builder.visit(Visit(step, wanted, given))
+        elif given:
+            step.form.refuse(wanted)
         for slot in ends.get(first, ()):
             builder.event(("leaf", slot))
     return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]),
@@ -249,6 +251,8 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
         if not given and lost and first >= lost[1] and _visible(step, cuts):
             continue
         wanted = step.wanted if useful is None and step.kind == "op" else wanted_of(step, needs, useful)
+        if 0 < len(given) < len(step.needs) and step.kind == "op":
+            wanted = step.form.reached(wanted, given)
         out.append((step, wanted, given))
         ins, where = step.ins, have if given and not _silent(step) else gone
         for i in wanted:

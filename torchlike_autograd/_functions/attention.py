@@ -47,6 +47,8 @@ def _fused(query, key, value, mask, dropout_p, gqa):
     """Whether torch takes its fused kernel."""
     if query.ndim != 4 or key.ndim != 4 or value.ndim != 4 or dropout_p or not query.dtype.is_floating_point:
         return False
+    if not query.stride(-1) == key.stride(-1) == value.stride(-1) == 1:
+        return False
     q, k, v = (tuple(t.shape) for t in (query, key, value))
     heads = k[1] == v[1] and (q[1] == k[1] or (gqa and k[1] and q[1] % k[1] == 0))
     if not (q[0] == k[0] == v[0] and heads and q[3] == k[3] == v[3] and k[2] == v[2] and 0 not in q and 0 not in k):
@@ -58,6 +60,20 @@ def _fused(query, key, value, mask, dropout_p, gqa):
     return all(m in (1, s) for m, s in zip(reversed(mask.shape), (k[2], q[2], q[1], q[0])))
 
 
+def _default_scale(query):
+    return 1.0 / math.sqrt(query.shape[-1]) if query.shape[-1] else math.inf
+
+
+def _shared_heads(query, key, value):
+    """Key and value with as many heads as the query: each serves several, one after the other."""
+    heads = [x.size(-3) for x in (query, key, value)]
+    if 0 not in heads[1:]:
+        if heads[0] % heads[1] or heads[0] % heads[2] or (heads[0] and min(heads[0] // h for h in heads[1:]) == 0):
+            raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
+        key, value = (x.repeat_interleave(heads[0] // x.shape[-3], -3) for x in (key, value))
+    return key, value
+
+
 def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
     """torch's composition of simpler operators, in single precision for those of half."""
     own = query.dtype
@@ -65,7 +81,7 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
         query, key, value = (cast(x, dtypes.float32) for x in (query, key, value))
         if mask is not None and mask.dtype.category == dtypes.FLOAT:
             mask = cast(mask, dtypes.float32)
-    factor = math.sqrt(1.0 / math.sqrt(query.shape[-1]) if scale is None else scale)
+    factor = math.sqrt(_default_scale(query) if scale is None else scale)
     query = _mul(query, factor)
     if is_causal:
         if mask is not None:
@@ -73,7 +89,7 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
         rows, columns = query.shape[-2], key.shape[-2]
         mask = from_array(np.tril(np.ones((rows, columns), bool)), dtypes.bool_, like=query)
     if gqa:
-        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+        key, value = _shared_heads(query, key, value)
     scores = _matmul(query, _mul(key.transpose(-2, -1), factor))
     if own.is_complex:
         raise NotImplementedError(f"\"softmax_lastdim_kernel_impl\" not implemented for '{own.char_name}'")
@@ -92,7 +108,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     """softmax(query key^T / sqrt(E) + mask) value; a mask of bools says what takes part."""
     _check_attention(query, key, value, attn_mask, is_causal)
     if _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
-        factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+        factor = _default_scale(query) if scale is None else float(scale)
         return named("_scaled_dot_product_flash_attention_for_cpu")(query, key, value, bool(is_causal), attn_mask, factor)
     return _by_parts(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 

@@ -188,8 +188,8 @@ def _rfftn(name, x, s, dim, norm, forward, out):
     if x.dtype.is_complex:
         raise RuntimeError(f"{'rfftn' if name == 'rfft2' else name} expects a real-valued input tensor, but got {x.dtype.char_name}")
     _refuse_out(name, out, True)
-    x = _floating(x)
     dims, sizes = _sizes(x, s, dim)
+    x = _floating(x)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     x = _resized(x, dims, sizes)
@@ -215,10 +215,10 @@ def _hfftn(name, x, s, dim, norm, forward, out):
 
 
 def _ihfftn(name, x, s, dim, norm, forward, out):
+    dims, sizes = _sizes(x, s, dim)
     if x.dtype.is_complex:
         raise RuntimeError(f"Only supports floating-point dtypes, but found: {x.dtype.char_name}")
     x = _floating(x)
-    dims, sizes = _sizes(x, s, dim)
     if not dims:
         raise RuntimeError(f"{name} must transform at least one axis")
     x = _resized(x, dims, sizes)

@@ -371,7 +371,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = full_like(input, var)
+        var = full_like(input, var) if input.is_floating_point() else _mul(full_like(input, 1), var)
     elif var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = named("unsqueeze")(var, -1)

@@ -232,11 +232,20 @@ def _lp(n, input, norm_type, kernel_size, stride, ceil_mode):
     if norm_type == math.inf:
         maximum = _max_all(n, _abs(input), kernel_size, stride, 0, 1, ceil_mode, True)
         return maximum[0]
-    sizes = (kernel_size,) * n if isinstance(kernel_size, int) else tuple(kernel_size)
-    step = [] if stride is None else stride
+    extent, step = _extent(n, kernel_size), [] if stride is None else stride
     powers = _pow(input, norm_type)
     mean = avg_pool1d(powers, kernel_size, step, 0, ceil_mode) if n == 1 else _average[n](powers, kernel_size, step, 0, ceil_mode)
-    return _pow(_mul(_mul(_sign(mean), _relu(_abs(mean))), math.prod(sizes)), 1.0 / norm_type)
+    return _pow(_mul(_sign(mean), _relu(_abs(mean))).mul(extent), 1.0 / norm_type)
+
+
+def _extent(n, kernel_size):
+    """The elements of a window; torch multiplies by the size of one of one dim as it is given."""
+    if n == 1:
+        return kernel_size
+    sizes = tuple(kernel_size) if isinstance(kernel_size, (tuple, list)) else (kernel_size,) * n
+    if len(sizes) != n:
+        raise ValueError(f"not enough values to unpack (expected {n}, got {len(sizes)})" if len(sizes) < n else f"too many values to unpack (expected {n})")
+    return math.prod(sizes)
 
 
 def _lp_pool(n):
@@ -311,7 +320,7 @@ def _fractional(n):
             if input.ndim < n + 1:
                 raise IndexError(f"Dimension out of range (expected to be in range of [{-input.ndim}, {input.ndim - 1}], but got {-n - 1})")
             _random_samples = _samples(input, n)
-        sizes = [[v] * n if isinstance(v, int) else list(v) for v in (kernel_size, output_size)]
+        sizes = [list(v) if isinstance(v, (tuple, list)) else [v] * n for v in (kernel_size, output_size)]
         for word, values in zip(("kernel_size", "output_size"), sizes):
             if len(values) != n:
                 raise RuntimeError(f"{name}: {word} must either be a single Int or tuple of Ints")

@@ -17,6 +17,11 @@ def dependencies(jaxpr):
     return _through(jaxpr, [1 << i if _floating(v) else 0 for i, v in enumerate(jaxpr.invars)])
 
 
+def readings(jaxpr):
+    """For each result the inputs that it is computed from, as a mask of bits: through comparisons and indices too."""
+    return _through(jaxpr, [1 << i for i in range(len(jaxpr.invars))], lambda v: True)
+
+
 def union(masks):
     """All bits of some masks."""
     out = 0
@@ -29,21 +34,21 @@ def _floating(v):
     return jnp.issubdtype(v.aval.dtype, jnp.inexact)
 
 
-def _through(jaxpr, masks):
+def _through(jaxpr, masks, counts=_floating):
     env = dict(zip(jaxpr.invars, masks))
     for eqn in jaxpr.eqns:
         ins = [0 if isinstance(v, Literal) else env.get(v, 0) for v in eqn.invars]
         inner = eqn.params.get("jaxpr") if eqn.primitive.name in CALLS else None
-        outs = [union(ins)] * len(eqn.outvars) if inner is None else _through(inner.jaxpr, ins)
-        env.update((v, m) for v, m in zip(eqn.outvars, outs) if m and _floating(v))
+        outs = [union(ins)] * len(eqn.outvars) if inner is None else _through(inner.jaxpr, ins, counts)
+        env.update((v, m) for v, m in zip(eqn.outvars, outs) if m and counts(v))
     return [0 if isinstance(v, Literal) else env.get(v, 0) for v in jaxpr.outvars]
 
 
 def with_elements(form, wanted, given):
     """The same pullback at types without elements made ones with some: JAX leaves out what would be computed of nothing.  None where that is not so."""
-    from .spec import Form, aval  # cycle: a pullback asks this while it is made
+    from .spec import PLAIN, aval  # cycle: a pullback asks this while it is made
 
-    if type(form) is not Form or not any(0 in a.shape for a in form.avals):
+    if type(form) not in PLAIN or not any(0 in a.shape for a in form.avals):
         return None
     try:
         return form.spec.form(tuple(aval(tuple(n or 1 for n in a.shape), a.dtype, a.device) if 0 in a.shape else a for a in form.avals)).pullback(wanted, given)
@@ -59,4 +64,4 @@ def as_elsewhere(pull, other):
     return [union(bits[owner] for i, owner in enumerate(other.owners) if m >> i & 1) for m in other.masks]
 
 
-__all__ = ["as_elsewhere", "dependencies", "union", "with_elements"]
+__all__ = ["as_elsewhere", "dependencies", "readings", "union", "with_elements"]

@@ -29,7 +29,7 @@ def partials(*rules):
     def attach(f):
         @jax.custom_jvp
         def g(*args):
-            low = next((x.dtype for x in args if x.dtype in _HALVES), None)
+            low = None if any(x.dtype in _ABOVE for x in args) else next((x.dtype for x in args if x.dtype in _HALVES), None)
             return f(*args) if low is None else _narrow(f(*map(wide, args)), low)
 
         def jvp(primals, tangents):
@@ -47,7 +47,7 @@ def partials(*rules):
     return attach
 
 
-_HALVES = (jnp.float16, jnp.bfloat16)
+_HALVES, _ABOVE = (jnp.float16, jnp.bfloat16), (jnp.float32, jnp.float64)
 
 
 def wide(x):

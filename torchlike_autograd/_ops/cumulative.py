@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import DOUBLED
 from .._core.shapes import wrap_dim
-from .conventions import of_nothing, only
+from .conventions import of_nothing, only, partials
 from .ranks import pick
 from .reduce import product_tangent
 from .registry import Promote, at, call, fails, op, real
@@ -53,6 +53,18 @@ def _plain_products(x, axis):
     return jnp.cumprod(x.astype(DOUBLED.get(x.dtype.name, x.dtype)), axis).astype(x.dtype)
 
 
+@partials(lambda t, out, x: -(t * out) * out)
+def _inverted(x):
+    return 1 / x
+
+
+def _divided(t, x):
+    """t / x, whose derivative divides twice where the square of x would be 0 or infinite."""
+    square = jax.lax.stop_gradient(jnp.abs(x) * jnp.abs(x))
+    out_of_range = (square == 0) | jnp.isinf(square)
+    return jnp.where(out_of_range, t * _inverted(jnp.where(out_of_range, x, 1)), t / jnp.where(out_of_range, 1, x))
+
+
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _inexact_products(x, axis):
     return _plain_products(x, axis)
@@ -63,7 +75,7 @@ def _(axis, primals, tangents):
     """Where no element is 0 the tangents are sums of t / x times the product, as in PyTorch, whatever becomes of infinities."""
     (x,), (t,) = primals, tangents
     out = _inexact_products(x, axis)
-    return out, product_tangent(lambda v: _plain_products(v, axis), lambda x, t: out * jnp.cumsum(t / x, axis), x, t)
+    return out, product_tangent(lambda v: _plain_products(v, axis), lambda x, t: out * jnp.cumsum(_divided(t, x), axis), x, t)
 
 
 def _log_add(a, b):
@@ -154,10 +166,12 @@ def _running(better):
 
 
 def _cumulative_extreme(name, x, dim, better):
-    axis = wrap_dim(dim, x.ndim)
     only(f"{name}_cpu", x, "bif")
-    if x.ndim == 0 or x.size == 0:
+    if x.ndim == 0 and dim not in (0, -1):
+        raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+    if x.ndim == 0 or x.size == 0:  # torch 2.13 looks at no dim of nothing
         return x, jnp.zeros(x.shape, jnp.int64)
+    axis = wrap_dim(dim, x.ndim)
     indices = _running(better)(x, axis)
     return pick(x, indices, axis), indices
 

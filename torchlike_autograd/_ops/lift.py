@@ -138,6 +138,10 @@ class Lifted(Form):
         """As the plain Form."""
         return self.base.requiring(wanted, inplace)
 
+    def reached(self, wanted, given):
+        """As the plain Form."""
+        return self.base.reached(wanted, given)
+
     def guard(self, *flat):
         """The largest of the codes."""
         own = [levels_of(b) for b in self.base.avals]

@@ -142,7 +142,13 @@ def linalg_vector_norm(self, *, ord=2, dim=None, keepdim=False, dtype=None):
     return norm_of(x, ord, axes, keepdim).astype((dtype or own).to_real().np)
 
 
-@op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", node="DistBackward0", **norm_gradient("p"), promote=Promote.RESULT, inplace=False, out=False,
+def _refuse_of_other(types, result, wanted, *, p):
+    """torch negates the gradient of `self` for `other`, also where there is none."""
+    if p == 0 and "other" in wanted:
+        raise RuntimeError("Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #0 'self'")
+
+
+@op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", node="DistBackward0", **norm_gradient("p"), refuses=_refuse_of_other, promote=Promote.RESULT, inplace=False, out=False,
     saves={"self": ("self", "other", "result"), "other": ("self", "other", "result")},
     samples=[call(real(3), real(3)), call(real(2, 3), real(3), 1), call(real(3), real(3), 2.5)],
     kinks=[call(at(1.0, 2.0), at(1.0, 2.0), p) for p in (1, 2, 3, float("inf"))])

@@ -186,7 +186,7 @@ def _floor_rest(x, y):
     return _float_floor_rest(x, y)
 
 
-@partials(lambda t, out, x, y: t, lambda t, out, x, y: -t * lax.stop_gradient(_floor_quotient(x, y)))
+@partials(lambda t, out, x, y: t, lambda t, out, x, y: -(t * lax.stop_gradient(_floor_quotient(x, y))))
 def _float_floor_rest(x, y):
     rest = lax.rem(*jnp.broadcast_arrays(x, y))
     return jnp.where((rest != 0) & ((y < 0) != (rest < 0)), rest + y, rest)
@@ -199,7 +199,7 @@ def _trunc_rest(x, y):
     return _float_trunc_rest(x, y)
 
 
-@partials(lambda t, out, x, y: t, lambda t, out, x, y: -t * lax.stop_gradient(_truncated_quotient(x, y)))
+@partials(lambda t, out, x, y: t, lambda t, out, x, y: -(t * lax.stop_gradient(_truncated_quotient(x, y))))
 def _float_trunc_rest(x, y):
     return lax.rem(*jnp.broadcast_arrays(x, y))
 
@@ -340,7 +340,7 @@ def _check_same(types, result, statics):
             raise RuntimeError(f"expected dtype {cxx_of(own)} for `{name}` but got dtype {cxx_of(other.dtype)}")
 
 
-@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", opmath=True, inplace=True, check=_check_same,
+@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", inplace=True, check=_check_same,
     saves={"self": ("weight",), "end": ("weight",), "weight": ("self", "end", "weight")}, samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3),
     real(2, 1))],
     kinks=SMOOTH, errors=[fails(call(at(1.0), at(1.0, dtype="float32"), at(1.0)), RuntimeError, "expected dtype double for `end` but got dtype float")])
@@ -348,7 +348,7 @@ def lerp_tensor(self, end, weight):
     """self + weight * (end - self)."""
     only("lerp_kernel_tensor", self, "fc")
     if self.ndim == end.ndim == weight.ndim == 0:  # none but a weight without dims may have a dtype of its own, which counts beside others without
-        return _mixture(self, end, weight)
+        return _mixture(self, end, weight if weight.dtype == self.dtype else wide(weight))
     weight = weight.astype(self.dtype)
     return _mixture(*aligned(self, end, weight))
 

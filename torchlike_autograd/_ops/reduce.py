@@ -46,7 +46,8 @@ def count(shape, axes):
 def average(x, axes, keepdims=False):
     """The sum over the count (NaN where there is nothing, in forward mode its tangent too if the operator's tangent is BODY)."""
     n = count(x.shape, axes)
-    return total(x, axes, keepdims) / n if n else of_empty(total(x, axes, keepdims) + float("nan"), x)
+    nothing = complex(float("nan"), float("nan")) if jnp.iscomplexobj(x) else float("nan")
+    return total(x, axes, keepdims) / n if n else of_empty(total(x, axes, keepdims) + nothing, x)
 
 
 def of_empty(out, x):
@@ -456,7 +457,7 @@ def _logsumexp_of_nothing(x, axes, keepdims):
     kinks=[call(at(-float("inf"), -float("inf")), 0), call(at(float("inf"), 0.0), 0), call(at(1000.0, 1000.0), 0)], errors=[_TWICE, _OUTSIDE])
 def logsumexp(self, *, dim, keepdim=False):
     """log of the sum of exponentials, without overflow."""
-    if len(dim) == 0 and self.size and self.ndim:
+    if len(dim) == 0 and self.size and self.ndim and not keepdim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * self.ndim}")
     axes = reduce_dims(dim, self.ndim)
     return _logsumexp(self, axes, keepdim) if count(self.shape, axes) else _logsumexp_of_nothing(self, axes, keepdim)

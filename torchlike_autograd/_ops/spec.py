@@ -19,7 +19,7 @@ from jax.interpreters import partial_eval as pe
 from .._core import devices, dtypes
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
-from .activity import as_elsewhere, dependencies, union, with_elements
+from .activity import as_elsewhere, dependencies, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, is_number, jitted, wide_casts
 from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
@@ -278,15 +278,23 @@ class Form:
         if out is None:
             if self.op.derivative == UNIMPLEMENTED:
                 raise unimplemented(self.op)
-            if getattr(self.op, "refuses", None) is not None:
-                self.op.refuses(dict(zip(self.owners, self.avals)), self.out_avals[0], {self.owners[i] for i in wanted}, **self.spec.statics)
+            self.refuse(wanted)
             check_gradients(self, wanted)
             out = self._pullbacks[key] = Pullback(self, wanted, given)
         return out
 
+    def refuse(self, wanted):
+        """Raise where torch's gradient of these inputs fails."""
+        if getattr(self.op, "refuses", None) is not None:
+            self.op.refuses(dict(zip(self.owners, self.avals)), self.out_avals[0], {self.owners[i] for i in wanted}, **self.spec.statics)
+
     def requiring(self, wanted, inplace=False):
         """The outputs that require grad where the inputs `wanted` do."""
         return self.diff_out
+
+    def reached(self, wanted, given):
+        """Those of the inputs `wanted` that the outputs `given` depend on."""
+        return wanted
 
     def kept(self, wanted, inplace=False):
         """(flat inputs, outputs) that torch would save for the gradients of `wanted`, numbers too; inplace: it keeps a copy of the input that is written to."""
@@ -329,6 +337,9 @@ class _RealForm(Form):
         if getattr(self.op, "real_only", False) and not inplace and any(a.dtype.is_complex for a in self.out_avals):
             raise no_complex_gradient(self.op)
         return self.diff_out
+
+
+PLAIN = (Form, _RealForm)
 
 
 def _form_class(spec):
@@ -420,6 +431,16 @@ class Pullback(Form):
             return self.diff_out
         some = union(1 << i for i in wanted)
         return tuple(k for k, m in enumerate(self.masks) if m & some)
+
+    def reached(self, wanted, given):
+        """Gradients are nodes of their own in torch: one is not reached through another."""
+        masks = self.masks
+        if masks is None:
+            if self.elsewhere is not None or self.op.second is not None or callable(getattr(self.inner.op, "zero_second", None)):
+                return wanted  # operators of their own in torch, which read their input whatever becomes of it
+            masks = readings(self.closed.jaxpr)
+        some = union(masks[k] for k in given)
+        return tuple(i for i in wanted if some >> i & 1)
 
     def apply(self, *flat):
         """The gradients from cotangents and all of the inputs (before the unused ones are dropped)."""

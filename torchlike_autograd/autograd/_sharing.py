@@ -53,6 +53,8 @@ def _back(step, tape, g):
     if form.silent or observed(tape, step.first):
         return None
     shown = thread.state.grad and g.requires_grad  # in a graph, where it is seen which operators torch uses
+    if not (form.op.is_view or form.op.key == "_unsafe_view"):  # products and others whose last step is a view in torch bear its node's name
+        return g if form.pullback((0,), (0,)).passes == (0,) else None
     if form.node in _VIEWED or (form.node in _SQUEEZED and not shown):
         shape = form.avals[0].shape
         return g.view(shape) if view_strides(g.shape, g.stride(), shape) is not None else None

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .._core import duals, levels, tangents_off
 from .._core.layouts import contiguous_format
 from .._core.record import thread
+from .._core.storage import repeats
 from .._ops.spec import LeveledAval
 from .._tensor import Tensor
 from .grad_mode import _DecoratorContextManager
@@ -139,6 +140,9 @@ def _copied(tensor, tangent):
         return tangent.clone()
     if not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
         return tangent.clone(memory_format=contiguous_format)
+    error = None if tensor._view is None else repeats(tensor)
+    if error is not None:  # what is laid out so cannot be written
+        raise error
     out = tangent.new_empty_strided(tensor.shape, tensor.stride())
     out = out.conj() if tensor.is_conj() else out
     return (out._neg_view() if tensor.is_neg() else out).copy_(tangent)
