@@ -85,3 +85,29 @@ def test_modules():
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(scope["EachCPU"]).run(result)
     assert result.testsRun == 6 and result.wasSuccessful(), result.errors
+
+
+def test_every_optimizer_is_made_and_refuses():
+    from torchlike_autograd.testing._internal.common_optimizers import OptimizerErrorEnum, optim_db
+
+    assert {o.optim_cls for o in optim_db} == {c for c in map(torch.optim.__dict__.get, torch.optim.__all__)
+                                               if isinstance(c, type) and issubclass(c, torch.optim.Optimizer)} - {torch.optim.Optimizer}
+    for info in optim_db:
+        for given in info.optim_inputs_func(device="cpu"):
+            info.optim_cls([torch.nn.Parameter(torch.ones(2, 3))], **given.kwargs)
+        for refused in info.optim_error_inputs_func(device="cpu", dtype=torch.float32):
+            assert refused.error_on is OptimizerErrorEnum.CONSTRUCTION_ERROR
+            given = refused.optimizer_error_input
+            params = [torch.nn.Parameter(torch.ones(2, 3))] if given.params is None else given.params
+            catch = pytest.warns if issubclass(refused.error_type, Warning) else pytest.raises
+            with catch(refused.error_type, match=refused.error_regex):
+                info.optim_cls(params, **given.kwargs)
+
+
+def test_every_module_is_made_and_differentiated():
+    assert len({m.module_cls for m in module_db}) == len(module_db) == 114
+    for info in sample(module_db, 12):
+        for given in info.module_inputs_func(info, device="cpu", dtype=torch.float64, requires_grad=True, training=True):
+            made, called = given.constructor_input, given.forward_input
+            out = info.module_cls(*made.args, **made.kwargs).to(torch.float64)(*called.args, **called.kwargs)
+            (out[0] if isinstance(out, tuple) else out).sum().backward()

@@ -113,7 +113,7 @@ class Values(Members):
         return self.shape[0]
 
     def __iter__(self):
-        if self.ndim == 0:
+        if self.dim() == 0:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
@@ -136,6 +136,21 @@ class Values(Members):
 
     # Copies
 
+    def _check_new_empty(self):
+        """torch's RuntimeError where `new_empty` of a subclass gives no tensor of it, of which torch makes copies."""
+        from ._core.hot import PLAIN  # cycle: made of tensors
+        from ._core.overriding import Off  # cycle: made of tensors
+
+        if type(self) in PLAIN:
+            return
+        with Off():
+            made = type(self.new_empty([]))
+        if made is not type(self):
+            raise RuntimeError(
+                "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement new_empty() and for "
+                "which that function returns another instance of the same subclass. You should either properly implement new_empty() for your subclass or "
+                "override __deepcopy__() if it is intended behavior for new_empty() to return an instance of a different type.")
+
     def __deepcopy__(self, memo):
         if not self.is_leaf:
             raise RuntimeError(
@@ -143,6 +158,7 @@ class Values(Members):
                 "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
         if id(self) in memo:
             return memo[id(self)]
+        self._check_new_empty()
         out = _new(type(self))
         if type(self._v.aval) is LeveledAval:  # the copy of a dual tensor has no tangent
             out._v = another(levels.primal(self._value()))

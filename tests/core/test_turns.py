@@ -122,6 +122,18 @@ def test_chains_that_are_one_kernel_are_left_alone():
     assert turns.rolled(closed) is closed
 
 
+def test_a_very_long_chain_is_a_loop(monkeypatch):
+    monkeypatch.setattr(turns, "CHAIN", 1000)
+
+    def chain(x):
+        for _ in range(600):
+            x = jnp.sin(x) - 0.5
+        return x
+
+    _, short = _checked(chain, jnp.ones(3), rtol=1e-3)
+    assert _loops(short)
+
+
 def test_programs_without_repetition_are_left_alone():
     random = np.random.RandomState(0)
     operators = [jnp.sin, jnp.cos, jnp.tanh, lambda x: x @ W, lambda x: x - x.mean(), lambda x: x[:, ::-1], lambda x: jnp.cumsum(x, 1)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 
-from .._core import levels
+from .._core import levels, outlived
 from .._core import publish as _publish
+from ..autograd._transforms import _Reverse
 from ..autograd._vmap import RANDOMNESS, enter, leave
 
 
@@ -106,6 +107,69 @@ def _vmap_decrement_nesting() -> int:
     return len(found) + 1
 
 
+_BEGUN: list = []  # [(level, what ends it)] of the levels that were begun by hand here
+
+
+def _grad_increment_nesting() -> int:
+    """Begin a reverse-mode transformation; its number."""
+    level = _Reverse()
+    level.__enter__()
+    _BEGUN.append((level.level, level))
+    return len(levels.running())
+
+
+def _jvp_increment_nesting() -> int:
+    """Begin a forward-mode transformation; its number."""
+    level = levels.enter(levels.DUAL, randomness="jvp")
+    _BEGUN.append((level.__enter__(), level))
+    return len(levels.running())
+
+
+def _end(kind) -> int:
+    """End the innermost transformation, which was begun here; the number that it had.  RuntimeError where that is none of this kind."""
+    found = levels.running()
+    if not found or found[-1].kind != kind or not _BEGUN or _BEGUN[-1][0] is not found[-1]:
+        raise RuntimeError("no such transformation is the innermost one that was begun here")
+    level = _BEGUN.pop()[1]
+    level.__exit__(None, None, None)
+    if kind == "grad":
+        level.release()
+    return len(found) + 1
+
+
+def _grad_decrement_nesting() -> int:
+    """End the innermost reverse-mode transformation; the number that it had."""
+    return _end("grad")
+
+
+def _jvp_decrement_nesting() -> int:
+    """End the innermost forward-mode transformation; the number that it had."""
+    return _end(levels.DUAL)
+
+
+def _wrap_for_grad(tensor, level):
+    """A tensor of the reverse-mode transformation of number `level`, begun by `_grad_increment_nesting`, with the contents of `tensor`."""
+    at = levels.running()[level - 1]
+    return next(own for found, own in _BEGUN if found is at).fresh(tensor)
+
+
+def get_dynamic_layer_stack_depth() -> int:
+    """How many transformations run."""
+    return len(levels.running())
+
+
+def pop_dynamic_layer_stack_and_undo_to_depth(depth) -> None:
+    """End the innermost transformations until `depth` of them run."""
+    ends = {levels.MAP: _vmap_decrement_nesting, "grad": _grad_decrement_nesting, levels.DUAL: _jvp_decrement_nesting}
+    while len(levels.running()) > depth:
+        ends[levels.running()[-1].kind]()
+
+
+def is_dead_tensor_wrapper(tensor) -> bool:
+    """Whether a tensor belonged to a transformation that is over and is held still."""
+    return tensor._value() in outlived.DEAD
+
+
 def _add_batch_dim(self, batch_dim, level):
     """A tensor inside the map of number `level`, mapped over `batch_dim`."""
     return enter(_level(level), self, batch_dim)
@@ -145,7 +209,9 @@ def dlevel(tensor) -> int:
     found, v = maybe_get_level(tensor), tensor._value()
     if found > 0:
         return found
-    return -1 if levels.levels_of(v.aval) or (levels.ENDED and v.needs and v.leaf is None and not levels.reaches([v], ())) else 0
+    if v in outlived.DEAD or levels.levels_of(v.aval):
+        return -1
+    return -1 if levels.ENDED and v.needs and v.leaf is None and not levels.reaches([v], ()) else 0
 
 
 class TransformType(enum.Enum):

@@ -153,16 +153,20 @@ def stretch(t):
     return offset, offset + step
 
 
-def in_memory_order(t, draw):
-    """The array draw(shape) for a tensor of the shape and layout of `t`: its numbers in the order of the memory, as torch's generator fills it."""
+def in_memory_order(t, draw, *along):
+    """The array draw(shape, *along) for a tensor of the shape and layout of `t`: its numbers in the order of the memory, as torch's generator fills it.
+
+    along: arrays of the shape of `t` that are read in the same order.
+    """
     shape = t._v.aval.shape
     if t._layout_ is None and (t._view is None or not t._view.chain):
-        return draw(shape)
+        return draw(shape, *along)
     strides = t.stride()
     order = sorted(range(len(shape)), key=lambda d: -strides[d])
     if order == list(range(len(shape))) or any(n > 1 and not step for n, step in zip(shape, strides)):
-        return draw(shape)
-    return np.ascontiguousarray(draw(tuple(shape[d] for d in order)).transpose(np.argsort(order)))
+        return draw(shape, *along)
+    drawn = draw(tuple(shape[d] for d in order), *(a.transpose(order) for a in along))
+    return np.ascontiguousarray(drawn.transpose(np.argsort(order)))
 
 
 __all__ = ["asked_format", "chain_geometry", "channels_last", "channels_strides", "check_overlap", "contiguous_format", "in_memory_order", "laid", "layout",

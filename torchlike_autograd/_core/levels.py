@@ -145,9 +145,15 @@ def dim_of(v, level):
     """The dim that a mapped Value had outside of a level where it came into it just so, otherwise 0."""
     if v.tape is not None and (v.tape.open or v.slot >= 0):
         step = slot_table(v.tape.prefix)[v.slot][0]
-        if step.kind == "op" and type(step.form) is Move and step.form.spec.how == "enter" and step.form.level == level.key:
+        if _enters(step, level.key):
             return step.form.spec.dim
     return 0
+
+
+def _enters(step, key):
+    """Whether a step moves a Value into a level, as types hold it."""
+    spec = step.form.spec if step.kind == "op" else None
+    return type(spec) is MoveSpec and spec.how == "enter" and spec.level == key
 
 
 def entered_from(v, key):
@@ -155,7 +161,7 @@ def entered_from(v, key):
     if v.tape is None or not v.tape.open:
         return None, 0
     step = slot_table(v.tape.prefix)[v.slot][0]
-    if step.kind != "op" or type(step.form) is not Move or step.form.spec.how != "enter" or step.form.level != key:
+    if not _enters(step, key):
         return None, 0
     slot = step.ins[0]
     return v.tape.inputs[-slot - 1] if slot < 0 else v.tape.values[slot], step.form.spec.dim
@@ -330,14 +336,14 @@ def check_write(old, new, name="", values=()):
         missing = [lv for lv in missing if any(type(v) is Value and lv in levels_of(v.aval) and _primal_mapped(v, lv) for v in values)]
     if missing:
         name = name.partition(".")[0].strip("_")
-        if name not in ("add", "atan2"):
+        if name not in ("add", "atan2", "copysign"):
             ruled, depth = name in _RULED or name in _NAMED, [lv.id for lv in running()].index(missing[-1][0]) + 1
             said = f"{name}_" if name in _NAMED else "inplace arithmetic" if ruled else f"aten::{name}_"
             raise errors.mapped_inplace(said, "in a vmap" if ruled else f"at level {depth}")
         raise RuntimeError(f"output with shape {list(old.shape)} doesn't match the broadcast shape {[n for _, n, _ in missing] + list(new.shape)}")
 
 
-_RULED = ("copy", "div", "masked_fill", "mul", "sub")  # what torch maps in place by a rule of its own
+_RULED = ("clamp_max", "clamp_min", "copy", "div", "masked_fill", "mul", "sub")  # what torch maps in place by a rule of its own
 _NAMED = ("fill", "index_put")  # and by one that says which
 
 
@@ -385,21 +391,21 @@ def like(a, t):
 
 
 def flushing(tape):
-    """What a flush inside dual levels may leave to them: (the levels, weak references to Values); None outside of any.
+    """What a flush inside dual and reverse-mode levels may leave to them: (the levels, weak references to Values); None outside of any.
 
     Whoever watches writes is told first: afterwards nobody knows what made a Value.
     """
     for f in tape.owner.extra.get("before flush", ()):
         f()
-    duals = [lv for lv in tape.owner.extra["levels"] if lv.kind == DUAL]
-    return (duals, [weakref.ref(v) for v in tape.values if type(v.aval) is LeveledAval]) if duals else None
+    found = [lv for lv in tape.owner.extra["levels"] if lv.kind != MAP]
+    return (found, [weakref.ref(v) for v in tape.values if v.needs or type(v.aval) is LeveledAval]) if found else None
 
 
 def flushed(left, tape):
     """Tell the levels what the flush left."""
-    duals, refs = left
+    found, refs = left
     refs = [r for r in refs if r() is not None]
-    for level in duals:
+    for level in found:
         level.escaped += refs
         level.tapes.append(weakref.ref(tape))
 

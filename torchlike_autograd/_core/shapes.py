@@ -169,7 +169,8 @@ def check_inside(shape, own, at, size, stride, offset):
     end = lambda first, sizes, steps: first + sum((n - 1) * s for n, s in zip(sizes, steps)) + 1 if 0 not in sizes else first  # noqa: E731
     have, want = end(at, shape, own), end(offset, size, stride)
     if want > have or offset < at:
+        reach = (f"`result` can access some memory in range [{offset}, {want}], but `tensor` can only access some memory in range [{at}, {have}]."
+                 if 0 not in shape else "`tensor` has no storage but the passed-in (size, stride, storage_offset) imply a result with some storage.")
         raise RuntimeError(
-            f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of `tensor`. `result` can access some memory in "
-            f"range [{offset}, {want}], but `tensor` can only access some memory in range [{at}, {have}]. This is not supported inside of vmap, please try "
-            "to rewrite the `as_strided` call as a sequence of PyTorch view operations")
+            f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset}) can access memory outside of `tensor`. {reach} This is not supported inside "
+            "of vmap, please try to rewrite the `as_strided` call as a sequence of PyTorch view operations")

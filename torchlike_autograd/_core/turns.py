@@ -11,7 +11,7 @@ one `lax.scan`, which is compiled once whatever it counts, and runs no slower.
 4. What is read outside is stored for each turn, unless it is read after the last turns only: that is carried out.  A later loop that reads what an
    earlier one stored, forwards or backwards, takes it as it lies.
 
-Elementwise chains are left alone: XLA makes one kernel of them.
+Elementwise chains are left alone, as XLA makes one kernel of them, but for those of more than CHAIN operations: the time that it takes grows with their square.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ FEWEST = 4  # turns of a loop
 WORTH = 300  # operations that loops must save, and half of the program
 STACKED = 1 << 20  # bytes that are copied to stand one after the other: 16 times that for arrays of SMALL bytes, which cost more than their bytes as they are
 SMALL = 1 << 12
+CHAIN = 4000
 
 # Operations that XLA does not make part of a neighbour's kernel.
 _KERNELS = frozenset([
@@ -241,7 +242,7 @@ def _cheap(loops, nodes):
 
 def _loop(flat, nodes, start, period, count):
     """The plan of a stretch, without first or last turns that differ; None where it is no loop."""
-    if not any(node.eqn.primitive.name in _KERNELS for node in nodes[start:start + period]):
+    if period * count <= CHAIN and not any(node.eqn.primitive.name in _KERNELS for node in nodes[start:start + period]):
         return None
     for first, last in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1), (2, 2)):
         if count - first - last >= FEWEST:

@@ -23,7 +23,7 @@ def _check_probability(p):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _noise(input, keep, features):
+def noise_of(input, keep, features):
     """A mask of zeros and ones, one for each element or for each of the first two dims."""
     a = input._v.aval
     shape = a.shape[:2] + (1,) * (a.ndim - 2) if features else a.shape
@@ -52,7 +52,7 @@ def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):
         return multiply(input, zeros_like(input))
     if input.dtype.category < dtypes.FLOAT:
         raise RuntimeError(f"result type {dtypes.float32.char_name} can't be cast to the desired output type {input.dtype.char_name}")
-    noise = _noise(input, 1 - p, features)
+    noise = noise_of(input, 1 - p, features)
     if not alpha:
         return multiply(input, noise.div_(1 - p))
     scale = 1.7580993408473766  # selu: alpha * scale

@@ -289,6 +289,8 @@ def one_hot(input, num_classes=-1):
         return from_array(np.zeros((*tensor.shape, num_classes), np.int64), dtypes.int64, like=tensor)
     if num_classes == -1 and tensor.is_meta:
         raise no_item()
+    if num_classes == -1 and levels.mapped_among((tensor,)):
+        raise RuntimeError("When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument.")
     a = tensor._numpy() if num_classes == -1 else known(tensor)
     spec = spec_of(OPS["_one_hot"], (("num_classes", num_classes),), ("T",))
     if a is not None:

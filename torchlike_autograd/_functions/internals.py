@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from .._core import dtypes
+from .._core import dtypes, levels
 from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
 from .convert import cast
 from .create import full, zeros
+from .dropout import noise_of
 from .index import refuse_complex
+from .mapped_draws import like
 from .norm import into
 from .random import bernoulli_
 from .windows import empty_strided
@@ -89,6 +91,12 @@ def chunk_cat(tensors, dim, num_chunks, *, out=None):
 
 # Dropout with its mask
 
+def _kept(input, keep):
+    """Ones and zeros for the examples of maps, in the order of the memory of what is mapped over."""
+    found = like(input, lambda whole: bernoulli_(whole, keep))
+    return noise_of(input, keep, False) if found is None else found
+
+
 @composite("torch.native_dropout")
 def native_dropout(input, p, train):
     """(input without the elements that were drawn and scaled, the mask of those kept); complex numbers take no part in gradients, as torch's do not."""
@@ -97,7 +105,7 @@ def native_dropout(input, p, train):
         mask = full(input.shape, True, dtype=dtypes.bool_)
         return named("_native_dropout")(input, mask, 1.0), mask
     drawn = dtypes.bool_ if input.dtype.is_complex else input.dtype
-    mask = cast(bernoulli_(zeros(input.shape, dtype=drawn), 1 - p), dtypes.bool_)
+    mask = cast(_kept(input, 1 - p) if levels.running() else bernoulli_(zeros(input.shape, dtype=drawn), 1 - p), dtypes.bool_)
     if input.dtype.category < dtypes.FLOAT:
         raise RuntimeError(f"result type {dtypes.float32.char_name} can't be cast to the desired output type {input.dtype.char_name}")
     return named("_native_dropout")(input, mask, 0.0 if p == 1 else 1 / (1 - p)), mask

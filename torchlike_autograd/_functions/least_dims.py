@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._core import words
 from .._core.composite import composite
 from .._tensor import Tensor
 from .shape import reshaped, view_of
@@ -10,13 +11,13 @@ from .shape import reshaped, view_of
 @composite("torch.atleast_1d")
 def atleast_1d(*tensors):
     """0-dim tensors as one element."""
-    return _each(tensors, lambda t: reshaped(t, (1,)) if not t.ndim else t)
+    return _each("atleast_1d", tensors, lambda t: reshaped(t, (1,)) if not t.ndim else t)
 
 
 @composite("torch.atleast_2d")
 def atleast_2d(*tensors):
     """Vectors as one row."""
-    return _each(tensors, lambda t: reshaped(t, (1, 1)) if not t.ndim else view_of(t, "unsqueeze", dim=0) if t.ndim == 1 else t)
+    return _each("atleast_2d", tensors, lambda t: reshaped(t, (1, 1)) if not t.ndim else view_of(t, "unsqueeze", dim=0) if t.ndim == 1 else t)
 
 
 @composite("torch.atleast_3d")
@@ -29,15 +30,22 @@ def atleast_3d(*tensors):
         t = view_of(t, "unsqueeze", dim=0) if t.ndim == 1 else t
         return view_of(t, "unsqueeze", dim=-1) if t.ndim == 2 else t
 
-    return _each(tensors, deepen)
+    return _each("atleast_3d", tensors, deepen)
 
 
-def _each(tensors, f):
+def _each(name, tensors, f):
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return f(tensors[0])
     if len(tensors) == 1:
+        if not isinstance(tensors[0], (tuple, list)):
+            raise words.complaint(name, True, _ONE_OR_MANY, tensors, {}) or TypeError(f"{name}() expects tensors")
         tensors = tensors[0]
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {words.type_name(t)}")
     return tuple([f(t) for t in tensors])
 
+
+_ONE_OR_MANY = [words.signature("(Tensor input)"), words.signature("(tuple of Tensors tensors)")]
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d"]

@@ -341,8 +341,14 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     dtype = a.dtype if out is None else out.dtype
     if dtype.is_complex:
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
-    drawn = numbers(a.device, a.shape, dtype, lambda shape: rng_draws.bernoulli(
-        _gen(generator, out=out), input._numpy() if p is None else p._numpy() if isinstance(p, Tensor) else p, shape, dtype.np))
+    gen, given = _gen(generator, out=out), input if p is None else p
+
+    def draw(shape):
+        if out is None or not isinstance(given, Tensor) or tuple(out.shape) != shape:
+            return rng_draws.bernoulli(gen, given._numpy() if isinstance(given, Tensor) else given, shape, dtype.np)
+        return in_memory_order(out, lambda shape, p: rng_draws.bernoulli(gen, p, shape, dtype.np), given.expand(shape)._numpy())
+
+    drawn = numbers(a.device, a.shape, dtype, draw)
     t = following(_beside(drawn, dtype, input), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return t if out is None else write_drawn("bernoulli", out, t._value())
 
@@ -407,8 +413,10 @@ def _filler(name, draw, node=None, apart=None):
             gen = _copied(gen)
         if self._v.aval.device == NOWHERE:
             array = Nothing(self._v.aval.shape, dtype)
-        elif self.is_contiguous() or levels.mapped(self._v) is not None or any(isinstance(x, Tensor) for x in (*args, *kw.values())):
+        elif self.is_contiguous() or levels.mapped(self._v) is not None:
             array = draw(gen, self._v.aval.shape, dtype, *args, **kw)
+        elif (p := next((x for x in (*args, *kw.values()) if isinstance(x, Tensor)), None)) is not None:  # of bernoulli_ alone
+            array = in_memory_order(self, lambda shape, p: draw(gen, shape, dtype, p), p.expand(self._v.aval.shape)._numpy())
         else:
             array = in_memory_order(self, lambda shape: (apart or draw)(gen, shape, dtype, *args, **kw))
         return _fill(self, array, node(*args, **kw) if node else usual)

@@ -59,6 +59,7 @@ def nonzero(input, *, out=None, as_tuple=False):
 
 
 @published("argwhere(Tensor self)")
+@by_example
 def argwhere(input):
     """The indices of elements that are not zero, as rows."""
     return _listed(input)
@@ -71,6 +72,7 @@ def tensor_nonzero_static(self, *, size, fill_value=-1):
 
 
 @composite("torch.nonzero_static")
+@by_example
 def nonzero_static(input, *, size, fill_value=-1, out=None):
     """`nonzero` with exactly `size` rows: cut, or filled up."""
     rows, _ = _places(input)
@@ -201,9 +203,12 @@ def unravel_index(indices, shape):
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     steps = contiguous_strides(shape)
-    a = indices._numpy()
-    found = np.stack([a // s % n for s, n in zip(steps, shape)], -1) if shape else np.zeros((*a.shape, 0), np.int64)
-    return _long(found, indices).unbind(-1)
+    if not shape or 0 in shape:
+        a = indices._numpy()
+        return _long(np.zeros((*a.shape, len(shape)), np.int64), indices).unbind(-1)
+    like = {"like": indices} if not indices.is_meta else {}
+    size, step = (from_array(np.array(x, np.int64), dtypes.int64, **like) for x in (shape, steps))
+    return (indices.unsqueeze(-1).div(step, rounding_mode="floor") % size).unbind(-1)
 
 
 @composite("torch.is_nonzero", "Tensor.is_nonzero")

@@ -172,6 +172,11 @@ class UntypedStorage(_StorageBase):
     def __eq__(self, other):
         return isinstance(other, UntypedStorage) and self._cell is other._cell
 
+    @property
+    def _cdata(self):
+        """A number that storages of one memory share."""
+        return id(self._cell)
+
     def __hash__(self):
         return id(self._cell)
 
@@ -325,6 +330,11 @@ class TypedStorage(_StorageBase):
 
     def __eq__(self, other):
         return isinstance(other, TypedStorage) and self._untyped_storage == other._untyped_storage
+
+    @property
+    def _cdata(self):
+        """That of the untyped storage."""
+        return self._untyped_storage._cdata
 
     def __hash__(self):
         return hash(self._untyped_storage)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import contextlib
 
+from .._core import outlived
+from .._core.storage import record_alias
+from .._tensor import Tensor, wrap
+
 argnums_t = int | tuple[int, ...]
 
 
@@ -22,5 +26,10 @@ def enable_single_level_autograd_function():
 
 
 def unwrap_dead_wrappers(args):
-    """Arguments as they are: a tensor that outlives its transformation is a plain one."""
-    return tuple(args)
+    """Arguments, a plain tensor in the place of each one that is held past the end of its transformation."""
+    return tuple(_plain(a) if isinstance(a, Tensor) and a._value() in outlived.DEAD else a for a in args)
+
+
+def _plain(t):
+    """The contents of a tensor, as a tensor of no transformation."""
+    return wrap(record_alias(t._value(), "detach"))

@@ -59,7 +59,10 @@ _RANKS = {"mm": (2, 2), "mv": (2, 1), "bmm": (3, 3), "dot": (1, 1)}
 
 
 def _check_ranks(spec, avals):
-    """torch's error, inside of a map, for products of tensors with other numbers of dims."""
+    """torch's error, inside of a map, for products of tensors with other numbers of dims, and for a dim to be squeezed that is not there."""
+    if getattr(spec.op, "key", None) == "squeeze.dim":
+        _check_squeezed(spec.statics["dim"], avals[0])
+        return
     ranks, name = _RANKS.get(getattr(spec.op, "name", None)), getattr(spec.op, "name", None)
     have = tuple(len(a.shape) for a in avals)
     if ranks is None or have == ranks or not any(lv[2] == MAP for a in avals for lv in levels_of(a)):
@@ -68,6 +71,12 @@ def _check_ranks(spec, avals):
         raise RuntimeError("Got wrong shapes for dot")
     raise RuntimeError(f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {have[0]}and b has dim {have[1]}but expected them to have dim "
                        f"{ranks[0]} and dim {ranks[1]}")
+
+
+def _check_squeezed(dim, a):
+    n = max(len(a.shape), 1)
+    if not -n <= dim < n and any(lv[2] == MAP for lv in levels_of(a)):
+        raise RuntimeError(f"Dimension is out of range (expected to be in range of [{-n}, {n - 1}], but got [{dim}]")
 
 
 _NO_FORWARD = ("Trying to use forward AD with {} that does not support it because it has not been implemented yet.\nPlease file an issue to PyTorch at "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import jax
 
 from .._core.hot import make_view
-from .._core.storage import _REPEATING, PickSpec, _reader, cell_of
+from .._core.storage import _REPEATING, PickSpec, _reader, _writer, cell_of
 from .._ops.spec import Layout
 
 _BITS = ("_conj", "_neg_view")  # told of by links of their own
@@ -22,7 +22,7 @@ class _Param:
 class _MappedOp:
     """What a link needs of its operator: the body and the layout of links under a map over dim `into` of the base, which stands at `out` of the view."""
 
-    write, is_view, multi, untracked = None, True, False, False
+    is_view, multi, untracked = True, False, False
 
     def __init__(self, links, into, out):
         self.links, self.into, self.out = links, into, out
@@ -32,11 +32,18 @@ class _MappedOp:
         self.lift = tuple(f"n{i}" for i in range(sum(self.count)))
         self.params = [_Param("self", "Tensor"), *(_Param(name, "int") for name in self.lift)]
         self.read = _reader(links)
+        self.write = None if repeats else self._write
+        self._put = None if repeats else _writer(links)
 
     def body(self, x, **numbers):
         """The view, as an array."""
         own = [numbers[name] for name in self.lift]
         return jax.vmap(lambda row: self.read(row, *own), self.into, self.out)(x)
+
+    def _write(self, x, new, **numbers):
+        """The base with `new` in the place of what the view shows, as an array."""
+        own = [numbers[name] for name in self.lift]
+        return jax.vmap(lambda row, part: self._put(row, part, *own), (self.into, self.out), self.into)(x, new)
 
     def layout(self, shape, strides, offset, **numbers):
         """(shape, strides, offset) of the view."""
@@ -45,10 +52,17 @@ class _MappedOp:
         shape, strides = _without(shape, self.into), _without(strides, self.into)
         for spec, count in self.links:
             given = Layout(spec.op, spec.pattern).arguments([None, *own[k:k + count]])[1]
-            found = spec.op.layout(shape, strides, offset, **spec.statics, **given)
-            shape, strides, offset = found[spec.output] if isinstance(spec, PickSpec) else found
+            after = _placed(spec, shape, strides, offset + step, given)[2]  # where the next example begins: links that change the dtype scale the way to it
+            shape, strides, offset = _placed(spec, shape, strides, offset, given)
+            step = after - offset
             k += count
         return _with(shape, self.out, n), _with(strides, self.out, step), offset
+
+
+def _placed(spec, shape, strides, offset, given):
+    """(shape, strides, offset) of one example after a link."""
+    found = spec.op.layout(shape, strides, offset, **spec.statics, **given)
+    return found[spec.output] if isinstance(spec, PickSpec) else found
 
 
 def _without(dims, i):

@@ -9,8 +9,9 @@ dim (`_core/levels.py`); all of them nest, and compose with `backward()`.
 from __future__ import annotations
 
 import functools
+import weakref
 
-from .._core import levels
+from .._core import levels, outlived
 from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.pytree import flatten, tree_map, unflatten
@@ -41,6 +42,7 @@ class _Reverse(levels.enter):
         self.mode = enable_grad()
         self.mode.__enter__()
         super().__enter__()
+        self.held = outlived.Held(self.level)
         return self
 
     def __exit__(self, *exc):
@@ -66,7 +68,12 @@ class _Reverse(levels.enter):
         leaf = t._leaf_point()
         t._v = as_leaf(t._v if t._v is not v else v, leaf)
         self.leaves.append(leaf)
+        self.held.inputs.append(weakref.ref(t._v))
         return t
+
+    def release(self, *kept):
+        """Tensors of the level that somebody holds are plain ones from now on; `kept`: what is differentiated later."""
+        self.held.release(self.outer, self.leaves, [t._value() for t in kept])
 
     def watch(self, args):
         """Arguments that the function may write to, and what they show."""
@@ -180,7 +187,10 @@ def grad_and_value(func, argnums=0, has_aux=False):
         result = unflatten([level.cut(g) for g in gs], tree)
         value = level.cut(out)
         level.settle(others)
-        return (result, (value, _left(level.cut, aux))) if has_aux else (result, value)
+        aux = _left(level.cut, aux) if has_aux else None
+        del out, gs, mine
+        level.release()
+        return (result, (value, aux)) if has_aux else (result, value)
 
     return wrapped
 
@@ -242,7 +252,9 @@ def _vjp(func, primals, argnums, has_aux):
         return unflatten(found, tree)
 
     results = unflatten([level.cut(o) for o in outs], out_tree)
-    return (results, pull, _left(level.cut, aux)) if has_aux else (results, pull)
+    aux = _left(level.cut, aux) if has_aux else None
+    level.release(*outs, *mine)
+    return (results, pull, aux) if has_aux else (results, pull)
 
 
 def _cut(g, leaves, outer):

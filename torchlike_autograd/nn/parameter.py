@@ -47,6 +47,11 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             raise TypeError(f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(requires_grad).__name__}")
         if requires_grad and base.dtype.category < dtypes.FLOAT:
             raise errors.only_float_requires_grad()
+        if type(base) is not type(source) and type(source) not in PLAIN and not isinstance(source, Parameter):
+            raise RuntimeError(
+                f"Creating a Parameter from an instance of type {type(source).__name__} requires that detach() returns an instance of the same type, but "
+                f"return type {type(base).__name__} was found instead. To use the type as a Parameter, please correct the detach() semantics defined by its "
+                "__torch_dispatch__() implementation.")
         if type(base) not in PLAIN:  # stays of its class, marked as a parameter
             base._is_param = True
             return base._ask(requires_grad)

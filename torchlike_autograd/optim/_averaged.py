@@ -9,7 +9,7 @@ from .._functions.data import tensor
 from ..autograd.grad_mode import no_grad
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
-from .swa_utils import get_swa_multi_avg_fn
+from .swa_utils import get_swa_avg_fn
 
 __all__ = ["AveragedModel", "update_bn"]
 
@@ -39,11 +39,12 @@ class AveragedModel(Module):
         if self.n_averaged == 0:
             for a, b in pairs:
                 a.copy_(b)
-        elif self.avg_fn is not None:
-            for a, b in pairs:
-                a.copy_(self.avg_fn(a, b, self.n_averaged.to(a.device)))
+        elif self.multi_avg_fn is not None:
+            self.multi_avg_fn([a for a, _ in pairs], [b for _, b in pairs], self.n_averaged)
         else:
-            (self.multi_avg_fn or get_swa_multi_avg_fn())([a for a, _ in pairs], [b for _, b in pairs], self.n_averaged)
+            average = self.avg_fn or get_swa_avg_fn()
+            for a, b in pairs:
+                a.copy_(average(a, b, self.n_averaged.to(a.device)))
         if not self.use_buffers:
             for a, b in zip(self.module.buffers(), model.buffers()):
                 a.detach().copy_(b.detach().to(a.device))

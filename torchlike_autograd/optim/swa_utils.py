@@ -38,7 +38,7 @@ def get_swa_multi_avg_fn():
     @no_grad()
     def swa_update(averaged_param_list, current_param_list, num_averaged):
         for mean, now in zip(averaged_param_list, current_param_list):
-            mean.lerp_(now, 1 / (float(num_averaged) + 1)) if _is_float(mean) else mean.add_((now - mean) / (num_averaged + 1))
+            mean.lerp_(now, 1 / (float(num_averaged) + 1)) if _is_float(mean) else mean.addcdiv_(now - mean, num_averaged + 1)
 
     return swa_update
 

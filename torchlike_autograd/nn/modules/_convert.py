@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from ..._core import devices, dtypes, layouts
+from ..._core import devices, dtypes, words
 from ..._core.nothing import no_data
 from ..._core.saying import warn
 from ..._tensor import Tensor
@@ -121,7 +121,7 @@ def to_empty(self, *, device, recurse=True):
 
 def to(self, *args, **kwargs):
     """to(device, dtype, non_blocking), to(dtype), to(tensor), to(memory_format=...): convert floating point tensors and move all."""
-    device, dtype, form = _asked(args, **kwargs)
+    device, dtype, form = _asked(args, kwargs)
     if dtype is not None:
         if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
@@ -143,28 +143,31 @@ def to(self, *args, **kwargs):
     return self._apply(convert)
 
 
-def _asked(args, device=None, dtype=None, non_blocking=False, memory_format=None, tensor=None):
+_TO = tuple(words.signature(f"({head}, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)")
+            for head in ("torch.device device = None, torch.dtype dtype = None", "torch.dtype dtype", "Tensor tensor"))
+
+
+def _asked(args, given):
     """(device, dtype, memory format) of the arguments of `to`."""
-    for a in (*args, tensor):
+    if len(args) > 4:
+        raise TypeError(f"to() takes from 0 to 4 positional arguments but {len(args)} were given")
+    if args and isinstance(args[0], (bool, builtins.float, complex)):  # torch takes a number for a tensor to be like
+        like = dtypes.bool_ if isinstance(args[0], bool) else dtypes.float64 if isinstance(args[0], builtins.float) else dtypes.complex128
+        return None, like, given.get("memory_format")
+    refused = words.complaint("to", True, _TO, args, given)
+    if refused is not None:
+        raise refused
+    if given.get("copy") is not None or len(args) > (2 if isinstance(args[0] if args else None, (Tensor, dtypes.dtype)) else 3):
+        raise RuntimeError(".to() does not accept copy argument")
+    device, dtype = given.get("device"), given.get("dtype")
+    for a in (*args, given.get("tensor")):
         if isinstance(a, Tensor):
             device, dtype = a.device, a.dtype
         elif isinstance(a, dtypes.dtype):
             dtype = a
         elif isinstance(a, (str, devices.device)) or (isinstance(a, int) and not isinstance(a, bool)):
             device = a
-        elif isinstance(a, layouts.memory_format):
-            memory_format = a
-        elif a is None or isinstance(a, bool):
-            continue
-        elif isinstance(a, (builtins.float, complex)):  # torch takes a number for a tensor to be like
-            dtype = dtypes.float64 if isinstance(a, builtins.float) else dtypes.complex128
-        else:
-            raise TypeError("to() received an invalid combination of arguments - got (" + _kind(a) + "), but expected one of:")
-    return (None if device is None else devices.device(device)), dtype, memory_format
-
-
-def _kind(a):
-    return a.__class__.__name__
+    return (None if device is None else devices.device(device)), dtype, given.get("memory_format")
 
 
 def share_memory(self):

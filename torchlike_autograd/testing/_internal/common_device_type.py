@@ -121,14 +121,14 @@ class toleranceOverride(precisionOverride):
         return fn
 
 
-def _only(*devices):
+def _only(*devices, said=None):
     def decorate(fn):
-        return fn if "cpu" in devices else unittest.skip(f"Only runs on {list(devices)}")(fn)
+        return fn if "cpu" in devices else unittest.skip(f"Only runs on {said or list(devices)}")(fn)
 
     return decorate
 
 
-onlyCPU, onlyCUDA, onlyMPS, onlyXPU, onlyHPU = (_only(d) for d in ("cpu", "cuda", "mps", "xpu", "hpu"))
+onlyCPU, onlyCUDA, onlyMPS, onlyXPU, onlyHPU = (_only(d, said=d) for d in ("cpu", "cuda", "mps", "xpu", "hpu"))
 onlyCUDAAndPRIVATEUSE1 = onlyAccelerator = onlyPRIVATEUSE1 = _only("cuda")
 onlyNativeDeviceTypes = _needless
 

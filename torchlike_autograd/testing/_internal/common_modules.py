@@ -99,10 +99,10 @@ class modules(parametrize):
         self.allowed = None if allowed_dtypes is None else set(allowed_dtypes)
 
     def _flags(self, info):
-        if self.mode is TrainEvalMode.train_and_eval and not info.train_and_eval_differ:
-            return [(True, "")]
-        both = [(True, "train_mode")] * (self.mode is not TrainEvalMode.eval_only) + [(False, "eval_mode")] * (self.mode is not TrainEvalMode.train_only)
-        return both if info.train_and_eval_differ else [(flag, "") for flag, _ in both[:1]]
+        """[(whether it trains, how the name of the test says so)]: said where a module behaves differently and both are asked for."""
+        if self.mode is not TrainEvalMode.train_and_eval:
+            return [(self.mode is TrainEvalMode.train_only, "")]
+        return [(True, "train_mode"), (False, "eval_mode")] if info.train_and_eval_differ else [(True, "")]
 
     def variants(self, test, generic_cls, device_cls):
         """(test, name of the module, arguments, function to decorators)."""
@@ -128,6 +128,31 @@ def _module(name, made, **more):
     return ModuleInfo(getattr(_nn, name), module_inputs_func=partial(_inputs, made), **more)
 
 
+def _index(t, n):
+    return make_tensor((3,), device=t.keywords["device"], dtype=int64, low=0, high=n)
+
+
+def _fractional(n):
+    """Windows whose places are given."""
+    return lambda t: [((2, 3, None, False, t(1, 2, n, low=0, high=1).detach()), (t(1, 2, *[5] * n),))]
+
+
+def _signs(t):
+    """Ones of either sign."""
+    return t(3, low=-1, high=1).detach().sign()
+
+
+def _labels(t):
+    """The classes of each row, ended by -1."""
+    out = make_tensor((3, 4), device=t.keywords["device"], dtype=int64, low=0, high=4)
+    out[:, 2:] = -1
+    return out
+
+
+def _targets(t):
+    return make_tensor((2, 2), device=t.keywords["device"], dtype=int64, low=1, high=4)
+
+
 _POINTWISE = ("CELU ELU GELU Hardshrink Hardswish Hardtanh ReLU LeakyReLU ReLU6 PReLU Sigmoid LogSigmoid SiLU Softplus Softshrink Softsign Tanh Tanhshrink Mish SELU")
 _PADS = {1: (3,), 2: (4, 4), 3: (3, 3, 3)}
 module_db = [
@@ -149,10 +174,22 @@ module_db = [
     _module("BCEWithLogitsLoss", lambda t: [((), (t(2, 3), t(2, 3, low=0, high=1)))]), _module("BCELoss", lambda t: [((), (t(2, 3, low=0.1, high=0.9), t(2, 3, low=0, high=1)))]),
     _module("CrossEntropyLoss", lambda t: [((), (t(3, 4), _index(t, 4)))]), _module("NLLLoss", lambda t: [((), (t(3, 4), _index(t, 4)))]),
     *(_module(n, lambda t: [((3, 4), (t(2, 3),))]) for n in ("RNNCell", "GRUCell", "LSTMCell")),
-    *(_module(n, lambda t: [((3, 4), (t(5, 2, 3),))]) for n in ("RNN", "GRU", "LSTM")),
+    *(_module(n, lambda t: [((3, 4), (t(5, 2, 3),))], train_and_eval_differ=True) for n in ("RNN", "GRU", "LSTM")),
     _module("MultiheadAttention", lambda t: [((4, 2), (t(3, 2, 4),) * 3)], train_and_eval_differ=True),
-    _module("TransformerEncoderLayer", lambda t: [((4, 2, 8, 0.0), (t(3, 2, 4),))], train_and_eval_differ=True)]
-
-
-def _index(t, n):
-    return make_tensor((3,), device=t.keywords["device"], dtype=int64, low=0, high=n)
+    _module("TransformerEncoderLayer", lambda t: [((4, 2, 8, 0.0), (t(3, 2, 4),))], train_and_eval_differ=True),
+    _module("TransformerDecoderLayer", lambda t: [((4, 2, 8, 0.0), (t(3, 2, 4), t(2, 2, 4)))]),
+    _module("TransformerEncoder", lambda t: [((_nn.TransformerEncoderLayer(4, 2, 8, 0.0), 2), (t(3, 2, 4),))], train_and_eval_differ=True),
+    _module("Transformer", lambda t: [((4, 2, 1, 1, 8, 0.0), (t(3, 2, 4), t(2, 2, 4)))]),
+    *(_module(f"LazyConv{n}d", lambda t, n=n: [((3, 2), (t(1, 2, *[4] * n),))]) for n in (1, 2, 3)),
+    *(_module(f"LazyConvTranspose{n}d", lambda t, n=n: [((3, 2), (t(1, 2, *[3] * n),))]) for n in (1, 2, 3)),
+    *(_module(f"LPPool{n}d", lambda t, n=n: [((2.0, 2), (t(1, 2, *[4] * n, low=0.1, high=2),))]) for n in (1, 2, 3)),
+    *(_module(f"FractionalMaxPool{n}d", _fractional(n), gradcheck_nondet_tol=1e-12) for n in (2, 3)),
+    *(_module(n, lambda t: [((), (t(3, 4), t(3, 4), _signs(t)))]) for n in ("CosineEmbeddingLoss",)),
+    *(_module(n, lambda t: [((), (t(3), t(3), _signs(t)))]) for n in ("MarginRankingLoss",)),
+    *(_module(n, lambda t: [((), (t(3), _signs(t)))]) for n in ("SoftMarginLoss", "HingeEmbeddingLoss")),
+    _module("KLDivLoss", lambda t: [((), (t(3, 4).log_softmax(1), t(3, 4, low=0.1, high=1)))]), _module("MultiMarginLoss", lambda t: [((), (t(3, 4), _index(t, 4)))]),
+    _module("MultiLabelMarginLoss", lambda t: [((), (t(3, 4), _labels(t)))]),
+    _module("MultiLabelSoftMarginLoss", lambda t: [((), (t(3, 4), t(3, 4, low=0, high=1)))]),
+    _module("GaussianNLLLoss", lambda t: [((), (t(3), t(3), t(1, low=0.1, high=1)))]), _module("PoissonNLLLoss", lambda t: [((), (t(3), t(3, low=0, high=2)))]),
+    _module("CTCLoss", lambda t: [((), (t(5, 2, 4).log_softmax(2), _targets(t), *[make_tensor((2,), device="cpu", dtype=int64, low=n, high=n + 1) for n in (5, 2)]))]),
+    _module("LinearCrossEntropyLoss", lambda t: [((4, 3), (t(3, 4), _index(t, 3)))])]

@@ -7,6 +7,7 @@ import importlib
 from functools import partial
 
 from ..._core import publish as _publish
+from ._optim_settings import FLAGS, REFUSED, SETTINGS, TENSOR
 from ._parametrized import parametrize
 from .opinfo.core import DecorateInfo
 
@@ -109,6 +110,7 @@ class OptimizerInfo:
     def __init__(self, optim_cls, *, optim_inputs_func, supported_impls=("foreach", "differentiable"), supports_sparse=False, supports_complex=True,
                  step_requires_closure=False, supports_param_groups=True, skips=(), decorators=None, only_supports_sparse_grads=False,
                  supports_multiple_devices=True, scheduler_inputs=None, metadata_for_sparse=({}, ()), optim_error_inputs_func=None,
+                 supports_fused_on=(), has_capturable_arg=False,
                  not_og_supported_flags=("foreach", "differentiable", "maximize", "capturable")):
         self.optim_cls, self.optim_inputs_func, self.supported_impls = optim_cls, optim_inputs_func, supported_impls
         self.scheduler_inputs = _SCHEDULERS if scheduler_inputs is None else scheduler_inputs
@@ -116,7 +118,7 @@ class OptimizerInfo:
         self.optim_error_inputs_func = optim_error_inputs_func or get_error_inputs_for_all_optims
         self.supports_sparse, self.supports_complex, self.step_requires_closure = supports_sparse, supports_complex, step_requires_closure
         self.supports_param_groups, self.only_supports_sparse_grads = supports_param_groups, only_supports_sparse_grads
-        self.supports_multiple_devices, self.supports_fused_on, self.has_capturable_arg = supports_multiple_devices, (), False
+        self.supports_multiple_devices, self.supports_fused_on, self.has_capturable_arg = supports_multiple_devices, supports_fused_on, has_capturable_arg
         self.decorators = (*(decorators or ()), *skips)
 
     def get_decorators(self, test_class, test_name, device, dtype, param_kwargs):
@@ -149,29 +151,34 @@ def _decorators(info, cls, test, kind, kwargs):
     return info.get_decorators(cls, test, kind, kwargs["dtype"], kwargs)
 
 
-def _inputs(settings, device, dtype=None):
-    return [OptimizerInput(None, dict(kwargs), "_".join(kwargs) or "default") for kwargs in settings]
+def _with_tensors(value):
+    """A setting with tensors in the places that are marked."""
+    if isinstance(value, tuple):
+        return tuple(map(_with_tensors, value))
+    return _torch.tensor(0.001) if isinstance(value, str) and value == TENSOR else value
 
 
-def _info(name, *settings, **more):
-    return OptimizerInfo(getattr(_optim, name), optim_inputs_func=partial(_inputs, ({}, *settings)), **more)
+def _inputs(name, device, dtype=None):
+    return [OptimizerInput(None, {k: _with_tensors(x) for k, x in kwargs.items()}, ", ".join(kwargs) or "default") for kwargs in SETTINGS[name]]
 
 
-optim_db = [
-    _info("Adadelta", {"lr": 0.01}, {"weight_decay": 0.1}, {"rho": 0.95}, {"maximize": True}),
-    _info("Adafactor", {"lr": 0.01}, {"weight_decay": 0.1}, supports_complex=False),
-    _info("Adagrad", {"lr": 0.1}, {"weight_decay": 0.1}, {"lr_decay": 0.1}, {"maximize": True}, supports_sparse=True),
-    _info("Adam", {"lr": 0.01}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True}),
-    _info("Adamax", {"lr": 0.01}, {"weight_decay": 0.1}, {"maximize": True}),
-    _info("AdamW", {"lr": 0.01}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True}),
-    _info("ASGD", {"lr": 0.02}, {"t0": 100}, {"weight_decay": 0.1}, {"maximize": True}),
-    _info("LBFGS", {"lr": 0.01}, {"tolerance_grad": 1e-6}, {"line_search_fn": "strong_wolfe"}, step_requires_closure=True, supports_param_groups=False),
-    _info("NAdam", {"lr": 1e-3}, {"weight_decay": 0.1}, {"momentum_decay": 6e-3}, {"decoupled_weight_decay": True}),
-    _info("RAdam", {"lr": 2e-3}, {"eps": 1e-6}, {"weight_decay": 0.1}, {"decoupled_weight_decay": True}),
-    _info("RMSprop", {"lr": 1e-3}, {"weight_decay": 0.1}, {"centered": True}, {"momentum": 0.1}, {"maximize": True}),
-    _info("Rprop", {"lr": 2e-4}, {"etas": (0.5, 1.5)}, {"maximize": True}),
-    _info("SGD", {"lr": 1e-2}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.5}, {"momentum": 0.9, "nesterov": True}, {"weight_decay": 0.1},
-          supports_sparse=True)]
+def _refused(name, device, dtype):
+    """What every optimizer refuses, and what this one does."""
+    out = get_error_inputs_for_all_optims(device, dtype)
+    if not out:
+        return out
+    for kwargs, kind, words in REFUSED.get(name, ()):
+        given = OptimizerInput(None, {k: _with_tensors(x) for k, x in kwargs.items()}, ", ".join(kwargs))
+        out.append(ErrorOptimizerInput(given, error_type=kind, error_regex=words))
+    return out
+
+
+def _info(name):
+    return OptimizerInfo(getattr(_optim, name), optim_inputs_func=partial(_inputs, name), optim_error_inputs_func=partial(_refused, name),
+                         **FLAGS.get(name, {}))
+
+
+optim_db = [_info(name) for name in SETTINGS]
 
 
 def _get_optim_inputs_including_global_cliquey_kwargs(device, dtype, optim_info, skip=()):

@@ -1,0 +1,47 @@
+"""What test suites written for torch ask now and then: averages with buffers, words of `Module.to`, maps over operators without a rule."""
+
+from compat_matrix.case import attempt, case
+
+
+@case("asked_of_tests.averages_with_buffers")
+def _(torch):
+    swa = torch.optim.swa_utils
+    ways = {"plain": {}, "ema": {"avg_fn": swa.get_ema_avg_fn(0.9)}, "own": {"avg_fn": lambda a, p, n: 0.9 * a + 0.1 * p}}
+    for name, way in ways.items():
+        for buffers in (False, True):
+            torch.manual_seed(0)
+            model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+            mean = swa.AveragedModel(model, use_buffers=buffers, **way)
+            for _ in range(3):
+                with torch.no_grad():
+                    for p in model.parameters():
+                        p.add_(1)
+                model(torch.randn(4, 2))
+                mean.update_parameters(model)
+            yield f"{name} {buffers}", mean.n_averaged, [p.detach() for p in mean.parameters()], list(mean.module.buffers())
+    lists = swa.get_swa_multi_avg_fn()
+    yield "of whole numbers", attempt(lambda: lists([torch.tensor([1, 2])], [torch.tensor([3, 5])], torch.tensor(1)))
+
+
+@case("asked_of_tests.module_to")
+def _(torch):
+    m = torch.nn.Linear(1, 1)
+    calls = [((), {"foo": 1}), (("cpu", torch.float32, True, False, 3), {}), (([1],), {}), (("cpu",), {"foo": torch.ones(1), "bar": None}),
+             ((), {"device": "cpu", "dtype": "x"}), ((None,), {}), (("cpu", "cpu"), {}), ((torch.float32, torch.float64), {}), ((), {}), (("nope",), {}),
+             ((2.5,), {}), ((), {"device": "cpu", "dtype": torch.float64}), ((torch.ones(1, dtype=torch.float64),), {}), ((torch.channels_last,), {}),
+             ((), {"memory_format": torch.channels_last}), (("cpu", torch.float64, True, False), {}), ((torch.float64, False), {}), ((True,), {}),
+             (("cpu",), {"copy": False}), ((torch.float32, False, True), {}), ((), {"tensor": torch.ones(1, dtype=torch.float64)})]
+    for i, (args, kwargs) in enumerate(calls):
+        yield f"{i}", attempt(lambda args=args, kwargs=kwargs: m.to(*args, **kwargs).weight.dtype)
+
+
+@case("asked_of_tests.maps_without_a_rule")
+def _(torch):
+    v = torch.func.vmap
+    yield "argwhere", v(torch.argwhere)(torch.ones(2, 3)), attempt(lambda: v(torch.argwhere)(torch.tensor([[1, 0], [1, 1]])) and None)
+    yield "nonzero_static", v(lambda x: torch.nonzero_static(x, size=3))(torch.tensor([[1, 0, 1], [0, 1, 0]]))
+    for dtype in (torch.int64, torch.int32, torch.uint8):
+        i = torch.tensor([[1, 5], [0, 2]], dtype=dtype)
+        yield f"unravel_index {dtype}", v(lambda x: torch.unravel_index(x, (2, 3)))(i), torch.unravel_index(i, (2, 3)), torch.unravel_index(i, (4,))
+    i = torch.tensor([7, -1])
+    yield "beyond", torch.unravel_index(i, (2, 3)), torch.unravel_index(i, ()), torch.unravel_index(torch.tensor(4), [2, 3])
