@@ -18,6 +18,7 @@ import torchlike_autograd as torch  # noqa: E402
 from torchlike_autograd import interop, visualize  # noqa: E402
 from torchlike_autograd.distributed.device_mesh import init_device_mesh  # noqa: E402
 from torchlike_autograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, parallel  # noqa: E402
+from torchlike_autograd.distributed.tensor.experimental import implicit_replication  # noqa: E402
 
 STEPS = 5
 
@@ -335,6 +336,8 @@ def beside_plain():
              "equal": lambda: torch.equal(d, p), "linear": lambda: nn.functional.linear(d, p)}
     fine = {"number": d + torch.tensor(2.0), "given gradient": None, "dropout": nn.functional.dropout(d), "like": d + torch.ones_like(d),
             "gumbel": nn.functional.gumbel_softmax(d), "drawn": (d + 1).multinomial(2), "plain": interop.shard(p, mesh.jax_mesh, ("dim0",)) + p}
+    with implicit_replication():
+        fine["implicit"] = d - p
     x = d.detach().requires_grad_()
     (x * x).backward(p)
     file = io.BytesIO()
