@@ -499,7 +499,14 @@ def of(program, floats, count):
     return program.placed
 
 
+cuts = [False]  # whether something was detached, or computed where nothing is recorded for gradients, while JAX was tracing: its derivative does not see that
 _ambient: list = []  # what JAX was tracing when each of the running functions was called
+
+
+def cut():
+    """Remember that gradients end here, where JAX is tracing a function."""
+    if _ambient:
+        cuts[0] = True
 
 
 @contextlib.contextmanager
@@ -539,4 +546,4 @@ def tracing():
     return not isinstance(core.trace_ctx.trace, core.EvalTrace)
 
 
-__all__ = ["Placed", "adopt", "current_trace", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]
+__all__ = ["Placed", "adopt", "current_trace", "cut", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]
