@@ -270,7 +270,12 @@ def functions():
     g = jax.shard_map(lambda x, w: jax.lax.psum(f(x, w), "d"), mesh=mesh, in_specs=(PartitionSpec("d"), PartitionSpec()), out_specs=PartitionSpec())
     x, w = jax.numpy.ones((16, 3)), jax.numpy.full((3, 4), 0.25)
     spread = jax.jit(f)(jax.device_put(x, NamedSharding(mesh, PartitionSpec("d"))), w)
-    return {"value": [float(g(x, w)), float(f(x, w)), float(spread)], "grad": [jax.grad(g, 1)(x, w).tolist(), jax.grad(f, 1)(x, w).tolist()]}
+    cut, where = interop.as_jax_function(lambda x, w: ((x @ w).detach() * (x @ w)).sum()), (PartitionSpec("d"), PartitionSpec())
+    total = jax.shard_map(lambda x, w: jax.lax.psum(cut(x, w), "d"), mesh=mesh, in_specs=where, out_specs=PartitionSpec())
+    own = jax.shard_map(interop.as_jax_function(lambda x, w: torch.autograd.grad((x @ w.requires_grad_()).sum(), w)[0]), mesh=mesh, in_specs=where,
+                        out_specs=PartitionSpec("d"))  # each device's gradient, found inside
+    return {"value": [float(g(x, w)), float(f(x, w)), float(spread)], "grad": [jax.grad(g, 1)(x, w).tolist(), jax.grad(f, 1)(x, w).tolist()],
+            "cut": [jax.grad(total, 1)(x, w).tolist(), jax.grad(cut, 1)(x, w).tolist()], "inside": own(x, w).tolist()}
 
 
 def uneven():

@@ -145,6 +145,9 @@ def test_shard_map(eight):
     value, grad = eight["functions"]["value"], eight["functions"]["grad"]
     assert value == pytest.approx([value[0]] * 3, rel=1e-6)
     assert grad[0] == [pytest.approx(row, rel=1e-6) for row in grad[1]]
+    cut = eight["functions"]["cut"]
+    assert cut[0] == [pytest.approx(row, rel=1e-6) for row in cut[1]], "torch's gradients, where JAX's derivative would not see the detach"
+    assert eight["functions"]["inside"] == [[2.0] * 4] * 24, "of two rows of ones on each device"
 
 
 def test_what_does_not_divide_lies_whole_and_says_so(eight):
