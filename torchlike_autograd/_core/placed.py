@@ -503,9 +503,9 @@ cuts = [False]  # whether something was detached, or computed where nothing is r
 _ambient: list = []  # what JAX was tracing when each of the running functions was called
 
 
-def cut():
+def cut(ends=True):
     """Remember that gradients end here, where JAX is tracing a function."""
-    if _ambient:
+    if ends and _ambient:
         cuts[0] = True
 
 
