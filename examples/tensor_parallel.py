@@ -10,7 +10,7 @@ import jax
 import torch
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.tensor import Shard, distribute_module, distribute_tensor
+from torch.distributed.tensor import Replicate, Shard, distribute_module, distribute_tensor
 
 STEPS, BATCH, WIDE, REPORT_EVERY = 40, 32, 64, 10
 
@@ -47,7 +47,7 @@ def main():
     distribute_module(net, mesh, split)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
     for step in range(1, STEPS + 1):
-        x = torch.randn(BATCH, 8)
+        x = distribute_tensor(torch.randn(BATCH, 8), mesh, [Replicate()])
         optimizer.zero_grad()
         loss = ((net(x) - x.square().mean(1, keepdim=True)) ** 2).mean()
         loss.backward()

@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, layouts, shapes
+from ._core import devices, dtypes, layouts, mixed, shapes
 from ._core.nothing import Nothing
 from ._core.record import Counter as Versions
 from ._core.record import mark_seen, thread
@@ -141,6 +141,7 @@ class Writer(pickle._Pickler):
         plain, rebuild = (storage, offset, tuple(t.shape), tuple(strides), bool(t.requires_grad), OrderedDict()), _REBUILD["_rebuild_tensor_v2"]
         if t.dtype.name not in _STORAGE_OF:
             plain, rebuild = (*plain, t.dtype), _REBUILD["_rebuild_tensor_v3"]
+        state = mixed.with_places(t, state)
         if type(t) is Tensor and not state:
             return rebuild, plain
         return _REBUILD["_rebuild_from_type_v2"], (rebuild, type(t), plain, state)
@@ -301,6 +302,7 @@ def _rebuild_from_type_v2(func, new_type, args, state):
     out = func(*args)
     if type(out) is not new_type:
         out = out.as_subclass(new_type)
+    out = mixed.placed_again(out, state)
     _set_state(out, state)
     return out
 

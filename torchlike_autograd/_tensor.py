@@ -461,6 +461,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
         cell = cell_of(self)
         out = _new(Tensor)
         out._v = v = as_detached(peek(self))
+        if v.aval.device == "traced":
+            placed.cuts[0] = True
         if v.seen is None:
             v.seen = (self._counter, self._counter.n)
         out._cell, out._at, out._counter, out._layout_ = cell, cell.n, self._counter, self._layout_

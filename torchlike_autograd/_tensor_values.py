@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from ._core import dtypes, errors, levels
+from ._core import dtypes, errors, levels, mixed
 from ._core.nothing import Nothing, no_data, no_item, not_numpy
 from ._core.numeric import say_once
 from ._core.record import Counter, InferenceCounter, data, thread
@@ -200,7 +200,7 @@ class Values(Members):
             warn_if_has_hooks(self)
         array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._numpy()
         return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
-                          user_fields(self))
+                          mixed.with_places(self, user_fields(self)))
 
     def __copy__(self):
         out = _new(type(self))
@@ -226,5 +226,6 @@ def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
     out._layout_ = geometry
     if requires_grad:
         out.requires_grad_()
+    out = mixed.placed_again(out, extra)
     out.__dict__.update(extra)
     return out

@@ -23,8 +23,9 @@ import numpy as np
 from ._core import devices, dtypes, guards, placed, record, rng
 from ._core.dispatch import values_of
 from ._core.record import data, record_op
-from ._core.spread import spread_value
+from ._core.spread import beside, spread_value
 from ._core.storage import peek
+from ._ops.opened import alike_everywhere
 from ._ops.registry import Promote
 from ._ops.spec import Form, Spec
 from ._tensor import Tensor, wrap
@@ -43,7 +44,12 @@ def to_jax(tensor):
     if isinstance(array, jax.core.Tracer):
         return array
     guards.check()
-    return array if isinstance(array, jax.Array) else placed.on_device(array)
+    if isinstance(array, jax.Array):
+        return array
+    made, v = placed.on_device(array), peek(tensor)
+    if v.array is array:
+        v.array = made  # small programs leave NumPy's; asked for again, it is this one
+    return made
 
 
 def from_jax(array, requires_grad=False) -> Tensor:
@@ -74,7 +80,7 @@ def _as_tensor(x):
 
 # Functions of Tensors for JAX
 
-def as_jax_function(fn, *, randomness="error"):
+def as_jax_function(fn, *, randomness="error", derivatives="torch"):
     """`fn`, written for Tensors, as a pure function of arrays (NumPy's or JAX's, in any pytrees): for jax.jit, grad, vmap, shard_map and jax.export.
 
     Arrays become Tensors, everything else is passed as it is; Tensors in the result become arrays, in the widths that JAX is set to (float32 for float64
@@ -83,14 +89,20 @@ def as_jax_function(fn, *, randomness="error"):
     undone only if it does nothing to them; a value that JAX is tracing must not be kept.  Looking at a traced value (`item`, `if t:`) raises JAX's error.
     Errors that depend on values (an index out of range) cannot be raised for traced ones.
     randomness: random numbers are drawn when JAX traces and would be the same in every run: "error" refuses them, "same" allows it.
+    derivatives: what jax.grad and jax.vjp of it give.  "torch": what torch.autograd.grad gives, also where `fn` detaches, computes under no_grad, takes
+    gradients itself without create_graph, or calls a Function with a backward of its own; such an `fn` is called again for its gradients and has no forward
+    mode (jax.jvp, jax.hessian say so).  "jax": the derivative of what is computed, which sees none of that.
     """
-    if randomness not in ("error", "same"):
-        raise ValueError(f"randomness is 'error' or 'same', not {randomness!r}")
+    for name, value, known in (("randomness", randomness, ("error", "same")), ("derivatives", derivatives, ("torch", "jax"))):
+        if value not in known:
+            raise ValueError(f"{name} is {known[0]!r} or {known[1]!r}, not {value!r}")
 
     @functools.wraps(fn)
     def pure(*args, **kwargs):
         if placed.tracing() or any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((args, kwargs))):
-            return _traced(fn, args, kwargs, randomness)
+            stream = rng.get_rng_state()
+            out, cut = _traced(fn, args, kwargs, randomness)
+            return out if not cut or derivatives == "jax" else torch_gradients(fn, args, kwargs, randomness, stream)
         return _to_arrays(fn(*_to_tensors(args), **_to_tensors(kwargs)))
 
     return pure
@@ -117,21 +129,90 @@ def _canonical(array):
     return array if array.dtype == want else jax.lax.convert_element_type(array, want)
 
 
-def _traced(fn, args, kwargs, randomness):
-    """Call `fn` on tracers."""
-    stream = rng.get_rng_state()
+def _traced(fn, args, kwargs, randomness, to_tensor=None):
+    """Call `fn` on tracers: (what it gives, whether JAX's derivative of it is not torch's)."""
+    to_tensors = functools.partial(jax.tree.map, to_tensor or _as_argument)
+    stream, outer = rng.get_rng_state(), placed.cuts[0]
+    placed.cuts[0] = False
     with placed.inside(placed.current_trace()):
         record.flush()  # what was pending is concrete
         try:
-            out = fn(*_to_tensors(args), **_to_tensors(kwargs))
+            out = fn(*to_tensors(args), **to_tensors(kwargs))
             record.flush()
+            cut = placed.cuts[0]
         finally:
+            placed.cuts[0] = outer
             _forget_traced()
         out = jax.tree.map(lambda x: to_jax(x) if isinstance(x, Tensor) else x, out)
     if randomness == "error" and not np.array_equal(stream, rng.get_rng_state()):
         raise RuntimeError("random numbers were drawn while JAX was tracing: they would be the same in every run. Draw them outside and pass them in, or say "
                            "as_jax_function(f, randomness='same')")
-    return jax.tree.map(lambda x: _canonical(x) if isinstance(x, jax.Array) else x, out)
+    return jax.tree.map(lambda x: _canonical(x) if isinstance(x, jax.Array) else x, out), cut
+
+
+def torch_gradients(fn, args, kwargs, randomness, stream):
+    """`fn` on tracers, with a rule for JAX: its gradients are those that the engine finds when `fn` is called once more.  They are such a function again, so
+    that this goes on to any order.  stream: the state of the generator to begin with."""
+    leaves, tree = jax.tree.flatten((args, kwargs))
+    places = [i for i, x in enumerate(leaves) if _is_array(x)]
+    shape = []  # (tree, leaves) of the result, where something else stands in the place of arrays
+
+    def call(arrays):
+        full = dict(zip(places, arrays))
+        given, named = jax.tree.unflatten(tree, [full.get(i, x) for i, x in enumerate(leaves)])
+        rng.set_rng_state(stream)
+        return fn(*given, **named)
+
+    @jax.custom_vjp
+    def rule(*arrays):
+        out, _ = _traced(lambda *tensors: call(tensors), arrays, {}, randomness, _as_traced)
+        flat, out_tree = jax.tree.flatten(out)
+        shape[:] = [out_tree, [None if _is_array(x) else x for x in flat]]
+        return tuple(x for x in flat if _is_array(x))
+
+    def backward(arrays, cotangents):
+        """The gradients of the arrays that have some."""
+        wanted = [i for i, a in enumerate(arrays) if jnp.issubdtype(a.dtype, jnp.inexact)]
+        given = [i for i, g in enumerate(cotangents) if g.dtype != jax.dtypes.float0]
+        gradients, values = functools.partial(_engine_gradients, call, wanted, given), (list(arrays), [_conjugate(cotangents[i]) for i in given])
+        found, cut = _traced(gradients, values, {}, "same", _as_traced)
+        found = torch_gradients(gradients, values, {}, "same", stream) if cut else found
+        full = dict(zip(wanted, map(_conjugate, found)))
+        return tuple(full.get(i) for i in range(len(arrays)))
+
+    rule.defvjp(lambda *arrays: (rule(*arrays), arrays), backward)
+    made = iter(rule(*alike_everywhere([leaves[i] for i in places])))
+    out_tree, others = shape
+    return jax.tree.unflatten(out_tree, [next(made) if x is None else x for x in others])
+
+
+def _engine_gradients(call, wanted, given, tensors, cotangents):
+    """torch's gradients of call(tensors) with respect to those that are wanted; zeros where nothing leads there."""
+    from .autograd import enable_grad, grad
+
+    with enable_grad():
+        inputs = [t if t.requires_grad else t.requires_grad_() for t in (tensors[i] for i in wanted)]
+        inside = dict(zip(wanted, [t.clone() for t in inputs]))  # which `call` may write to
+        for t in inside.values():
+            t.retain_grad()
+        outs = [x for x in jax.tree.leaves(call([inside.get(i, t) for i, t in enumerate(tensors)])) if isinstance(x, Tensor) or _is_array(x)]
+        live = [(outs[i], g) for i, g in zip(given, cotangents) if isinstance(outs[i], Tensor) and outs[i].requires_grad]
+        if not live:
+            return [t.new_zeros(t.shape) for t in inputs]
+        return list(grad([o for o, _ in live], inputs, [g for _, g in live], create_graph=True, materialize_grads=True))
+
+
+def _as_traced(x):
+    """An array as a Tensor of what JAX is tracing, also where JAX knows its values: its gradients may come from what it does not know."""
+    if not _is_array(x):
+        return x
+    dtype = dtypes.int64 if x.dtype == np.int32 and not jax.config.jax_enable_x64 else dtypes.from_numpy_dtype(x.dtype)
+    return wrap(data(x, dtype, device="traced"))
+
+
+def _conjugate(a):
+    """A gradient from JAX's convention in torch's and back."""
+    return jnp.conj(a) if jnp.iscomplexobj(a) else a
 
 
 def _forget_traced():
@@ -340,7 +421,7 @@ def load(module, parameters):
     grad, record.thread.state.grad = record.thread.state.grad, False
     try:
         for k, a in given.items():
-            own[k].copy_(_as_tensor(a))
+            own[k].copy_(beside(_as_tensor(a), own[k]))
     finally:
         record.thread.state.grad = grad
     return module

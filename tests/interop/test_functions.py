@@ -217,3 +217,70 @@ def test_export():
 
     exported = interop.export(step, torch.ones(3, 4, dtype=torch.float64), torch.ones(2, 3, dtype=torch.float64), platforms=("cuda", "tpu"))
     assert exported.platforms == ("cuda", "tpu") and str(exported.out_avals[0].dtype) == "float64"
+
+
+class Tenfold(torch.autograd.Function):
+    """A square whose gradient is ten times what it should be, so that one sees who computed it."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 20 * ctx.saved_tensors[0]
+
+
+def without_graph(x):
+    with torch.no_grad():
+        y = x * x
+    return y * x
+
+
+def written_and_watched(x):
+    x.mul_(2)
+    y = x * 1
+    if y.requires_grad:
+        y.register_hook(lambda g: g * 3)
+    return y.detach() * y
+
+
+def gradient_of_cube(x):
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad((x ** 3).sum(), x)[0]
+
+
+CUT = {"detach": lambda x: x.detach() * x, "straight through": lambda x: x + (x.round() - x).detach(), "function": Tenfold.apply, "no_grad": without_graph,
+       "data": lambda x: x.data * x, "view": lambda x: x[1:].detach().sum() * x, "hook and write": written_and_watched,
+       "gradient inside": lambda x: gradient_of_cube(x) * x}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_jaxs_gradients_are_torchs_where_torch_cuts(name):
+    """JAX's own derivative of what is computed sees no detach, no no_grad and no backward of a Function."""
+    x = jnp.array([0.5, -1.0, 2.0])
+    f = interop.as_jax_function(lambda x: CUT[name](x).sum())
+
+    t = torch.tensor(np.asarray(x)).requires_grad_()
+    (first,) = torch.autograd.grad(CUT[name](t * 1).sum(), t, create_graph=True)
+    close(jax.grad(f)(x), first.detach().numpy())
+    close(jax.jit(jax.grad(f))(x), first.detach().numpy())
+    close(jax.vmap(jax.grad(f))(jnp.stack([x, x])), np.stack([first.detach().numpy()] * 2))
+    options = {"retain_graph": True, "allow_unused": True, "materialize_grads": True}
+    rows = [torch.autograd.grad(g, t, **options)[0].numpy() if first.requires_grad else np.zeros(3) for g in first]
+    close(jax.jacrev(jax.grad(f))(x), np.stack(rows))
+
+
+def test_forward_mode_of_what_torch_cuts_says_so():
+    f = interop.as_jax_function(lambda x: x.detach() * x)
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jvp(f, (X,), (X,))
+    close(jax.jvp(interop.as_jax_function(lambda x: x.detach() * x, derivatives="jax"), (X,), (X,))[1], 2 * X * X)
+    close(jax.jvp(interop.as_jax_function(lambda x: x * x), (X,), (X,))[1], 2 * X * X)
+
+
+def test_gradients_of_complex_numbers_that_torch_cuts():
+    z = jnp.array([1 + 2j])
+    f = interop.as_jax_function(lambda z: (z.detach() * z * (2 + 1j)).abs().sum())
+    close(jax.grad(f)(z), jax.grad(lambda z: jnp.abs(jax.lax.stop_gradient(z) * z * (2 + 1j)).sum())(z))

@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import pickle
 import sys
 import warnings
 
@@ -17,6 +18,7 @@ import torchlike_autograd as torch  # noqa: E402
 from torchlike_autograd import interop, visualize  # noqa: E402
 from torchlike_autograd.distributed.device_mesh import init_device_mesh  # noqa: E402
 from torchlike_autograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, parallel  # noqa: E402
+from torchlike_autograd.distributed.tensor.experimental import implicit_replication  # noqa: E402
 
 STEPS = 5
 
@@ -141,7 +143,7 @@ def fresh_ones(x):
     made = [torch.zeros_like(x), torch.full_like(x, 2.0, requires_grad=True), torch.rand_like(x), torch.ones_like(x, dtype=torch.int64)]
     torch.manual_seed(0)
     made += [t.clone() for t in made[:1] * 4]
-    for t, write in zip(made[4:], (lambda t: t.copy_(torch.ones(8, 2)), lambda t: t.fill_(3.0), lambda t: t.fill_(torch.tensor(3.0)), torch.zero_)):
+    for t, write in zip(made[4:], (lambda t: t.copy_(torch.ones_like(t)), lambda t: t.fill_(3.0), lambda t: t.fill_(torch.tensor(3.0)), torch.zero_)):
         assert t.placements and write(t) is t
     return [[repr(t.placements) for t in made], [t.requires_grad and t.is_leaf for t in made], torch.equal(made[2].full_tensor(), torch.rand(8, 2)),
             isinstance(torch.zeros_like(x, device="cpu"), DTensor)]
@@ -230,7 +232,7 @@ def checkpointed():
     def gradients(spread, again, needs):
         rng = np.random.default_rng(0)
         a, w = (torch.tensor(rng.normal(size=s).astype(np.float32)) for s in ((4, 4), (4, 8)))
-        w = distribute_tensor(w, init_device_mesh("cpu", (8,)), [Shard(1)]) if spread else w
+        w = interop.shard(w, Mesh(np.array(jax.devices()), ("d",)), (None, "d")) if spread else w
         leaves = [a.requires_grad_(), w.requires_grad_(), torch.ones(2, 4).requires_grad_(needs)]
 
         def part(x):
@@ -268,7 +270,12 @@ def functions():
     g = jax.shard_map(lambda x, w: jax.lax.psum(f(x, w), "d"), mesh=mesh, in_specs=(PartitionSpec("d"), PartitionSpec()), out_specs=PartitionSpec())
     x, w = jax.numpy.ones((16, 3)), jax.numpy.full((3, 4), 0.25)
     spread = jax.jit(f)(jax.device_put(x, NamedSharding(mesh, PartitionSpec("d"))), w)
-    return {"value": [float(g(x, w)), float(f(x, w)), float(spread)], "grad": [jax.grad(g, 1)(x, w).tolist(), jax.grad(f, 1)(x, w).tolist()]}
+    cut, where = interop.as_jax_function(lambda x, w: ((x @ w).detach() * (x @ w)).sum()), (PartitionSpec("d"), PartitionSpec())
+    total = jax.shard_map(lambda x, w: jax.lax.psum(cut(x, w), "d"), mesh=mesh, in_specs=where, out_specs=PartitionSpec())
+    own = jax.shard_map(interop.as_jax_function(lambda x, w: torch.autograd.grad((x @ w.requires_grad_()).sum(), w)[0]), mesh=mesh, in_specs=where,
+                        out_specs=PartitionSpec("d"))  # each device's gradient, found inside
+    return {"value": [float(g(x, w)), float(f(x, w)), float(spread)], "grad": [jax.grad(g, 1)(x, w).tolist(), jax.grad(f, 1)(x, w).tolist()],
+            "cut": [jax.grad(total, 1)(x, w).tolist(), jax.grad(cut, 1)(x, w).tolist()], "inside": own(x, w).tolist()}
 
 
 def uneven():
@@ -325,7 +332,29 @@ def cotangents():
     return found
 
 
+def beside_plain():
+    """What plain tensors meet beside DTensors: torch's words; numbers and what the package makes itself may; files keep placements."""
+    mesh = init_device_mesh("cpu", (8,))
+    d, p, nn = distribute_tensor(torch.arange(128.0).reshape(16, 8), mesh, [Shard(0)]), torch.ones(16, 8), torch.nn
+    calls = {"add": lambda: d + p, "mm": lambda: d @ p.t(), "in place": lambda: p.clone().add_(d), "out": lambda: torch.add(d, d, out=p.clone()),
+             "copy": lambda: d.clone().copy_(p), "set": lambda: d.clone().__setitem__(0, p[0]), "index": lambda: d[torch.tensor([0, 1])],
+             "equal": lambda: torch.equal(d, p), "linear": lambda: nn.functional.linear(d, p)}
+    fine = {"number": d + torch.tensor(2.0), "given gradient": None, "dropout": nn.functional.dropout(d), "like": d + torch.ones_like(d),
+            "gumbel": nn.functional.gumbel_softmax(d), "drawn": (d + 1).multinomial(2), "plain": interop.shard(p, mesh.jax_mesh, ("dim0",)) + p}
+    with implicit_replication():
+        fine["implicit"] = d - p
+    x = d.detach().requires_grad_()
+    (x * x).backward(p)
+    file = io.BytesIO()
+    torch.save({"d": d, "p": nn.Parameter(d)}, file)
+    file.seek(0)
+    loaded = torch.load(file)
+    return {"said": {k: refusal(f) for k, f in calls.items()}, "fine": {k: t is None or isinstance(t, DTensor) for k, t in fine.items()},
+            "given": torch.equal(x.grad, 2 * d), "loaded": [repr(t.placements) for t in (*loaded.values(), pickle.loads(pickle.dumps(d)))],
+            "same": torch.equal(loaded["d"], d), "kinds": [type(t).__name__ for t in loaded.values()]}
+
+
 if __name__ == "__main__":
     print(json.dumps({f.__name__: f() for f in (
-        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from)}))
+        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from, beside_plain)}))
     sys.exit(0)

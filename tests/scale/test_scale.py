@@ -79,6 +79,21 @@ def test_dtensor(eight):
                              "placements=(Shard(dim=0), Replicate()))")
 
 
+def test_plain_tensors_beside_dtensors(eight):
+    found = eight["beside_plain"]
+    names = {"add": "add.Tensor", "mm": "mm.default", "in place": "add_.Tensor", "out": "add.out", "copy": "copy_.default", "set": "copy_.default",
+             "index": "index.Tensor", "equal": "equal.default", "linear": "mm.default"}
+    words = "got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling distributed operators!"
+    assert found["said"] == {k: f"aten.{n} {words}" for k, n in names.items()}, "the words of PyTorch 2.13"
+    assert all(found["fine"].values()), found["fine"]
+    assert found["given"], "PyTorch takes a plain gradient too"
+
+
+def test_files_keep_placements(eight):
+    found = eight["beside_plain"]
+    assert found["loaded"] == ["(Shard(dim=0),)"] * 3 and found["same"] and found["kinds"] == ["Tensor", "Parameter"]
+
+
 def test_tensor_parallel(eight):
     found = eight["tensor_parallel"]
     spread, alone = found["losses"]
@@ -130,6 +145,9 @@ def test_shard_map(eight):
     value, grad = eight["functions"]["value"], eight["functions"]["grad"]
     assert value == pytest.approx([value[0]] * 3, rel=1e-6)
     assert grad[0] == [pytest.approx(row, rel=1e-6) for row in grad[1]]
+    cut = eight["functions"]["cut"]
+    assert cut[0] == [pytest.approx(row, rel=1e-6) for row in cut[1]], "torch's gradients, where JAX's derivative would not see the detach"
+    assert eight["functions"]["inside"] == [[2.0] * 4] * 24, "of two rows of ones on each device"
 
 
 def test_what_does_not_divide_lies_whole_and_says_so(eight):

@@ -1,8 +1,8 @@
 """`torch.device` and JAX's devices (layer 1).
 
 A type carries the key of where its values live: "cpu"; "cuda:0", "tpu:3", "cpu:1" for one device; "cpu@0" for values spread over several devices (the
-number stands for their list, see `spread_key`); "traced" for values that JAX is tracing; "meta" for values that nobody asks for.  "cpu" values and spread or
-traced ones may meet in one operator, others may not.
+number stands for their list, see `spread_key`), "cpu@0!" where they came there as a DTensor; "traced" for values that JAX is tracing; "meta" for values that
+nobody asks for.  "cpu" values and spread or traced ones may meet in one operator, others may not; beside a DTensor's, numbers may (see mixed.py).
 """
 
 from __future__ import annotations
@@ -201,14 +201,27 @@ _members: dict = {}  # key -> tuple of jax.Devices
 _host_keys: set = set()  # "cpu:1", ...: handed out by key_of_array
 
 
-def spread_key(members) -> str:
-    """The key of values spread over these devices, in this order."""
+def spread_key(members, own=False) -> str:
+    """The key of values spread over these devices, in this order; own: of a DTensor."""
     members = tuple(members)
     key = _spread.get(members)
     if key is None:
         key = _spread[members] = f"{type_of(members[0])}@{len(_spread)}"
-        _members[key] = members
-    return key
+        _members[key] = _members[key + OWN] = members
+    return key + OWN if own else key
+
+
+OWN = "!"  # the end of the keys of DTensors
+
+
+def is_own(key):
+    """Whether values of this key are a DTensor's, which no plain tensor may meet."""
+    return key[-1] == OWN
+
+
+def place(key):
+    """A key without saying whose the values are."""
+    return key.removesuffix(OWN)
 
 
 def members_of(key):
@@ -255,7 +268,8 @@ def common(avals, what="cpu"):
     strict = {a.device for a in avals if a.ndim or a.device != "cpu"} - {"number"}
     if len(strict) > 1:
         loose = [k for k in strict if "@" in k]
-        strict = set(loose) if loose and strict - set(loose) <= {"cpu"} else strict
+        loose = [k for k in loose if k + OWN not in strict]
+        strict = set(loose) if loose and {place(k) for k in strict} - {place(k) for k in loose} <= {"cpu"} else strict
     if len(strict) > 1 and "meta" in strict:
         expected = next(a.device for a in avals if a.device != "number")
         raise not_expected(next(a.device for a in avals if a.device not in ("number", expected)), expected)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .._ops.registry import NONE, OPS, UNIMPLEMENTED
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
-from . import config, dtypes, errors, guards, levels, record
+from . import config, dtypes, errors, guards, levels, mixed, record
 from .hot import make_view
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
@@ -201,6 +201,8 @@ def _inplace_value(spec, values, old, target):
     except NotImplementedError:
         _check_common(spec, values, old)
         raise
+    except RuntimeError as e:
+        raise (mixed.in_place(spec.op, [_aval_of(v) for v in values]) or e) from None
     out = form.out_avals[0]
     _check_result(form, old)
     if type(out) is LeveledAval:
@@ -287,6 +289,8 @@ def into(name, spec, flat, out):
     check_out(spec.op, outs, flat)
     results = record_op(cast_first(spec, outs[0].dtype), values_of(flat))
     for i, (o, v) in enumerate(zip(outs, results)):
+        if o._v.aval.device != v.aval.device:
+            mixed.check_written(f"{spec.op.name}.out", o._v.aval, v.aval)
         if o._v.aval.dtype is not v.aval.dtype:
             _check_out(spec, v.aval, o._v.aval, flat, i)
     for o, v in zip(outs, results):

@@ -14,7 +14,7 @@ from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import wrap
-from . import errors, levels, nodes, record, spread
+from . import errors, levels, nodes, placed, record, spread
 from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks, tensor_of
 from .nodes import Leaf, Nowhere, changes, numbered, observed
@@ -100,6 +100,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
     p.roots, p.number = roots, next(_numbers)
     outer, state.grad = modes_of(state), INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
+    placed.cut(not create_graph)
     room = None if outer_pass is None else more_room(p, outer_pass)
     if state.extra.get("levels"):
         p.levels = levels.of_pass(state.extra["levels"], roots)

@@ -17,6 +17,7 @@ from . import devices, dtypes, levels
 from .dispatch import check_inplace, inplace, run
 from .hot import PLAIN, twin, view
 from .layouts import check_overlap
+from .mixed import check_written
 from .nothing import no_nonzero
 from .numeric import check_number, check_stored, warn_imaginary
 from .overriding import ACTIVE, asked
@@ -395,6 +396,7 @@ def _root(t):
 def copy_into(t, src):
     """t.copy_(src)."""
     if src._v.aval.device != t._v.aval.device:
+        check_written("copy_.default", t._v.aval, src._v.aval)
         src = src.to(t._v.aval.device)
     check_inplace(t, (src,))
     if src._cell is not None and src._cell is t._cell:

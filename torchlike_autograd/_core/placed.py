@@ -166,12 +166,13 @@ class _Laid:
 
     def place_of(self, token):
         """Where a token is: where it is made, which its type need not say (the gradient of a host value that came from several devices)."""
-        return self.made.get(token) or self.type_of(token).device
+        return self.made.get(token) or devices.place(self.type_of(token).device)
 
     def name(self, token):
         return self.same.get(token, token)
 
     def _run(self, op):
+        op.device = devices.place(op.device)  # for a program it is one place, whose ever the values are
         self.ops.append(op)
         self.made.update(dict.fromkeys(op.outs, op.device))
 
@@ -419,7 +420,7 @@ class Placed:
     def __init__(self, program, floats, count):
         laid = _Laid(program)
         self.program, self.floats, self.count = program, floats, count
-        outs = [(laid.name(s), laid.table[s][2].device) for s in program.outs]
+        outs = [(laid.name(s), devices.place(laid.table[s][2].device)) for s in program.outs]
         self.guards = [_guard(laid, s) for s in program.guarded]
         wanted = {*(t for t, _ in outs), *self.guards}
         self.pieces, free = _cut(laid)
@@ -487,7 +488,7 @@ def _guard(laid, step):
     out, ins = object(), [s if type(s) is tuple else laid.name(s) for s in step.ins]
     where = "meta" if step.form.out_avals[0].device == "meta" else devices.common(step.form.avals)
     laid.types[out] = aval((), int64, where)
-    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], where))
+    laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], devices.place(where)))
     return out
 
 
@@ -498,7 +499,14 @@ def of(program, floats, count):
     return program.placed
 
 
+cuts = [False]  # whether something was detached, or computed where nothing is recorded for gradients, while JAX was tracing: its derivative does not see that
 _ambient: list = []  # what JAX was tracing when each of the running functions was called
+
+
+def cut(ends=True):
+    """Remember that gradients end here, where JAX is tracing a function."""
+    if ends and _ambient:
+        cuts[0] = True
 
 
 @contextlib.contextmanager
@@ -538,4 +546,4 @@ def tracing():
     return not isinstance(core.trace_ctx.trace, core.EvalTrace)
 
 
-__all__ = ["Placed", "adopt", "current_trace", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]
+__all__ = ["Placed", "adopt", "current_trace", "cut", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]

@@ -7,24 +7,34 @@ from jax.sharding import NamedSharding
 
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
+from .._tensor import wrap
 from . import devices
 from .nodes import Leaf
+from .placed import target as on_all
 from .record import GRAD, NOGRAD, record_op
 from .storage import peek
 
 
-def spread_value(v, sharding, mode=None):
-    """A Value as a jax Sharding says, recorded."""
+def spread_value(v, sharding, mode=None, own=False):
+    """A Value as a jax Sharding says, recorded; own: as a DTensor's."""
     if isinstance(sharding, NamedSharding):
-        key = devices.spread_key(sharding.mesh.devices.flat)
+        key = devices.spread_key(sharding.mesh.devices.flat, own)
     else:
-        key = devices.spread_key(sorted(sharding.device_set, key=lambda d: d.id))
+        key = devices.spread_key(sorted(sharding.device_set, key=lambda d: d.id), own)
     return record_op(spec_of(OPS["_spread"], (("device", key), ("sharding", sharding)), ("T",)), [v], mode)[0]
 
 
 def spread_as(v, other):
     """Fresh values over the devices of another Value of this shape, as it is spread."""
     return record_op(spec_of(OPS["_spread_as"], (), ("T", "T")), [v, other], NOGRAD)[0]
+
+
+def beside(t, other):
+    """A fresh tensor over the devices of another, if that is spread: as it is where they have one shape, otherwise all of it on every one."""
+    own, a = t._v.aval, other._v.aval
+    if "@" not in a.device or "@" in own.device:
+        return t
+    return wrap(spread_as(t._value(), other._value()) if own.shape == a.shape else spread_value(t._value(), on_all(a.device), NOGRAD, devices.is_own(a.device)))
 
 
 def as_leaves(tape, stage, made, create_graph):
@@ -41,10 +51,11 @@ def _as_leaf(leaf, v, create_graph):
     t = leaf.tensor() if leaf is not None else None
     if t is None:
         return v
-    array = peek(t).array
+    own = peek(t)
+    array = own.array
     if not isinstance(array, jax.Array) or not isinstance(array.sharding, NamedSharding) or array.shape != v.aval.shape:
         return v
-    return spread_value(v, array.sharding, GRAD if create_graph else NOGRAD)
+    return spread_value(v, array.sharding, GRAD if create_graph else NOGRAD, devices.is_own(own.aval.device))
 
 
-__all__ = ["as_leaves", "spread_as", "spread_value"]
+__all__ = ["as_leaves", "beside", "spread_as", "spread_value"]

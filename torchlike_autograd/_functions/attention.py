@@ -9,6 +9,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.record import thread
+from .._core.spread import beside
 from .._ops import attention as _attention_ops
 from .._tensor import Tensor, from_array
 from .arguments import no_tensor
@@ -87,7 +88,7 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
         if mask is not None:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
         rows, columns = query.shape[-2], key.shape[-2]
-        mask = from_array(np.tril(np.ones((rows, columns), bool)), dtypes.bool_, like=query)
+        mask = beside(from_array(np.tril(np.ones((rows, columns), bool)), dtypes.bool_, like=query), query)
     if gqa:
         key, value = _shared_heads(query, key, value)
     scores = _matmul(query, _mul(key.transpose(-2, -1), factor))

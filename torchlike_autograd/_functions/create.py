@@ -12,11 +12,10 @@ from .._core.composite import composite
 from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing
 from .._core.numeric import cannot_hold, check_number, check_stored
-from .._core.placed import target as on_all
-from .._core.record import NOGRAD, number_kind, record_op
+from .._core.record import number_kind, record_op
 from .._core.saying import warn
 from .._core.shapes import OVERFLOW, is_long
-from .._core.spread import spread_as, spread_value
+from .._core.spread import beside
 from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
@@ -199,9 +198,7 @@ def alike(make, input, device, requires_grad):
     a = input._v.aval
     if device is not None or "@" not in a.device or type(a) is LeveledAval:
         return make(a.device if device is None else device, requires_grad)
-    v = make("cpu", False)._v
-    there = spread_as(v, input._value()) if v.aval.shape == a.shape else spread_value(v, on_all(a.device), NOGRAD)
-    return _put(wrap(there), "cpu", requires_grad)
+    return _put(beside(make("cpu", False), input), "cpu", requires_grad)
 
 
 def _like(name, value):

@@ -11,6 +11,7 @@ from .._core.composite import composite, named
 from .._core.layouts import in_memory_order
 from .._core.nothing import Nothing, numbers
 from .._core.saying import warn
+from .._core.spread import beside
 from .._tensor import Tensor, from_array, wrap
 from .arguments import no_tensor
 from .create import zeros_like
@@ -33,8 +34,9 @@ def noise_of(input, keep, features):
     if a.device == "meta":
         return from_array(Nothing(shape, a.dtype.np), a.dtype, device="meta")
     if features:
-        return from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype, like=input)
-    return from_array(in_memory_order(input, lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np)), a.dtype, like=input)
+        return beside(from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype, like=input), input)
+    drawn = in_memory_order(input, lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np))
+    return beside(from_array(drawn, a.dtype, like=input), input)
 
 
 def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):
@@ -164,7 +166,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
         raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    noise = _slopes(input, lower, upper) if training else zeros_like(input)
+    noise = beside(_slopes(input, lower, upper), input) if training else zeros_like(input)
     if inplace:
         return _in_place(input, noise, lower, upper, training)
     return _rrelu(input, noise, lower, upper, training)
@@ -212,7 +214,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     else:
         drawn = numbers(a.device, a.shape, a.dtype, lambda shape: np.ascontiguousarray(
             rng_draws.exponential(rng.default_generator, shape, a.dtype.np, 1)).reshape(shape))
-        gumbels = from_array(drawn, a.dtype, like=logits).log().neg()
+        gumbels = beside(from_array(drawn, a.dtype, like=logits), logits).log().neg()
     soft = _div(_add(logits, gumbels), tau).softmax(dim)
     if not hard:
         return soft

@@ -9,6 +9,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.saying import warn
+from .._core.spread import beside
 from .._tensor import from_array
 from .attention import scaled_dot_product_attention
 
@@ -51,7 +52,7 @@ def _as_addend(mask, name, other, dtype, check_other=True):
         warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.")
     if mask.is_floating_point():
         return mask
-    return from_array(np.zeros(tuple(mask.shape), dtype.np), dtype).masked_fill_(mask, -math.inf)
+    return beside(from_array(np.zeros(tuple(mask.shape), dtype.np), dtype), mask).masked_fill_(mask, -math.inf)
 
 
 def _check_sizes(query, key, value, expected, heads, separate):

@@ -11,6 +11,7 @@ from .._core.bind import number
 from .._core.composite import composite, named
 from .._core.numeric import check_number
 from .._core.shapes import wrap_dim
+from .._core.spread import beside
 from .._core.words import type_name
 from .._tensor import Tensor, from_array
 from .by_example import by_example
@@ -287,7 +288,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     inside = a[(a >= low) & (a <= high)]
     places = np.minimum(((inside - a.dtype.type(low)) * a.dtype.type(bins) / a.dtype.type(high - low)).astype(np.int64), bins - 1)
     t = from_array(np.bincount(places, minlength=bins).astype(input.dtype.np), input.dtype, like=input)
-    return into("histc", out, t, input)
+    return into("histc", out, beside(t, input), input)
 
 
 @composite("torch.special.ndtr")

@@ -8,6 +8,7 @@ from .._core import dtypes, rng, rng_draws
 from .._core.composite import composite, named
 from .._core.nothing import numbers
 from .._core.record import thread
+from .._core.spread import beside
 from .._core.words import type_name
 from .._ops import pool as _pool_ops
 from .._tensor import Tensor, from_array
@@ -319,7 +320,7 @@ def _fractional(n):
         if _random_samples is None:
             if input.ndim < n + 1:
                 raise IndexError(f"Dimension out of range (expected to be in range of [{-input.ndim}, {input.ndim - 1}], but got {-n - 1})")
-            _random_samples = _samples(input, n)
+            _random_samples = beside(_samples(input, n), input)
         sizes = [list(v) if isinstance(v, (tuple, list)) else [v] * n for v in (kernel_size, output_size)]
         for word, values in zip(("kernel_size", "output_size"), sizes):
             if len(values) != n:

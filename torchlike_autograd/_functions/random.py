@@ -15,6 +15,7 @@ from .._core.nothing import Nothing, numbers
 from .._core.placed import like as placed_like
 from .._core.ranges_heard import RANGES
 from .._core.record import data, thread
+from .._core.spread import beside
 from .._core.storage import repeats, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -370,6 +371,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
         _gen(generator), input._numpy(), num_samples, replacement)), dtypes.int64)
+    t = beside(t, input)
     return t if out is None else write_drawn("multinomial", out, t._value())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 
 TANGENTS = [False]  # whether operators take the tangents that they declare for forward mode
@@ -47,13 +48,31 @@ def _opened(form):
     return lambda *flat: list(out) if isinstance(out := form.apply(*flat), (tuple, list)) else [out]
 
 
+def varying(array):
+    """The axes of the mesh inside shard_map along which an array may differ."""
+    t = jax.typeof(array)
+    return getattr(t, "vma", None) or getattr(getattr(t, "manual_axis_type", None), "varying", None) or frozenset()
+
+
+def _vary(array, axes):
+    """An array as one that may differ along these axes too; JAX has called this by two names."""
+    axes = tuple(sorted(axes - varying(array)))
+    return array if not axes else jax.lax.pcast(array, axes, to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(array, axes)
+
+
+def alike_everywhere(arrays):
+    """Arrays inside shard_map that differ along the same axes: a gradient differs where what it comes from does."""
+    axes = frozenset().union(*map(varying, arrays))
+    return [_vary(a, axes) for a in arrays] if axes else arrays
+
+
 def _whole(form, flat):
     """All inputs of a pullback from those that it keeps; the others are not read."""
-    n = len(form.given)
+    flat, n = alike_everywhere(flat), len(form.given)
     ins = [np.zeros(getattr(a, "full", a.shape), a.dtype.np) for a in form.inner.avals]
     for i, x in zip(form.keep, flat[n:]):
         ins[i] = x
-    return (*flat[:n], *ins)
+    return (*flat[:n], *([_vary(x, axes) for x in ins] if (axes := varying(flat[0])) else ins))
 
 
-__all__ = ["OPEN", "TANGENTS", "calling", "forward", "is_int64"]
+__all__ = ["OPEN", "TANGENTS", "alike_everywhere", "calling", "forward", "is_int64"]

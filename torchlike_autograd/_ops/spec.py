@@ -16,7 +16,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
-from .._core import devices, dtypes
+from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, readings, union, with_elements
@@ -104,6 +104,8 @@ class Spec:
         """The Form for these input types; raises torch's errors for wrong shapes or dtypes."""
         out = self.forms.get(avals)
         if out is None:
+            if len(avals) > 1:
+                mixed.check(self.op, avals)
             out = self.forms[avals] = _form_under_levels(self, avals) if any(type(a) is LeveledAval for a in avals) else formed(self, avals, _form_class(self))
         return out
 

@@ -14,6 +14,7 @@ from .._core import dtypes, errors, levels, lifetimes
 from .._core.composite import named
 from .._core.engine import _leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
+from .._core.placed import cut
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
@@ -382,6 +383,7 @@ def _recorded(cls, args, kwargs, split):
     live = state.grad and any(needs)
     before = [(t, t._value()) for _, t in tensors]
     old, state.grad = state.grad, state.grad and False
+    cut()
     outer, state.extra[FORWARD] = state.extra.get(FORWARD), True
     try:
         if split:

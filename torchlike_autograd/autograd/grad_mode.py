@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
+from .._core.placed import cut
 from .._core.record import INFERENCE, thread
 from .._core.saying import warn
 from .._core.shown import Shown
@@ -27,6 +28,8 @@ def set_mode(enabled):
         state.extra["grad"] = enabled
     else:
         state.grad = enabled
+    if not enabled:
+        cut()
 
 
 class _DecoratorContextManager(metaclass=Shown):
@@ -122,6 +125,8 @@ class _Fixed(_NoParamDecoratorContextManager):
             return
         self.prev = state.grad
         state.grad = self.value
+        if not self.value:
+            cut()
 
     def __exit__(self, exc_type, exc_value, traceback):
         if thread.state.inference:
@@ -268,6 +273,8 @@ class inference_mode(_DecoratorContextManager):
         self.prev = state.inference, state.grad, state.extra.get("grad")
         state.inference = self.mode
         state.grad, state.extra["grad"] = (INFERENCE, False) if self.mode else (True, None)
+        if self.mode:
+            cut()
 
     def __exit__(self, *exc):
         state = thread.state

@@ -2,11 +2,13 @@
 
 A DTensor here is any Tensor whose values are spread (`isinstance(t, DTensor)` asks for that), and every operator takes it.  How results are spread is XLA's
 choice, except for gradients and the next values of leaves, which are spread as the leaf is; `placements` looks at it, so it runs what is pending.  Differs from
-torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of; plain tensors may meet spread ones (they
-count as replicated), a dim that the devices do not divide lies on all of them whole (with a warning; `placements` says how it lies), and one process sees
-all devices: `to_local()` is what the first device of this process holds, and `from_local` of a part needs one device a process.  torch.save writes a spread
-tensor as the plain one of all its values, which any process can load; load_state_dict spreads it as the parameter is.  The class itself is Tensor
-(`type(t) is DTensor` is False), `multinomial(t)` gives a plain tensor, and `numpy()` and `tolist()` give all values.
+torch: sums over devices are complete, so that a tensor placed as `Partial` is one that every device has all of, and `d.sum().placements` says
+Replicate(); a dim that the devices do not divide lies on all of them whole (with a warning; `placements` says how it lies), and one process sees all devices:
+`to_local()` is what the first device of this process holds, and `from_local` of a part needs one device a process.  torch.save writes all values of a DTensor
+and how it lies; load places it so again where those devices are there, otherwise it is a plain tensor of all values (a warning says so), as it is for
+PyTorch.  load_state_dict spreads plain tensors as the parameter is.  The class itself is Tensor (`type(t) is DTensor` is False), shapes that depend on
+data (`nonzero`) are plain, and `numpy()` and `tolist()` give all values.  Tensors that `interop.shard` spreads count as instances too, but plain tensors may
+meet them; so do the outputs of parallel styles with `use_local_output`.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import math
 
 import jax
+import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ... import interop
@@ -198,7 +201,7 @@ def _of_parts(local, mesh, placements):
     with jax.enable_x64(True):
         here = jax.device_put(interop.to_jax(part), devices_here[0])
         whole = jax.make_array_from_single_device_arrays(tuple(n * k for n, k in zip(part.shape, counts)), sharding, [here])
-    out = wrap(data(whole, local.dtype, device=devices.spread_key(mesh.jax_mesh.devices.flat)))
+    out = wrap(data(whole, local.dtype, device=devices.spread_key(mesh.jax_mesh.devices.flat, True)))
     for k in reversed(partial):
         out = out.sum(0) if placements[k].reduce_op == "sum" else out.mean(0)
     return out
@@ -240,7 +243,18 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
             raise ValueError(f"Cannot distribute a DTensor with placements {own} to a different placements {placements}. do you want to call "
                              "`redistribute` instead?")
         return tensor
-    return interop.shard(tensor.detach(), NamedSharding(device_mesh.jax_mesh, spec)).requires_grad_(tensor.requires_grad)
+    there = interop.to_jax(interop.shard(tensor.detach(), NamedSharding(device_mesh.jax_mesh, spec)))
+    return wrap(data(there, tensor.dtype, device=devices.spread_key(device_mesh.jax_mesh.devices.flat, True))).requires_grad_(tensor.requires_grad)
+
+
+def placed_again(tensor, kind, grid, names, dims):
+    """A tensor that was read from a file, as it lay when it was written; where those devices are not there, as it is, with a warning."""
+    if np.asarray(grid).size > len(devices.devices_of(kind, True)):
+        warn(f"a tensor was saved over {np.asarray(grid).size} devices of type {kind}, and {len(devices.devices_of(kind, True))} are here: it is loaded as a "
+             "plain tensor of all its values")
+        return tensor
+    mesh = DeviceMesh(kind, np.asarray(grid, np.int32), mesh_dim_names=names)
+    return distribute_tensor(tensor, mesh, [Replicate() if dim is None else Shard(dim) for dim in dims])
 
 
 def distribute_module(module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None):
@@ -280,10 +294,10 @@ def spec_of_placements(t, mesh, placements):
     return _spec(mesh, [Shard(p.dim + t.ndim) if p.is_shard() and p.dim < 0 else p for p in placements], t.shape)
 
 
-def placed(t, mesh, placements):
-    """A tensor's values spread over a mesh; differentiable."""
+def placed(t, mesh, placements, own=True):
+    """A tensor's values spread over a mesh; differentiable.  own: as a DTensor, not as a tensor that plain ones may meet."""
     spec = spec_of_placements(t, mesh, placements)
-    return wrap(spread_value(t._value(), interop.trimmed(NamedSharding(mesh.jax_mesh, spec))))
+    return wrap(spread_value(t._value(), interop.trimmed(NamedSharding(mesh.jax_mesh, spec)), own=own))
 
 
 def full_tensor(self, *, grad_placements=None):

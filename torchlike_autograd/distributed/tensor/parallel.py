@@ -33,14 +33,14 @@ class ParallelStyle(ABC):
         """Spread the module; returns it."""
 
 
-def _moved(t, mesh, given, wanted):
-    """A tensor placed as it is wanted; how a plain one is said to come is checked.
+def _moved(t, mesh, given, wanted, own=True):
+    """A tensor placed as it is wanted; how a plain one is said to come is checked.  own: as a DTensor, not as one that plain tensors may meet.
 
     How a spread one lies is not looked at, which would run what is pending: XLA drops what changes nothing.
     """
     if not isinstance(t, DTensor) and tuple(given) != tuple(wanted):
         spec_of_placements(t, mesh, given)
-    return placed(t, mesh, wanted)
+    return placed(t, mesh, wanted, own)
 
 
 class _OneInput(ParallelStyle):
@@ -51,7 +51,7 @@ class _OneInput(ParallelStyle):
 
     def _hooked(self, module, mesh, partition, wanted):
         return distribute_module(module, mesh, partition, lambda _, inputs, mesh: (_moved(inputs[0], mesh, self.input_layouts, wanted), *inputs[1:]),
-                                 lambda _, output, mesh: _moved(output, mesh, self.output_layouts, self.output_layouts))
+                                 lambda _, output, mesh: _moved(output, mesh, self.output_layouts, self.output_layouts, not self.use_local_output))
 
     def __repr__(self):
         return self._shown(("input_layouts", "output_layouts", "use_local_output"))
@@ -112,7 +112,8 @@ class SequenceParallel(_OneInput):
 
     def _apply(self, module, device_mesh):
         where = self.sequence_sharding
-        return distribute_module(module, device_mesh, _spread({}), lambda _, inputs, mesh: (_moved(inputs[0], mesh, where, where), *inputs[1:]))
+        after = (lambda _, output, mesh: placed(output, mesh, where, False)) if self.use_local_output else None
+        return distribute_module(module, device_mesh, _spread({}), lambda _, inputs, mesh: (_moved(inputs[0], mesh, where, where), *inputs[1:]), after)
 
     def __repr__(self):
         return f"SequenceParallel(sequence_dim={self.sequence_sharding[0].dim}, use_local_output={self.use_local_output})"
@@ -122,9 +123,9 @@ def _several(layouts):
     return (layouts,) if isinstance(layouts, Placement) else layouts
 
 
-def _each(values, mesh, given, wanted):
+def _each(values, mesh, given, wanted, own):
     """Each of several values placed, those whose layout is None as they are."""
-    return tuple(x if a is None or not isinstance(x, Tensor) else _moved(x, mesh, (a,), (b,)) for x, a, b in zip(values, given, wanted))
+    return tuple(x if a is None or not isinstance(x, Tensor) else _moved(x, mesh, (a,), (b,), own) for x, a, b in zip(values, given, wanted))
 
 
 class PrepareModuleInput(ParallelStyle):
@@ -144,12 +145,13 @@ class PrepareModuleInput(ParallelStyle):
 
     def _apply(self, module, device_mesh):
         def before(_, args, kwargs):
+            own = not self.use_local_output
             if self.input_layouts is not None:
                 if len(args) != len(self.input_layouts):
                     raise ValueError("module inputs and input_layouts should have same length!")
-                args = _each(args, device_mesh, self.input_layouts, self.desired_input_layouts)
+                args = _each(args, device_mesh, self.input_layouts, self.desired_input_layouts, own)
             given = self.input_kwarg_layouts
-            return args, {k: _each((x,), device_mesh, (given.get(k),), (self.desired_input_kwarg_layouts.get(k),))[0] for k, x in kwargs.items()}
+            return args, {k: _each((x,), device_mesh, (given.get(k),), (self.desired_input_kwarg_layouts.get(k),), own)[0] for k, x in kwargs.items()}
 
         module.register_forward_pre_hook(before, with_kwargs=True)
         return module
@@ -174,7 +176,7 @@ class PrepareModuleOutput(ParallelStyle):
             several = output if isinstance(output, tuple) else (output,)
             if len(several) != len(self.output_layouts):
                 raise ValueError("module outputs and output_layouts should have same length!")
-            out = _each(several, device_mesh, self.output_layouts, self.desired_output_layouts)
+            out = _each(several, device_mesh, self.output_layouts, self.desired_output_layouts, not self.use_local_output)
             return out if isinstance(output, tuple) else out[0]
 
         module.register_forward_hook(after)

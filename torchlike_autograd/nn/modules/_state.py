@@ -6,6 +6,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from ..._core.saying import warn
+from ..._core.spread import beside
 from ..._tensor import Tensor
 from ...autograd.grad_mode import no_grad
 from ...utils.hooks import RemovableHandle
@@ -164,7 +165,7 @@ def _load_one(module, name, key, tensor, source, assign):
                     warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op. (Did "
                          "you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in the module instead of "
                          "copying them in place?)")
-                tensor.copy_(source)
+                tensor.copy_(beside(source, tensor))  # a file may hold whole tensors where the parameter is spread
     except Exception as e:
         return (f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and whose dimensions in the checkpoint '
                 f"are {source.size()}, an exception occurred : {e.args}.")
