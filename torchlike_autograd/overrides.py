@@ -15,7 +15,7 @@ from ._core.overriding_modes import leave as _leave
 from ._overridable import get_ignored_functions, get_overridable_functions, get_testing_overrides
 from ._tensor import Tensor
 
-__all__ = ["BaseTorchFunctionMode", "TorchFunctionMode", "get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function",
+__all__ = ["get_ignored_functions", "get_overridable_functions", "get_testing_overrides", "handle_torch_function",
            "has_torch_function", "is_tensor_like", "is_tensor_method_or_property", "resolve_name", "wrap_torch_function"]
 
 
