@@ -17,7 +17,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 import torchlike_autograd as torch  # noqa: E402
 from torchlike_autograd import interop, visualize  # noqa: E402
 from torchlike_autograd.distributed.device_mesh import init_device_mesh  # noqa: E402
-from torchlike_autograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, parallel  # noqa: E402
+from torchlike_autograd.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_module, distribute_tensor, parallel  # noqa: E402
 from torchlike_autograd.distributed.tensor.experimental import implicit_replication  # noqa: E402
 
 STEPS = 5
@@ -338,7 +338,8 @@ def beside_plain():
     d, p, nn = distribute_tensor(torch.arange(128.0).reshape(16, 8), mesh, [Shard(0)]), torch.ones(16, 8), torch.nn
     calls = {"add": lambda: d + p, "mm": lambda: d @ p.t(), "in place": lambda: p.clone().add_(d), "out": lambda: torch.add(d, d, out=p.clone()),
              "copy": lambda: d.clone().copy_(p), "set": lambda: d.clone().__setitem__(0, p[0]), "index": lambda: d[torch.tensor([0, 1])],
-             "equal": lambda: torch.equal(d, p), "linear": lambda: nn.functional.linear(d, p)}
+             "equal": lambda: torch.equal(d, p), "linear": lambda: nn.functional.linear(d, p),
+             "recurrent": lambda: distribute_module(nn.LSTM(8, 5), mesh)(p)}
     fine = {"number": d + torch.tensor(2.0), "given gradient": None, "dropout": nn.functional.dropout(d), "like": d + torch.ones_like(d),
             "gumbel": nn.functional.gumbel_softmax(d), "drawn": (d + 1).multinomial(2), "plain": interop.shard(p, mesh.jax_mesh, ("dim0",)) + p}
     with implicit_replication():
