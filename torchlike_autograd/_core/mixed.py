@@ -32,10 +32,15 @@ def _check(a, op, avals):
          "it to a scalar tensor or explicitly create a DTensor under distributed environment.")
 
 
+def _is_plain(a):
+    """Whether these are values of a plain tensor, and more than a number."""
+    return a.device == "cpu" and math.prod(a.shape) != 1
+
+
 def check_written(name, target, source):
     """torch's error where one of the two is a DTensor and the other plain."""
     one, other = (target, source) if is_own(target.device) else (source, target)
-    if is_own(one.device) and not implicit[0] and other.device == "cpu" and math.prod(other.shape) != 1:
+    if is_own(one.device) and not implicit[0] and _is_plain(other):
         raise error(name)
 
 
@@ -46,7 +51,7 @@ def error(name):
 
 def in_place(op, avals):
     """The error of an operator that writes its result to its first input; None where nothing is mixed."""
-    if any(is_own(a.device) for a in avals) and any(a.device == "cpu" and math.prod(a.shape) != 1 for a in avals):
+    if any(is_own(a.device) for a in avals) and any(map(_is_plain, avals)):
         base, _, overload = name(op, avals).partition(".")
         return error(f"{base}_.{overload}")
     return None

@@ -233,13 +233,13 @@ def _lp(n, input, norm_type, kernel_size, stride, ceil_mode):
     if norm_type == math.inf:
         maximum = _max_all(n, _abs(input), kernel_size, stride, 0, 1, ceil_mode, True)
         return maximum[0]
-    extent, step = _extent(n, kernel_size), [] if stride is None else stride
+    elements, step = _elements(n, kernel_size), [] if stride is None else stride
     powers = _pow(input, norm_type)
     mean = avg_pool1d(powers, kernel_size, step, 0, ceil_mode) if n == 1 else _average[n](powers, kernel_size, step, 0, ceil_mode)
-    return _pow(_mul(_sign(mean), _relu(_abs(mean))).mul(extent), 1.0 / norm_type)
+    return _pow(_mul(_sign(mean), _relu(_abs(mean))).mul(elements), 1.0 / norm_type)
 
 
-def _extent(n, kernel_size):
+def _elements(n, kernel_size):
     """The elements of a window; torch multiplies by the size of one of one dim as it is given."""
     if n == 1:
         return kernel_size

@@ -206,13 +206,12 @@ def _over_results(shape, x, w):
         firsts, part = _moving(x, starts, size, shape.steps)
         out = lax.map(lambda first: _sum_of_products(part(first).reshape(g, c, n, -1), w), firsts)
         return jnp.transpose(out, (2, 1, 3, 0)).reshape(shape.out)
-    else:
-        x, w = jnp.swapaxes(x, 0, 1), jnp.swapaxes(w.reshape(g, o, -1), 1, 2)
-        parts = [part.reshape(g, n, -1) for part in _windows(x, starts, size, shape.steps)]
-        if sum(p.size * p.dtype.itemsize for p in parts) <= TOGETHER:
-            out = _product(jnp.concatenate(parts, 1), w).reshape(g, len(parts), n, o)
-            return jnp.transpose(out, (2, 0, 3, 1)).reshape(shape.out)
-        parts = [_product(part, w) for part in parts]
+    x, w = jnp.swapaxes(x, 0, 1), jnp.swapaxes(w.reshape(g, o, -1), 1, 2)
+    parts = [part.reshape(g, n, -1) for part in _windows(x, starts, size, shape.steps)]
+    if sum(p.size * p.dtype.itemsize for p in parts) <= TOGETHER:
+        out = _product(jnp.concatenate(parts, 1), w).reshape(g, len(parts), n, o)
+        return jnp.transpose(out, (2, 0, 3, 1)).reshape(shape.out)
+    parts = [_product(part, w) for part in parts]
     out = jnp.stack(parts, -1)  # (g, n, o, results)
     return jnp.swapaxes(out, 0, 1).reshape(shape.out)
 

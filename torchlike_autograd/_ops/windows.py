@@ -65,6 +65,14 @@ def lowest(dtype):
     return jnp.asarray(-np.inf if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo(dtype).min, dtype)
 
 
+def _replaces(new, best, first, exists):
+    """Where an element takes the place of the largest so far: the first one there is, a greater one, a NaN."""
+    better = (new > best) | first
+    if jnp.issubdtype(new.dtype, jnp.inexact):
+        better = better | jnp.isnan(new)
+    return better & exists
+
+
 def _largest(x, carried, axis, windows, volume):
     """(the maximum of each window, its flat index); `carried` holds the indices over later dims, `volume` the product of their sizes."""
     fill, seen = lowest(x.dtype), np.zeros(len(windows.starts), bool)
@@ -80,10 +88,7 @@ def _largest(x, carried, axis, windows, volume):
         if not seen.any() and exists.all():
             best, index = value, jnp.broadcast_to(here, value.shape)
         else:
-            better = (value > best) | along(~seen, x.ndim, axis)
-            if jnp.issubdtype(x.dtype, jnp.inexact):
-                better = better | jnp.isnan(value)
-            better = better & along(exists, x.ndim, axis)
+            better = _replaces(value, best, along(~seen, x.ndim, axis), along(exists, x.ndim, axis))
             best, index = jnp.where(better, value, best), jnp.where(better, here, index)
         seen = seen | exists
     return best, index
@@ -112,10 +117,7 @@ def _largest_looped(x, axis, windows):
         new = lax.dynamic_slice_in_dim(padded, low + first + k * dilation, last - first + 1, axis)
         new = lax.slice_in_dim(new, 0, None, step, axis)
         here = along(starts, x.ndim, axis) + k * dilation
-        better = (new > value) | (k == begins)
-        if jnp.issubdtype(x.dtype, jnp.inexact):
-            better = better | jnp.isnan(new)
-        better = better & (here >= 0) & (here < size)
+        better = _replaces(new, value, k == begins, (here >= 0) & (here < size))
         return (jnp.where(better, new, value), jnp.where(better, here, index)), None
 
     shape = [len(starts) if i == axis else s for i, s in enumerate(x.shape)]

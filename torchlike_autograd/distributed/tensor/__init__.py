@@ -264,9 +264,7 @@ def distribute_module(module, device_mesh=None, partition_fn=None, input_fn=None
             partition_fn(name, part, device_mesh)
         for key, p in part._parameters.items():
             if p is not None and not isinstance(p, DTensor):
-                part.register_parameter(key, Parameter(distribute_tensor(p.data, device_mesh), p.requires_grad))
-        if "_flat_weights" in part.__dict__:  # what a recurrent layer runs with
-            part._init_flat_weights()
+                setattr(part, key, Parameter(distribute_tensor(p.data, device_mesh), p.requires_grad))  # which recurrent layers hear of
         for key, b in part._buffers.items():
             if b is not None and not isinstance(b, DTensor):
                 part._buffers[key] = distribute_tensor(b, device_mesh)
