@@ -8,7 +8,7 @@ from benchmarks.process import Worker, WorkerFailed
 
 KINDS = ("ours", "jit", "torch")
 CHECKED = 8
-CALIBRATION = 5
+CALIBRATION, CALIBRATIONS = 5, 3
 TOLERANCE = 1e-3
 
 
@@ -110,10 +110,13 @@ class Contest:
 
     def turns(self) -> int:
         """Choose the steps of a round: enough of the fastest, not too many of the slowest."""
-        times = [reply["seconds"] / CALIBRATION for _, reply in self.ask("round", n=CALIBRATION)]
+        times: dict[str, float] = {}
+        for _ in range(CALIBRATIONS):  # the first compile what later ones need: what counts is how long a step takes once warm
+            for kind, reply in self.ask("round", n=CALIBRATION):
+                times[kind] = min(times.get(kind, math.inf), reply["seconds"] / CALIBRATION)
         if not times:
             return 1
-        wanted = min(self.options.seconds / min(times), 4 * self.options.seconds / max(times))
+        wanted = min(self.options.seconds / min(times.values()), 4 * self.options.seconds / max(times.values()))
         return max(2, math.ceil(wanted))
 
     def warm_up(self, turns: int) -> None:

@@ -1,5 +1,7 @@
 """Every test runs under strict JAX and leaves no state behind."""
 
+import gc
+import itertools
 import pathlib
 import sys
 
@@ -19,6 +21,19 @@ def _state():
     s = record.thread.state
     return {"grad": s.grad, "inference": s.inference, "settings": {**config._state, "default_dtype": config.default_dtype()},
             "torch": sys.modules.get("torch"), "finders": list(sys.meta_path)}
+
+
+_COUNT = itertools.count(1)
+_TESTS_A_FREEZE = 50  # a collection walks every object of the process: by the thousandth test, compiled programs of seconds' worth
+
+
+@pytest.fixture(autouse=True)
+def quick_collections():
+    """Sets what outlived the tests so far (compiled programs, caches) apart, so that the tests that call `gc.collect()` walk their own objects."""
+    yield
+    if next(_COUNT) % _TESTS_A_FREEZE == 0:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True)

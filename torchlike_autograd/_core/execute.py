@@ -259,7 +259,7 @@ _call = _call_compiled_program if native is None else native.run
 
 def _can_wait(program):
     """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
-    return (program.prefix.weight > LONG or (not program.graph and not any(map(_trains, program.steps)))) and _on_host(program)
+    return (program.prefix.weight > LONG or (not program.graph and not any(map(_trains, reversed(program.steps))))) and _on_host(program)
 
 
 def _on_host(program):

@@ -32,17 +32,18 @@ def _compile(jaxpr, consts):
     writer = _Writer()
     arguments = [f"a{i}" for i in range(len(jaxpr.invars))]
     outs = writer.inline(jaxpr, consts, arguments)
-    results = [f"_as_array({name}, {writer.constant(np.dtype(v.aval.dtype))})" for name, v in zip(outs, jaxpr.outvars)]
+    results = [name if name in writer.arrays else f"_as_array({name}, {writer.constant(np.dtype(v.aval.dtype))})" for name, v in zip(outs, jaxpr.outvars)]
     source = "\n".join([f"def run({', '.join(arguments)}):", *writer.lines, f"    return [{', '.join(results)}]"])
     exec(source, writer.scope)
     return writer.scope["run"]
 
 
 class _Writer:
-    """Lines of Python, and the functions and constants that they name."""
+    """Lines of Python, the functions and constants that they name, and the names that are arrays of the right type for sure."""
 
     def __init__(self):
         self.lines, self.scope, self.made = [], {"_as_array": _as_array, "_at": _at, "_with": _with, "_all": slice(None)}, 0
+        self.arrays = set()
 
     def constant(self, x):
         name = f"c{len(self.scope)}"
@@ -76,6 +77,9 @@ class _Writer:
                 continue
             if any(math.prod(getattr(v.aval, "shape", ())) > LARGEST for v in eqn.outvars):
                 raise Unsupported
+            if eqn.primitive.name in _SAME:
+                names.update(zip(eqn.outvars, ins))
+                continue
             names.update(zip(eqn.outvars, self.line(eqn, ins)))
         return [name_of(v) for v in jaxpr.outvars]
 
@@ -89,6 +93,8 @@ class _Writer:
             f, many = _primitive(eqn)
             text, outs[-1:] = f"{self.constant(f)}({', '.join(ins)})", [outs[-1] + "," if many else outs[-1]]
         self.lines.append(f"    {', '.join(outs)} = {text}")
+        if eqn.primitive.name in _ARRAYS and eqn.outvars[0].aval.shape and eqn.outvars[0].aval.dtype in _DTYPES:
+            self.arrays.add(outs[0])
         return [name.rstrip(",") for name in outs]
 
 
@@ -114,9 +120,14 @@ def _expression(eqn, ins):
         return f"_with({ins[0]}, {ins[1]}, {_window(eqn, ins[2:], eqn.invars[1].aval.shape)})"
     if name in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod") and all(eqn.invars[0].aval.shape[i] == 1 for i in eqn.params["axes"]):
         return f"{ins[0]}.reshape({eqn.outvars[0].aval.shape})"
+    if name in ("squeeze", "expand_dims"):
+        return f"{ins[0]}.reshape({eqn.outvars[0].aval.shape})"
     return None
 
 
+_SAME = {"stop_gradient", "copy", "copy_p", "optimization_barrier"}
+_ARRAYS = {"add", "add_any", "sub", "mul", "tanh", "exp", "squeeze", "expand_dims", "reshape", "concatenate", "dot_general", "dynamic_update_slice"}
+_DTYPES = {np.dtype(np.float32), np.dtype(np.float64)}
 _SIGNS = {"add": "+", "add_any": "+", "sub": "-", "mul": "*", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -247,8 +258,7 @@ SIMPLE = {
     "abs": np.abs, "square": np.square, "erf": _erf, "lgamma": _lgamma, "logistic": _logistic, "is_finite": np.isfinite, "eq": np.equal, "ne": np.not_equal,
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
     "not": np.logical_not, "select_n": _select_n, "clamp": _clamp, "real": np.real, "imag": np.imag, "conj": np.conj, "nextafter": np.nextafter,
-    "shift_left": np.left_shift, "complex": _complex, "stop_gradient": lambda x: x,
-    "copy": lambda x: x, "copy_p": lambda x: x, "optimization_barrier": lambda x: x,
+    "shift_left": np.left_shift, "complex": _complex,
 }
 
 
@@ -373,8 +383,10 @@ def _product(lc, rc, nl, nr, dtype):
         return lambda a, b: np.tensordot(a, b, (lc, rc)).astype(dtype, copy=False)
     if not lc:
         return lambda a, b: np.multiply.outer(a, b).astype(dtype, copy=False)
-    turn_left, turn_right = lc[0] != nl - 1, rc[0] != 0
-    return lambda a, b: np.dot(a.T if turn_left else a, b.T if turn_right else b).astype(dtype, copy=False)
+    dot = np.dot  # of two arrays of `dtype` it is one, and so is what becomes of a number
+    if lc[0] == nl - 1:
+        return dot if rc[0] == 0 else lambda a, b: dot(a, b.T)
+    return (lambda a, b: dot(a.T, b)) if rc[0] == 0 else lambda a, b: dot(a.T, b.T)
 
 
 def _slice(params, eqn):

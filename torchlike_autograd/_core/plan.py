@@ -62,13 +62,12 @@ class Stage:
         """Gradients of `outs` from those of `cots`, in order."""
         grads = dict(zip(self.cots, cots))
         for v in self.visits:
-            step = v.step
-            gs = [grads[step.first + i] for i in v.given]
-            ins = [number(step.ins[i]) if type(step.ins[i]) is tuple else lookup(step.ins[i]) for i in v.pull.keep]
-            for i, g in zip(v.wanted, call(v.pull, gs, ins)):
-                slot = step.ins[i]
-                old = grads.get(slot)
-                grads[slot] = g if old is None else add(old, g)
+            pull, ins, first = v.pull, v.step.ins, v.step.first
+            gs = [grads[first + i] for i in v.given]
+            reads = [number(ins[i]) if type(ins[i]) is tuple else lookup(ins[i]) for i in pull.keep] if pull.keep else ()
+            for i, g in zip(v.wanted, call(pull, gs, reads)):
+                old = grads.get(ins[i])
+                grads[ins[i]] = g if old is None else add(old, g)
         return [grads[s] for s in self.outs]
 
 
@@ -156,7 +155,7 @@ def plan_for(prefix, roots: tuple, targets, cuts: frozenset, lost=()) -> Plan:
 
 
 def _visible(step, cuts):
-    return step.kind == "function" or (cuts and any(step.first + i in cuts for i in range(len(step.out_avals))))
+    return step.kind == "function" or any(step.first + i in cuts for i in range(len(step.out_avals)))
 
 
 def _build(prefix, roots, targets, cuts, lost=()):
@@ -172,7 +171,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     saving, kept, results = set(), set(), set()
     for step, wanted, given in order:
         first, ins = step.first, step.ins
-        visible = _visible(step, cuts)
+        visible = step.kind == "function" or (cuts and _visible(step, cuts))
         if not wanted and not visible:
             continue
         read = step.wanted if wanted or ("filled", first) in cuts else ()  # whose `.grad` is filled runs too, for nobody; a node unpacks all that it saved
@@ -180,7 +179,8 @@ def _build(prefix, roots, targets, cuts, lost=()):
             saving.add(first)
             if not step.packed:
                 used, own = found
-                kept.update([ins[i] for i in used if type(ins[i]) is not tuple and not (second_order(step) and ins[i] in rewritten(prefix))])
+                again = rewritten(prefix) if second_order(step) else ()
+                kept.update([ins[i] for i in used if type(ins[i]) is not tuple and ins[i] not in again])
                 results.update([first + i for i in own])
         if visible and _only_watched(step, wanted, given, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
@@ -190,7 +190,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
             builder.visit(Visit(step, wanted, given))
         elif given:
             step.form.refuse(wanted)
-        for slot in ends.get(first, ()):
+        for slot in ends.get(first, ()) if ends else ():
             builder.event(("leaf", slot))
     return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]),
                 tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]), table)

@@ -104,8 +104,8 @@ def run_step(step, env, floats, ints, call, call_pullback):
     """Run one step on `env` (slot -> array); `call` runs forms, `call_pullback` runs pullbacks of a stage."""
     kind = step.kind
     if kind == "op":
-        slot = step.first
-        for o in call(step.form, _inputs(step, env, floats, ints)):
+        slot, ins = step.first, step.ins
+        for o in call(step.form, _inputs(step, env, floats, ints) if tuple in map(type, ins) else [env[s] for s in ins]):
             env[slot] = o
             slot += 1
     elif kind == "backward":

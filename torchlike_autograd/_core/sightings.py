@@ -36,7 +36,7 @@ def forget(program, key):
     if node.programs.pop(program.mask, None) is None:
         return  # the bound on all programs has taken it already
     path, child = set(), None
-    while node.parent is not None and not node.programs and all(_on(path, edge) for edge in node.next.values()):
+    while node.parent is not None and not (node.used and node.programs) and _only(path, child, node.next):
         node.next.clear()  # each node knows its parent: a cycle would be work for the collector
         path.add(node)
         node, child = node.parent, node
@@ -45,6 +45,14 @@ def forget(program, key):
         label = next((k for k in reversed(node.next) if _on(path, node.next[k])), None)
         if label is not None:
             del node.next[label]
+
+
+def _only(path, child, following):
+    """Whether all edges of a node lead to a path, of which `child` is the start."""
+    for edge in following.values():
+        if edge is not child and not _on(path, edge):
+            return False
+    return True
 
 
 def _on(path, edge):
