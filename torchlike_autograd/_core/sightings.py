@@ -49,10 +49,7 @@ def forget(program, key):
 
 def _only(path, child, following):
     """Whether all edges of a node lead to a path, of which `child` is the start."""
-    for edge in following.values():
-        if edge is not child and not _on(path, edge):
-            return False
-    return True
+    return all(edge is child or _on(path, edge) for edge in following.values())
 
 
 def _on(path, edge):
