@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from .lines import catches, user_frame
+from .record import Step
 
 pending: list = []
 
@@ -28,8 +29,11 @@ def note(v):
 
 
 def _of_a_decomposition(v):
-    """Whether the call that made `v` last was one of linear algebra."""
-    return "._ops.linalg" in getattr(v.tape.prefix.step.form.op.guard, "__module__", "")
+    """Whether the call that made `v` was one of linear algebra; packing hooks may have recorded more since."""
+    node = v.tape.prefix
+    while type(node.step) is not Step or node.step.first > v.slot:
+        node = node.parent
+    return "._ops.linalg" in getattr(node.step.form.op.guard, "__module__", "")
 
 
 def await_codes(codes, program, tape):

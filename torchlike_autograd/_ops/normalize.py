@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -42,6 +44,39 @@ def _inverse(variance, eps):
     return 1 / jnp.sqrt(variance + jnp.asarray(eps).astype(variance.dtype))
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(2,))
+def _statistics(x, eps, axes):
+    """(mean, inverse of the deviation, variance), keeping the axes."""
+    mean, variance = _moments(x, axes)
+    return mean, _inverse(variance, eps), variance
+
+
+@_statistics.defjvp
+def _(axes, primals, tangents):
+    x, eps = primals
+    out = mean, scale, _variance = _statistics(x, eps, axes)
+    along = average((x - mean) * tangents[0], axes, True)
+    return out, (average(tangents[0], axes, True), -scale**3 * along, 2 * along)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(3,))
+def _standard(x, mean, scale, axes):
+    """(x - mean) * scale, of the statistics of x itself.
+
+    Its derivative is torch's formula, which takes two sums and reads what a node saved: the input, the mean and the scale; differentiated again, those are the
+    functions of x that they are.
+    """
+    return (x - mean) * scale
+
+
+@_standard.defjvp
+def _(axes, primals, tangents):
+    x, mean, scale = primals
+    out, t = _standard(x, mean, scale, axes), tangents[0]
+    own = (x - mean) * scale
+    return out, scale * (t - average(t, axes, True) - own * average(own * t, axes, True))
+
+
 # By layer
 
 def check_layer(x, shape, weight, bias, space=", "):
@@ -72,9 +107,8 @@ def native_layer_norm(input, weight, bias, *, normalized_shape, eps):
     check_layer(input, normalized_shape, weight, bias)
     only("LayerNormKernelImpl", input, "f")
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    mean, variance = _moments(input, axes)
-    scale = _inverse(variance, eps)
-    out = (input - mean) * scale
+    mean, scale, _ = _statistics(input, eps, axes)
+    out = _standard(input, mean, scale, axes)
     lead = (1,) * (input.ndim - len(normalized_shape))
     out = out if weight is None else out * weight.reshape(lead + weight.shape)
     return out if bias is None else out + bias.reshape(lead + bias.shape), mean, scale
@@ -111,13 +145,12 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, *, trainin
     only("batch_norm", input, "f")
     axes, shape = tuple(i for i in range(input.ndim) if i != 1), [-1 if i == 1 else 1 for i in range(input.ndim)]
     if training:
-        mean, variance = _moments(input, axes)
+        mean, scale, variance = _statistics(input, eps, axes)
+        out = _standard(input, mean, scale, axes)
     else:
         mean, variance = (p.reshape(shape) for p in (running_mean, running_var))
-    scale = _inverse(variance, eps)
-    if weight is not None:
-        scale = scale * weight.reshape(shape)
-    out = (input - mean) * scale
+        out = (input - mean) * _inverse(variance, eps)
+    out = out if weight is None else out * weight.reshape(shape)
     out = out if bias is None else out + bias.reshape(shape)
     return out, _kept(mean, input), _kept(variance, input)
 
@@ -170,12 +203,11 @@ def native_group_norm(input, weight, bias, *, N, C, HxW, group, eps):
     check_group(input, weight, bias, group)
     only("GroupNormKernelImpl", input, "f")
     x = input.reshape(N, group, math.prod(input.shape[1:]) // group)
-    mean, variance = _moments(x, (2,))
-    scale = _inverse(variance, eps)
+    mean, scale, _ = _statistics(x, eps, (2,))
     shape = [-1 if i == 1 else 1 for i in range(input.ndim)]
-    out = ((x - mean) * scale).reshape(input.shape)
+    out = _standard(x, mean, scale, (2,)).reshape(input.shape)
     out = out if weight is None else out * weight.reshape(shape)
-    return out if bias is None else out + bias.reshape(shape), mean[:, :, 0], scale[:, :, 0]
+    return out if bias is None else out + bias.reshape(shape), mean.reshape(N, group), scale.reshape(N, group)
 
 
 def check_group(x, weight, bias, group):

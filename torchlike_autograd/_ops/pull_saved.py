@@ -47,7 +47,9 @@ class SavedPullback(Pullback):
         outs = tuple(form.out_avals[i] for i in self.results)
         fixed = self.wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else ()
         known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
-        closed = _without_results(self._both(known), [_abstract(a) for a in (*gs, *form.avals, *outs)], len(outs))
+        abstract = [_abstract(a) for a in (*gs, *form.avals, *outs)]
+        closed = _without_results(self._both(known), abstract, len(outs))
+        closed = self._with_statistics(closed, abstract)
         n = len(gs)
         also, own = (self.elsewhere.keep, self.elsewhere.own) if self.elsewhere is not None else ((), ())
         keep = [True] * n + [i in also or (i in fixed and i in self.saved) for i in range(len(form.avals))] + [k in own for k in self.results]
@@ -58,6 +60,21 @@ class SavedPullback(Pullback):
         self.keep = tuple(i for i, u in enumerate(used[n:last]) if u)
         self.own = tuple(k for k, u in zip(self.results, used[last:]) if u)
         self._describe(form, gs)
+
+    def _with_statistics(self, closed, abstract):
+        """The program with saved results that nobody can differentiate, a mean or a deviation, as the functions of the inputs that they are: torch's formula
+        of second order knows that too."""
+        form, last = self.inner, len(self.given) + len(self.inner.avals)
+        kinds = [k not in form.diff_out and form.out_avals[k].dtype.is_floating_point for k in self.results]
+        if not any(kinds):
+            return closed
+
+        def run(*flat):
+            ins = flat[len(self.given):last]
+            own = [_statistic(form, k, ins, r) if kind else r for k, kind, r in zip(self.results, kinds, flat[last:])]
+            return jaxpr_as_fun(closed)(*flat[:last], *own)
+
+        return jax.make_jaxpr(run)(*abstract)
 
     def _describe(self, form, gs):
         self.avals = (*gs, *(form.avals[i] for i in self.keep), *(form.out_avals[k] for k in self.own))
@@ -90,6 +107,20 @@ class SavedPullback(Pullback):
         return run
 
 
+def _statistic(form, k, ins, result):
+    """The `result` that was saved, with the derivative of output `k` by the inputs."""
+
+    @jax.custom_jvp
+    def saved(result, *ins):
+        return result
+
+    @saved.defjvp
+    def _(primals, tangents):
+        return saved(*primals), jax.jvp(lambda *ins: form.call(*ins)[k], primals[1:], tangents[1:])[1]
+
+    return saved(result, *ins)
+
+
 def _without_results(f, abstract, n):
     """The program of the gradients with the last `n` arguments in the place of the results that `f` computes."""
     flat = jax.make_jaxpr(lambda *xs: _inlined(f, xs))(*abstract)
@@ -101,26 +132,27 @@ def _without_results(f, abstract, n):
     stand = dict(zip(_plain(results, jaxpr), jaxpr.invars[len(jaxpr.invars) - n:])) if made else {}
     if not stand:
         return ClosedJaxpr(jaxpr.replace(outvars=gradients, debug_info=jaxpr.debug_info.with_unknown_names()), flat.consts)
-    shaped = _shaped(jaxpr, stand)
-    rest = [e for e in jaxpr.eqns if e.outvars[0] not in shaped]
-    eqns = [*shaped.values(), *(e.replace(invars=[v if isinstance(v, Literal) else stand.get(v, v) for v in e.invars]) for e in rest)]
+    shapes, own = _shaped(jaxpr, stand)
+    stand |= own
+    eqns = [*shapes, *(e.replace(invars=[v if isinstance(v, Literal) else stand.get(v, v) for v in e.invars]) for e in jaxpr.eqns)]
     outs = [v if isinstance(v, Literal) else stand.get(v, v) for v in gradients]
     return ClosedJaxpr(jaxpr.replace(eqns=eqns, outvars=outs, debug_info=jaxpr.debug_info.with_unknown_names()), flat.consts)
 
 
 def _shaped(jaxpr, stand):
-    """{variable that is a result before its last change of shape: the equation that makes it from the argument that stands for the result}."""
-    makers, out = {v: e for e in jaxpr.eqns for v in e.outvars}, {}
+    """What stands for a result before its last changes of shape: (equations that make it from the argument for the result, {variable: what stands for it})."""
+    makers, eqns, out = {v: e for e in jaxpr.eqns for v in e.outvars}, [], {}
     for v, given in stand.items():
         e = makers.get(v)
         while e is not None and e.primitive.name in ("squeeze", "reshape") and not isinstance(e.invars[0], Literal) and e.invars[0] in makers:
             v = e.invars[0]
             shape = v.aval.shape
             again = jax.make_jaxpr(lambda x, shape=shape: jax.lax.reshape(x, shape))(jax.ShapeDtypeStruct(given.aval.shape, given.aval.dtype)).jaxpr.eqns
-            if len(makers[v].outvars) == 1 and len(again) == 1:
-                out[v] = again[0].replace(invars=[given], outvars=[v])
+            if len(again) == 1:
+                eqns.append(again[0].replace(invars=[given]))
+                out[v] = again[0].outvars[0]
             e = makers.get(v)
-    return out
+    return eqns, out
 
 
 def _plain(results, jaxpr):
