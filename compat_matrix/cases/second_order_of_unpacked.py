@@ -45,7 +45,7 @@ def _(torch):
     for dtype in (torch.float32, torch.float64):
         w = _numbers(torch, 6).to(dtype) + 0.5
         makers = [lambda x, w=w: F.layer_norm(x, (6,), w, w), lambda x, w=w: F.batch_norm(x, w.clone(), w.abs(), w, w),
-                  lambda x, w=w: F.group_norm(x, 2, w, w)]
+                  lambda x, w=w: F.group_norm(x, 2, w, w), lambda x, w=w: F.batch_norm(x, w.clone(), w.abs(), w, w, training=True)]
         for name, f in zip(itertools.count(), makers):
             x = _numbers(torch, 4, 6).to(dtype).requires_grad_()
             with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t * 1.1):
@@ -90,3 +90,24 @@ def _(torch):
             yield str(name), list(_orders(torch, f, x))
         except RuntimeError as error:
             yield str(name), str(error)
+
+
+@case("second_order_of_unpacked.what normalisations pack")
+def _(torch):
+    F = torch.nn.functional
+    for own, other in itertools.product((torch.bfloat16, torch.float16, torch.float32), (torch.bfloat16, torch.float16, torch.float32)):
+        if other not in (own, torch.float32):
+            continue
+        x, w = _numbers(torch, 4, 6).to(own).requires_grad_(), (_numbers(torch, 6).abs() + 0.5).to(other)
+        makers = [lambda x, w=w: F.layer_norm(x, (6,), w, w), lambda x, w=w: F.group_norm(x, 2, w, w), lambda x, w=w: F.group_norm(x, 2),
+                  lambda x, w=w: F.batch_norm(x, w.clone(), w.clone(), w, w, training=True), lambda x, w=w: F.batch_norm(x, w.clone(), w.clone(), w, w),
+                  lambda x: F.batch_norm(x, None, None, training=True), lambda x: F.instance_norm(x[:, None]), lambda x: F.layer_norm(x, (6,))]
+        for name, f in zip(itertools.count(), makers):
+            seen = []
+            with torch.autograd.graph.saved_tensors_hooks(lambda t, seen=seen: seen.append((t.dtype, t.shape)) or t, lambda t: t):
+                f(x)
+            yield f"{own} {other} {name}", seen
+    x = _numbers(torch, 4, 6).requires_grad_()
+    for name, f in (("layer", lambda: F.layer_norm(x, (6,))), ("batch", lambda: F.batch_norm(x, None, None, training=True)), ("group", lambda: F.group_norm(x, 3))):
+        node = f().grad_fn
+        yield name, node._saved_result1, node._saved_result2

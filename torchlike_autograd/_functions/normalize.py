@@ -20,7 +20,7 @@ from .norm import check_out
 
 _layer, _batch, _group = named("native_layer_norm"), named("native_batch_norm"), named("native_group_norm")
 _legit, _legit_alone = named("_native_batch_norm_legit"), named("_native_batch_norm_alone")
-_running, _statistics = named("_running"), named("_saved_statistics")
+_running = named("_running")
 
 
 def _shape(name, x):
@@ -101,7 +101,7 @@ def _float(name, word, place, x):
 
 
 def _normalized(input, weight, bias, mean, var, training, momentum, eps, batch=_batch):
-    """(result, mean, variance); running statistics are updated."""
+    """(result, mean, inverse deviation, mean and variance in double precision); running statistics are updated."""
     _not_differentiable("native_batch_norm", running_mean=mean, running_var=var)
     looked_at = training and mean is not None and var is not None and thread.state.saved_hooks  # a hook that ends a second run early comes after torch's update
     if looked_at:
@@ -116,9 +116,9 @@ def _normalized(input, weight, bias, mean, var, training, momentum, eps, batch=_
 
 
 def _follow(input, mean, var, momentum, out):
-    """Move the running statistics by what a batch had: (result, mean, variance)."""
+    """Move the running statistics by what a batch had."""
     count = input.numel() // input.shape[1]
-    for running, value, variance in ((mean, out[1], False), (var, out[2], True)):
+    for running, value, variance in ((mean, out[3], False), (var, out[4], True)):
         if running is not None:
             write(running.data, _running(running, _shared(running, value), momentum, count, variance)._v)  # no version is counted, as in torch
 
@@ -143,7 +143,7 @@ def _nothing(input, weight, bias):
 @composite("torch.native_batch_norm")
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, *, out=None):
     """The input less the mean of its channel, divided by its deviation; the mean and the inverse of the deviation."""
-    return _into("native_batch_norm", out, _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, _batch))
+    return _into("native_batch_norm", out, _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps, _batch))
 
 
 @composite("torch._native_batch_norm_legit")
@@ -156,27 +156,16 @@ def native_batch_norm_legit(input, weight, bias, *rest, out=None):
     for place, (word, p) in enumerate((("running_mean", mean), ("running_var", var)) if stats else (), 4):
         if not isinstance(p, Tensor):
             raise TypeError(f"_native_batch_norm_legit(): argument '{word}' (position {place}) must be Tensor, not {type_name(p)}")
-    return _into("_native_batch_norm_legit", out, _with_statistics(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
+    return _into("_native_batch_norm_legit", out, _normalized(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
 
 
 def _into(name, out, found):
+    """The three results of PyTorch, in `out` where it is given."""
+    found = tuple(found[:3])
     for o, r in zip(out or (), found):
         check_out(name, o, r)
         write_result(o, r._value())
     return found if out is None else tuple(out)
-
-
-def _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps, batch):
-    out, mean, var = _normalized(input, weight, bias, running_mean, running_var, training, momentum, eps, batch)
-    if not training:
-        nothing = mean.detach()[:0].clone()
-        return out, *(cast(t, _parameters(input, weight, running_mean)) for t in (nothing, nothing.clone()))
-    return out, *(cast(_statistics(t, input, eps, inverse), _parameters(input, weight, running_mean)) for t, inverse in ((mean, False), (var, True)))
-
-
-def _parameters(input, weight, running):
-    """The dtype of the statistics: that of the parameters, where there are some."""
-    return next((t.dtype for t in (weight, running) if t is not None), input.dtype)
 
 
 @composite("torch.nn.functional.batch_norm")

@@ -77,6 +77,16 @@ def _(axes, primals, tangents):
     return out, scale * (t - average(t, axes, True) - own * average(own * t, axes, True))
 
 
+def _scaled(out, weight, bias, shape):
+    out = out if weight is None else out * wide(weight).reshape(shape)
+    return out if bias is None else out + wide(bias).reshape(shape)
+
+
+def _kind(input, *parameters):
+    """The dtype of the statistics that a node keeps: that of the parameters, where there are some."""
+    return next((p.dtype for p in parameters if p is not None), input.dtype)
+
+
 # By layer
 
 def check_layer(x, shape, weight, bias, space=", "):
@@ -97,7 +107,7 @@ _LAYER = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "bias", 
 
 
 @op("native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-    node="NativeLayerNormBackward0", method=False, out=False, opmath=True, lift=("eps",), nondiff_out=(1, 2), zero_second=True, saves=_LAYER,
+    node="NativeLayerNormBackward0", method=False, out=False, lift=("eps",), nondiff_out=(1, 2), zero_second=True, saves=_LAYER,
     check=_check_types,
     samples=[call(real(2, 3, 2), (3, 2), real(3, 2), real(3, 2), 1e-5), call(real(4, 3), (3,), None, None, 1e-2)],
     errors=[fails(call(real(2, 3), (2,), None, None, 1e-5), RuntimeError,
@@ -107,11 +117,10 @@ def native_layer_norm(input, weight, bias, *, normalized_shape, eps):
     check_layer(input, normalized_shape, weight, bias)
     only("LayerNormKernelImpl", input, "f")
     axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    mean, scale, _ = _statistics(input, eps, axes)
-    out = _standard(input, mean, scale, axes)
-    lead = (1,) * (input.ndim - len(normalized_shape))
-    out = out if weight is None else out * weight.reshape(lead + weight.shape)
-    return out if bias is None else out + bias.reshape(lead + bias.shape), mean, scale
+    x, kind = wide(input), _kind(input, weight, bias)
+    mean, scale, _ = _statistics(x, eps, axes)
+    out = _scaled(_standard(x, mean, scale, axes), weight, bias, (1,) * (input.ndim - len(normalized_shape)) + tuple(normalized_shape))
+    return out.astype(input.dtype), mean.astype(kind), scale.astype(kind)
 
 
 # By batch
@@ -127,14 +136,15 @@ def _check_channels(input, **others):
 
 def _by_batch(name, node):
     return op(f"{name}(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
-              "(Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, lift=("eps",), nondiff=("running_mean", "running_var"),
-              nondiff_out=(1, 2), zero_second=True, saves=_BATCH, check=_check_types,
+              "(Tensor, Tensor, Tensor, Tensor, Tensor)", node=node, names=(), lift=("eps",), nondiff=("running_mean", "running_var"),
+              nondiff_out=(1, 2, 3, 4), zero_second=True, saves=_BATCH, check=_check_types,
               samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
 
 
 @_by_batch("native_batch_norm", "NativeBatchNormBackward0")
 def native_batch_norm(input, weight, bias, running_mean, running_var, *, training, eps):
-    """The input less the mean of its channel, divided by its deviation; mean and variance of each channel (in double precision if the input is of half)."""
+    """The input less the mean of its channel, divided by its deviation; mean and inverse deviation of each channel, of which nothing is kept where they are the
+    running ones; mean and variance of each channel in double precision."""
     if input.ndim < 2:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-input.ndim}, {input.ndim - 1}], but got 1)")
     if not training:
@@ -144,15 +154,16 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, *, trainin
     _check_channels(input, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     only("batch_norm", input, "f")
     axes, shape = tuple(i for i in range(input.ndim) if i != 1), [-1 if i == 1 else 1 for i in range(input.ndim)]
+    x, kind = wide(input), _kind(input, weight, running_mean)
     if training:
-        mean, scale, variance = _statistics(input, eps, axes)
-        out = _standard(input, mean, scale, axes)
+        mean, scale, variance = _statistics(x, eps, axes)
+        out = _standard(x, mean, scale, axes)
+        kept = [s.reshape(-1).astype(kind) for s in (mean, scale)]
     else:
-        mean, variance = (p.reshape(shape) for p in (running_mean, running_var))
-        out = (input - mean) * _inverse(variance, eps)
-    out = out if weight is None else out * weight.reshape(shape)
-    out = out if bias is None else out + bias.reshape(shape)
-    return out, _kept(mean, input), _kept(variance, input)
+        mean, variance = (wide(p).reshape(shape) for p in (running_mean, running_var))
+        out = (x - mean) * _inverse(variance, eps)
+        kept = [jnp.zeros(0, kind)] * 2
+    return _scaled(out, weight, bias, shape).astype(input.dtype), *kept, *(s.reshape(-1).astype(np.float64) for s in (mean, variance))
 
 
 @_by_batch("_native_batch_norm_legit", "NativeBatchNormLegitBackward0")
@@ -167,11 +178,6 @@ def _without_running(input, weight, bias, running_mean, running_var, *, training
     return native_batch_norm(input, weight, bias, running_mean, running_var, training=training, eps=eps)
 
 
-def _kept(x, like):
-    """Statistics as a vector; what computes in single precision for half must not be rounded with the result."""
-    return x.reshape(-1).astype(np.float64) if x.dtype == np.float32 else x.reshape(-1)
-
-
 @op("_running(Tensor self, Tensor mean, float momentum, int of, bool variance) -> Tensor", names=(), derivative=NONE, lift=("momentum",),
     samples=[call(real(2), real(2), 0.1, 1, False)], kinks=SMOOTH)
 def _running(self, mean, *, momentum, of, variance):
@@ -182,32 +188,22 @@ def _running(self, mean, *, momentum, of, variance):
     return ((1 - momentum) * self.astype(np.float64) + momentum * mean.astype(np.float64)).astype(self.dtype)
 
 
-@op("_saved_statistics(Tensor self, Tensor of, float eps, bool inverse) -> Tensor", names=(), derivative=NONE, lift=("eps",),
-    samples=[call(real(2), real(2), 0.1, True)], kinks=SMOOTH)
-def _saved_statistics(self, of, *, eps, inverse):
-    """A mean as it is, or the inverse deviation of a variance, in single precision at least."""
-    out = _inverse(self, eps) if inverse else self
-    return out.astype(np.float64 if of.dtype == np.float64 else np.float32)
-
-
 # By group
 
 _GROUP = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "result1", "result2"))
 
 
 @op("native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-    node="NativeGroupNormBackward0", method=False, out=False, opmath=True, lift=("eps",), saves=_GROUP, check=_check_types,
+    node="NativeGroupNormBackward0", method=False, out=False, lift=("eps",), saves=_GROUP, check=_check_types,
     samples=[call(real(2, 4, 3), real(4), real(4), 2, 4, 3, 2, 1e-5), call(real(2, 4, 3), None, None, 2, 4, 3, 1, 1e-5)], kinks=SMOOTH)
 def native_group_norm(input, weight, bias, *, N, C, HxW, group, eps):
     """The input less the mean of its group of channels, divided by its deviation; mean and inverse deviation of each group."""
     check_group(input, weight, bias, group)
     only("GroupNormKernelImpl", input, "f")
-    x = input.reshape(N, group, math.prod(input.shape[1:]) // group)
+    x, kind = wide(input).reshape(N, group, math.prod(input.shape[1:]) // group), _kind(input, weight, bias)
     mean, scale, _ = _statistics(x, eps, (2,))
-    shape = [-1 if i == 1 else 1 for i in range(input.ndim)]
-    out = _standard(x, mean, scale, (2,)).reshape(input.shape)
-    out = out if weight is None else out * weight.reshape(shape)
-    return out if bias is None else out + bias.reshape(shape), mean.reshape(N, group), scale.reshape(N, group)
+    out = _scaled(_standard(x, mean, scale, (2,)).reshape(input.shape), weight, bias, [-1 if i == 1 else 1 for i in range(input.ndim)])
+    return out.astype(input.dtype), *(s.reshape(N, group).astype(kind) for s in (mean, scale))
 
 
 def check_group(x, weight, bias, group):
