@@ -118,6 +118,11 @@ def put_last(x, src, where, rest):
     return _put(rest)(x, src, *where)
 
 
+def put_linear(x, src, where, rest):
+    """`put_last` as a function of tangents, which JAX can transpose: as in its derivative each element of `src` counts, also one that is overwritten."""
+    return x.at[_whole(rest, where)].set(src, mode="clip", unique_indices=True)
+
+
 def _whole(rest, where):
     it = iter(where)
     return tuple([next(it) if i is None else i for i in rest])
@@ -131,13 +136,10 @@ def _put(rest):
     f = _puts.get(key)
     if f is None:
 
-        def set_in(x, src, where, **how):
-            return x.at[_whole(rest, where)].set(src, mode="clip", **how)
-
-        @partials(lambda t, out, x, src, *where: set_in(t, jnp.zeros_like(src), where, unique_indices=True),
-                  lambda t, out, x, src, *where: set_in(jnp.zeros_like(x), t, where, unique_indices=True))
+        @partials(lambda t, out, x, src, *where: put_linear(t, jnp.zeros_like(src), where, rest),
+                  lambda t, out, x, src, *where: put_linear(jnp.zeros_like(x), t, where, rest))
         def f(x, src, *where):
-            return set_in(x, src, where)
+            return x.at[_whole(rest, where)].set(src, mode="clip")
 
         _puts[key] = f
     return f

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import wrap_dim
 from .casts import convert
-from .places import LONGS, along_dim, at_least_1d, in_range, lattice, long, out_of_bounds, put_last
+from .places import LONGS, along_dim, at_least_1d, in_range, lattice, long, out_of_bounds, put_last, put_linear
 from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 
 _RANGE = in_range(along_dim, out_of_bounds(RuntimeError))
@@ -104,8 +104,12 @@ def _scattered(self, index, src, d, how):
     return how(at_least_1d(self), lattice(at_least_1d(index), d), src).reshape(self.shape)
 
 
-def _set(x, where, src):
-    return put_last(x, jnp.broadcast_to(src, where[0].shape if len(where) == 1 else jnp.broadcast_shapes(*[w.shape for w in where])), where, (None,) * len(where))
+def _set(x, where, src, put=put_last):
+    return put(x, jnp.broadcast_to(src, where[0].shape if len(where) == 1 else jnp.broadcast_shapes(*[w.shape for w in where])), where, (None,) * len(where))
+
+
+def _set_tangent(x, where, src):
+    return _set(x, where, src, put_linear)
 
 
 def _add(x, where, src):
@@ -129,7 +133,7 @@ def _scattered_tangent(how):
 
 
 @op("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", node="ScatterBackward0", saves={"self": ("index",), "src": ("index",)}, inplace=True,
-    tangent=_scattered_tangent(_set), **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0]]), real(2, 4)), call(real(3), 0, long(2, 0), real(2)), call(real(()), 0, long(0), real(1))],
+    tangent=_scattered_tangent(_set_tangent), **_RANGE, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0]]), real(2, 4)), call(real(3), 0, long(2, 0), real(2)), call(real(()), 0, long(0), real(1))],
     kinks=[call(real(3), 0, long(1, 1), real(2))],
     errors=[fails(call(real(3, 4), 0, long([[0, 1, 2, 3]]), real(1, 4)), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3"),
             fails(call(real(3, 4), 0, long(0), real(1, 4)), RuntimeError, "Index tensor must have the same number of dimensions as self tensor"),
