@@ -1,12 +1,14 @@
 """Tapes that nobody can walk to any more do not stay, however many turns a loop takes; what can be walked to does."""
 
 import gc
+import os
 
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import links
+from torchlike_autograd._core import links, record
 from torchlike_autograd._core.record import Tape
+from torchlike_autograd._ops import spec
 
 
 def _tapes():
@@ -104,3 +106,52 @@ def test_a_cut_lets_go_what_pullbacks_kept():
     assert _kept(other) == (0, 1)
     other.sum().backward()
     assert x.grad.tolist() == pytest.approx([-0.8414709848078965] * 3)
+
+
+class Noted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.note = object()
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+def _lead_back():
+    """A leaf, and a record that alone leads back to a closed one with a context, by a step that nobody can reach: a collection ends it."""
+    x = torch.ones(3, requires_grad=True)
+    y = Noted.apply(x)
+    assert y.tolist() == [2.0, 2.0, 2.0]
+    z = y * 3
+    del y, z
+    return x
+
+
+def test_a_collection_while_an_operator_is_traced(monkeypatch):
+    traced = []
+
+    def collecting(self, *args, own=spec.Form.__init__):
+        own(self, *args)
+        traced.append(self)
+        gc.collect()
+
+    monkeypatch.setattr(spec.Form, "__init__", collecting)
+    x = _lead_back()
+    w = (x + 1.53125).lgamma().sinh().mul(0.40625).logsumexp(0)
+    assert traced
+    w.backward()
+    torch.testing.assert_close(x.grad, torch.full((3,), 0.1018959))
+
+
+def test_a_collection_ends_no_record_under_a_call_of_ours():
+    x = _lead_back()
+    tape = record.thread.state.tape
+    inside = {"gc": gc}
+    exec(compile("def collected():\n    gc.collect()", os.path.join(os.path.dirname(torch.__file__), "_core", "made.py"), "exec"), inside)
+    inside["collected"]()
+    assert tape.open
+    gc.collect()
+    assert not tape.open
+    del x

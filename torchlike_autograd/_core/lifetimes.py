@@ -8,11 +8,13 @@ context.  It is swept too before a flush, at a full collection of cycles, and fo
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from sys import getrefcount
 
 from . import execute, nodes
 from .cycles import held_by
+from .lines import is_ours
 from .nodes import Leaf, changes
 from .record import thread
 from .speed import native
@@ -55,8 +57,7 @@ _noted_leaves = [False]  # whether any accumulation point has notes
 
 def _node_died(key):
     _watched_nodes.pop(key, None)
-    query()
-    _run_what_leads_back()
+    query(frame=sys._getframe(1).f_back)
 
 
 def _run_what_leads_back():
@@ -206,11 +207,14 @@ _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
 
 def _collecting(phase, info):
     if phase == "start" and info["generation"] == 2:
-        query(circles=True)
+        query(circles=True, frame=sys._getframe().f_back)
 
 
-def query(circles=False):
-    """Sweep this thread's tape, for somebody who asks what is alive; circles: also what only Python's collector would find on a closed tape."""
+def query(circles=False, frame=None):
+    """Sweep this thread's tape, for somebody who asks what is alive; circles: also what only Python's collector would find on a closed tape.
+
+    frame: where a collection or a death came, which may be in the middle of anything: the tape does not end under a call of ours.
+    """
     tape = thread.state.tape
     if tape.contexts or tape.extra or _noted_leaves[0]:
         sweep(tape)
@@ -218,7 +222,8 @@ def query(circles=False):
         _sweep_leaves(tape)
     if circles:
         _sweep_cycles(tape)
-    _run_what_leads_back()
+    if not is_ours(frame):
+        _run_what_leads_back()
 
 
 def _sweep_cycles(tape):

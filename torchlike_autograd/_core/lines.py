@@ -8,7 +8,12 @@ import functools
 import os
 import sys
 
+import jax
+import jaxlib
+import numpy
+
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_UNDER = ("<", os.path.dirname(os.__file__) + os.sep, *(os.path.dirname(m.__file__) + os.sep for m in (jax, jaxlib, numpy)))  # what we call
 
 
 _DEPTH = 3  # functions of the user's in which an `except` counts
@@ -28,6 +33,18 @@ def user_frame(frame):
             return frame
         frame = frame.f_back
     return None
+
+
+def is_ours(frame):
+    """Whether a frame (or None) is of this package, or of JAX or Python code that this package runs."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_HERE):
+            return True
+        if not name.startswith(_UNDER):
+            return False
+        frame = frame.f_back
+    return False
 
 
 def catches(frame, linalg):

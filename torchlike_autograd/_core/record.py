@@ -318,10 +318,11 @@ def _record_new(th, spec, ins, mode, label, numbers):
         nxt = tape.prefix.next.get(label)
         if nxt is not None:
             return _append(tape, nxt, numbers)
-    if held:
-        key = ("held", label)  # where no shortcut finds it
-        return _append(tape, tape.prefix.next.get(key) or extend(tape, label, spec, ins, mode, key), numbers)
-    return _append(tape, extend(tape, label, spec, ins, mode), numbers)
+    key = ("held", label) if held else None  # where no shortcut finds it
+    nxt = (tape.prefix.next.get(key) if held else None) or extend(tape, label, spec, ins, mode, key)
+    if th.tape is not tape:  # somebody ran it meanwhile: tracing an operator may call anything, by the collector
+        return record_op(spec, [x.late() if type(x) is Value else x for x in ins], mode)
+    return _append(tape, nxt, numbers)
 
 
 IMMEDIATE = [config.get("execution") == "immediate"]

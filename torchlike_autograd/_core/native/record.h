@@ -150,7 +150,8 @@ static PyObject *follow_any(PyObject *st, PyObject *tape, PyObject *spec, PyObje
     if (next == NULL && fresh && SLOT(st, st_tape) == tape && !PyErr_Occurred() && !too_big(ins, n))
         next = extended(tape, spec, mode, label, ins, n);
     Py_DECREF(label);
-    if (next == NULL || Py_TYPE(next) != Prefix || (SLOT(next, prefix_aval) == NULL && !several) || (target != NULL && !takes(target, next)))
+    if (next == NULL || SLOT(st, st_tape) != tape || /* the collector may have run while the edge was made */
+         Py_TYPE(next) != Prefix || (SLOT(next, prefix_aval) == NULL && !several) || (target != NULL && !takes(target, next)))
         return NULL;
     if (too_big(ins, n))
         return NULL; /* the general way decides */
