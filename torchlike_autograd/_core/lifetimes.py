@@ -206,7 +206,7 @@ _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
 
 
 def _collecting(phase, info):
-    if phase == "start" and info["generation"] == 2:
+    if phase == "start" and info["generation"] == 2 and hasattr(thread, "state"):  # a thread may be about to begin
         query(circles=True, frame=sys._getframe().f_back)
 
 
