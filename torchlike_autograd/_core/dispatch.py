@@ -9,6 +9,7 @@ from .._ops.registry import NONE, OPS, UNIMPLEMENTED
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
 from . import config, dtypes, errors, guards, levels, mixed, record
+from .chains import links
 from .hot import make_view
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
@@ -17,7 +18,7 @@ from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import is_inference, links, peek, read, repeats, unhooked, untrack, view_error, with_history, write
+from .storage import is_inference, peek, read, repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):

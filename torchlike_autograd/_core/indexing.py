@@ -309,9 +309,9 @@ def _assignable(t, value):
         return value
     if isinstance(value, (int, np.integer)):
         return int(value)
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, float):  # of NumPy's only float64, which is Python's too
         return float(value)
-    if isinstance(value, (complex, np.complexfloating)):
+    if isinstance(value, complex):
         return complex(value)
     raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t.is_cpu else 'torch.cuda.'}{t.dtype.char_name}Tensor")
 

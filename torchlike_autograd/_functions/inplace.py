@@ -380,10 +380,18 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
         raise RuntimeError(f"Could not set tensor of type {cxx_of(source.dtype)} to a tensor of type {cxx_of(self.dtype)}")
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
+    old, ends = self._v, thread.state.grad and (self.requires_grad or source.requires_grad)
     self.data = source
+    if ends:
+        self._v = record_op(_SET, (as_detached(self._v), old if old.needs else source._v))[0]
+    self._counter.n += 1
+    mark_seen(self._v, self._counter)
     if self._leaf is not None and self._v.leaf is self._leaf:
         self._set_value(as_leaf(as_detached(self._v), self._renew_leaf()))
     return self
+
+
+_SET = spec_of(OPS["_set"], (), ("T", "T"))
 
 
 def _elements(self, storage):
