@@ -7,11 +7,10 @@ NO_FORMULA = "torch::autograd::NotImplemented"  # the node of an operator withou
 
 def unimplemented(op, inplace=False):
     """That of a backward pass through an operator whose gradient torch has not written; a write in place has a name of its own."""
-    second = getattr(op, "second", None) or f"aten::{op.name}"
-    name = second.removeprefix("aten::")  # with the prefix: an operator for whose gradient torch has no node of its own
+    name = (getattr(op, "second", None) or op.name).removeprefix("aten::")  # with the prefix: an operator for whose gradient torch has no node of its own
     if op.node is not None and op.node != NO_FORMULA:
         return NotImplementedError(f"the derivative for '{name}' is not implemented.")
-    return RuntimeError(f"derivative for {second}{'_' if inplace else ''} is not implemented")
+    return RuntimeError(f"derivative for {'' if name == 'set_' else 'aten::'}{name}{'_' if inplace else ''} is not implemented")
 
 
 def no_complex_gradient(op):
