@@ -329,6 +329,8 @@ def write(t, new):
         return view.write(t, new)
     if base is not None and base._cell is cell:
         old = base._v if base._at == cell.n else _read_again(base, False)
+        if base._view is not view.under:  # a base that shows a part of its memory by now, and not what else is written here
+            cell.value = _put_data(view.chain, cell.value, new) if view.chain else as_detached(new)
         new = _put(view, base, old, new)
         t = base
         if t._view is not None and t._view.of_two:

@@ -158,3 +158,19 @@ def _(torch):
     for t in (torch.tensor(3, dtype=torch.int32), torch.ones(2, dtype=torch.int8), torch.tensor(1.0, dtype=torch.float16), torch.tensor(True)):
         for number in NUMBERS:
             yield f"{t.dtype} {type(number).__name__}", torch.result_type(t, number), torch.result_type(number, t), (t + number).dtype
+
+
+@case("inplace.written_beyond_what_the_base_shows")
+def _(torch):
+    for n, made in enumerate(("w[1]", "w.view(-1)", "w.diagonal()", "w[:, 1:]")):
+        for m, write in enumerate(("w.as_strided_((2,), (3,))", "w.as_strided_((2, 2), (2, 1))", "w.t_()", "w.as_strided_((3,), (1,), 3)")):
+            w = torch.arange(6.0).reshape(2, 3).clone()
+            names = {"torch": torch, "w": w}
+            v = names["v"] = eval(made, names)
+            exec(write, names)
+            v.mul_(3)
+            yield f"view written {n} {m}", v, w, w._version
+            w.add_(100)
+            yield f"base written {n} {m}", v, w
+            v[..., -1] = 7
+            yield f"item written {n} {m}", v, w, w._version
