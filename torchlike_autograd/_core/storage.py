@@ -234,7 +234,8 @@ def _hooked(v, links):
     while links and tape is not None and v.leaf is None:
         step = step_of(tape, slot)
         seen = tape.extra.get(step.first)
-        if step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values()))):
+        beyond = step.kind == "op" and step.form.op.name == "_as_strided_beyond"  # what it shows more of the base has no gradient but by a write
+        if beyond or step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values()))):
             return True
         slot, links = step.ins[0], links - 1
         if type(slot) is tuple:
