@@ -200,6 +200,7 @@ def _inplace_value(spec, values, old, target):
     try:
         form = spec.form(tuple(_aval_of(v) for v in values))
     except NotImplementedError:
+        check_inplace(target)  # torch refuses to write to a leaf before its kernels look at dtypes
         _check_common(spec, values, old)
         raise
     except RuntimeError as e:

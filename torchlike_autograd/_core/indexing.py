@@ -417,7 +417,12 @@ def _put(t, found, value):
     """The write of an assignment with index tensors."""
     if isinstance(value, Tensor) and value.ndim and value._v.aval.shape[0] == 1:
         value = _stripped(value)
-    inplace(*put_plan(t, found, value, False), t)
+    try:
+        plan = put_plan(t, found, value, False)
+    except (IndexError, RuntimeError):
+        check_inplace(t)  # torch refuses to write to a leaf before it looks at the indices
+        raise
+    inplace(*plan, t)
 
 
 def put_plan(t, found, value, accumulate):

@@ -367,7 +367,6 @@ def resize_as_(self, the_template, memory_format=None):
 @composite("Tensor.set_")
 def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """Share the storage of another tensor."""
-    check_inplace(self)
     if source is None:
         source = from_array(np.zeros(0, self.dtype.np), self.dtype)
     if not isinstance(source, Tensor):
@@ -378,6 +377,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
                            "is no longer allowed; the devices must match.")
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {cxx_of(source.dtype)} to a tensor of type {cxx_of(self.dtype)}")
+    check_inplace(self)
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
     old, ends = self._v, thread.state.grad and (self.requires_grad or source.requires_grad)

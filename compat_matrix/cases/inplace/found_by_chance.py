@@ -174,3 +174,19 @@ def _(torch):
             yield f"base written {n} {m}", v, w
             v[..., -1] = 7
             yield f"item written {n} {m}", v, w, w._version
+
+
+REFUSED = ("x.__ilshift__(3)", "x.__iand__(x)", "x.bitwise_and_(2)", "x.bitwise_not_()", "x.abs_()", "x.gcd_(x)", "x.set_(torch.ones(2, dtype=torch.int32))",
+           "x.__setitem__(torch.tensor([0, 1], dtype=torch.uint8), 5)", "x.__setitem__([5], 1)", "x.__setitem__(5, 1)", "x.__setitem__(torch.ones(7) > 0, 1)",
+           "x.__setitem__(([0, 1], [0, 1, 0]), 1)", "x.__setitem__((0, 0, 0), 1)", "x.__setitem__(0, torch.ones(7))", "x.__setitem__([0], torch.ones(7))")
+
+
+def leaf_first(torch, expression):
+    for dtype in (torch.float32, torch.complex64):
+        x = torch.ones(2, 3, dtype=dtype, requires_grad=True)
+        y = x * 1
+        for what, t in (("leaf", x), ("view", x.view(2, 3)), ("no leaf", y), ("plain", x.detach().clone())):
+            yield f"{what} {dtype}", attempt(lambda t=t: (eval(expression, {"torch": torch, "x": t}), None)[1])
+
+
+each("inplace.leaf_first", leaf_first, {e: e for e in REFUSED})
