@@ -190,3 +190,18 @@ def leaf_first(torch, expression):
 
 
 each("inplace.leaf_first", leaf_first, {e: e for e in REFUSED})
+
+
+FROZEN = ("x.requires_grad_(False); x.mul_(2)", "x.detach_(); x.pow_(2)", "x.detach_(); x.detach().mul_(2)", "x.requires_grad = False; x[0] = 5.0",
+          "x.requires_grad_(False); x.view(-1).add_(1)", "x.detach_(); x.requires_grad_()", "x.requires_grad_(False); x.data.mul_(2)")
+
+
+def frozen(torch, expression):
+    for save in ("x.sin()", "x * x", "x + 1", "x.view(-1).exp() * x.view(-1)", "x @ x.t()"):
+        x = torch.arange(6.0).reshape(2, 3).clone().requires_grad_()
+        y = eval(save, {"x": x})
+        exec(expression, {"x": x})
+        yield save, x._version, attempt(lambda y=y: y.sum().backward())
+
+
+each("inplace.written_after_it_was_frozen", frozen, {e: e for e in FROZEN})
