@@ -272,6 +272,7 @@ def _rearranged(t, link, key):
 def _renamed(name, key, node_key, arguments):
     def method(self, *args, **kwargs):
         if name == "t_" and self.ndim > 2:
+            check_inplace(self)
             raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
         return _rearranged(self, spec_of(OPS[key(*args, **kwargs)], arguments(*args, **kwargs), ("T",)), node_key(*args, **kwargs))
 

@@ -205,3 +205,9 @@ def frozen(torch, expression):
 
 
 each("inplace.written_after_it_was_frozen", frozen, {e: e for e in FROZEN})
+
+
+@case("inplace.leaf_first.t_ of three dims")
+def _(torch):
+    for what, x in (("leaf", torch.ones(2, 2, 2, requires_grad=True)), ("plain", torch.ones(2, 2, 2))):
+        yield what, attempt(lambda x=x: x.t_())
