@@ -13,7 +13,7 @@ import numpy as np
 
 from ._core import devices, dtypes, errors, levels, lifetimes, placed, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
-from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, thread
+from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, mark_seen, thread
 from ._core.saying import warn
 from ._core.shown import Shown
 from ._core.size import Size
@@ -241,6 +241,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def _set_value(self, v):
         """Replace the Value without a write: same contents, other autograd state."""
+        if self._v.needs and self._v.seen is None:  # saved by somebody, perhaps, whom later writes are to be told to
+            if self._counter is None:
+                self._counter = counter_of(self._v)
+            mark_seen(self._v, self._counter)
         v.seen = seen = self._v.seen
         if seen is not None and v.tape is not None:
             v.tape.seen[v.slot] = seen  # a version is counted already: what saves `v` is checked by it

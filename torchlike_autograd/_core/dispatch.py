@@ -9,6 +9,7 @@ from .._ops.registry import NONE, OPS, UNIMPLEMENTED
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
 from . import config, dtypes, errors, guards, levels, mixed, record
+from .chains import links
 from .hot import make_view
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
@@ -17,7 +18,7 @@ from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import is_inference, links, peek, read, repeats, unhooked, untrack, view_error, with_history, write
+from .storage import is_inference, peek, read, repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -199,6 +200,7 @@ def _inplace_value(spec, values, old, target):
     try:
         form = spec.form(tuple(_aval_of(v) for v in values))
     except NotImplementedError:
+        check_inplace(target)  # torch refuses to write to a leaf before its kernels look at dtypes
         _check_common(spec, values, old)
         raise
     except RuntimeError as e:

@@ -15,11 +15,12 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import dispatch, levels
+from .chains import PickSpec
 from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
-from .storage import PickSpec, View, as_detached, cell_of, write
+from .storage import View, as_detached, cell_of, write
 
 _FILL = spec_of(OPS["_zero_"], (), ("T",))
 _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))

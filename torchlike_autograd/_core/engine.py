@@ -21,7 +21,7 @@ from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
 from .plan import Plan, Stage, plan_for, stage_form
 from .program import release_kept
-from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread, threads
+from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .shapes import contiguous_strides
 from .speed import native
@@ -111,7 +111,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         while p.frontier:
             tape = next_tape(p) if numbered[0] else max(p.frontier, key=_age)
             run_tape(p, tape, p.frontier.pop(tape))
-        if native is not None and p.targets is None and not create_graph and arriving is None:
+        if native is not None and p.targets is None and not create_graph and arriving is None and not any(g.needs for _, g in roots):
             native.finish(p.arrived)
         modes = modes_of(state)
         while p.arrived:
@@ -574,13 +574,13 @@ def accumulate(leaf, g, p):
     """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
     if p.arriving is not None and p.arriving._v is g and leaf.grad is None and _laid_out_as(p.arriving, leaf.tensor()):
         leaf.grad = p.arriving.detach()
-    elif native is not None and not p.create_graph:
+        return
+    g = as_detached(g) if g.needs and not p.create_graph else g  # the cotangent that the user gave, to which no operator was applied
+    if native is not None and not p.create_graph:
         native.accumulate(leaf, g)
-    elif threads[0] > 1:
+    else:
         with LOCK:
             accumulate_any(leaf, g, p.create_graph)
-    else:
-        accumulate_any(leaf, g, p.create_graph)
 
 
 def _laid_out_as(g, t):

@@ -309,9 +309,9 @@ def _assignable(t, value):
         return value
     if isinstance(value, (int, np.integer)):
         return int(value)
-    if isinstance(value, (float, np.floating)):
+    if isinstance(value, float):  # of NumPy's only float64, which is Python's too
         return float(value)
-    if isinstance(value, (complex, np.complexfloating)):
+    if isinstance(value, complex):
         return complex(value)
     raise TypeError(f"can't assign a {_type_name(value)} to a {'torch.' if t.is_cpu else 'torch.cuda.'}{t.dtype.char_name}Tensor")
 
@@ -417,7 +417,12 @@ def _put(t, found, value):
     """The write of an assignment with index tensors."""
     if isinstance(value, Tensor) and value.ndim and value._v.aval.shape[0] == 1:
         value = _stripped(value)
-    inplace(*put_plan(t, found, value, False), t)
+    try:
+        plan = put_plan(t, found, value, False)
+    except (IndexError, RuntimeError):
+        check_inplace(t)  # torch refuses to write to a leaf before it looks at the indices
+        raise
+    inplace(*plan, t)
 
 
 def put_plan(t, found, value, accumulate):

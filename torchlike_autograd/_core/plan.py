@@ -209,6 +209,9 @@ def rewritten(prefix):
     return out
 
 
+COPY_SLICES = "torch::autograd::CopySlices"
+
+
 def _saved(form, wanted, inplace, run=None):
     """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release.  run: inputs that get a gradient (all)."""
     key = ("saved", wanted, inplace, run)
@@ -216,7 +219,7 @@ def _saved(form, wanted, inplace, run=None):
         return form._pullbacks[key]
     except KeyError:
         ins, outs = form.kept(wanted, inplace)
-        has = ins or outs or (inplace and form.kept(wanted)[0])
+        has = ins or outs or (inplace and form.kept(wanted)[0]) or form.node == COPY_SLICES  # torch's lets go of the node that it wraps
         out = form._pullbacks[key] = (tuple(form.checks(wanted, inplace, run)), tuple(outs)) if has else None
         return out
 

@@ -85,6 +85,8 @@ def check_out(op, outs, flat):
     if not moving and op.promote not in _ELEMENTWISE and op.name not in _ALSO:
         return
     for o in outs:
+        if o._view is not None and (refusal := repeats(o)) is not None:
+            raise refusal
         for x in flat:
             if isinstance(x, Tensor) and (x is o or (x._cell is not None and x._cell is o._cell)):
                 if moving:

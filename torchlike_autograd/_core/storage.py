@@ -19,14 +19,11 @@ from __future__ import annotations
 
 from weakref import ref
 
-import jax
-import jax.numpy as jnp
-
 from .._ops import graft  # noqa: F401 - its entry is a spec here
-from .._ops.lift import form_at
-from .._ops.registry import OPS, Promote
-from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
-from . import errors, levels, shapes
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from . import errors, levels
+from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
 from .speed import native
@@ -198,7 +195,20 @@ def untrack(t):
 
 def replayed(chain, value, mode):
     """`value` through a chain of view operators."""
-    return record_one(_replay_spec(chain), (value, *_numbers(chain)), mode) if chain else as_detached(value) if mode == NOGRAD else value
+    if not chain:
+        return as_detached(value) if mode == NOGRAD else value
+    spec = replay_spec(chain)
+    if spec.apart is None or mode == NOGRAD or not value.needs:
+        return record_one(spec, (value, *_numbers(chain)), mode)
+    return _in_parts(chain, value, spec.apart)
+
+
+def _in_parts(chain, value, first):
+    """`replayed` as torch replays what strides do not tell: one node for the links before the first such one, a node for each from there on."""
+    value = replayed(chain[:first], value, GRAD)
+    for spec, numbers in chain[first:]:
+        value = record_one(spec if spec.op.name in BEYOND_STRIDES else replay_spec(((spec, numbers),)), (value, *numbers), GRAD)
+    return value
 
 
 def replayed_from(view, base, b, mode):
@@ -224,7 +234,8 @@ def _hooked(v, links):
     while links and tape is not None and v.leaf is None:
         step = step_of(tape, slot)
         seen = tape.extra.get(step.first)
-        if step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values()))):
+        beyond = step.kind == "op" and step.form.op.name == "_as_strided_beyond"  # what it shows more of the base has no gradient but by a write
+        if beyond or step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values()))):
             return True
         slot, links = step.ins[0], links - 1
         if type(slot) is tuple:
@@ -242,7 +253,7 @@ def _hooked(v, links):
 
 def rearranged(link, old):
     """`old` through one view operator under the node that it had."""
-    return record_one(_replay_spec(((link, ()),), "_rearranged"), (old,), GRAD)
+    return record_one(replay_spec(((link, ()),), "_rearranged"), (old,), GRAD)
 
 
 def _link_by_link(view, base, b):
@@ -251,7 +262,7 @@ def _link_by_link(view, base, b):
     b = _whole(base, b) if whole else b
     for spec, numbers in view.chain if whole or view.under is None else view.chain[len(view.under.chain):]:
         outs = record_op(spec.spec if isinstance(spec, PickSpec) else spec, (b, *numbers), GRAD)
-        b = _pick(spec, outs) if isinstance(spec, PickSpec) else outs[0]
+        b = pick(spec, outs) if isinstance(spec, PickSpec) else outs[0]
     return b
 
 
@@ -260,7 +271,7 @@ def _whole(base, b):
     if base._view is None or not base._view.chain:
         return b
     chain = base._view.chain
-    return record_one(_put_spec(chain, "_whole"), (as_detached(base._cell.value), b, *_numbers(chain)), GRAD if b.needs else NOGRAD)
+    return record_one(put_spec(chain, "_whole"), (as_detached(base._cell.value), b, *_numbers(chain)), GRAD if b.needs else NOGRAD)
 
 
 def view_error(t, indirect):
@@ -319,6 +330,8 @@ def write(t, new):
         return view.write(t, new)
     if base is not None and base._cell is cell:
         old = base._v if base._at == cell.n else _read_again(base, False)
+        if base._view is not view.under:  # a base that shows a part of its memory by now, and not what else is written here
+            cell.value = _put_data(view.chain, cell.value, new) if view.chain else as_detached(new)
         new = _put(view, base, old, new)
         t = base
         if t._view is not None and t._view.of_two:
@@ -366,7 +379,7 @@ def _still_retained(old, new):
 
 
 def _put_data(chain, value, new):
-    return record_one(_put_spec(chain), (value, new, *_numbers(chain)), NOGRAD)
+    return record_one(put_spec(chain), (value, new, *_numbers(chain)), NOGRAD)
 
 
 def _put(view, base, old, new):
@@ -378,12 +391,12 @@ def _put(view, base, old, new):
 
 def _put_into(chain, old, new):
     if new.needs:
-        return record_one(_put_spec(chain), (old, new, *_numbers(chain)), GRAD) if chain else new
+        return record_one(put_spec(chain), (old, new, *_numbers(chain)), GRAD) if chain else new
     if not old.needs:
         return _put_data(chain, old, new) if chain else new
     if old.leaf is None or not chain:
         return with_history(_put_data(chain, old, new) if chain else new, old)
-    out = record_one(_put_spec(chain), (old, new, *_numbers(chain)), LEAF)
+    out = record_one(put_spec(chain), (old, new, *_numbers(chain)), LEAF)
     out.leaf = out.tape.leaves[out.slot] = old.leaf
     return out
 
@@ -392,176 +405,10 @@ def _numbers(chain):
     return [x for _, numbers in chain for x in numbers]
 
 
-# Chains as operators: interned by the specs they are made of.
-
-class _ChainOp:
-    """An operator made of view operators: `replay` reads the view from the base, `put` writes it back."""
-
-    def __init__(self, chain_specs, body, node, saves):
-        self.key = self.name = f"{node}[{', '.join(s.op.name for s in chain_specs)}]"
-        self.body, self.node, self.saves = body, node, saves
-        self.params = ()
-        self.derivative, self.promote = "body", Promote.NONE
-        self.nondiff = self.nondiff_out = self.lift = self.scalars = ()
-        self.rule, self.opmath, self.is_view, self.host, self.promote_with = None, False, False, False, None
-        self.multi = False
-        self.bake, self.guard, self.zero_second = {}, None, False
-        self.specs = {}
-
-
-class _ChainSpec(Spec):
-    """Spec whose flat inputs go to the body as they are."""
-
-    __slots__ = ("arity",)
-
-    def form(self, avals):
-        out = self.forms.get(avals)
-        if out is None:
-            out = self.forms[avals] = form_at(self, avals) if any(type(a) is LeveledAval for a in avals) else _ChainForm(self, avals)
-        return out
-
-
-class _FlatLayout:
-    def __init__(self, names):
-        self.names = names
-
-    def owner(self):
-        return self.names
-
-    def arguments(self, flat):
-        return list(flat), {}
-
-
-class _ChainForm(Form):
-    __slots__ = ()
-
-    def _layout(self):
-        names = ["self", "src"][: self.spec.arity]
-        return _FlatLayout(names + [f"n{i}" for i in range(len(self.avals) - self.spec.arity)])
-
-
-_replays: dict = {}
-_puts: dict = {}
-
-
-def _replay_spec(chain, name=None):
-    key = (name, *(s for s, _ in chain))
-    out = _replays.get(key)
-    if out is None:
-        out = _replays[key] = _chain_spec(key[1:], _reader([(s, len(n)) for s, n in chain]), "AsStridedBackward0", {}, 1)
-        out.op.name = name or out.op.name
-    return out
-
-
-def _put_spec(chain, name=None):
-    key = (name, *(s for s, _ in chain))
-    out = _puts.get(key)
-    if out is None:
-        out = _puts[key] = _chain_spec(key[1:], _writer([(s, len(n)) for s, n in chain]), "torch::autograd::CopySlices", {}, 2)
-        out.op.name = name or out.op.name
-    return out
-
-
-def _chain_spec(key, body, node, saves, arity):
-    spec = _ChainSpec(_ChainOp(key, body, node, saves), {}, ())
-    spec.arity = arity
-    return spec
-
-
-def _apply_link(spec, x, numbers):
-    args, kwargs = _link_arguments(spec, x, numbers)
-    return spec.op.body(*args, **kwargs, **spec.statics)
-
-
-def _link_arguments(spec, x, numbers):
-    return Layout(spec.op, spec.pattern).arguments([x, *numbers])
-
-
-def _reader(links):
-    def body(base, *numbers):
-        x, k = base, 0
-        for spec, n in links:
-            x = _pick(spec, _apply_link(spec, x, numbers[k:k + n]))
-            k += n
-        return x
-
-    return body
-
-
-def _pick(spec, out):
-    return out[spec.output] if isinstance(spec, PickSpec) else out
-
-
-class PickSpec:
-    """Output `output` of a multi-output view operator, as a link of a chain."""
-
-    _made: dict = {}
-
-    def __new__(cls, spec, output):
-        key = (spec, output)
-        out = cls._made.get(key)
-        if out is None:
-            out = cls._made[key] = object.__new__(cls)
-            out.spec, out.output = spec, output
-            out.op, out.statics, out.pattern = spec.op, spec.statics, spec.pattern
-        return out
-
-
-def links(spec, n):
-    """A link for each of the first n results (or more) of a view operator with several."""
-    if len(spec.links) < n:
-        spec.links = tuple([PickSpec(spec, i) for i in range(n)])
-    return spec.links
-
-
-_REPEATING = ("expand", "unfold", "_as_strided")  # views that may show one element several times
-
-
-def _writer(links):
-    if any(spec.op.name in _REPEATING for spec, _ in links):
-        return _mapped_writer(links)
-
-    def body(base, src, *numbers):
-        steps, x, k = [], base, 0
-        for spec, n in links:
-            own = numbers[k:k + n]
-            steps.append((spec, x, own))
-            x = _pick(spec, _apply_link(spec, x, own))
-            k += n
-        new = src
-        for spec, x, own in reversed(steps):
-            new = _put_link(spec, x, new, own)
-        return new
-
-    return body
-
-
-def _mapped_writer(links):
-    """Through views that may repeat elements: one write by the index map of all links from the first such one, before it link by link."""
-    start = next(i for i, (spec, _) in enumerate(links) if spec.op.name in _REPEATING)
-    before, count = _writer(links[:start]) if start else None, sum(n for _, n in links[:start])
-    first, reader = _reader(links[:start]), _reader([link for link in links[start:] if not _same_bytes(link[0])])
-
-    def body(base, src, *numbers):
-        _refuse_repeats(links, base.shape)
-        x = first(base, *numbers[:count])
-        where = reader(jnp.arange(shapes.numel(x.shape)).reshape(x.shape), *numbers[count:])
-        src = src if src.dtype == x.dtype else jax.lax.bitcast_convert_type(src, x.dtype)
-        new = x.reshape(-1).at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True).reshape(x.shape)
-        return new if before is None else before(base, new, *numbers[:count])
-
-    return body
-
-
-def _same_bytes(spec):
-    """Whether a link shows each element as one of another dtype."""
-    return spec.op.name == "_view_dtype" and spec.statics["dtype"].itemsize == spec.statics["itemsize"]
-
-
 def repeats(t):
     """torch's error for a write to a view that shows one element several times, or None where it does not."""
-    if any(link.op.name in _REPEATING for link, _ in t._view.chain) and repeated_dims(t):
-        return _repeats()
+    if any(link.op.name in REPEATING for link, _ in t._view.chain) and repeated_dims(t):
+        return written_repeats()
     return None
 
 
@@ -569,31 +416,6 @@ def repeated_dims(t):
     """The dims along which a tensor shows the same elements."""
     shape = t._v.aval.shape
     return () if 0 in shape else tuple([d for d, (n, s) in enumerate(zip(shape, t._geometry()[0])) if s == 0 and n > 1])
-
-
-def _repeats():
-    return RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
-                        "before performing the operation.")
-
-
-def _refuse_repeats(links, shape):
-    """torch's error for a write to a tensor that shows one element several times."""
-    strides, offset = shapes.contiguous_strides(shape), 0
-    for spec, _ in links:
-        out = spec.op.layout(shape, strides, offset, **spec.statics, **dict.fromkeys(spec.op.lift, 0))
-        shape, strides, offset = _pick(spec, out)
-    if 0 not in shape and any(s == 0 and n > 1 for n, s in zip(shape, strides)):
-        raise _repeats()
-
-
-def _put_link(spec, x, new, numbers):
-    write = spec.op.write
-    _, kwargs = _link_arguments(spec, x, numbers)
-    if write is not None and not isinstance(spec, PickSpec):
-        return write(x, new, **kwargs, **spec.statics)
-    index = jnp.arange(shapes.numel(x.shape)).reshape(x.shape)
-    where = _pick(spec, _apply_link(spec, index, numbers))
-    return x.reshape(-1).at[where.reshape(-1)].set(new.reshape(-1)).reshape(x.shape)
 
 
 _GRAFT = spec_of(OPS["_graft"], (), ("T", "T"))

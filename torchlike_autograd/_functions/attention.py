@@ -153,7 +153,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                          f"same shape as the input (torch.Size({list(input.shape)}))")
     if not weight.dim() == 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
-    input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights)
+    input, offsets, per_sample_weights = _as_bags(input, offsets, per_sample_weights, include_last_offset)
     if mode not in _BAG_MODES:
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
@@ -193,14 +193,16 @@ def embedding_bag_with_places(weight, indices, offsets, scale_grad_by_freq=False
     return (bags, *named("_embedding_bag_places")(weight, indices, offsets, mode, include_last_offset, padding))
 
 
-def _as_bags(input, offsets, per_sample_weights):
+def _as_bags(input, offsets, per_sample_weights, include_last):
     """(flat indices, offsets, flat weights)."""
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found "
                              f"offsets of type {_class_of(offsets)}")
         n, width = input.shape
-        starts = from_array(np.arange(0, n * width, width) if width else np.zeros(n, np.int64), dtypes.int64, like=input)
+        if include_last and not width:
+            raise RuntimeError("step must be nonzero")
+        starts = from_array(np.arange(0, n * width + include_last, width) if width else np.zeros(n, np.int64), dtypes.int64, like=input)
         return input.reshape(-1), starts, None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if input.dim() != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from .._core.record import mark_seen, record_op
 from .._core.state import new
 from .._core.storage import as_detached, cell_of, peek
-from .._ops.spec import LeveledAval
+from .._ops.registry import OPS
+from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor
 
 
@@ -28,4 +30,14 @@ def marked(source, input, view):
     know of the other's history."""
     if source is not input and source is not input._base:
         view._view.creation = input._view.creation = "beyond"
+    return view
+
+
+def seen_through(view, input, source):
+    """A view of `source` made from a view of it, `input`, that shows less: as in torch, the gradient is that of what `input` shows."""
+    spec = view._view.chain[-1][0]
+    strides, at = input._geometry()
+    statics = (*spec.statics.items(), ("shown", strides), ("start", at - source._geometry()[1]))
+    view._v = record_op(spec_of(OPS["_as_strided_beyond"], statics, ("T", "T")), (peek(input), peek(source)))[0]
+    mark_seen(view._v, view._counter)
     return view

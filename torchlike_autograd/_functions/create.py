@@ -443,7 +443,12 @@ def result_type(*args, **kwargs):
     two = next((found for names in _TWO_NAMES if (found := _pair(names, args, kwargs)) is not None), None)
     if two is None:
         raise words.complaint(*words.known("torch.result_type"), args, kwargs) or TypeError("result_type() received an invalid combination of arguments")
-    return promoted([x._v.aval if isinstance(x, Tensor) else record_number_aval(x) for x in two])
+    return promoted([x._v.aval if isinstance(x, Tensor) else record_number_aval(_python_number(x)) for x in two])
+
+
+def _python_number(x):
+    """A number as torch's result_type takes NumPy's: integers as such, every other one as a float."""
+    return x if not isinstance(x, np.generic) else int(x) if isinstance(x, np.integer) else 1.0
 
 
 _TWO_NAMES = (("tensor", "other"), ("scalar", "tensor"), ("scalar1", "scalar2"))
@@ -454,7 +459,7 @@ def _pair(names, args, kwargs):
     if len(args) + len(kwargs) != 2 or len(args) > 2 or any(k not in names[len(args):] for k in kwargs):
         return None
     two = (*args, *[kwargs[k] for k in names[len(args):]])
-    fits = all(isinstance(x, Tensor) if n == "tensor" else isinstance(x, numbers.Number) or (n == "other" and isinstance(x, Tensor))
+    fits = all(isinstance(x, Tensor) if n == "tensor" else isinstance(x, (numbers.Number, np.bool_)) or (n == "other" and isinstance(x, Tensor))
                for n, x in zip(names, two))
     return two if fits else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from .._core.composite import COMPOSITES, composite, named
+from .._core.dispatch import check_inplace
 from .._core.words import type_name
 from .._tensor import Tensor
 from .create import full
@@ -56,6 +57,13 @@ def _each(name, self, other):
     return other
 
 
+def _writable(self):
+    """torch's error where one of the tensors may not be written: none of them is then."""
+    for x in self:
+        if isinstance(x, Tensor):
+            check_inplace(x)
+
+
 def _publish(name, f, write):
     """The function and its twin: ``f(operation, *arguments)`` applies an operation to every tensor."""
 
@@ -63,6 +71,7 @@ def _publish(name, f, write):
         return tuple(f(named_operation(name), self, *args, **kwargs))
 
     def foreach_(self, *args, **kwargs):
+        _writable(self)
         list(f(write, self, *args, **kwargs))
         return self if isinstance(self, list) else list(self)
 
@@ -189,7 +198,8 @@ def foreach_clone(self, *, memory_format=None):
 @composite("torch._foreach_zero_")
 def foreach_zero_(self):
     """Zeros written into every tensor."""
-    for x in _lists("zero_", self)[0]:
+    _writable(_lists("zero_", self)[0])
+    for x in self:
         x.zero_()
     return self
 
@@ -197,7 +207,9 @@ def foreach_zero_(self):
 @composite("torch._foreach_copy_")
 def foreach_copy_(self, src, non_blocking=False):
     """Every tensor overwritten with its partner."""
-    for x, y in zip(*_lists("copy_", self, src), strict=True):
+    _lists("copy_", self, src)
+    _writable(self)
+    for x, y in zip(self, src, strict=True):
         x.copy_(y)
     return self
 

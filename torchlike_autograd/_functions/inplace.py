@@ -272,6 +272,7 @@ def _rearranged(t, link, key):
 def _renamed(name, key, node_key, arguments):
     def method(self, *args, **kwargs):
         if name == "t_" and self.ndim > 2:
+            check_inplace(self)
             raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
         return _rearranged(self, spec_of(OPS[key(*args, **kwargs)], arguments(*args, **kwargs), ("T",)), node_key(*args, **kwargs))
 
@@ -367,7 +368,6 @@ def resize_as_(self, the_template, memory_format=None):
 @composite("Tensor.set_")
 def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """Share the storage of another tensor."""
-    check_inplace(self)
     if source is None:
         source = from_array(np.zeros(0, self.dtype.np), self.dtype)
     if not isinstance(source, Tensor):
@@ -378,12 +378,21 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
                            "is no longer allowed; the devices must match.")
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {cxx_of(source.dtype)} to a tensor of type {cxx_of(self.dtype)}")
+    check_inplace(self)
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
+    old, ends = self._v, thread.state.grad and (self.requires_grad or source.requires_grad)
     self.data = source
+    if ends:
+        self._v = record_op(_SET, (as_detached(self._v), old if old.needs else source._v))[0]
+    self._counter.n += 1
+    mark_seen(self._v, self._counter)
     if self._leaf is not None and self._v.leaf is self._leaf:
         self._set_value(as_leaf(as_detached(self._v), self._renew_leaf()))
     return self
+
+
+_SET = spec_of(OPS["_set"], (), ("T", "T"))
 
 
 def _elements(self, storage):

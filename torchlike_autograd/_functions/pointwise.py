@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core import bind, config, dtypes, levels
 from .._core.composite import composite, named
+from .._core.dispatch import check_inplace
 from .._core.errors import mapped_unsupported, mapped_without_rule
 from .._core.nothing import wanting
 from .._core.numeric import check_stored, say_once
@@ -120,6 +121,7 @@ def polygamma(self, n):
 def abs_(self):
     """`abs` in place; the magnitudes of complex numbers are not complex."""
     if self.is_complex():
+        check_inplace(self)
         raise RuntimeError("In-place abs is not supported for complex tensors.")
     return _abs_twin(self)
 

@@ -314,7 +314,9 @@ def _fractional(n):
         if output_size is None and output_ratio is None:
             raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
         if output_size is None:
-            if len(output_ratio) != n:
+            if n == 3 and not isinstance(output_ratio, (tuple, list)):
+                output_ratio = (output_ratio,) * 3  # torch takes a number here, in three dims only, where it does not count them
+            if n == 2 and len(output_ratio) != n:
                 raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
             output_size = [int(input.shape[-n + i] * output_ratio[i]) for i in range(n)]
         if _random_samples is None:

@@ -21,7 +21,7 @@ from .._ops import views as _view_ops
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from .beyond import marked, whole_of
+from .beyond import marked, seen_through, whole_of
 from .typed import published
 
 _ops = (_join_ops, _shape_ops, _view_ops)
@@ -518,7 +518,8 @@ def broadcasted(t, shape):
 def as_strided(input, size, stride, storage_offset=None):
     """A view of the storage with chosen sizes, strides and offset."""
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
-    return marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own))
+    view = marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own))
+    return view if source is input or not view.requires_grad or view._v.leaf is not None else seen_through(view, input, source)
 
 
 def strided_plan(input, size, stride, storage_offset):

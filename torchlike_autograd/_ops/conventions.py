@@ -64,6 +64,27 @@ def unless(mask, t, slope):
     return jnp.where(mask, 0, jnp.where(mask, 0, t) * slope)
 
 
+@jax.custom_jvp
+def _finite(log, lost):
+    return jnp.where(lost, 0, log)
+
+
+@_finite.defjvp
+def _(primals, tangents):
+    return _finite(*primals), tangents[0]  # that of the logarithm, also where it is lost
+
+
+def along_log(t, log, below):
+    """t * log, which is 0 for t = 0 also where the logarithm is infinite or, of numbers `below` its domain, not a number.
+
+    It is linear in t, both ways: what is not finite comes about by products that overflow, and by 0 times these.
+    """
+    lost = below | jnp.isinf(log)
+    top, none = jnp.where(lost, jnp.finfo(log.dtype).max, 1), jnp.where(below, 0, 1)
+    ends = jnp.where(lost, t, 0) * top * top * none * jnp.where(log > 0, 1, -1)
+    return t * _finite(log, lost) + ends + jnp.where(below, t, 0) * none * top * top
+
+
 _KINDS = {"b": (dtypes.bool_,), "i": (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64),
           "u": (dtypes.uint16, dtypes.uint32, dtypes.uint64), "f": (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64),
           "d": (dtypes.float32, dtypes.float64), "c": (dtypes.complex64, dtypes.complex128)}

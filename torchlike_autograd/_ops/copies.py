@@ -55,6 +55,13 @@ def detach_copy(self):
     return self
 
 
+@op("_set(Tensor self, Tensor history) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, second="set_", names=(),
+    samples=[call(real(2, grad=False), real(2, grad=False))], kinks=SMOOTH)
+def _set(self, history):
+    """What a tensor shows whose storage was replaced while its old contents, or the new ones, had a history: it ends here."""
+    return self
+
+
 @op("dequantize.self(Tensor self) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, names=(), samples=[call(real(2, grad=False))],
     kinks=SMOOTH)
 def dequantize(self):

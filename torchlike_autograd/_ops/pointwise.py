@@ -10,7 +10,7 @@ from .._core import config, dtypes
 from . import held
 from .casts import convert
 from .complex_sums import complex_itself, complex_minus, complex_plus
-from .conventions import BOOL_MINUS, aligned, check_scale, cxx_of, fixed_power, only, partials, power, unless, wide
+from .conventions import BOOL_MINUS, aligned, along_log, check_scale, cxx_of, fixed_power, only, partials, power, wide
 from .opened import TANGENTS
 from .quotients import quotient, quotient_forward, ratio
 from .registry import BODY, OPS, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
@@ -519,12 +519,16 @@ def _x_log_y_value(x, y):
     return jnp.where(jnp.isnan(y), _NAN, jnp.where(x == 0, 0, x * jnp.log(y)))
 
 
-@partials(lambda t, out, x, y: unless((x == 0) & ~(y > 0), t, jnp.log(y)), None)
+def _x_log_y_slope(t, x, y, zero):
+    return jnp.where(zero, 0, along_log(jnp.where(zero, 0, t), jnp.log(y), y < 0))
+
+
+@partials(lambda t, out, x, y: _x_log_y_slope(t, x, y, (x == 0) & ~(y > 0)), None)
 def _x_log_number(x, y):
     return _x_log_y_value(x, y)
 
 
-@partials(lambda t, out, x, y: unless((x == 0) & (y <= 0), t, jnp.log(y)), lambda t, out, x, y: x * quotient(t, y))
+@partials(lambda t, out, x, y: _x_log_y_slope(t, x, y, (x == 0) & (y <= 0)), lambda t, out, x, y: x * quotient(t, y))
 def _x_log_y(x, y):
     return _x_log_y_value(x, y)
 

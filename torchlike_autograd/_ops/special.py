@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax.scipy import special as js
 
 from .casts import HALVES
-from .conventions import only, partials, signum, unless
+from .conventions import along_log, only, partials, signum
 from .quotients import quotient
 from .registry import Promote, at, call, op, real
 
@@ -126,12 +126,16 @@ def _x_log1p(x, y):
     return jnp.where(jnp.isnan(y), _NAN, jnp.where(x == 0, 0, x * jnp.log1p(y)))
 
 
-@partials(lambda t, out, x, y: unless((x == 0) & (y <= -1), t, jnp.log1p(y)), lambda t, out, x, y: t * quotient(x, y + 1))
+def _x_log1p_slope(t, x, y, zero):
+    return jnp.where(zero, 0, along_log(jnp.where(zero, 0, t), jnp.log1p(y), y < -1))
+
+
+@partials(lambda t, out, x, y: _x_log1p_slope(t, x, y, (x == 0) & (y <= -1)), lambda t, out, x, y: t * quotient(x, y + 1))
 def _x_log1p_y(x, y):
     return _x_log1p(x, y)
 
 
-@partials(lambda t, out, x, y: unless((x == 0) & (y <= -1), t, jnp.log1p(y)), None)
+@partials(lambda t, out, x, y: _x_log1p_slope(t, x, y, (x == 0) & ~(y > -1)), None)
 def _x_log1p_number(x, y):
     return _x_log1p(x, y)
 

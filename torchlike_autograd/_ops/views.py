@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from . import shape
-from .registry import SMOOTH, call, fails, op, real, rule
+from .opened import TANGENTS
+from .registry import BODY, SMOOTH, call, fails, op, real, rule
 from .shape import _select_write, _slice_write
 
 # The diagonal of two dims
@@ -224,6 +227,30 @@ def strided_index(shape, own, size, stride, offset):
 def _as_strided(self, *, size, stride, offset, own):
     """Elements at chosen strides; `own` are the strides of `self`, `offset` counts from its first element (checked by the caller)."""
     return self.reshape(-1)[strided_index(self.shape, own, size, stride, offset)].reshape(size)
+
+
+@op("_as_strided_beyond(Tensor self, Tensor memory, int[] size, int[] stride, int offset, int[] own, int[] shown, int start) -> Tensor", node="AsStridedBackward0",
+    names=(), nondiff=("memory",), tangent=BODY, samples=[call(real(3), real(3, 4), (2, 2), (1, 4), 0, (4, 1), (4,), 1)], kinks=SMOOTH)
+def _as_strided_beyond(self, memory, *, size, stride, offset, own, shown, start):
+    """`_as_strided` of the memory around a view: the gradient is of the elements that the view shows, at strides `shown` from `start`, shared by its places."""
+    index = strided_index(memory.shape, own, size, stride, offset)
+    if TANGENTS[0]:
+        return memory.reshape(-1)[index].reshape(size)
+    places = strided_index(memory.shape, own, self.shape, shown, start)
+    return _of_places(self, memory, tuple(index.tolist()), tuple(places.tolist())).reshape(size)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+def _of_places(self, memory, index, places):
+    return memory.reshape(-1)[np.asarray(index, np.int64)]
+
+
+@_of_places.defjvp
+def _(index, places, primals, tangents):
+    places = np.asarray(places, np.int64)
+    share = tangents[0].reshape(-1) / np.bincount(places, minlength=1)[places].astype(np.float32)
+    found = jnp.zeros(primals[1].size, tangents[0].dtype).at[places].add(share.astype(tangents[0].dtype))
+    return _of_places(*primals, index, tuple(places.tolist())), found[np.asarray(index, np.int64)]
 
 
 # Functional writes through a view

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import jax
 
+from .._core.chains import REPEATING, PickSpec, _reader, _writer
 from .._core.hot import make_view
-from .._core.storage import _REPEATING, PickSpec, _reader, _writer, cell_of
+from .._core.storage import cell_of
 from .._ops.spec import Layout
 
 _BITS = ("_conj", "_neg_view")  # told of by links of their own
@@ -27,7 +28,7 @@ class _MappedOp:
     def __init__(self, links, into, out):
         self.links, self.into, self.out = links, into, out
         self.count = [n for _, n in links]
-        repeats = any(spec.op.name in _REPEATING for spec, _ in links)
+        repeats = any(spec.op.name in REPEATING for spec, _ in links)
         self.name = self.key = "_as_strided" if repeats else "_mapped_view"  # the name by which a write is refused or goes through an index map
         self.lift = tuple(f"n{i}" for i in range(sum(self.count)))
         self.params = [_Param("self", "Tensor"), *(_Param(name, "int") for name in self.lift)]
