@@ -6,14 +6,14 @@ import operator
 
 import numpy as np
 
-from .._core import errors
+from .._core import errors, levels
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from .._core.state import copy_state
-from .._core.storage import View, as_detached, as_leaf, is_inference, mark_seen, rearranged, write
+from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, rearranged, write
 from .._core.words import type_name
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
@@ -332,6 +332,39 @@ def _view_of_base(t, base, made):
 
 # Storage
 
+def _shown_anew(t, size):
+    """Whether the memory of `t` holds as many elements, and lets `t` show them: nothing is copied, and what shares the memory goes on sharing it."""
+    if t._v.needs or levels.mapped(t._v) is not None or (is_inference(t) and not thread.state.inference):
+        return False
+    size = tuple(size)
+    if t._view is None or t._view.base is None:
+        return _memory_shown(t, size)
+    try:
+        as_strided_(t, size, contiguous_strides(size))
+    except RuntimeError:  # beyond its memory, or not to be read as one piece
+        return False
+    return True
+
+
+def _memory_shown(t, size):
+    """The same for a tensor that is no view: from the first on it stands for all of its memory, of which it shows a part."""
+    strides, offset = t._geometry()
+    cell, first = cell_of(t), t._view.chain[0][0] if t._view is not None and t._view.chain else None
+    own = first.statics["own"] if first is not None and first.op.key == "_as_strided" else strides if t._view is None else None
+    root = cell.value
+    if own != contiguous_strides(root.aval.shape) or root.needs or root.aval.dtype is not t.dtype or offset + numel(size) > numel(root.aval.shape):
+        return False
+    statics = ("size", size), ("stride", contiguous_strides(size)), ("offset", offset), ("own", own)
+    new = record_op(spec_of(OPS["_as_strided_"], statics, ("T",)), (root,))[0]
+    t._view, t._layout_ = View(None, ((spec_of(OPS["_as_strided"], statics, ("T",)), ()),), "default"), None
+    cell.n += 1
+    t._v, t._at = new, cell.n
+    if t._counter is not None:
+        t._counter.n += 1
+        mark_seen(new, t._counter)
+    return True
+
+
 @composite("Tensor.resize_")
 def resize_(self, *sizes, memory_format=None):
     """Other sizes over the same elements; zeros are added where there are not enough."""
@@ -339,6 +372,10 @@ def resize_(self, *sizes, memory_format=None):
     if self.requires_grad and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     if size == self._v.aval.shape:
+        return self
+    if any(n < 0 for n in size):
+        raise RuntimeError("numel: integer multiplication overflow")
+    if _shown_anew(self, size):
         return self
     have, want = self.numel(), numel(size)
     flat = copied(self).reshape(-1)
