@@ -197,3 +197,16 @@ def _(torch):
         yield f"{name} alone", attempt(lambda f=f, shape=shape: f(x, 0, out=torch.empty(shape, dtype=torch.float64)))
     yield "whole", attempt(lambda: torch.sum(x, dtype=torch.float32, out=torch.empty((), dtype=torch.float64)))
     yield "integers", attempt(lambda: torch.sum(x.long(), 0, dtype=torch.float32, out=torch.empty(3, dtype=torch.float64)))
+
+
+@case("asked_by_its_own_tests.resized to a memory format")
+def _(torch):
+    last, y = torch.channels_last, torch.arange(16.0).view(1, 2, 2, 4)
+    yield "smaller", y.clone().resize_(1, 2, 2, 2, memory_format=last), y.clone().resize_(1, 2, 2, 2, memory_format=last).stride()
+    yield "as large", y.clone().resize_(1, 2, 2, 4, memory_format=last), y.clone().resize_(1, 4, 2, 2, memory_format=last).stride()
+    yield "larger", torch.zeros(2, 3, 4, 5).resize_(3, 3, 4, 5, memory_format=last).stride()
+    like = torch.ones(1, 2, 2, 2).to(memory_format=last)
+    for form in (None, last, torch.preserve_format, torch.contiguous_format):
+        yield f"like another {form}", y.clone().resize_as_(like, memory_format=form).stride()
+    for form in (last, torch.channels_last_3d, torch.preserve_format):
+        yield f"refused {form}", attempt(lambda form=form: torch.ones(3).resize_(2, 2, memory_format=form))
