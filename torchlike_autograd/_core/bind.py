@@ -26,6 +26,10 @@ _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", 
             "element": "elements", "test_element": "test_elements"}
 
 
+# parameters that ATen takes as plain 64-bit integers: of tensors only those without dims stand for them; sizes and counts take any tensor of one element
+PLACES = frozenset(["dim", "dim0", "dim1", "dim2", "axis0", "axis1", "source", "destination", "start_dim", "end_dim", "offset", "chunks", "dimension"])
+
+
 class Mismatch(TypeError):
     """This overload does not take these arguments."""
 
@@ -104,6 +108,8 @@ def _dtype(x):
 def convert(param, x):
     """A structural value from an argument."""
     kind = param.kind
+    if isinstance(x, Tensor) and x.ndim and kind == "int" and param.name in PLACES:
+        raise Mismatch
     if x is None:
         if param.optional or param.default is None:
             return None
@@ -156,7 +162,7 @@ def bind(op, args, kwargs, spread=True):
 
 
 def _assign(op, params, args, kwargs, spread=True):
-    if (spread and op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.ndim == 0) for a in args[1:])
+    if (spread and op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.numel() == 1) for a in args[1:])
             and not isinstance(args[1], bool)):
         args = (args[0], (args[1], *(int(a) if isinstance(a, bool) else a for a in args[2:])))  # only the first says whether they are ints
     n = sum(not p.kw_only for p in params)

@@ -45,7 +45,7 @@ def run(spec, flat):
 
 def pack(op, tensors):
     """The tuple that torch returns: a named one where the operator names its fields."""
-    return tensors if op.fields is None else named_tuple(op)(tensors)
+    return tensors if op.fields is None else tuple.__new__(named_tuple(op), tensors)
 
 
 _named: dict = {}
@@ -57,14 +57,33 @@ def named_tuple(op, suffix=""):
     out = _named.get((name, op.fields))
     if out is None:
         body = {f: property(lambda self, i=i: self[i]) for i, f in enumerate(op.fields)}
-        body.update(__slots__=(), __repr__=_named_repr, n_fields=len(op.fields), n_sequence_fields=len(op.fields), n_unnamed_fields=0, _fields=tuple(op.fields))
+        body.update(__slots__=(), __new__=_named_new, __repr__=_named_repr, n_fields=len(op.fields), n_sequence_fields=len(op.fields), n_unnamed_fields=0,
+                    __match_args__=tuple(op.fields))  # no `_fields`, by which libraries tell classes that are called with one argument for each field
         out = _named[(name, op.fields)] = type(name, (tuple,), body)
         out.__module__, out.__qualname__ = "torch.return_types", name
     return out
 
 
+_DICT = dict
+
+
+def _named_new(cls, sequence=None, dict=None):
+    """From as many values as there are fields; torch takes a dict beside them, of fields without a place, of which there are none."""
+    name = f"torch.return_types.{cls.__name__}"
+    if sequence is None:
+        raise TypeError("structseq() missing required argument 'sequence' (pos 1)")
+    if not hasattr(sequence, "__iter__"):
+        raise TypeError("constructor requires a sequence")
+    if dict is not None and not isinstance(dict, _DICT):
+        raise TypeError(f"{name}() takes a dict as second arg, if any")
+    values = tuple(sequence)
+    if len(values) != cls.n_fields:
+        raise TypeError(f"{name}() takes a {cls.n_fields}-sequence ({len(values)}-sequence given)")
+    return tuple.__new__(cls, values)
+
+
 def _named_repr(self):
-    fields = ",\n".join(f"{f}={x!r}" for f, x in zip(self._fields, self))
+    fields = ",\n".join(f"{f}={x!r}" for f, x in zip(self.__match_args__, self))
     return f"torch.return_types.{type(self).__name__}(\n{fields})"
 
 
@@ -297,7 +316,7 @@ def into(name, spec, flat, out):
             _check_out(spec, v.aval, o._v.aval, flat, i)
     for o, v in zip(outs, results):
         write_result(o, v)
-    return out if not spec.op.multi or spec.op.fields is None else named_tuple(spec.op, "_out")(outs)
+    return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
 
 
 def _own_name(name, op):

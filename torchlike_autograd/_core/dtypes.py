@@ -193,6 +193,8 @@ def _promote(a, b):
     if isinstance(a, Quantized) or isinstance(b, Quantized):
         raise RuntimeError("promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, offending types: "
                            f"{a.char_name} {b.char_name}")
+    if a.name.startswith("float8") or b.name.startswith("float8"):
+        raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {a.char_name} and {b.char_name}")
     if a.category > b.category:
         a, b = b, a
     if b.category == COMPLEX:

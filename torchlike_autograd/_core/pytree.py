@@ -50,7 +50,7 @@ def _split(x):
     if kind in (dict, OrderedDict, defaultdict):
         keys = list(x)
         return kind, keys, [x[k] for k in keys]
-    if kind in (tuple, list) or (isinstance(x, tuple) and hasattr(x, "_fields")):
+    if kind in (tuple, list) or (isinstance(x, tuple) and (hasattr(x, "_fields") or kind.__module__ == "torch.return_types")):
         return kind, None, list(x)
     if kind in MORE:
         children, context = MORE[kind][0](x)
@@ -87,7 +87,7 @@ def _build(it, tree):
     if tree.keys is not None:
         pairs = zip(tree.keys, children)
         return defaultdict(None, pairs) if tree.kind is defaultdict else tree.kind(pairs)
-    if hasattr(tree.kind, "_fields") and not hasattr(tree.kind, "n_fields"):  # a named tuple, and none of torch.return_types
+    if hasattr(tree.kind, "_fields"):
         return tree.kind(*children)
     return tree.kind(tuple(children)) if hasattr(tree.kind, "n_fields") else tree.kind(children)
 

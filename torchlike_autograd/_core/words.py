@@ -18,6 +18,7 @@ import numpy as np
 
 from .._tensor import Tensor, from_array
 from . import devices, dtypes, errors, layouts, overriding
+from .bind import PLACES
 from .rng_stream import Generator
 from .shapes import OVERFLOW, as_long, is_long
 
@@ -109,7 +110,9 @@ def _is_ints(x, name):
 
 
 _FITS = {
-    "Tensor": lambda x, n: isinstance(x, Tensor), "int": lambda x, n: _is_int(x), "bool": lambda x, n: isinstance(x, bool),
+    "Tensor": lambda x, n: isinstance(x, Tensor),
+    "int": lambda x, n: _is_int(x) and not (n in PLACES and isinstance(x, Tensor) and x.ndim),
+    "bool": lambda x, n: isinstance(x, bool),
     "Number": lambda x, n: _is_number(x), "float": lambda x, n: _is_number(x) and not isinstance(x, complex), "tuple of ints": _is_ints,
     "torch.Generator": lambda x, n: isinstance(x, Generator), "str": lambda x, n: isinstance(x, str),
     "torch.dtype": lambda x, n: isinstance(x, dtypes.dtype) or any(x is t for t in (float, int, bool, complex)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from .._core import bind, dtypes, levels
@@ -28,7 +30,7 @@ _ops = (_index_ops, _mask_ops, _scatter_ops, _segment_ops)
 
 # Operators with an index, published with their check
 
-def _checked(name, twin, settled):
+def checked(name, twin, settled):
     """Publish torch.name, Tensor.name and Tensor.name_: calls are bound as usual and pass through `settled(spec, flat) -> spec`."""
     ops = BY_NAME[name]
     plain, method, inner = (bind.Recipes(n, ops, m) for n, m in ((name, False), (name, True), (f"{name}_", True)))
@@ -69,7 +71,8 @@ _NUMBERS = (int, float, complex)
 
 def _settle_number(spec, flat):
     """`settle`, and a check that a number fits the dtype."""
-    if type(flat[-1]) is complex and spec.op.name == "index_fill" and not flat[0].dtype.is_complex:
+    value = flat[-1]
+    if spec.op.name == "index_fill" and not flat[0].dtype.is_complex and (value.dtype.is_complex if isinstance(value, Tensor) else type(value) is complex):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if type(flat[-1]) in _NUMBERS:
         check_number(flat[-1], flat[0].dtype)
@@ -77,7 +80,7 @@ def _settle_number(spec, flat):
 
 
 for _name in ("gather", "index_select", "take"):
-    _checked(_name, False, settle)
+    checked(_name, False, settle)
 def _settle_beta(spec, flat):
     """`_settle_number` for an operator that torch may change."""
     say_once("index_reduce() is in beta and the API may change at any time. (Triggered internally at /pytorch/aten/src/ATen/native/"
@@ -94,9 +97,9 @@ def _settle_scatter(spec, flat):
 
 
 for _name in ("scatter_add", "index_add", "index_copy", "index_fill", "put"):
-    _checked(_name, True, _settle_number)
-_checked("scatter", True, _settle_scatter)
-_checked("index_reduce", True, _settle_beta)
+    checked(_name, True, _settle_number)
+checked("scatter", True, _settle_scatter)
+checked("index_reduce", True, _settle_beta)
 
 
 def _settle_real(spec, flat):
@@ -125,11 +128,14 @@ def _settle_mask(spec, flat):
     return spec
 
 
-_checked("scatter_reduce", True, _settle_real)
-_checked("masked_fill", True, _settle_mask)
+checked("scatter_reduce", True, _settle_real)
+checked("masked_fill", True, _settle_mask)
 
 
 def _settle_source(spec, flat):
+    if flat[1].dtype is dtypes.uint8:
+        warnings.warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool "
+                      "instead.", stacklevel=3)
     mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ else None
     if mask is None:
         return spec
@@ -139,7 +145,7 @@ def _settle_source(spec, flat):
     return unguarded(spec)
 
 
-_checked("masked_scatter", True, _settle_source)
+checked("masked_scatter", True, _settle_source)
 
 
 @published("take_along_dim(Tensor self, Tensor indices, int? dim=None)")

@@ -6,14 +6,14 @@ import operator
 
 import numpy as np
 
-from .._core import errors
+from .._core import errors, layouts, levels
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from .._core.state import copy_state
-from .._core.storage import View, as_detached, as_leaf, is_inference, mark_seen, rearranged, write
+from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, rearranged, write
 from .._core.words import type_name
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
@@ -333,13 +333,72 @@ def _view_of_base(t, base, made):
 
 # Storage
 
+def _shown_anew(t, size, steps):
+    """Whether the memory of `t` holds as many elements, and lets `t` show them: nothing is copied, and what shares the memory goes on sharing it."""
+    if t._v.needs or levels.mapped(t._v) is not None or (is_inference(t) and not thread.state.inference):
+        return False
+    if t._view is None or t._view.base is None:
+        return _memory_shown(t, size, steps)
+    try:
+        as_strided_(t, size, steps)
+    except RuntimeError:  # beyond its memory, or not to be read as one piece
+        return False
+    return True
+
+
+def _memory_shown(t, size, steps):
+    """The same for a tensor that is no view: from the first on it stands for all of its memory, of which it shows a part."""
+    strides, offset = t._geometry()
+    cell, first = cell_of(t), t._view.chain[0][0] if t._view is not None and t._view.chain else None
+    own = first.statics["own"] if first is not None and first.op.key == "_as_strided" else strides if t._view is None else None
+    root = cell.value
+    if own != contiguous_strides(root.aval.shape) or root.needs or root.aval.dtype is not t.dtype or offset + numel(size) > numel(root.aval.shape):
+        return False
+    statics = ("size", size), ("stride", steps), ("offset", offset), ("own", own)
+    new = record_op(spec_of(OPS["_as_strided_"], statics, ("T",)), (root,))[0]
+    t._view, t._layout_ = View(None, ((spec_of(OPS["_as_strided"], statics, ("T",)), ()),), "default"), None
+    cell.n += 1
+    t._v, t._at = new, cell.n
+    if t._counter is not None:
+        t._counter.n += 1
+        mark_seen(new, t._counter)
+    return True
+
+
+def _steps(size, form):
+    """The strides of a memory format that was asked for."""
+    if form is layouts.preserve_format:
+        raise RuntimeError("Unsupported memory formatPreserve")
+    return (None if form is None else layouts.channels_strides(size, form)) or contiguous_strides(size)
+
+
+def _form_of(t):
+    """The memory format that a tensor is laid out in."""
+    own, shape = t._geometry()[0], tuple(t.shape)
+    for rank, form in ((4, layouts.channels_last), (5, layouts.channels_last_3d)):
+        if len(shape) == rank and own != contiguous_strides(shape) and own == layouts.channels_strides(shape, form):
+            return form
+    return None
+
+
 @composite("Tensor.resize_")
 def resize_(self, *sizes, memory_format=None):
     """Other sizes over the same elements; zeros are added where there are not enough."""
     size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     if self.requires_grad and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
-    if size == self._v.aval.shape:
+    size = tuple(size)
+    if any(n < 0 for n in size):
+        raise RuntimeError("numel: integer multiplication overflow")
+    steps = _steps(size, memory_format)
+    if size == self._v.aval.shape and (memory_format is None or steps == self._geometry()[0]):
+        return self
+    if _shown_anew(self, size, steps):
+        return self
+    if steps != contiguous_strides(size):
+        resize_(self, numel(size))
+        if not _shown_anew(self, size, steps):
+            raise NotImplementedError("resize_ to another memory format where the memory cannot be shown as one piece")
         return self
     have, want = self.numel(), numel(size)
     flat = copied(self).reshape(-1)
@@ -362,7 +421,9 @@ def resize_(self, *sizes, memory_format=None):
 @composite("Tensor.resize_as_", "torch.resize_as_")
 def resize_as_(self, the_template, memory_format=None):
     """`resize_` to the sizes of another tensor."""
-    return resize_(self, the_template._v.aval.shape)
+    if memory_format is layouts.preserve_format:
+        memory_format = _form_of(the_template)
+    return resize_(self, the_template._v.aval.shape, memory_format=memory_format)
 
 
 @composite("Tensor.set_")

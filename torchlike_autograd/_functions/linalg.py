@@ -86,7 +86,7 @@ class Several:
         self.schema = parse(f"{name}() -> ({', '.join('Tensor ' + f for f in fields)})")
 
     def __call__(self, *values):
-        return named_tuple(self)(values)
+        return tuple.__new__(named_tuple(self), values)
 
 
 def several_into(name, several, out, results, *inputs):

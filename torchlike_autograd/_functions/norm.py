@@ -13,6 +13,7 @@ from .._core.words import type_name
 from .._ops import norm as _norm_ops
 from .._ops import out_types as _out_types
 from .._tensor import Tensor
+from .index import checked
 
 _vector = named("linalg_vector_norm")
 
@@ -172,3 +173,13 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     if p == 2 and x1.numel() and x2.numel() and (mode == 1 or (mode is None and rows > 25)):
         return named("_euclidean_dist")(x1, x2)
     return named("_cdist_forward")(x1, x2, p, mode)
+
+
+def _settle_maxnorm(spec, flat):
+    most = flat[-1]
+    if type(most) in (int, float) and not most >= 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {most:g}")
+    return spec
+
+
+checked("renorm", True, _settle_maxnorm)

@@ -214,6 +214,15 @@ def real(input):
     return _select(_view_as_real(input), -1, 0) if input.is_complex() else input
 
 
+@published("view_as_real(Tensor self)", paths=("torch.view_as_real",))
+def view_as_real(input):
+    """Real and imaginary parts in a last dim of 2, as a view; RuntimeError for a conjugate view, as the memory behind it holds other numbers."""
+    if is_conj(input):
+        raise RuntimeError("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can view it as real, use "
+                           "self.resolve_conj(); however, be warned that the resulting tensor will NOT alias the original.")
+    return _view_as_real(input)
+
+
 @published("imag(Tensor self)", paths=("torch.imag",))
 def imag(input):
     """The imaginary parts, as a view."""

@@ -90,7 +90,7 @@ def _chosen(name, t, places, dim):
 
 
 def _long(a, like):
-    return from_array(np.ascontiguousarray(a).astype(np.int64), dtypes.int64, like=like)
+    return from_array(np.asarray(a, np.int64, order="C"), dtypes.int64, like=like)
 
 
 def _answer(values, inverse, counts, want_inverse, want_counts):
@@ -176,8 +176,22 @@ def _unique_entries(input, d, return_inverse, return_counts):
     return _answer(_chosen("unique_dim", input, first, d), inverse, counts, return_inverse, return_counts)
 
 
-@composite("torch.unique_consecutive", "Tensor.unique_consecutive")
-def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+@composite("torch.unique_consecutive")
+def unique_consecutive(*args, **kwargs):
+    """As the method; torch 2.13: flags by position say what is computed and, crossed, what is returned: what was not computed is returned empty."""
+    counts, inverse = (kwargs.get(name, args[i] if len(args) > i else False) for name, i in (("return_counts", 1), ("return_inverse", 2)))
+    if len(args) < 2:
+        return tensor_unique_consecutive(*args, **kwargs)
+    out = tensor_unique_consecutive(*args, **kwargs)
+    values, *parts = out if isinstance(out, tuple) else (out,)
+    none = _long(np.zeros(0, np.int64), values)
+    found = dict(zip([name for name, i in (("inverse", 1), ("counts", 2)) if kwargs.get(f"return_{name}", args[i] if len(args) > i else False)], parts))
+    shown = [found.get(name, none) for name, wanted in (("inverse", inverse), ("counts", counts)) if wanted]
+    return (values, *shown) if shown else values
+
+
+@composite("Tensor.unique_consecutive")
+def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Runs of equal values (or entries of a dim) as one each."""
     wanting("unique_consecutive", input)
     levels.refuse_dynamic(input, "unique_consecutive")

@@ -124,11 +124,11 @@ def align_ranks(form, flat):
 
 
 def convert(x, dtype):
-    """astype as torch casts: complex to real drops the imaginary part, float to bool tests for nonzero."""
-    if jnp.iscomplexobj(x) and not dtype.is_complex:
-        x = jnp.real(x)
+    """astype as torch casts: to bool tests for nonzero (both parts of a complex number), complex to real drops the imaginary part."""
     if dtype.name == "bool":
         return x if x.dtype == bool else x != 0
+    if jnp.iscomplexobj(x) and not dtype.is_complex:
+        x = jnp.real(x)
     if jnp.issubdtype(x.dtype, jnp.floating) and dtype.category == dtypes.INT:
         return _truncated(x, dtype)
     return x.astype(dtype.np)

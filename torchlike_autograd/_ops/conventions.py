@@ -282,7 +282,13 @@ def _turned(size, turn):
     return jnp.where(far, large, jnp.exp(lax.complex(jnp.where(far, 0, size), turn)))
 
 
-_DIRECT = {0: jnp.ones_like, 1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: jnp.sqrt, -0.5: lambda x: 1 / jnp.sqrt(x),
+def principal_root(x):
+    """The square root; of complex numbers on the side of the branch cut that the sign of a zero imaginary part names (XLA's takes the upper one always)."""
+    out = jnp.sqrt(x)
+    return lax.complex(jnp.real(out), jnp.copysign(jnp.imag(out), jnp.imag(x))) if jnp.iscomplexobj(x) else out
+
+
+_DIRECT = {0: jnp.ones_like, 1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, 0.5: principal_root, -0.5: lambda x: 1 / principal_root(x),
            -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x)}
 
 

@@ -10,7 +10,6 @@ from jax.scipy.linalg import expm
 from .._core import shapes
 from .._core.dtypes import FLOAT
 from .._core.errors import LinAlgError
-from .conventions import wide
 from .linalg_base import (
     adjoint,
     check_float,
@@ -222,7 +221,8 @@ def linalg_matrix_exp(self):
         return product(self, self)
     if self.shape[-1] == 1:
         return jnp.exp(self)
-    return expm(wide(self), max_squarings=32).astype(self.dtype)
+    double = jnp.complex128 if jnp.iscomplexobj(self) else jnp.float64  # in single precision jax's approximant loses half of the digits
+    return expm(self.astype(double), max_squarings=32).astype(self.dtype)
 
 
 # Least squares

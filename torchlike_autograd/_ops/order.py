@@ -274,7 +274,7 @@ def topk(self, *, k, dim=-1, largest=True, sorted=True):
     if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")
     if self.dtype == bool or jnp.iscomplexobj(self):
-        raise RuntimeError(f"topk does not support {'bool' if self.dtype == bool else 'complex'} dtypes on CPU")
+        raise RuntimeError(f"{'topk does not support bool' if self.dtype == bool else ' topk does not support complex'} dtypes on CPU")
     if self.ndim == 0:
         return self, jnp.zeros((), jnp.int64)
     indices = order(self, axis, largest, k)

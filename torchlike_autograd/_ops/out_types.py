@@ -101,7 +101,17 @@ def refuse(op, have, got, castable, statics, given, index=0, fits=True):
         return  # the power has the dtype of the result too
     if op.key == "lerp.Tensor" and castable and len(set(given)) > 1:
         return  # a weight without dims: only then may the dtypes differ, and only then torch casts
+    if statics.get("dtype") is not None:
+        _refuse_beside_dtype(op.name, have, got)
     refuse_as(op.key, op.name, have, got, castable, statics, given, index, fits)
+
+
+def _refuse_beside_dtype(name, have, got):
+    """Raise where the dtype that was asked for is not that of `out`."""
+    if name in ("sum", "prod", "mean"):
+        raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
+    if name == "nansum":
+        raise RuntimeError(f"nansum: provided dtype must match dtype of result. Got {got.char_name} and {have.char_name}.")
 
 
 def refuse_as(key, name, have, got, castable, statics, given=(None,), index=0, fits=True):

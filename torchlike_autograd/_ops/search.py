@@ -48,7 +48,12 @@ def _is_right(right, side):
     return right or side == "right"
 
 
+def _astray(sorted_sequence, self, sorter, **_):
+    return 0 if sorter is None else jnp.any((sorter < 0) | (sorter >= max(sorted_sequence.shape[-1], 1)))
+
+
 @op("searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+    guard=_astray, guard_error=lambda *_, **__: RuntimeError("torch.searchsorted(): sorter index out of range"),
     derivative=NONE, method=False, scalars=("self",), samples=[call(at(1.0, 3.0, 5.0, grad=False), at(3.0, 4.0, grad=False)), call(at(1.0, 3.0, grad=False), 3.0, right=True)],
     kinks=SMOOTH, errors=[fails(call(at(1.0, 3.0, grad=False), 3.0, side="left", right=True), RuntimeError, "torch.searchsorted(): side and right can't be set to opposites")])
 def searchsorted(sorted_sequence, self, sorter, *, out_int32=False, right=False, side=None):
@@ -57,6 +62,8 @@ def searchsorted(sorted_sequence, self, sorter, *, out_int32=False, right=False,
     if self.ndim == 0 and sorted_sequence.ndim != 1:
         raise RuntimeError("torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got boundaries tensor "
                            f"dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)")
+    if sorted_sequence.ndim == 0:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
     if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != self.shape[:-1]:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must "
                            f"match, but we got boundaries tensor {list(sorted_sequence.shape)} and input value tensor {list(self.shape)}")
@@ -64,6 +71,8 @@ def searchsorted(sorted_sequence, self, sorter, *, out_int32=False, right=False,
         if sorter.shape != sorted_sequence.shape:
             raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
                                f"{list(sorted_sequence.shape)}and got sorter tensor {list(sorter.shape)}")
+        if sorter.dtype != jnp.int64:
+            raise RuntimeError(f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {from_numpy_dtype(sorter.dtype).char_name}")
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
     return _search(only("searchsorted_out_cpu", sorted_sequence, "if"), only("searchsorted_out_cpu", self, "bif"), right, out_int32)
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special
 
-from .complex_sums import complex_negative
-from .conventions import flat, magnitude, only, partials, signum, unless
+from .complex_sums import complex_minus, complex_negative
+from .conventions import flat, magnitude, only, partials, principal_root, signum, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -183,7 +183,7 @@ def sqrt(self):
 
 @partials(lambda t, out, x: t / (2 * out))
 def _root(x):
-    return jnp.sqrt(x)
+    return principal_root(x)
 
 
 @_float_op("rsqrt", node="RsqrtBackward0", saves=_SAVES_RESULT, samples=_POSITIVE)
@@ -194,7 +194,7 @@ def rsqrt(self):
 
 @partials(lambda t, out, x: t * (-0.5 * (out * out * out)))
 def _inverse_root(x):
-    return 1 / jnp.sqrt(x)
+    return 1 / principal_root(x)
 
 
 @_float_op("reciprocal", node="ReciprocalBackward0", saves=_SAVES_RESULT, samples=_POSITIVE)
@@ -445,7 +445,7 @@ def acosh(self):
     return _acosh(self)
 
 
-@partials(lambda t, out, x: t * (_inverse_root(x - 1) * _inverse_root(x + 1)) if jnp.iscomplexobj(x) else t * _inverse_root(x * x - 1))
+@partials(lambda t, out, x: t * (_inverse_root(complex_minus(x, jnp.ones_like(x))) * _inverse_root(x + 1)) if jnp.iscomplexobj(x) else t * _inverse_root(x * x - 1))
 def _acosh(x):
     return jnp.arccosh(x)
 

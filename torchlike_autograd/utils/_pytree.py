@@ -205,7 +205,12 @@ def _kind(x):
     kind = type(x)
     if kind in SUPPORTED_NODES:
         return kind
-    return namedtuple if isinstance(x, tuple) and hasattr(x, "_fields") else None
+    if isinstance(x, tuple):
+        if kind.__module__ == "torch.return_types":
+            register_pytree_node(kind, _tuple_flatten, lambda values, context: kind(values), flatten_with_keys_fn=_tuple_flatten_with_keys)
+            return kind
+        return namedtuple if hasattr(x, "_fields") else None
+    return None
 
 
 class TreeSpec:

@@ -4,12 +4,13 @@ import contextlib
 import importlib
 
 from ..._core import publish as _publish
+from ...backends.cuda import preferred_blas_library as _preferred
 
 TEST_CUDA = TEST_MULTIGPU = TEST_CUDNN = TEST_MAGMA = SM53OrLater = SM60OrLater = SM70OrLater = SM80OrLater = False
 TEST_CUDNN_VERSION = 0
 CUDA_DEVICE = None
 
-SM75OrLater = SM89OrLater = SM90OrLater = SM100OrLater = SM120OrLater = IS_JETSON = IS_SM89 = IS_SM90 = TEST_NUMBA_CUDA = False
+SM75OrLater = SM89OrLater = SM90OrLater = SM100OrLater = SM120OrLater = IS_JETSON = IS_SM89 = IS_SM90 = IS_THOR = TEST_NUMBA_CUDA = False
 PLATFORM_SUPPORTS_BF16 = PLATFORM_SUPPORTS_FLASH_ATTENTION = PLATFORM_SUPPORTS_MEM_EFF_ATTENTION = PLATFORM_SUPPORTS_CUDNN_ATTENTION = False
 PLATFORM_SUPPORTS_FUSED_ATTENTION = PLATFORM_SUPPORTS_FP8 = CDNA2OrLater = CDNA3OrLater = False
 
@@ -25,6 +26,22 @@ def tf32_off():
 
 
 tf32_on = tf32_off
+
+
+@contextlib.contextmanager
+def blas_library_context(backend):
+    """A context with another preferred BLAS library."""
+    before = _preferred()
+    _preferred(backend)
+    try:
+        yield
+    finally:
+        _preferred(before)
+
+
+def xfailIfSM89(func):
+    """A test as it is: there is no such device."""
+    return func
 
 
 def with_tf32_off(f):

@@ -27,6 +27,7 @@ from ...random import get_rng_state, manual_seed, set_rng_state
 from ._equal import difference
 from ._filled import do_test_dtypes, do_test_empty_full  # noqa: F401
 from ._more_utils import *  # noqa: F403
+from ._of_machines import *  # noqa: F403
 from ._parametrized import instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
 from ._recorded import RecordedCase
 

@@ -382,6 +382,7 @@ class _Batches(_BaseDataLoaderIter):
 
     def _begin(self):
         self._turns, self._waiting, self._num_yielded = itertools.cycle(self._workers), collections.deque(), 0
+        self._told = self._loader._IterableDataset_len_called  # what `len` says later on does not warn
         for _ in range(len(self._workers) * (self._loader.prefetch_factor or 0)):
             self._put()
 
@@ -397,7 +398,7 @@ class _Batches(_BaseDataLoaderIter):
     def __next__(self):
         data = self._fetcher.fetch(next(self._keys)) if self._fetcher is not None else self._from_workers()
         self._num_yielded += 1
-        told = self._loader._IterableDataset_len_called
+        told = self._told
         if self._loader._dataset_kind == _DatasetKind.Iterable and told is not None and self._num_yielded > told:
             warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when accessing len(dataloader)), but {self._num_yielded} samples "
                  "have been fetched. " + (_REPLICAS if self._workers else ""))

@@ -71,8 +71,24 @@ class StackDataset(Dataset[_T_co]):
             return {k: d[index] for k, d in self.datasets.items()}
         return tuple(d[index] for d in self.datasets)
 
+    def __getitems__(self, indices):
+        """The samples at several places, asked from each dataset at once where it can be."""
+        if isinstance(self.datasets, dict):
+            columns = [_entries(d, indices) for d in self.datasets.values()]
+            return [dict(zip(self.datasets, row)) for row in zip(*columns)]
+        return list(zip(*[_entries(d, indices) for d in self.datasets]))
+
     def __len__(self):
         return self._length
+
+
+def _entries(dataset, indices):
+    if not callable(getattr(dataset, "__getitems__", None)):
+        return [dataset[i] for i in indices]
+    items = dataset.__getitems__(indices)
+    if len(items) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(items)}")
+    return items
 
 
 class ConcatDataset(Dataset[_T_co]):
