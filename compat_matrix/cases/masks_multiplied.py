@@ -72,3 +72,11 @@ def _(torch):
         net.zero_grad()
         loss.backward()
         yield f"turn {turn}", loss.item(), net.weight.grad
+
+
+@case("masks_multiplied.nansum_of_nan")
+def _(torch):
+    x = torch.tensor(ODD, requires_grad=True)
+    for turn in range(3):
+        y = x.nansum()
+        yield f"turn {turn}", [torch.autograd.grad(y * value, x, retain_graph=True) for value in (NAN, INF, -1.0)]
