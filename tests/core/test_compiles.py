@@ -250,6 +250,17 @@ def test_many_structures_that_only_look_are_compiled_when_that_pays(counts, monk
     assert c.compiles == (execute.CREDIT_START - execute.EASE) // execute.COMPILE + 1 - 4
 
 
+def test_an_operator_that_the_host_lacks_is_compiled_by_itself(counts):
+    """Sizes that grow, as those of kept keys and values do: one operator without a function of NumPy does not compile each of these programs."""
+    with counts() as c:
+        for n in range(4, 16):
+            x = torch.arange(n, dtype=torch.float64)
+            for _ in range(20):
+                x = x.sin() * 2
+            assert torch.fft.fft(x).abs().sum().item() > 0
+    assert (c.compiles, c.op_by_op) == (0, 12)
+
+
 def _on_a_line_of_its_own(n, make):
     """Look at what `make` records, from line n of a file of its own."""
     exec(compile("\n" * n + "make().sum().item()", "lines.py", "exec"), {"make": make})

@@ -38,6 +38,7 @@ from .turns import rolled
 # as compiling it will: at most twice what the better of the two would have taken.
 COMPILE, CREDIT_START, CREDIT_MAX, EASE = 32, 12 * 32, 24 * 32, 6 * 32
 LONG = 400  # operators of a program that is not compiled at first sight
+ODD = 32  # operators for which one may be missing on the host
 DEAD = 64  # operators of a record that is dropped without another look where nobody holds its results
 
 
@@ -263,7 +264,11 @@ def _can_wait(program):
 
 
 def _on_host(program):
-    return not program.placed and all(s.kind != "op" or s.form.host(host_function) is not None for s in program.steps)
+    """Whether the host runs all its operators, or all but the ODD-th part: those are compiled each by itself."""
+    if program.placed:
+        return False
+    forms = {s.form for s in program.steps if s.kind == "op"}
+    return sum(f.host(host_function) is None for f in forms) * ODD <= program.prefix.weight
 
 
 def _in_vain(program):

@@ -481,6 +481,23 @@ def _sort(params, eqn):
     return run
 
 
+def _top_k(params, eqn):
+    """In XLA's total order of floats: a NaN is first or, with a sign, last, and -0 comes after 0."""
+    k, axis, dtype = params["k"], params["axis"], np.dtype(eqn.invars[0].aval.dtype)
+    bits = np.dtype(f"i{dtype.itemsize}")
+    if dtype.kind not in "if" or dtype.itemsize == 2:
+        raise Unsupported
+
+    def run(x):
+        key = np.ascontiguousarray(x).view(bits).reshape(x.shape)
+        if dtype.kind == "f":
+            key = np.where(key < 0, key ^ np.iinfo(bits).max, key)
+        first = np.take(np.argsort(~key, axis, kind="stable"), np.arange(k), axis)
+        return np.take_along_axis(x, first, axis), first.astype(eqn.outvars[1].aval.dtype)
+
+    return run
+
+
 def _bitcast(params, eqn):
     dtype = np.dtype(params["new_dtype"])
     if dtype.itemsize != np.dtype(eqn.invars[0].aval.dtype).itemsize:
@@ -544,7 +561,7 @@ MADE = {
     "dot_general": _dot_general, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "stack": _stack, "unstack": _unstack, "tile": _tile, "gather": gather, "scatter": scatter(put),
     "scatter-add": scatter(np.add.at), "scatter-mul": scatter(np.multiply.at), "scatter-min": scatter(np.minimum.at),
-    "scatter-max": scatter(np.maximum.at), "scan": _scan, "cond": _cond, "sort": _sort, "bitcast_convert_type": _bitcast, "split": _split,
+    "scatter-max": scatter(np.maximum.at), "scan": _scan, "cond": _cond, "sort": _sort, "top_k": _top_k, "bitcast_convert_type": _bitcast, "split": _split,
     "iota": _iota, "cumsum": _cumulative(np.cumsum),
     "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),
     "shift_right_arithmetic": _shift_right("i"), "shift_right_logical": _shift_right("u"),

@@ -108,7 +108,8 @@ def _prelu_kernel(self, weight):
     return _prelu(only("prelu_cpu", self, "f"), weight)
 
 
-@partials(lambda t, out, x, w: t * jnp.where(x > 0, 1, jnp.where(x >= 0, lax.stop_gradient(w), w)), lambda t, out, x, w: t * jnp.where(x >= 0, 0, x))
+@partials(lambda t, out, x, w: t * jnp.where(x > 0, 1, jnp.where(x >= 0, lax.stop_gradient(w), w)),
+          lambda t, out, x, w: jnp.where(x > 0, 0, t * jnp.where(x >= 0, lax.stop_gradient(x), x)))
 def _prelu(x, w):
     return jnp.where(x > 0, x, w * x)
 
@@ -136,13 +137,12 @@ def hardsigmoid(self):
     return _hardsigmoid(only("hardsigmoid_cpu", self, "f"))
 
 
-@partials(lambda t, out, x: t * _hardsigmoid_slope(x))
+@partials(lambda t, out, x: jnp.where((x > -3) & (x < 3), t * _SIXTH, 0).astype(x.dtype))
 def _hardsigmoid(x):
     return jnp.minimum(jnp.maximum(x + 3, 0), 6) / 6
 
 
-def _hardsigmoid_slope(x):
-    return jnp.where((x > -3) & (x < 3), float(np.float32(1 / 6)), 0).astype(x.dtype)  # torch 2.13: 1/6 in single precision also for double
+_SIXTH = float(np.float32(1 / 6))  # torch 2.13: 1/6 in single precision also for double
 
 
 @_activation("hardswish(Tensor self) -> Tensor", node="HardswishBackward0", zero_second=lambda *_, **__: True, public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
@@ -151,7 +151,7 @@ def hardswish(self):
     return _hardswish(only("hardswish_cpu", self, "f"))
 
 
-@partials(lambda t, out, x: t * jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, 1)))
+@partials(lambda t, out, x: jnp.where(x <= -3, 0, t * jnp.where(x < 3, x / 3 + 0.5, 1)))
 def _hardswish(x):
     return x * jnp.minimum(jnp.maximum(x + 3, 0), 6) / 6
 
@@ -180,7 +180,7 @@ def softshrink(self, *, lambd):
     if not hasattr(lambd, "dtype"):
         limit, name = ("1.79769e+308", "Double") if self.dtype == jnp.float64 else ("3.40282e+38", "Float")
         raise RuntimeError(f"lambda must be in range [0, {limit}] for input dtype {name}, but found {lambd:g}")
-    return jnp.where((self >= -lambd) & (self <= lambd), 0 * self, jnp.where(self > lambd, self - lambd, self + lambd))
+    return jnp.where((self >= -lambd) & (self <= lambd), lax.stop_gradient(0 * self), jnp.where(self > lambd, self - lambd, self + lambd))
 
 
 # Smooth

@@ -68,9 +68,11 @@ def _(axes, keepdims, greatest, nan_shares, primals, tangents):
     mask = x == full
     if nan_shares:
         mask = mask | jnp.isnan(x)
-    mask = mask.astype(x.dtype)
-    count = total(mask, axes, True)
-    share = tangents[0] * jnp.where(count == 0, jnp.nan, mask / jnp.where(count == 0, 1, count))  # nobody's share of a NaN is NaN, however XLA multiplies masks
+    count = total(mask.astype(x.dtype), axes, True)
+    if nan_shares:  # torch 2.13 fills the gradient in where the mask is, and multiplies by it otherwise: 0 or NaN of a NaN
+        share = jnp.where(mask, tangents[0], 0) / count
+    else:
+        share = tangents[0] * jnp.where(count == 0, jnp.nan, mask.astype(x.dtype) / jnp.where(count == 0, 1, count))  # nobody's share of a NaN is NaN
     return full if keepdims else jnp.squeeze(full, axes), total(share, axes, keepdims)
 
 
@@ -326,8 +328,8 @@ def _median_value(x, skip_nan):
 def _(skip_nan, primals, tangents):
     x = primals[0]
     out = _median_value(x, skip_nan)
-    mask = jnp.where(jnp.isnan(out), jnp.isnan(x), x == out).astype(x.dtype)
-    return out, jnp.sum(tangents[0] * mask) / jnp.sum(mask)
+    mask = jnp.where(jnp.isnan(out), jnp.isnan(x), x == out)
+    return out, jnp.sum(jnp.where(mask, tangents[0], 0)) / jnp.sum(mask.astype(x.dtype))
 
 
 def _median_of_all(x, skip_nan):

@@ -20,7 +20,7 @@ from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, readings, union, with_elements
-from .casts import HALVES, align_ranks, casts_of, is_number, jitted, wide_casts
+from .casts import HALVES, align_ranks, cast, casts_of, is_number, jitted, wide_casts
 from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
@@ -222,9 +222,8 @@ class Form:
         return ins, outs
 
     def _cast(self, flat):
-        """The arrays in the types that the operator computes in; of complex numbers that become real their real parts, which JAX warns of."""
-        parts = [jnp.real(x) if d is not None and d is not dtypes.bool_ and not d.is_complex and jnp.iscomplexobj(x) else x for x, d in zip(flat, self.casts)]
-        return [x if d is None else x.astype(d.np) for x, d in zip(parts, self.casts)]
+        """The arrays in the types that the operator computes in."""
+        return [x if d is None else cast(x, d) for x, d in zip(flat, self.casts)]
 
     def apply(self, *flat):
         """The operator on arrays of the declared types."""
