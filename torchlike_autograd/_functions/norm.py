@@ -177,6 +177,8 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 def _settle_maxnorm(spec, flat):
     most = flat[-1]
+    if type(most) is complex:
+        raise RuntimeError("renorm: maxnorm must be real-valued")
     if type(most) in (int, float) and not most >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {most:g}")
     return spec

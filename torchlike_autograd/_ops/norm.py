@@ -259,8 +259,6 @@ def renorm(self, *, p, dim, maxnorm):
     """Sub-tensors along a dim whose norm is above maxnorm scaled down to it."""
     if isinstance(p, complex):
         raise RuntimeError("renorm: p must be real-valued")
-    if jnp.iscomplexobj(maxnorm):
-        raise RuntimeError("renorm: maxnorm must be real-valued")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if self.ndim < 2:

@@ -248,8 +248,9 @@ def _of_places(self, memory, index, places):
 @_of_places.defjvp
 def _(index, places, primals, tangents):
     places = np.asarray(places, np.int64)
-    share = tangents[0].reshape(-1) / np.bincount(places, minlength=1)[places].astype(np.float32)
-    found = jnp.zeros(primals[1].size, tangents[0].dtype).at[places].add(share.astype(tangents[0].dtype))
+    times = np.bincount(places, minlength=1)[places]
+    share = tangents[0].reshape(-1) / times.astype(tangents[0].dtype)
+    found = jnp.zeros(primals[1].size, share.dtype).at[places].add(share)
     return _of_places(*primals, index, tuple(places.tolist())), found[np.asarray(index, np.int64)]
 
 
