@@ -118,13 +118,12 @@ def _expression(eqn, ins):
         return f"{ins[0]}[{_window(eqn, ins[1:], eqn.params['slice_sizes'])}]"
     if name == "dynamic_update_slice":
         return f"_with({ins[0]}, {ins[1]}, {_window(eqn, ins[2:], eqn.invars[1].aval.shape)})"
-    if name in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod") and all(eqn.invars[0].aval.shape[i] == 1 for i in eqn.params["axes"]):
-        return f"{ins[0]}.reshape({eqn.outvars[0].aval.shape})"
-    if name in ("squeeze", "expand_dims"):
+    if name in ("squeeze", "expand_dims") or (name in _REDUCTIONS and all(eqn.invars[0].aval.shape[i] == 1 for i in eqn.params["axes"])):
         return f"{ins[0]}.reshape({eqn.outvars[0].aval.shape})"
     return None
 
 
+_REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod"}
 _SAME = {"stop_gradient", "copy", "copy_p", "optimization_barrier"}
 _ARRAYS = {"add", "add_any", "sub", "mul", "tanh", "exp", "squeeze", "expand_dims", "reshape", "concatenate", "dot_general", "dynamic_update_slice"}
 _DTYPES = {np.dtype(np.float32), np.dtype(np.float64)}
@@ -548,7 +547,7 @@ def _integer_pow(params, eqn):
 
 
 def _reshape(params, eqn):
-    if eqn.primitive.name == "reshape" and params.get("dimensions") is not None:
+    if params.get("dimensions") is not None:
         raise Unsupported
     shape = tuple(eqn.outvars[0].aval.shape)
     return lambda x: x.reshape(shape)
@@ -566,7 +565,7 @@ MADE = {
     "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),
     "shift_right_arithmetic": _shift_right("i"), "shift_right_logical": _shift_right("u"),
     "argmax": _argreduce(np.argmax), "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow,
-    "reshape": _reshape, "squeeze": _reshape, "expand_dims": _reshape,
+    "reshape": _reshape,
     "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): x.transpose(perm)),
     "rev": lambda p, e: (lambda x, dims=tuple(p["dimensions"]): np.flip(x, dims)),
 }

@@ -179,14 +179,16 @@ def _unique_entries(input, d, return_inverse, return_counts):
 @composite("torch.unique_consecutive")
 def unique_consecutive(*args, **kwargs):
     """As the method; torch 2.13: flags by position say what is computed and, crossed, what is returned: what was not computed is returned empty."""
-    counts, inverse = (kwargs.get(name, args[i] if len(args) > i else False) for name, i in (("return_counts", 1), ("return_inverse", 2)))
-    if len(args) < 2:
-        return tensor_unique_consecutive(*args, **kwargs)
+    def flag(name, place):
+        return kwargs.get(f"return_{name}", args[place] if len(args) > place else False)
+
     out = tensor_unique_consecutive(*args, **kwargs)
+    if len(args) < 2:
+        return out
     values, *parts = out if isinstance(out, tuple) else (out,)
     none = _long(np.zeros(0, np.int64), values)
-    found = dict(zip([name for name, i in (("inverse", 1), ("counts", 2)) if kwargs.get(f"return_{name}", args[i] if len(args) > i else False)], parts))
-    shown = [found.get(name, none) for name, wanted in (("inverse", inverse), ("counts", counts)) if wanted]
+    found = dict(zip([name for name, place in (("inverse", 1), ("counts", 2)) if flag(name, place)], parts))
+    shown = [found.get(name, none) for name, place in (("inverse", 2), ("counts", 1)) if flag(name, place)]
     return (values, *shown) if shown else values
 
 
