@@ -155,3 +155,19 @@ def test_a_collection_ends_no_record_under_a_call_of_ours():
     gc.collect()
     assert not tape.open
     del x
+
+
+def test_tapes_that_a_freeze_hides_are_left_alone():
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    node = y.grad_fn
+    y.tolist()
+    gc.freeze()
+    try:
+        z = y * 3
+        z.tolist()
+        links.cut()
+        z.sum().backward()
+    finally:
+        gc.unfreeze()
+    assert x.grad.tolist() == [6.0] * 3 and node.name() == "MulBackward0"

@@ -56,8 +56,10 @@ def _who_refers():
         if type(o) in kinds:
             kinds[type(o)].append(o)
     tapes, values, pairs, nodes = kinds.values()
-    values[:] = [v for v in values if v.tape is not None]
-    pairs[:] = [p for p in pairs if len(p) == 2 and type(p[0]) is Tape]
+    there = set(tapes)  # `gc.freeze` hides what there was before it: such a tape is left alone
+    values[:] = [v for v in values if v.tape in there]
+    pairs[:] = [p for p in pairs if len(p) == 2 and type(p[0]) is Tape and p[0] in there]
+    nodes[:] = [n for n in nodes if n._tape in there]
     return sorted(tapes, key=attrgetter("serial"), reverse=True), values, pairs, nodes
 
 
