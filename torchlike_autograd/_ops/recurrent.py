@@ -6,38 +6,39 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from . import lstm
 from .registry import SMOOTH, call, op, real
 
-_HIGHEST = lax.Precision.HIGHEST
+
+def _tanh(gates, back, h):
+    return jnp.tanh(gates + back)
 
 
-def _product(x, weight):
-    return jnp.einsum("...i,gi->...g", x, weight, precision=_HIGHEST)
-
-
-def _tanh(gates, back, h, c):
-    return jnp.tanh(gates + back), c
-
-
-def _relu(gates, back, h, c):
+def _relu(gates, back, h):
     x = gates + back
-    return jnp.where(x > 0, x, jnp.where(x <= 0, 0, x)), c
+    return jnp.where(x > 0, x, jnp.where(x <= 0, 0, x))
 
 
-def _gru(gates, back, h, c):
+def _gru(gates, back, h):
     (r, z, n), (hr, hz, hn) = jnp.split(gates, 3, -1), jnp.split(back, 3, -1)
     r, z = jax.nn.sigmoid(r + hr), jax.nn.sigmoid(z + hz)
     n = jnp.tanh(n + r * hn)
-    return (h - n) * z + n, c
+    return (h - n) * z + n
 
 
-def _lstm(gates, back, h, c):
-    i, f, g, o = jnp.split(gates + back, 4, -1)
-    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-    return jax.nn.sigmoid(o) * jnp.tanh(c), c
+_CELLS = {"rnn_tanh": _tanh, "rnn_relu": _relu, "gru": _gru}
 
 
-_CELLS = {"rnn_tanh": _tanh, "rnn_relu": _relu, "gru": _gru, "lstm": _lstm}
+def _steps(cell, gates, h, w_hh, bias, present, reverse):
+    """(h at all times, last h)."""
+    def step(before, at_time):
+        own, here = at_time
+        new = cell(own, lstm.product(before, w_hh) + bias, before)
+        new = new if here is None else jnp.where(here[:, None], new, before)
+        return new, new
+
+    last, out = lax.scan(step, h, (gates, present), reverse=reverse)
+    return out, last
 
 
 def _check(input, w_ih):
@@ -64,22 +65,13 @@ def _declare(name, node, saves):
             present = steps >= 0
             input = jnp.take(input, jnp.maximum(steps, 0), axis=0, mode="clip")
         _check(input, w_ih)
-        gates = _product(input, w_ih)
+        gates = lstm.product(input, w_ih)
         gates = gates if b_ih is None else gates + b_ih.reshape(1, 1, -1)
-        cell = _CELLS[mode]
-        c = jnp.zeros_like(h) if c is None else c
-
-        def step(state, at_time):
-            own, here = at_time
-            before, memory = state
-            back = _product(before, w_hh)
-            new, cells = cell(own, back if b_hh is None else back + b_hh.reshape(1, -1), before, memory)
-            new = new if w_hr is None else _product(new, w_hr)
-            if here is not None:
-                new, cells = jnp.where(here[:, None], new, before), jnp.where(here[:, None], cells, memory)
-            return (new, cells), new
-
-        (last, memory), out = lax.scan(step, (h, c), (gates, present), reverse=reverse)
+        bias = 0 if b_hh is None else b_hh.reshape(1, -1)
+        if mode == "lstm":
+            out, last, memory = lstm.steps(gates + bias, h, c, w_hh, w_hr, present, reverse)
+        else:
+            (out, last), memory = _steps(_CELLS[mode], gates, h, w_hh, bias, present, reverse), jnp.zeros_like(h)
         if packed is not None:
             out = jnp.take(out.reshape(-1, out.shape[-1]), packed, axis=0, mode="clip")
         return out, last, memory
