@@ -400,18 +400,25 @@ def op_by_op(program, floats, ints, arrays):
     """Run each step by itself: on the host where arrays are small, otherwise from its own compiled function."""
     env = {slot: np.asarray(a) for slot, a in zip(program.arguments, arrays)}
     with np.errstate(all="ignore"):
-        for step in program.steps:
-            run_step(step, env, floats, ints, _call_on_host, _pull_on_host)
+        _run_steps(program.steps, env, floats, ints, lambda step: run_step(step, env, floats, ints, call_on_host, pull_on_host))
         out = program.results(env, floats, ints, _guard_on_host, np.stack)
     return [np.asarray(a) if isinstance(a, np.generic) else a for a in out]  # a compiled call takes NumPy's scalars for float32
 
 
-def _call_on_host(form, ins):
+def _run_each(steps, env, floats, ints, run):
+    for step in steps:
+        run(step)
+
+
+_run_steps = _run_each if native is None else native.run_on_host
+
+
+def call_on_host(form, ins):
     run = form.host(host_function)
     return run(*ins) if run is not None else [np.asarray(a) for a in form.jit()(*ins)]
 
 
-def _pull_on_host(form, gs, ins):
+def pull_on_host(form, gs, ins):
     run = form.host(host_function)
     return run(*gs, *ins) if run is not None else [np.asarray(a) for a in form.jit()(*gs, *ins)]
 

@@ -148,6 +148,10 @@ def _loops(jaxpr):
     return count
 
 
+def _is_loop(node):
+    return node.eqn.primitive.name == "scan" and not node.eqn.effects
+
+
 def _same(numbering, short, long):
     """Whether a loop does in every turn what another one does too, so that all of its results are carried or stored there."""
     p, q = short.eqn.params, long.eqn.params
@@ -162,7 +166,7 @@ def _same(numbering, short, long):
 
 def _replacements(numbering):
     """{node of a loop that is left out: (the one that takes its place, where its results stand there)}."""
-    loops = [n for n in numbering.nodes if n.eqn.primitive.name == "scan" and not n.eqn.effects]
+    loops = [*filter(_is_loop, numbering.nodes)]
     out = {}
     for short in loops:
         long = next((n for n in loops if n not in out and _same(numbering, short, n)), None)
@@ -258,13 +262,14 @@ class _Rewriting:
 def merged(closed):
     """The program without the loops whose results another loop of it has too; itself where there are none."""
     jaxpr = closed.jaxpr
-    if _loops(jaxpr) < 2:
+    count = _loops(jaxpr)
+    if count < 2:
         return closed
     numbering = Numbering()
     ins = [numbering.number(("input", k)) for k in range(len(jaxpr.invars))]
     outs = numbering.run(jaxpr, map(numbering.array, closed.consts), ins, True)
     out = _Rewriting(numbering, ins, jaxpr)
-    if not out.instead:
+    if not out.instead and sum(map(_is_loop, numbering.nodes)) == count:
         return closed
     for node in numbering.nodes:
         out.write(node)

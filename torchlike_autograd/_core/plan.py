@@ -175,18 +175,23 @@ def _build(prefix, roots, targets, cuts, lost=()):
         if not wanted and not visible:
             continue
         read = step.wanted if wanted or ("filled", first) in cuts else ()  # whose `.grad` is filled runs too, for nobody; a node unpacks all that it saved
-        if read and step.kind == "op" and (found := _saved(step.form, read, step.mode == INPLACE, wanted)):
-            saving.add(first)
-            if not step.packed:
-                used, own = found
-                again = rewritten(prefix) if second_order(step) else ()
-                kept.update([ins[i] for i in used if type(ins[i]) is not tuple and ins[i] not in again])
-                results.update([first + i for i in own])
+        silent = False
+        if step.kind == "op":
+            found, silent, later = _known(step, read, wanted)
+            if found is not None:
+                saving.add(first)
+                if not step.packed:
+                    again = rewritten(prefix) if later else ()
+                    for i in found[0]:
+                        if type(slot := ins[i]) is not tuple and slot not in again:
+                            kept.add(slot)
+                    for i in found[1]:
+                        results.add(first + i)
         if visible and _only_watched(step, wanted, given, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
         elif visible:
             builder.event(("node", step, wanted, given))
-        elif given and not _silent(step):
+        elif given and not silent:
             builder.visit(Visit(step, wanted, given))
         elif given:
             step.form.refuse(wanted)
@@ -212,16 +217,21 @@ def rewritten(prefix):
 COPY_SLICES = "torch::autograd::CopySlices"
 
 
+def _known(step, read, wanted):
+    """(what the node of an operator keeps, see `_saved`; whether it runs and sends nothing on; whether it computes gradients)."""
+    form, inplace = step.form, step.mode == INPLACE
+    key = ("node", read, wanted, inplace)
+    out = form._pullbacks.get(key)
+    if out is None:
+        out = form._pullbacks[key] = (_saved(form, read, inplace, wanted) if read else None, form.silent, second_order(step))
+    return out
+
+
 def _saved(form, wanted, inplace, run=None):
     """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release.  run: inputs that get a gradient (all)."""
-    key = ("saved", wanted, inplace, run)
-    try:
-        return form._pullbacks[key]
-    except KeyError:
-        ins, outs = form.kept(wanted, inplace)
-        has = ins or outs or (inplace and form.kept(wanted)[0]) or form.node == COPY_SLICES  # torch's lets go of the node that it wraps
-        out = form._pullbacks[key] = (tuple(form.checks(wanted, inplace, run)), tuple(outs)) if has else None
-        return out
+    ins, outs = form.kept(wanted, inplace)
+    has = ins or outs or (inplace and form.kept(wanted)[0]) or form.node == COPY_SLICES  # torch's lets go of the node that it wraps
+    return (tuple(form.checks(wanted, inplace, run)), tuple(outs)) if has else None
 
 
 def _only_watched(step, wanted, given, cuts):

@@ -27,7 +27,8 @@ def wire():
         device_array=execute._device_array, spare=donation.spare, note=guards.note, await_codes=guards.await_codes,
         read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere, view=hot.python_view, links=chains.links, write=storage.python_write,
         value_at=engine.value_at, number_at=engine.number_at, accumulate=engine.accumulate_any, release_kept=program.release_kept, edges_lead=links.leading,
-        checked=hooks.checked, retain=hooks.retain, second_time=errors.second_time)
+        checked=hooks.checked, call_on_host=execute.call_on_host, pull_on_host=execute.pull_on_host, number_of=plan.number_of, add_arrays=plan.add_arrays,
+        retain=hooks.retain, second_time=errors.second_time)
 
 
 __all__ = ["wire"]

@@ -63,9 +63,12 @@ def _before(states, first, reverse):
 
 
 def _slopes(c, cells, i, f, g, o):
-    """How c depends on each gate's sum and on the c before, and h on its gate's sum and on c, side by side."""
+    """(how c depends on each gate's sum and on the c before, and h on its gate's sum and on c; h).
+
+    Arrays of their own: a slice of one array in every step would be a loop of its own to JAX, which takes apart what depends on tangents and what does not.
+    """
     tanh = jnp.tanh(cells)
-    return jnp.concatenate([g * i * (1 - i), c * f * (1 - f), i * (1 - g * g), tanh * o * (1 - o), f, o * (1 - tanh * tanh)], -1), o * tanh
+    return (g * i * (1 - i), c * f * (1 - f), i * (1 - g * g), tanh * o * (1 - o), f, o * (1 - tanh * tanh)), o * tanh
 
 
 @steps.defjvp
@@ -80,8 +83,7 @@ def _(reverse, primals, tangents):
 
     def step(state, at_time):
         d_h, d_c = state
-        own, slopes, d_out, here = at_time
-        by_i, by_f, by_g, by_o, by_c, out_by_c = jnp.split(slopes, 6, -1)
+        own, (by_i, by_f, by_g, by_o, by_c, out_by_c), d_out, here = at_time
         i, f, g, o = jnp.split(own + product(d_h, w_hh), 4, -1)
         d_cells = by_c * d_c + by_i * i + by_f * f + by_g * g
         d_new = by_o * o + out_by_c * d_cells

@@ -67,10 +67,11 @@ def _declare(name, node, saves):
         _check(input, w_ih)
         gates = lstm.product(input, w_ih)
         gates = gates if b_ih is None else gates + b_ih.reshape(1, 1, -1)
-        bias = 0 if b_hh is None else b_hh.reshape(1, -1)
         if mode == "lstm":
-            out, last, memory = lstm.steps(gates + bias, h, c, w_hh, w_hr, present, reverse)
+            gates = gates if b_hh is None else gates + b_hh.reshape(1, 1, -1)
+            out, last, memory = lstm.steps(gates, h, c, w_hh, w_hr, present, reverse)
         else:
+            bias = 0 if b_hh is None else b_hh.reshape(1, -1)
             (out, last), memory = _steps(_CELLS[mode], gates, h, w_hh, bias, present, reverse), jnp.zeros_like(h)
         if packed is not None:
             out = jnp.take(out.reshape(-1, out.shape[-1]), packed, axis=0, mode="clip")

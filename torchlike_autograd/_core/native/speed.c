@@ -23,6 +23,7 @@
 #include "function.h"
 #include "run.h"
 #include "backward.h"
+#include "host.h"
 #include "walk.h"
 #include "lifetimes.h"
 #include "normals.h"
@@ -118,7 +119,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Stage", "visits", &stage_visits}, {"Stage", "cots", &stage_cots}, {"Stage", "outs", &stage_outs}, {"Stage", "looks", &stage_looks},
         {"Observed", "hooks", &seen_hooks}, {"Observed", "retain", &seen_retain},
         {"Visit", "step", &visit_step}, {"Visit", "pull", &visit_pull}, {"Visit", "wanted", &visit_wanted}, {"Visit", "given", &visit_given},
-        {"Pullback", "keep", &pull_keep}, {"Pullback", "passes", &pull_passes},
+        {"Form", "_host", &form_host}, {"Pullback", "keep", &pull_keep}, {"Pullback", "passes", &pull_passes},
         {"Program", "guarded", &program_guarded}, {"Program", "runs", &program_runs}, {"Program", "prefix", &program_prefix},
         {"Program", "graph", &program_graph}, {"Program", "shown", &program_shown}, {"Program", "keeps", &program_keeps},
         {"Program", "compiled", &program_compiled}, {"Program", "donates", &program_donates}, {"Program", "sources", &program_sources}, {"Program", "numbers", &program_numbers}, {"Program", "sent", &program_sent},
@@ -150,6 +151,8 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Tape", (PyObject **)&Tape}, {"Stage", (PyObject **)&Stage}, {"Prefix", (PyObject **)&Prefix}, {"immediate", &immediate},
         {"Spec", (PyObject **)&Spec}, {"Form", (PyObject **)&Form}, {"Step", (PyObject **)&Step}, {"number_avals", &number_avals},
         {"record_limit", &record_limit}, {"made_nodes", &made_nodes}, {"links", &py_links},
+        {"Pullback", (PyObject **)&Pullback}, {"call_on_host", &py_call_on_host}, {"pull_on_host", &py_pull_on_host}, {"number_of", &py_number_of},
+        {"add_arrays", &py_add_arrays},
         {"LEAF", &LEAF}, {"INPLACE", &INPLACE}, {"NOGRAD", &NOGRAD},
     };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
@@ -181,6 +184,7 @@ static PyMethodDef methods[] = {
     {"new_tape", speed_new_tape, METH_O, "record.Tape(owner)"},
     {"run_stage", (PyCFunction)(void (*)(void))speed_run_stage, METH_FASTCALL, "The gradients that leave a stage, recorded call by call."},
     {"record_stage", (PyCFunction)(void (*)(void))speed_record_stage, METH_FASTCALL, "A stage that was recorded before."},
+    {"run_on_host", (PyCFunction)(void (*)(void))speed_run_on_host, METH_FASTCALL, "The steps of a program one by one, on the host."},
     {"walk", (PyCFunction)(void (*)(void))speed_walk, METH_FASTCALL, "engine.walk over an open tape, as far as it was recorded before."},
     {"leave", (PyCFunction)(void (*)(void))speed_leave, METH_FASTCALL, "engine._leave, where all gradients are first ones of plain leaves."},
     {"finish", speed_finish, METH_O, "engine.finish_leaf for leaves that nobody watches."},
@@ -207,12 +211,13 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     s_gradient = PyUnicode_InternFromString("gradient");
     s_no_grad = PyUnicode_InternFromString("no_grad");
     s_op = PyUnicode_InternFromString("op");
+    s_backward = PyUnicode_InternFromString("backward");
     for (int k = 0; k < 4; k++)
         s_kinds[k] = PyUnicode_FromOrdinal("fibc"[k]);
     ZERO = PyLong_FromLong(0);
     ONE = PyLong_FromLong(1);
     no_numbers = PyTuple_New(0);
-    if (!s_op || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
+    if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
         return NULL;
     if (PyType_Ready(&StateType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;
