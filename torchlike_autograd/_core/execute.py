@@ -53,7 +53,8 @@ class Stats(dict):
 stats = Stats(flushes=0, compiles=0, hits=0, op_by_op=0, compile_seconds=0.0, programs=0, structures=0)
 _credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 _programs: dict = {}  # (prefix, mask) -> Program, least recently used first
-_options = {"xla_allow_excess_precision": False}
+# LLVM's first level of optimization writes code as fast as its third here, and the same numbers, in two thirds of the time.
+_options = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 1}
 
 
 def flush(tape=None):
