@@ -171,3 +171,27 @@ def test_tapes_that_a_freeze_hides_are_left_alone():
     finally:
         gc.unfreeze()
     assert x.grad.tolist() == [6.0] * 3 and node.name() == "MulBackward0"
+
+
+def test_a_tape_may_lead_to_one_that_a_freeze_hides():
+    """The next turn of a loop whose variables live on: its edge goes to a tape that nobody finds."""
+    w = torch.ones(3, requires_grad=True)
+    y = (w * 2).sin()
+    y.tolist()
+    gc.collect()
+    gc.freeze()
+    try:
+        z = (y * w).cos()
+        z.tolist()
+        kept = (z * w).exp()
+        kept.tolist()
+        links.cut()
+        kept.sum().backward()
+    finally:
+        gc.unfreeze()
+    with torch.no_grad():
+        y = (w * 2).sin()
+        z = (y * w).cos()
+        by_y = -(y * w).sin()
+        expected = (z * w).exp() * (z + w * by_y * (y + w * 2 * (w * 2).cos()))
+    torch.testing.assert_close(w.grad, expected)

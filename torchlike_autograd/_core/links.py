@@ -113,10 +113,10 @@ def _cut_one(tape, starts, left):
     for slot in [s for s in tape.kept if s not in kept and held is not None]:
         del tape.kept[slot]
     for e in tape.edges:
-        if type(e) is tuple and starts[e[0]] is not None:
+        if type(e) is tuple and starts.get(e[0]) is not None:
             starts[e[0]].add(e[1])
     for v in tape.kept.values():
-        if id(v) in left and v.tape is not None and starts[v.tape] is not None:
+        if id(v) in left and v.tape is not None and starts.get(v.tape) is not None:
             starts[v.tape].add(v.slot)
 
 
