@@ -1,9 +1,10 @@
 """Running programs (layer 3): compiling, caching, choosing between fused and op-by-op, counting.
 
-A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a structure without a
-backward pass, such as a printed value or the setting up of a script, and a very long one are compiled when they come a second time, where they can run on
-the host until then; a training step at first sight.  Both draw on a credit that hits earn back; when it is used up, or where a place compiles in vain, new
-structures run op by op until that has taken as long as compiling them would.  Both ways run the same Forms.
+A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a training step is
+compiled at first sight, a very long one and the turns of a loop without gradients when they come a second time.  What else has no backward pass, such as a
+printed value, an evaluation or the setting up of a script, runs on the host, where it can, until that has taken as long as compiling will.  Training draws on a
+credit that hits earn back; when it is used up, or where a place compiles in vain, new structures run op by op until that has taken as long as compiling them
+would.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .._ops.conv_windows import suited
 from .._ops.spec import Pullback
 from . import config, donation, guards, levels, placed, record, sightings
 from .cuts import divided
-from .ends import MORE, fills, live_mask
+from .ends import MORE, TURNS, fills, live_mask
 from .host import host_function
 from .lines import user_line
 from .links import leading
@@ -34,8 +35,8 @@ from .speed import native
 from .turns import rolled
 
 # Compiling at first sight costs COMPILE of the credit, a run of a compiled program earns 1: a loop that repeats may afford it, one whose structure never does
-# may not.  Without credit (and below EASE, where the structure is no part of a training step) a structure is compiled when its runs op by op have taken as long
-# as compiling it will: at most twice what the better of the two would have taken.
+# may not.  Without credit (of EASE for the turns of a loop without gradients) a structure is compiled when its runs op by op have taken as long as compiling it
+# will: at most twice what the better of the two would have taken.
 COMPILE, CREDIT_START, CREDIT_MAX, EASE = 32, 12 * 32, 24 * 32, 6 * 32
 LONG = 400  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
@@ -216,10 +217,15 @@ def _execute(program, tape):
 
 
 def _waits(program):
-    """Whether a program that is not compiled yet runs op by op once more."""
-    if (program.runs < 2 and _can_wait(program)) or not program.prefix.weight:
+    """Whether a program that is not compiled yet runs op by op once more.
+
+    What is neither part of a training step nor of a loop does until that took as long as compiling it will: a function that is called a few times has the same
+    last digits each time.
+    """
+    if not program.prefix.weight or (program.runs < 2 and _can_wait(program)):
         return True
-    if (_credit[0] >= EASE or (_credit[0] >= COMPILE and not _can_wait(program))) and not (_in_vain(program) and _on_host(program)):
+    least = COMPILE if _in_training(program) or not _on_host(program) else EASE if program.prefix.setup == TURNS else CREDIT_MAX + 1
+    if _credit[0] >= least and not (_in_vain(program) and _on_host(program)):
         return False
     return program.spent < program.prefix.weight * (stats["compile_seconds"] + _GUESS[0]) / (_operators[0] + _GUESS[1])
 
@@ -261,7 +267,12 @@ _call = _call_compiled_program if native is None else native.run
 
 def _can_wait(program):
     """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
-    return (program.prefix.weight > LONG or (not program.graph and not any(map(_trains, reversed(program.steps))))) and _on_host(program)
+    return (program.prefix.weight > LONG or not _in_training(program)) and _on_host(program)
+
+
+def _in_training(program):
+    """Whether a program is part of a training step."""
+    return program.graph or any(map(_trains, reversed(program.steps)))
 
 
 def _on_host(program):
