@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache as _cache
+
 from ._core.dispatch import named_tuple as _named_tuple
 from ._functions import histogram as _histogram
 from ._functions import linalg as _linalg
@@ -12,6 +14,7 @@ _SEVERAL = [x for module in (_histogram, _linalg, _spectral) for x in vars(modul
 _WITHOUT_OUT = ("histogramdd", "unpack_dual")
 
 
+@_cache
 def _makers():
     """{name: (operator, suffix)}"""
     found = {}

@@ -279,8 +279,14 @@ def _on_host(program):
     """Whether the host runs all its operators, or all but the ODD-th part: those are compiled each by itself."""
     if program.placed:
         return False
-    forms = {s.form for s in program.steps if s.kind == "op"}
-    return sum(f.host(host_function) is None for f in forms) * ODD <= program.prefix.weight
+    missing, known = program.prefix.weight // ODD, set()
+    for step in program.steps:
+        if step.kind == "op" and step.form not in known:
+            known.add(step.form)
+            missing -= step.form.host(host_function) is None
+            if missing < 0:
+                return False
+    return True
 
 
 def _in_vain(program):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from .._core import bind, dtypes, levels
@@ -13,6 +11,7 @@ from .._core.indexing import check_number, put_plan
 from .._core.nothing import no_item, wanting
 from .._core.numeric import say_once
 from .._core.ranges import known, settle, unguarded
+from .._core.saying import warn
 from .._core.words import type_name
 from .._ops import index as _index_ops
 from .._ops import mask as _mask_ops
@@ -134,8 +133,7 @@ checked("masked_fill", True, _settle_mask)
 
 def _settle_source(spec, flat):
     if flat[1].dtype is dtypes.uint8:
-        warnings.warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool "
-                      "instead.", stacklevel=3)
+        warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead.")
     mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ else None
     if mask is None:
         return spec
