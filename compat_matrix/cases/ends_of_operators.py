@@ -163,3 +163,34 @@ def _(torch):
         y = torch.tensor([1.7e308, 3.0, 0.5 + k], dtype=torch.float64, requires_grad=True)
         torch.lgamma(y).sum().backward()
         yield f"gradient {next(turn)}", y.grad
+
+
+@case("ends_of_operators.asarray of tensors")
+def _(torch):
+    asked = [{"dtype": torch.float32, "copy": False}, {"device": "meta", "copy": False}, {"copy": False}, {"copy": True}, {"requires_grad": True}, {"requires_grad": False},
+             {"copy": True, "requires_grad": True}, {"copy": True, "requires_grad": False}, {"dtype": torch.float32, "requires_grad": True}, {"dtype": torch.float64}]
+    for kind, needs, beyond in (("float64", False, False), ("float32", True, False), ("float32", True, True), ("int64", False, False)):
+        for i, k in enumerate(asked):
+            x = torch.ones(2, dtype=getattr(torch, kind), requires_grad=needs)
+            x = x * 2 if beyond else x
+            out = said(lambda x=x, k=k: torch.asarray(x, **k))
+            flags = (out is x, out.requires_grad, out.is_leaf, str(out.dtype)) if isinstance(out, torch.Tensor) else out
+            yield f"{kind} {needs} {beyond} {i}", flags, x.requires_grad
+
+
+@case("ends_of_operators.a blank among the targets of ctc_loss")
+def _(torch):
+    turn = count()
+    for targets in ([1, 0, 2], [0, 0, 1], [1, 0, 1], [0], [2, 0, 0, 2]):
+        x = torch.arange(28.0, dtype=torch.float64).reshape(7, 1, 4).sin().requires_grad_()
+        loss = torch.nn.functional.ctc_loss(x.log_softmax(2), torch.tensor([targets]), torch.tensor([7]), torch.tensor([len(targets)]), reduction="sum")
+        yield f"loss {next(turn)}", targets, loss
+        yield f"gradient {next(turn)}", torch.autograd.grad(loss, x)[0]
+
+
+@case("ends_of_operators.eigvals of what is not finite")
+def _(torch):
+    for kind in ("float64", "complex128"):
+        for values in ([[1, INF], [2, 3]], [[INF, 0], [0, 1]]):
+            yield f"{kind} {values}", torch.linalg.eigvals(torch.tensor(values, dtype=getattr(torch, kind)))
+        yield f"{kind} with gradients", said(lambda kind=kind: torch.linalg.eigvals(torch.tensor([[1, INF], [2, 3]], dtype=getattr(torch, kind), requires_grad=True)))

@@ -8,6 +8,8 @@ import numpy as np
 
 from .._core import config, dtypes
 from .._core.composite import composite
+from .._core.devices import device as Device
+from .._core.errors import only_float_requires_grad
 from .._core.numeric import limits, overflows, say_once
 from .._core.saying import warn
 from .._core.shapes import as_long
@@ -222,20 +224,54 @@ def as_tensor(data, dtype=None, device=None):
     return placed(from_data(data, dtype, copy=False), device, False)
 
 
+_ASKED_LATE = ("torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of False. Pass requires_grad=False explicitly to get the "
+               "old behavior and silence this warning. (Triggered internally at /__w/pytorch/pytorch/torch/csrc/utils/tensor_new.cpp:1737.)")
+
+
 @composite("torch.asarray")
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """`obj` as a tensor, a copy only where it must be one (or is asked for)."""
     if isinstance(obj, Tensor):
+        _check_alias(obj, dtype, device, copy)
         out = as_tensor(obj, dtype, device)
-        return out.clone() if copy and out is obj else out
+        return _asked_for_gradients(out.clone() if copy and out is obj else out, obj, requires_grad)
+    requires_grad = bool(requires_grad)
     if type(obj).__name__ == "UntypedStorage":
         raw = obj.bytes()
         return frombuffer(raw, dtype=dtype or config.default_dtype(), requires_grad=requires_grad) if raw.size else tensor([], dtype=dtype)
     if isinstance(obj, (bytes, bytearray, memoryview)):
         return frombuffer(obj, dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
-    if copy is False and not isinstance(obj, np.ndarray):
-        raise ValueError("can't alias arbitrary sequence into a tensor.")
+    if copy is False:
+        if not isinstance(obj, np.ndarray):
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        _check_alias(from_data(obj, None, copy=True), dtype, device, copy)
     return placed(from_data(obj, dtype, copy=True), device, requires_grad)
+
+
+def _check_alias(obj, dtype, device, copy):
+    """torch's errors where `asarray` may not copy but would have to."""
+    if copy is not False:
+        return
+    if device is not None and Device(device) != obj.device:
+        raise ValueError(f"can't alias tensor from device '{obj.device}' to '{Device(device)}'.")
+    if dtype is not None and dtype is not obj.dtype:
+        raise ValueError(f"can't alias tensor with dtype '{obj.dtype.char_name}' into dtype '{dtype.char_name}'.")
+
+
+def _asked_for_gradients(out, obj, requires_grad):
+    """`out`, made of the tensor `obj`, with gradients as asked; a leaf is changed in place, even where it is `obj` itself."""
+    if requires_grad is None:
+        if obj.requires_grad:
+            say_once(_ASKED_LATE)
+        return out
+    if requires_grad and out.dtype.category < dtypes.FLOAT:
+        raise only_float_requires_grad()
+    if out.requires_grad == bool(requires_grad):
+        return out
+    if not out.is_leaf:
+        return out.detach()
+    out.requires_grad = requires_grad
+    return out
 
 
 @composite("torch.from_numpy")

@@ -191,14 +191,14 @@ def _labels(targets, target_lengths, blank):
     return out.at[:, 1::2].set(targets.astype(np.int64))
 
 
-def _negative_log_likelihood(logp, labels, input_lengths, target_lengths, blank):
-    """Of (T, N, C) and extended labels: (N,)."""
+def _negative_log_likelihood(logp, labels, input_lengths, target_lengths):
+    """Of (T, N, C) and extended labels: (N,), and the logarithms of the share that ends with a blank, (N,)."""
     n, width = labels.shape
     own = jnp.take_along_axis(logp, jnp.broadcast_to(labels[None], (logp.shape[0], n, width)), 2, mode="clip")
     inside = jnp.arange(width)[None] < 2 * target_lengths[:, None] + 1
     own = jnp.where(inside, own, -np.inf)
     gap = jnp.full((n, 2), -np.inf, logp.dtype)
-    skips = jnp.concatenate([jnp.zeros((n, min(2, width)), bool), (labels[:, 2:] != labels[:, :-2]) & (labels[:, 2:] != blank)], 1)
+    skips = jnp.concatenate([jnp.zeros((n, min(2, width)), bool), labels[:, 2:] != labels[:, :-2]], 1)
     first = jnp.where(jnp.arange(width)[None] < 2, own[0], -np.inf)
 
     def step(alpha, at_time):
@@ -211,15 +211,19 @@ def _negative_log_likelihood(logp, labels, input_lengths, target_lengths, blank)
     last = jnp.take_along_axis(alpha, 2 * target_lengths[:, None], 1, mode="clip")[:, 0]
     before = jnp.take_along_axis(alpha, jnp.maximum(2 * target_lengths[:, None] - 1, 0), 1, mode="clip")[:, 0]
     out = -_log_sum(last, jnp.where(target_lengths > 0, before, -np.inf))
-    return jnp.where(input_lengths > 0, out, jnp.where(target_lengths > 0, np.inf, 0))
+    return jnp.where(input_lengths > 0, out, jnp.where(target_lengths > 0, np.inf, 0)), last + out
 
 
 def _ctc_tangent(out, primals, tangents, *, blank, zero_infinity):
     """torch's gradient takes log_probs for a log-softmax: probabilities less the posterior ones."""
     (logp, targets, input_lengths, target_lengths), t = primals, tangents[0]
     labels = _labels(targets, target_lengths, blank)
-    loss, pull = jax.vjp(lambda x: _negative_log_likelihood(x, labels, input_lengths, target_lengths, blank), logp)
+    loss, pull, ending = jax.vjp(lambda x: _negative_log_likelihood(x, labels, input_lengths, target_lengths), logp, has_aux=True)
     slope = jnp.exp(logp) + pull(jnp.ones_like(loss))[0]
+    # At the last time torch's backward lets the last target overwrite the blank that follows it, which matters where it is a blank itself.
+    final = jnp.take_along_axis(labels, jnp.maximum(2 * target_lengths[:, None] - 1, 0), 1)[:, 0]
+    missed = jnp.where((final == blank) & (target_lengths > 0), jnp.exp(ending), 0)
+    slope = slope.at[jnp.maximum(input_lengths - 1, 0), jnp.arange(logp.shape[1]), blank].add(missed)
     slope = jnp.where(jnp.isinf(loss)[None, :, None], 0 if zero_infinity else jnp.nan, slope)
     within = jnp.arange(logp.shape[0])[:, None] < input_lengths[None]
     return (jnp.where(within[:, :, None], lax.stop_gradient(slope), 0) * t).sum((0, 2))
@@ -233,6 +237,6 @@ def _ctc_tangent(out, primals, tangents, *, blank, zero_infinity):
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank, zero_infinity):
     """Minus the logarithm of the probability of all alignments of the targets: (N,) of (T, N, C)."""
     only("ctc_loss_cpu", log_probs, "d")
-    return _negative_log_likelihood(log_probs, _labels(targets, target_lengths, blank), input_lengths, target_lengths, blank)
+    return _negative_log_likelihood(log_probs, _labels(targets, target_lengths, blank), input_lengths, target_lengths)[0]
 
 
