@@ -6,6 +6,8 @@ dim where they stand and applied together at the end.
 
 from __future__ import annotations
 
+import copy
+import functools
 import operator
 
 import numpy as np
@@ -14,6 +16,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array, wrap
 from . import devices, dtypes, levels
+from .chains import written_repeats
 from .dispatch import check_inplace, inplace, run
 from .hot import PLAIN, twin, view
 from .layouts import check_overlap
@@ -21,6 +24,7 @@ from .mixed import check_written
 from .nothing import no_nonzero
 from .numeric import check_number, check_stored, warn_imaginary
 from .overriding import ACTIVE, asked
+from .plan import COPY_SLICES
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .saying import warn
@@ -362,20 +366,43 @@ _FILLS = {k: spec_of(OPS["_fill_"], (), ("T", k)) for k in "fibc"}
 
 def fill(t, value):
     """t.fill_(value)."""
-    t = _unrepeated(t)
     if isinstance(value, Tensor):
+        check_inplace(t, (value,))
+        if t._view is not None and _shows_again(t):
+            raise written_repeats()
         return inplace(_FILL_TENSOR, (t, value), t)
+    own = _unrepeated(t)
     check_number(value, t.dtype)
-    return inplace(_FILLS[number_kind(value)], (t, value), t)
+    spec = _FILLS[number_kind(value)]
+    return inplace(spec if own is t else _refusing(spec), (own, value), own)
 
 
 def zero(t):
     """t.zero_()."""
-    return twin(_ZERO, t if t._view is None else _unrepeated(t), None, inplace)
+    own = t if t._view is None else _unrepeated(t)
+    return twin(_ZERO, t, None, inplace) if own is t else inplace(_refusing(_ZERO), (own,), own)
+
+
+def _shows_again(t):
+    shape = t._v.aval.shape
+    return 0 not in shape and any(s == 0 and n > 1 for n, s in zip(shape, t._geometry()[0]))
+
+
+@functools.cache
+def _refusing(spec):
+    """The fill of what an expanded tensor repeats: torch writes it, and its gradient refuses to write to elements that repeat."""
+    op = copy.copy(spec.op)
+    op.specs, op.refuses, op.node = {}, _refuse_gradient, COPY_SLICES
+    return spec_of(op, (), spec.pattern)
+
+
+def _refuse_gradient(types, result, *_):
+    if 0 not in result.shape:
+        raise written_repeats()
 
 
 def _unrepeated(t):
-    """What an expanded tensor repeats (a fill may write to it)."""
+    """What an expanded tensor repeats (a fill with a number may write to it)."""
     view = t._view
     if view is None or view.chain[-1:] == () or view.chain[-1][0].op.name != "expand" or 0 not in t._geometry()[0]:
         return t

@@ -1,6 +1,6 @@
 """Writes to tensors that show an element several times, and over what is read."""
 
-from compat_matrix.case import attempt
+from compat_matrix.case import attempt, case
 from compat_matrix.probes import each
 
 TWINS = ("x.add_(1)", "x.mul_(x.clone())", "x.relu_()", "x.tril_()", "x.triu_(1)", "x.masked_fill_(m, 9)",
@@ -50,3 +50,22 @@ def over_itself(torch, expression):
 
 
 each("inplace.over_itself", over_itself, {e: e for e in OVER})
+
+
+@case("inplace.shared.a fill of what repeats, and its gradient")
+def _(torch):
+    for shape, wide in (((3, 1), (3, 4)), ((3,), (2, 3)), ((3, 1), (3, 1)), ((0, 1), (0, 4))):
+        for name, write in (("zero_", lambda v: v.zero_()), ("fill_", lambda v: v.fill_(3.0))):
+            x = torch.ones(shape, dtype=torch.float64, requires_grad=True)
+            b = x * 2
+            before = b * 1
+            write(b.expand(wide))
+            yield f"{name} {wide} from {shape}", b.detach(), b.grad_fn.name(), b._version
+            yield f"{name} {wide} from {shape} backward", attempt(lambda b=b, x=x: torch.autograd.grad(b.sum(), x, retain_graph=True)[0])
+            yield f"{name} {wide} from {shape} before", torch.autograd.grad(before.sum(), x)[0]
+            with torch.no_grad():
+                write((x * 2).expand(wide))
+                yield f"{name} {wide} from {shape} no_grad", x
+        value = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+        for v in (value, value.detach()):
+            yield f"tensor {wide} from {shape} {v.requires_grad}", attempt(lambda v=v: torch.ones(shape, dtype=torch.float64).expand(wide).fill_(v).detach())
