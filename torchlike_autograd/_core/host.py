@@ -14,6 +14,7 @@ from jax.extend.core import Literal
 
 from .dtypes import DOUBLED
 from .host_indexed import Unsupported, gather, put, scatter
+from .loops import parts
 
 LARGEST = 1 << 16  # elements; larger arrays are left to XLA
 LONGEST = 256  # turns of a loop; longer ones too
@@ -438,7 +439,7 @@ def _unstack(params, eqn):
 
 def _scan(params, eqn):
     """A loop of known length: the body is run turn by turn."""
-    n, consts, carried = params["length"], params["num_consts"], params["num_carry"]
+    n, (consts, carried) = params["length"], parts(eqn)
     if n > LONGEST:
         raise Unsupported
     body, firsts = _body(params["jaxpr"]), consts + carried

@@ -102,7 +102,7 @@ class Numbering:
     def turn(self, node):
         """The numbers that a loop's body makes, in a turn where what it carries has the numbers of its places."""
         if node.turn is None:
-            fixed, carried = _parts(node.eqn)
+            fixed, carried = parts(node.eqn)
             body = _closed(node.eqn.params["jaxpr"])
             at = [self.number(("carried", k, type_of(v))) for k, v in enumerate(body.jaxpr.invars[fixed:fixed + carried])]
             own = [self.number(("turn's", n)) for n in node.ins[fixed + carried:]]
@@ -128,7 +128,7 @@ def _closed(body):
     return ClosedJaxpr(body, ()) if isinstance(body, Jaxpr) else body
 
 
-def _parts(eqn):
+def parts(eqn):
     """How many inputs of a loop are the same in every turn, and how many values it carries."""
     p = eqn.params
     if "num_carry" in p:
@@ -157,7 +157,7 @@ def _same(numbering, short, long):
     p, q = short.eqn.params, long.eqn.params
     if short is long or (p["length"], p["reverse"]) != (q["length"], q["reverse"]):
         return False
-    (fixed, carried), (others, most) = _parts(short.eqn), _parts(long.eqn)
+    (fixed, carried), (others, most) = parts(short.eqn), parts(long.eqn)
     if carried > most or short.ins[fixed:fixed + carried] != long.ins[others:others + carried]:
         return False
     made, kept = numbering.turn(short), numbering.turn(long)
@@ -178,7 +178,7 @@ def _replacements(numbering):
 
 def _places(numbering, short, long):
     """Where a loop's results stand among those of another, which stores from now on what it only carried; None where that cannot be written."""
-    (_, carried), (_, others) = _parts(short.eqn), _parts(long.eqn)
+    (_, carried), (_, others) = parts(short.eqn), parts(long.eqn)
     places = [*range(carried)]
     for n in short.turn[carried:]:
         if n not in long.turn[others:] and not _store(numbering, long, long.turn.index(n)):
@@ -189,7 +189,7 @@ def _places(numbering, short, long):
 
 def _store(numbering, node, k):
     """Make a loop store a result of each turn, of which it gave the last only; False where JAX would write it otherwise."""
-    eqn, (fixed, carried) = node.eqn, _parts(node.eqn)
+    eqn, (fixed, carried) = node.eqn, parts(node.eqn)
     p, run = eqn.params, jaxpr_as_fun(_closed(eqn.params["jaxpr"]))
 
     def loop(*ins):
@@ -278,4 +278,4 @@ def merged(closed):
     return ClosedJaxpr(jaxpr.replace(constvars=[v for v, _ in consts], eqns=out.eqns, outvars=outvars), [a for _, a in consts])
 
 
-__all__ = ["Numbering", "merged", "type_of"]
+__all__ = ["Numbering", "merged", "parts", "type_of"]
