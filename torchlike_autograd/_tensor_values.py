@@ -17,6 +17,11 @@ from ._ops.spec import LeveledAval
 from ._tensor_members import Members
 
 
+def _derived():
+    """Whether the innermost of torch.func's transforms that run is a derivative."""
+    return thread.state.extra.get("derivative") == len(levels.running())
+
+
 class Values(Members):
     """The part of Tensor that looks at values, and so runs what is pending."""
 
@@ -26,8 +31,8 @@ class Values(Members):
             raise TypeError(f"TensorBase.item() takes no arguments ({len(extra)} given)")
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-        if type(self._v.aval) is LeveledAval and levels.mapped(self._v) is not None:
-            raise errors.mapped_item()
+        if type(self._v.aval) is LeveledAval and levels.hidden(self._value()):
+            raise errors.mapped_item(_derived())
         try:
             return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
         except NotImplementedError as e:
@@ -70,8 +75,8 @@ class Values(Members):
             if n == 0:
                 raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-        if type(self._v.aval) is LeveledAval and levels.mapped(self._v) is not None:
-            raise errors.mapped_truth()
+        if type(self._v.aval) is LeveledAval and levels.hidden(self._value()):
+            raise errors.mapped_truth(_derived())
         return bool(self.item())
 
     def __float__(self):

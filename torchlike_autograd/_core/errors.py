@@ -157,16 +157,24 @@ def mapped_without_rule(name, why):
     return RuntimeError(f"Batching rule not implemented for aten::{name}{why}")
 
 
-def mapped_item():
-    """`item` of a tensor that is mapped over."""
+_LOOKED = ("vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a Tensor in some data-dependent control flow or (3) "
+           "encountering this error in PyTorch internals. For (1): we don't support vmap over calling .item() on a Tensor, please try to rewrite what you're "
+           "doing with other operations. For (2): we don't support data-dependent control flow in vmap yet, please file an issue at "
+           "https://github.com/pytorch/pytorch/issues . For (3): please file an issue.")
+
+
+def mapped_item(derived=False):
+    """`item` of a tensor that is mapped over; derived: inside of a derivative, where torch does not know who asks."""
     return RuntimeError(
+        _LOOKED if derived else
         "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try to rewrite what you're "
         "doing with other operations. If error is occurring somewhere inside PyTorch internals, please file a bug report.")
 
 
-def mapped_truth():
+def mapped_truth(derived=False):
     """The truth of a tensor that is mapped over."""
     return RuntimeError(
+        _LOOKED if derived else
         "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that yet, please file an issue at "
         "https://github.com/pytorch/pytorch/issues .")
 

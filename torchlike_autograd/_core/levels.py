@@ -301,9 +301,22 @@ def dual(v):
 
 def looked_at(v):
     """What a look at a Value with levels reads: the primal of a dual one; torch's error under a map."""
-    if mapped(v) is not None:
+    if hidden(v):
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
-    return primal(v)
+    return primal(v) if mapped(v) is None else shared_primal(v, ())
+
+
+def hidden(v):
+    """Whether a look at a Value is refused: it is mapped over, and not by its tangent alone."""
+    return mapped(v) is not None and shared_primal(v, ()) is None
+
+
+def of_all_examples(v):
+    """The primal of a Value with the dims of the maps that it is under in front."""
+    v = primal(v)
+    for lv in reversed(levels_of(v.aval)):
+        v = record_op(MoveSpec("exit", lv, 0), [v])[0]
+    return v
 
 
 def primal(v, mode=None):
@@ -343,8 +356,9 @@ def check_write(old, new, name="", values=()):
         raise RuntimeError(f"output with shape {list(old.shape)} doesn't match the broadcast shape {[n for _, n, _ in missing] + list(new.shape)}")
 
 
-_RULED = ("clamp_max", "clamp_min", "copy", "div", "masked_fill", "mul", "sub")  # what torch maps in place by a rule of its own
-_NAMED = ("fill", "index_put")  # and by one that says which
+# what torch maps in place by a rule of its own
+_RULED = ("clamp_max", "clamp_min", "copy", "div", "logical_and", "logical_or", "logical_xor", "masked_fill", "mul", "sub")
+_NAMED = ("fill", "index_add", "index_fill", "index_put", "scatter_add")  # and by one that says which
 
 
 def draw(f, shape):

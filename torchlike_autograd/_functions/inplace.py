@@ -244,6 +244,8 @@ def _rearranged(t, link, key):
     if is_inference(t) and not thread.state.inference:
         raise errors.inference_written()
     old = t._value()
+    if t._cell is None and levels.mapped(old) is not None:
+        cell_of(t)  # the map gives the argument that `t` is an example of the same dims, and has to see the link
     spec = spec_of(OPS[key], tuple(link.statics.items()), ("T",))
     shape, (strides, offset) = old.aval.shape, t._geometry()
     _, strides, offset = link.op.layout(shape, strides, offset, **link.statics)

@@ -82,14 +82,20 @@ def _not_differentiable(function, **inputs):
 
 
 def _shared(running, value):
-    """What a batch had, for running statistics that are not mapped over: of a dual number the primal, and nothing that is mapped where they are not."""
+    """What a batch had, for running statistics that are not mapped over: of a dual number the primal; None for what is mapped where they are not."""
     v = value._v
     if not levels.levels_of(v.aval):
         return value
     v = levels.shared_primal(v, levels.levels_of(running._v.aval))
-    if v is None:
+    return None if v is None else wrap(v)
+
+
+def _apart(running, input):
+    """What a batch had by itself: beside a weight or other statistics that are mapped over, all that comes of it together is."""
+    alone = _shared(running, input)
+    if alone is None:
         raise errors.mapped_statistics()
-    return wrap(v)
+    return _batch(alone.detach(), None, None, None, None, True, 1e-5)
 
 
 def _float(name, word, place, x):
@@ -118,9 +124,14 @@ def _normalized(input, weight, bias, mean, var, training, momentum, eps, batch=_
 def _follow(input, mean, var, momentum, out):
     """Move the running statistics by what a batch had."""
     count = input.numel() // input.shape[1]
-    for running, value, variance in ((mean, out[3], False), (var, out[4], True)):
+    for running, other, value, variance in ((mean, var, out[3], False), (var, mean, out[4], True)):
         if running is not None:
-            write(running.data, _running(running, _shared(running, value), momentum, count, variance)._v)  # no version is counted, as in torch
+            own = _shared(running, value)
+            if own is None:
+                own = _apart(running, input)[3 + variance]
+                if other is not None and levels.mapped(other._v) != levels.mapped(running._v):  # torch moves a copy of it for each example
+                    continue
+            write(running.data, _running(running, own, momentum, count, variance)._v)  # no version is counted, as in torch
 
 
 @composite("torch.batch_norm")

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, levels
 from .._core.composite import COMPOSITES, composite, named
 from .._core.numeric import say_once
 from .._core.saying import warn
-from .._tensor import from_array
+from .._tensor import from_array, wrap
 
 _UNTAPERED = "A window was not provided. A rectangular window will be applied"
 _TAPER = ("To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`. (Triggered internally at "
@@ -170,7 +170,7 @@ def _settled(y, weight, n_fft, center, length, batched, said):
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else size - n_fft // 2 if center else size
     y, weight = y[:, start:min(end, size)], weight[:, start:min(end, size)]
-    if not np.abs(weight.detach()._numpy()).min(initial=math.inf) > 1e-11:
+    if not np.abs(wrap(levels.of_all_examples(weight.detach()._value()))._numpy()).min(initial=math.inf) > 1e-11:
         raise RuntimeError(f"{said} window overlap add min: 1\n[ CPUBoolType{{}} ]")
     out = named("div")(y, weight)
     out = out if batched else named("squeeze")(out, 0)

@@ -242,9 +242,12 @@ def _solve_triangle(a, b, upper, left, transpose, unit):
 
 
 def _older_tangent(out, primals, tangents, *, upper=True, transpose=False, unitriangular=False):
-    """In forward mode the whole tangent of the matrix takes part, and as it is where the matrix is transposed."""
-    (_, a), (t, u) = primals, tangents
-    x, batch = out[0], tuple(out[0].shape[:-2])
+    """In forward mode the whole tangent of the matrix takes part, and as it is where the matrix is transposed.
+
+    The solution is found anew: its own gradient, which a gradient of the tangent goes through, is of the named triangle alone.
+    """
+    (b, a), (t, u), batch = primals, tangents, tuple(out[0].shape[:-2])
+    x = _solve_triangle(a, b, upper, True, transpose, unitriangular)
     return _solve_triangle(a, with_batch(t, batch) - product(with_batch(u, batch), x), upper, True, transpose, unitriangular), with_batch(u, batch)
 
 

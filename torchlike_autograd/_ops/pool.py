@@ -257,12 +257,12 @@ def _planes(x, n):
     return x.reshape(-1, int(np.prod(x.shape[-n:])))
 
 
-def _put(x, indices, output_size, add):
+def _put(x, indices, output_size, add, unique=False):
     n = len(output_size)
     values, places = _planes(x, n), _planes(indices, n)
     out = jnp.zeros((values.shape[0], int(np.prod(output_size))), x.dtype)
     target = out.at[jnp.arange(values.shape[0])[:, None], places]
-    out = target.add(values, mode="drop") if add else target.set(values, mode="drop")
+    out = target.add(values, mode="drop") if add else target.set(values, mode="drop", unique_indices=unique)
     return out.reshape(*x.shape[:-n], *output_size)
 
 
@@ -296,8 +296,8 @@ def _unpool(n):
         return body(self, indices, output_size=output_size)
 
     def tangent(out, primals, tangents, *, output_size, **_):
-        """The last of several elements at one place, as in the value."""
-        return _put(tangents[0], primals[1], output_size, False)
+        """The last of several elements at one place, as in the value; JAX transposes what it is told to be unique, to the gradient that torch has."""
+        return _put(tangents[0], primals[1], output_size, False, True)
 
     derivative = rule(lambda out, primals, tangents, *, output_size, **_: _put(tangents[0], primals[1], output_size, True))
     op(f"max_unpool{n}d(Tensor self, Tensor indices, int[{n}] output_size{more}) -> Tensor", node=f"MaxUnpool{n}DBackward0", names=(), nondiff=("indices",),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from types import FunctionType, MethodType
 
+from .._core import levels
 from .._core.errors import captured_written
 from .._core.nodes import step_of
 from .._core.record import mark_seen, thread
@@ -158,6 +159,16 @@ def put_back(t, v):
 
 def run(func, *args, **kwargs):
     """Call a function that is transformed; RuntimeError where it wrote to what it captured."""
+    extra = thread.state.extra
+    around = extra.get("derivative")
+    extra["derivative"] = len(levels.running())
+    try:
+        return _run(func, *args, **kwargs)
+    finally:
+        extra["derivative"] = around
+
+
+def _run(func, *args, **kwargs):
     found = captured(func)
     if not found:
         return func(*args, **kwargs)

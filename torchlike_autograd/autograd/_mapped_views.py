@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import jax
 
+from .._core import shapes
 from .._core.chains import REPEATING, PickSpec, _reader, _writer
 from .._core.hot import make_view
 from .._core.storage import cell_of
@@ -102,6 +103,28 @@ def source_of(o, inner):
 def _plain(chain):
     """Whether links can stand under a map: each is of an operator whose strides are known."""
     return all(link.op.layout is not None and link.op.key not in _BITS for link, _ in chain)
+
+
+def turn(x, into, chain):
+    """Give the dims of a tensor that was mapped over `into` the order that links gave those of its examples in place."""
+    def outside(dim):
+        dim = shapes.wrap_dim(dim, x.ndim - 1)
+        return dim if dim < into else dim + 1
+
+    for spec, _ in chain:
+        name, given = spec.op.name, dict(spec.statics)
+        if name in ("transpose", "t") and x.ndim > 2:
+            x.transpose_(outside(given.get("dim0", 0)), outside(given.get("dim1", 1)))
+        elif name == "unsqueeze":
+            at = shapes.wrap_dim(given["dim"], x.ndim)
+            x.unsqueeze_(at if at < into else at + 1)
+            into += at < into
+        elif name == "squeeze":
+            dim = given.get("dim", tuple(range(x.ndim - 1)))
+            ones = sorted({outside(i) for i in ((dim,) if isinstance(dim, int) else dim) if x.shape[outside(i)] == 1})
+            for i in reversed(ones):
+                x.squeeze_(i)
+                into -= i < into
 
 
 def shown(x, into, chain, creation, r, out):

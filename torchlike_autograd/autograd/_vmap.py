@@ -11,7 +11,7 @@ from .._core import levels, rng, shapes
 from .._core.composite import named
 from .._core.pytree import broadcast, flatten, unflatten
 from .._tensor import Tensor, wrap
-from ._mapped_views import shown, source_of
+from ._mapped_views import shown, source_of, turn
 
 RANDOMNESS = ("error", "different", "same")
 
@@ -52,10 +52,20 @@ def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
         places = _dims_out(func, out_dims, out_tree)
         results = [_leaf_out(func, level, o, d) for o, d in zip(outs, places)]
     for x, d, t, v in zip(flat, dims, inner, before):
-        if d is not None and t._value() is not v:
-            x.copy_(leave(level, t, d))
+        if d is not None:
+            _written_back(level, x, d, t, v)
     mapped = [None if d is None else t for t, d in zip(inner, dims)]
     return unflatten([_as_view(flat, dims, mapped, o, r, d) for o, r, d in zip(outs, results, places)], out_tree)
+
+
+def _written_back(level, x, d, t, before):
+    """Let the argument `x` have what its example `t` was written, and the dims that it was given in place."""
+    turned = t._view is not None and t._view.base is None  # a view of itself
+    now = t._cell.value if turned else t._value()
+    if now is not before:
+        x.copy_(leave(level, wrap(now), d))
+    if turned:
+        turn(x, d, t._view.chain)
 
 
 def _as_view(flat, dims, mapped, o, r, d):
