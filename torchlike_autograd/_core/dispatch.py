@@ -292,7 +292,16 @@ def cast_spec(dtype):
 
 # out=
 
-_WITHOUT = (NONE, UNIMPLEMENTED)  # derivatives of operators that no formula differentiates: torch's out= does not ask for grad
+_APART = "torch::autograd::NotImplemented"  # the node of operators that torch knows nothing of: only an `out` that is a leaf may not require grad
+
+
+def _refuse_grad(name, op, outs, inputs):
+    """torch's error where a call with `out` would need a history."""
+    if op.derivative is UNIMPLEMENTED and op.node == _APART:
+        if any(x.requires_grad and x.is_leaf for x in outs):
+            raise errors.out_requires_grad(f"aten::{op.name}")
+    elif op.derivative is not NONE and any(isinstance(x, Tensor) and x.requires_grad for x in (*outs, *inputs)):
+        raise errors.out_requires_grad(op.key if op.key in ("max.other", "min.other") else _own_name(name, op))
 
 
 def into(name, spec, flat, out):
@@ -301,8 +310,8 @@ def into(name, spec, flat, out):
     from .words import outs_of
 
     outs = outs_of(name, spec.op, out)
-    if thread.state.grad and spec.op.derivative not in _WITHOUT and any(isinstance(x, Tensor) and x.requires_grad for x in (*outs, *flat)):
-        raise errors.out_requires_grad(_own_name(name, spec.op))
+    if thread.state.grad:
+        _refuse_grad(name, spec.op, outs, flat)
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {_own_name(name, spec.op)}_out that does not support it because it is an out= function")
     if levels.mapped_among((*outs, *flat)):

@@ -102,9 +102,23 @@ def does_not_require_grad(i):
     return RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
 
 
+_WRITING = {
+    "_log_softmax": "aten::log_softmax", "_softmax": "aten::softmax",
+    "cross": "linalg_cross", "kron": "mul", "linalg_cholesky": "linalg_cholesky_ex", "linalg_det": "_linalg_det", "linalg_eigh": "_linalg_eigh",
+    "linalg_eigvalsh": "_linalg_eigh", "linalg_inv": "linalg_inv_ex", "linalg_multi_dot": "mm", "linalg_slogdet": "_linalg_slogdet",
+    "linalg_solve": "_linalg_solve_ex", "linalg_svd": "_linalg_svd", "linalg_svdvals": "_linalg_svd", "log_sigmoid": "log_sigmoid_forward",
+    "lu_solve": "linalg_lu_solve", "max.other": "maximum", "min.other": "minimum", "msort": "sort", "nanmean": "nansum", "norm": "linalg_vector_norm",
+    "outer": "mul", "qr": "linalg_qr"}
+_FALLBACK = frozenset((
+    "_chunk_cat", "alias_copy", "as_strided_copy", "conj_physical", "diagonal_copy", "expand_copy", "histogram", "linalg_eigvals", "permute_copy",
+    "slice_scatter", "squeeze_copy", "t_copy", "transpose_copy", "unfold_copy", "unsqueeze_copy", "view_copy"))
+
+
 def out_requires_grad(name):
+    """`out` where a history would be needed; torch speaks of the operator that writes to it."""
+    said = f"aten::{name}" if name in _FALLBACK else _WRITING.get(name, name)
     return RuntimeError(
-        f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
+        f"{said}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
 
 
 def expected_options(want, got):
