@@ -25,6 +25,7 @@ def words(text):
     text = re.sub(r"0x[0-9a-fA-F]+", "0x", text)
     text = re.sub(r" ?\(Triggered internally at .*?\)$", "", text, flags=re.S)
     text = re.sub(r"(but expected one of:).*", r"\1", text, flags=re.S)
+    text = re.sub(r"without an implementation for (abstract methods? .*)", lambda found: "with " + found[1].replace("'", ""), text)  # Python 3.12 and later
     text = re.sub(r"(unexpected keyword argument '\w+')\. Did you mean '\w+'\?$", r"\1", text)
     return text.removesuffix(" and no __dict__ for setting new attributes").strip()
 

@@ -38,6 +38,14 @@ def test_cases_without_the_module():
 
 
 @needs_native
+def test_a_script_compiles_its_step_once_without_the_module():
+    environment = {**os.environ, "TLA_NATIVE": "0"}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "0", "-k", "step_once and nothing", str(ROOT / "tests/core/test_ends.py")],
+                          env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@needs_native
 def test_new_tape_is_a_tape():
     state = record.thread.state
     ours, theirs = native.new_tape(state), record.Tape(state)

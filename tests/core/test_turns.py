@@ -8,6 +8,7 @@ from jax.extend.core import jaxpr_as_fun
 
 import torchlike_autograd as torch
 from torchlike_autograd._core import config, ends, execute, turns
+from torchlike_autograd._core.loops import parts
 
 
 def _count(jaxpr):
@@ -302,7 +303,7 @@ def test_the_last_turns_of_a_longer_recurrence_are_carried_out():
 
     _, after = _checked(f, X)
     (loop,) = _loops(after)
-    assert loop.params["num_carry"] == len(loop.outvars)
+    assert parts(loop)[1] == len(loop.outvars)
 
 
 def test_a_loop_that_would_store_much_that_nobody_reads_stays_as_it_is():
@@ -324,4 +325,4 @@ def test_what_is_read_in_the_last_turn_only_is_carried_out_though_no_turn_reads_
         return y, x
 
     (loop,) = _loops(_checked(f, jnp.ones((200, 200), jnp.float32) * 0.1)[1])
-    assert loop.params["num_carry"] == len(loop.outvars)
+    assert parts(loop)[1] == len(loop.outvars)

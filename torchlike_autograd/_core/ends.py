@@ -1,6 +1,7 @@
 """Where a record ends by itself (layer 3): so that each training step is one program, and the same one as the step before.
 
-`is_full` is asked by calls that have no edge in the trie: where it says yes none is added, so that it is asked again.  native/record.h has a twin of `goes_on`.
+`is_full` is asked by calls that have no edge in the trie: where it says yes none is added, so that it is asked again.  native/record.h has twins of `goes_on`
+and `begins_a_step`.
 
 Too much work ends a record as well.  A loop that is differentiated goes on and becomes a loop of its program.  Of a loop that is not, such as sampling, turns
 that together have SPAN operators are a program, the same one each time: `cuts.py` divides what was recorded until the loop was seen.
@@ -60,6 +61,11 @@ def goes_on(tape, spec, ins):
     if needing and (spec.op.derivative != NONE or any(v.tape is not tape or v.leaf is not None for v in needing)):
         return False
     return any(v.tape is tape or (v.tape is None and v.slot == OF_LEAF) for v in values)
+
+
+def begins_a_step(tape, spec, ins, mode):
+    """Whether a call in grad mode that comes after a backward pass is the first of the next training step."""
+    return bool(tape.prefix.turned and tape.values and mode & GRAD and not goes_on(tape, spec, ins))
 
 
 def is_dead(tape, ins):
@@ -137,6 +143,6 @@ def is_full(tape, spec, ins, mode):
     prefix = tape.prefix
     if ends_turns(tape) or (prefix.weight + spec.weight > LIMIT[0] and not goes_round(tape, LIMIT[0])):
         return True
-    if (prefix.turned and mode & GRAD and not goes_on(tape, spec, ins)) or is_dead(tape, ins):
+    if begins_a_step(tape, spec, ins, mode) or is_dead(tape, ins):
         return True
     return prefix.setup == FILLED and mode & GRAD and any(type(x) is Value and x.needs for x in ins)  # the first step has the structure of all others then

@@ -30,7 +30,7 @@ from .._ops.held import reals as with_reals
 from .._ops.spec import NUMBERS, HeldSpec, spec_of
 from . import config, errors
 from .dtypes import FLOAT
-from .ends import LIMIT, MORE, NOTHING, is_full, setup_after
+from .ends import LIMIT, MORE, NOTHING, begins_a_step, is_full, setup_after
 from .speed import native
 from .values import GRAD, INFERENCE, INPLACE, LEAF, NOGRAD, Value, data  # noqa: F401 (what a record holds is imported from here)
 
@@ -257,6 +257,9 @@ def record_op(spec, ins, mode=None):
         mode = th.grad
     with LOCK:
         tape = th.tape
+        if begins_a_step(tape, spec, ins, mode):  # asked before its inputs enter the tape, which would make it another one
+            flush(tape)
+            tape, ins = th.tape, [x.late() if type(x) is Value else x for x in ins]
         label, numbers = label_of(tape, spec, mode, ins)
         if numbers is not None and any(map(beyond, numbers)):
             spec, ins = _as_floats(spec, ins)

@@ -12,8 +12,12 @@ FIELDS = ("_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hook
 
 
 class _State:
-    _cell = _view = _counter = _leaf = _layout_ = _hooks_dict = None
-    _at = None
+    __slots__ = FIELDS  # not in `__dict__`, which is the user's
+
+    def __new__(cls, *args, **kwargs):
+        t = object.__new__(cls)
+        t._v = t._cell = t._at = t._view = t._counter = t._leaf = t._layout_ = t._hooks_dict = None
+        return t
 
 
 State = _State if native is None else native.State
@@ -29,7 +33,7 @@ def copy_state(source, to, but=()):
 
 def user_fields(t):
     """What a user has attached to a Tensor: {name: value}."""
-    return {k: x for k, x in t.__dict__.items() if k not in FIELDS}
+    return dict(t.__dict__)
 
 
 __all__ = ["State", "copy_state", "new", "user_fields"]
