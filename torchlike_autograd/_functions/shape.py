@@ -10,7 +10,7 @@ from .._core.dispatch import run
 from .._core.hot import unary
 from .._core.hot import view as follow_view
 from .._core.layouts import channels_strides, laid
-from .._core.record import number_kind
+from .._core.record import number_kind, thread
 from .._core.saying import warn
 from .._core.shapes import as_long, check_inside, wrap_dim
 from .._core.storage import as_detached
@@ -519,7 +519,8 @@ def as_strided(input, size, stride, storage_offset=None):
     """A view of the storage with chosen sizes, strides and offset."""
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
     view = marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own))
-    return view if source is input or not view.requires_grad or view._v.leaf is not None else seen_through(view, input, source)
+    needs = view.requires_grad or (input.requires_grad and thread.state.grad)  # a view that is a leaf shows a base without a history
+    return view if source is input or not needs or view._v.leaf is not None else seen_through(view, input, source)
 
 
 def strided_plan(input, size, stride, storage_offset):

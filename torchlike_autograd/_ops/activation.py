@@ -145,13 +145,14 @@ def _hardsigmoid(x):
 _SIXTH = float(np.float32(1 / 6))  # torch 2.13: 1/6 in single precision also for double
 
 
-@_activation("hardswish(Tensor self) -> Tensor", node="HardswishBackward0", zero_second=lambda *_, **__: True, public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
+@_activation("hardswish(Tensor self) -> Tensor", node="HardswishBackward0", zero_second=lambda *_, **__: True, public=(), kinks=[
+    call(at(-3.0, 3.0, 0.0, 5.0, _NAN)), call(at(-5.0, -_INF, _INF))])
 def hardswish(self):
     """self * hardsigmoid(self)."""
     return _hardswish(only("hardswish_cpu", self, "f"))
 
 
-@partials(lambda t, out, x: jnp.where(x <= -3, 0, t * jnp.where(x < 3, x / 3 + 0.5, 1)))
+@partials(lambda t, out, x: t * jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, 1)))
 def _hardswish(x):
     return x * jnp.minimum(jnp.maximum(x + 3, 0), 6) / 6
 

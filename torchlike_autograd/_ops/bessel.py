@@ -143,8 +143,8 @@ def _airy(x):
 
 
 _FUNCTIONS = {
-    "bessel_j0": lambda x: _j(x, 0), "bessel_j1": lambda x: _j(x, 1), "bessel_y0": lambda x: _y(x, 0), "bessel_y1": lambda x: _y(x, 1),
-    "modified_bessel_i0": lambda x: _unbounded(x, js.i0(x)), "modified_bessel_i1": lambda x: _unbounded(x, js.i1(x)),
+    "bessel_j0": lambda x: _j(x, 0), "bessel_j1": lambda x: jnp.where(x == 0, x, _j(x, 1)), "bessel_y0": lambda x: _y(x, 0), "bessel_y1": lambda x: _y(x, 1),
+    "modified_bessel_i0": lambda x: _unbounded(x, js.i0(x)), "modified_bessel_i1": lambda x: jnp.where(x == 0, 0.0, _unbounded(x, js.i1(x))),
     "modified_bessel_k0": lambda x: _k(x, 0, False), "modified_bessel_k1": lambda x: _k(x, 1, False),
     "scaled_modified_bessel_k0": lambda x: _k(x, 0, True), "scaled_modified_bessel_k1": lambda x: _k(x, 1, True), "airy_ai": _airy,
     "spherical_bessel_j0": lambda x: jnp.where(jnp.isinf(x), 0.0, jnp.where(x == 0, 1.0, jnp.sin(x) / jnp.where(x == 0, 1.0, x)))}

@@ -42,3 +42,12 @@ def complex_itself(z):
 def complex_negative(z):
     """0 - z, part by part: no part is -0."""
     return lax.complex(0 - jnp.real(z), 0 - jnp.imag(z))
+
+
+def log_of_one_more(x):
+    """log(1 + x) of complex numbers; near 0 from |1 + x|**2 - 1, whose digits 1 + x does not have."""
+    a, b = jnp.real(x), jnp.imag(x)
+    near = jnp.hypot(a, b) < 0.5
+    more = jnp.where(near, a * (2 + a) + b * b, 0)
+    size = jnp.where(near, jnp.where(more == 0, a, jnp.log1p(more) / 2), jnp.log(jnp.hypot(a + 1, b)))
+    return jnp.where(jnp.isnan(x), complex("nan+nanj"), lax.complex(size, jnp.arctan2(b, a + 1)))

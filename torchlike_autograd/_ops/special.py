@@ -60,7 +60,7 @@ def _no_halves(kernel):
 @partials(lambda t, out, x: t * _slope(x, lambda x: _i0(x) - _i1(x) / x))
 def _i1(x):
     """The modified Bessel function of order 1."""
-    return js.i1(x)
+    return jnp.where(x == 0, 0, js.i1(x))  # of -0 too
 
 
 @_function("special_i0e", node="SpecialI0EBackward0", saves=_BOTH, kernel="i0e_cpu")
@@ -74,7 +74,7 @@ def _i0e(x):
 @partials(lambda t, out, x: t * _slope(x, lambda x: _i0e(x) - _i1e(x) * (signum(x) + 1 / x)))
 def _i1e(x):
     """exp(-|x|) i1(x)."""
-    return js.i1e(x)
+    return jnp.where(x == 0, 0, js.i1e(x))
 
 
 @_function("special_entr", node="SpecialEntrBackward0", saves=_SELF, kernel="entr_cpu")

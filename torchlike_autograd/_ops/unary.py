@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special
 
-from .complex_sums import complex_minus, complex_negative
+from .complex_sums import complex_minus, complex_negative, log_of_one_more
 from .conventions import flat, magnitude, only, partials, principal_root, signum, unless
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
@@ -284,7 +284,8 @@ def log1p(self):
 
 @partials(lambda t, out, x: t / (x + 1))
 def _log1p(x):
-    return jnp.log1p(x) if not jnp.iscomplexobj(x) else jnp.where(jnp.isnan(x), complex("nan+nanj"), jnp.log1p(x))
+    return jnp.log1p(x) if not jnp.iscomplexobj(x) else log_of_one_more(x)
+
 
 
 @op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), bake={"eps": lambda x,
