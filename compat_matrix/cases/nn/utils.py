@@ -257,3 +257,33 @@ look('skipbad', lambda: U.skip_init(int))
 look('0n', lambda: U.clip_grad_norm_(p, 1.0, 0))
 look('v2pshort', lambda: U.vector_to_parameters(torch.ones(2), m.parameters()))
 """)
+
+script("nn.utils.module tracker", """
+from torch.utils.module_tracker import ModuleTracker
+seen, tracker = [], ModuleTracker()
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.act = nn.Linear(2, 2), nn.Tanh()
+    def forward(self, x):
+        seen.append(("forward", sorted(tracker.parents), tracker.is_bw))
+        return self.act(self.linear(x))
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.head = nn.ModuleList([Inner(), Inner()]), nn.Linear(2, 1)
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+            x.register_hook(lambda g: seen.append(("backward", sorted(tracker.parents), tracker.is_bw)))
+        return self.head(x)
+net, x = Outer(), torch.ones(3, 2, requires_grad=True)
+with tracker as t:
+    look('itself', lambda: t is tracker)
+    net(x).sum().backward()
+    look('after', lambda: (seen[:], sorted(t.parents), t.is_bw))
+    net(x.detach()).sum().backward()
+    look('data', lambda: (seen[4:], sorted(t.parents)))
+net(x)
+look('outside', lambda: (len(seen), seen[-1], sorted(t.parents)))
+""")
