@@ -259,8 +259,8 @@ look('v2pshort', lambda: U.vector_to_parameters(torch.ones(2), m.parameters()))
 """)
 
 script("nn.utils.module tracker", """
-from torch.utils.module_tracker import ModuleTracker
-seen, tracker = [], ModuleTracker()
+from importlib import import_module
+seen, tracker = [], import_module(f"{torch.__name__}.utils.module_tracker").ModuleTracker()
 class Inner(nn.Module):
     def __init__(self):
         super().__init__()
