@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from .._core import publish as _publish
 from ..compiler import disable, is_compiling, list_backends, reset
-from . import config, exc
+from . import config, exc, utils
 from .eval_frame import OptimizedModule
 
 __all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "exc", "graph_break", "is_compiling",
-           "list_backends", "mark_dynamic", "mark_static_address", "reset"]
+           "list_backends", "mark_dynamic", "mark_static_address", "reset", "utils"]
 
 
 def _same(fn=None, *args, **kwargs):

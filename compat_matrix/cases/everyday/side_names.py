@@ -36,6 +36,10 @@ def _(torch):
     x = torch.ones(2)
     yield "disable", torch._dynamo.disable(f)(x), torch._dynamo.disable(f).__name__, torch._dynamo.disable()(f)(x), torch._dynamo.disable(f, recursive=False)(x)
     yield "allow", torch._dynamo.allow_in_graph(f) is f, torch._dynamo.is_compiling(), torch._dynamo.reset()
+    config = torch._dynamo.config
+    with torch._dynamo.utils.disable_cache_limit():  # reached by attribute alone, as libraries do
+        yield "limits off", config.recompile_limit, config.accumulated_recompile_limit
+    yield "limits back", config.recompile_limit, config.accumulated_recompile_limit
     yield "graph module", isinstance(torch.nn.ReLU(), torch.fx.GraphModule), issubclass(torch.fx.GraphModule, torch.nn.Module)
 
 
