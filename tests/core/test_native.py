@@ -212,3 +212,10 @@ def test_normal_numbers_have_the_same_bits(mean, std):
     uniform = (words.astype(np.float32) * np.float32(2.0**-24)).reshape(2, -1, 8).swapaxes(0, 1).reshape(-1)
     ours = rng_math.box_muller(uniform, mean, std)
     assert ours.view(np.uint32).tolist() == rng_math._box_muller(uniform, mean, std).view(np.uint32).tolist()
+
+
+@needs_native
+@pytest.mark.parametrize("call", (native and native.unary, native and native.view, native and native.with_number, native and native.binary, native and native.twin))
+def test_what_is_no_tensor_is_refused(call):
+    with pytest.raises(TypeError, match="expected a Tensor, not 'int'"):
+        call(None, 3, 4, None)

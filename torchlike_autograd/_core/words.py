@@ -435,6 +435,8 @@ def explained(path, args, kwargs):
     if found is None:
         return None
     method = path.startswith("Tensor.")
+    if method and args and not isinstance(args[0], Tensor):
+        return TypeError(f"descriptor '{path[7:]}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(args[0]).__name__}' object")
     return complaint(*found, args[1:] if method else args, kwargs, method)
 
 

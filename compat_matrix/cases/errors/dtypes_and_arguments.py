@@ -115,3 +115,9 @@ table("errors.arguments", fails, [(n, e, GIVEN) for n, e in {
     "pad value": "F.pad(x, (1, 1), value='a')", "interpolate nothing": "F.interpolate(x)",
     "softplus none": "F.softplus()", "one_hot": "F.one_hot(i, -5)", "embedding list": "F.embedding([0], x)",
 }.items()])
+
+# methods of what is no tensor
+table("errors.unbound", fails, [(n, e, {"x": [1.0, 2.0]}) for n, e in {
+    "clone": "torch.Tensor.clone(3)", "expand_as": "torch.Tensor.expand_as(3, x)", "broadcast_to": "torch.Tensor.broadcast_to('a', 2)",
+    "clone of nothing": "torch.Tensor.clone(None)", "flatten": "torch.Tensor.flatten([1.0])",
+}.items()])

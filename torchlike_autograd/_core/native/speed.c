@@ -42,28 +42,39 @@ static PyObject *speed_record_op(PyObject *module, PyObject *const *args, Py_ssi
     return out;
 }
 
+/* Whether x is a Tensor; TypeError where it is not. */
+static int is_tensor(PyObject *x)
+{
+    if (PyObject_TypeCheck(x, Tensor))
+        return 1;
+    PyErr_Format(PyExc_TypeError, "expected a Tensor, not '%.200s'", Py_TYPE(x)->tp_name);
+    return 0;
+}
+
 static PyObject *speed_unary(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    return unary(args[0], args[1]);
+    return is_tensor(args[1]) ? unary(args[0], args[1]) : NULL;
 }
 
 static PyObject *speed_binary(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    return binary(args[0], args[1], args[2]);
+    return is_tensor(args[1]) && is_tensor(args[2]) ? binary(args[0], args[1], args[2]) : NULL;
 }
 
 static PyObject *speed_with_number(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    return with_number(args[0], args[1], args[2]);
+    return is_tensor(args[1]) ? with_number(args[0], args[1], args[2]) : NULL;
 }
 
 static PyObject *speed_view(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    return view_by(args[0], args[1], nargs < 3 || args[2] == Py_None ? NULL : args[2]);
+    return is_tensor(args[1]) ? view_by(args[0], args[1], nargs < 3 || args[2] == Py_None ? NULL : args[2]) : NULL;
 }
 
 static PyObject *speed_twin(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
+    if (!is_tensor(args[1]))
+        return NULL;
     PyObject *flat[2] = {args[1], args[2]}, *out = twin(args[0], flat, args[2] == Py_None ? 1 : 2);
     if (out != NULL || PyErr_Occurred())
         return out;

@@ -196,7 +196,7 @@ static PyObject *speed_views(PyObject *module, PyObject *const *args, Py_ssize_t
     PyObject *spec = args[0], *source = args[1], *as = args[2] == Py_None ? NULL : args[2], *st = state(), *links = SLOT(spec, spec_links);
     if (st == NULL)
         return NULL;
-    if (links == NULL || PySet_GET_SIZE(REPLAY) || !PyBool_Check(SLOT(st, st_grad)) || !counts_plainly(TENSOR(source)))
+    if (!PyObject_TypeCheck(source, Tensor) || links == NULL || PySet_GET_SIZE(REPLAY) || !PyBool_Check(SLOT(st, st_grad)) || !counts_plainly(TENSOR(source)))
         return Py_NewRef(Py_None);
     PyObject *in = read_value(source), *made = in == NULL ? NULL : record_all(spec, NULL, &in, 1), *out = NULL;
     Py_XDECREF(in);
