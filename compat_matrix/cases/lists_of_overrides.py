@@ -1,5 +1,7 @@
 """torch.overrides' lists: what asks `__torch_function__`, what does not, and stand-ins for the first."""
 
+from typing import NamedTuple
+
 from compat_matrix.case import case
 
 ASKING = ("add", "cat", "sum", "matmul", "where", "einsum", "stack", "relu", "sort")
@@ -43,3 +45,20 @@ def _(torch):
     a = Like()
     yield "results", torch.add(a, 1), torch.stack([a, a]), torch.nn.functional.linear(a, a), torch.linalg.inv(a), torch.einsum("i->", a)
     yield "seen", len(seen)
+
+
+@case("lists_of_overrides.tuples")
+def _(torch):
+    class Pair(NamedTuple):
+        value: object
+        n: int
+
+    class Asked(Pair):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func.__name__, [t.__name__ for t in types], len(args)
+
+    F = torch.nn.functional
+    x, q = torch.ones(2, 2), Asked(torch.ones(2, 2), 3)
+    yield "asked", torch.add(x, q), torch.matmul(q, x), x.mul(q), F.linear(x, q), F.relu(q), torch.sum(q), torch.zeros_like(q), torch.cat([x, q])
+    yield "sizes", torch.zeros(Pair(2, 3)).shape, x.expand(torch.Size((3, 2, 2))).shape

@@ -94,9 +94,9 @@ def activate():
 
 
 def arguments(args, kwargs):
-    """The arguments of a call, those within lists and tuples too."""
+    """The arguments of a call, those within lists and tuples too, but for tuples of classes that have a `__torch_function__`."""
     for x in (*args, *kwargs.values()):
-        if isinstance(x, (list, tuple)):
+        if isinstance(x, (list, tuple)) and (type(x) in (list, tuple) or not overrides(type(x))):
             yield from x
         else:
             yield x
