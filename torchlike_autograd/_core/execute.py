@@ -20,7 +20,7 @@ import numpy as np
 
 from .._ops.conv_windows import suited
 from .._ops.spec import Pullback
-from . import config, donation, guards, levels, placed, record, sightings
+from . import config, donation, guards, levels, placed, record, room, sightings
 from .cuts import divided
 from .ends import MORE, TURNS, fills, live_mask
 from .host import host_function
@@ -451,14 +451,16 @@ def _remember(program):
     stats["programs"] = len(_programs)
     stats["structures"] = record.ROOT_NODES[0]
     if len(_programs) > config.get("cache_size") or record.ROOT_NODES[0] > 200_000:
-        _prune()
+        _prune(config.get("cache_size") // 2)
+    elif room.is_short():
+        _prune(len(_programs) // 2)
+        room.make(not placed.tracing())
 
 
-def _prune():
-    """Keep the half of the programs that was used most recently and often; rebuild the trie around them."""
+def _prune(most):
+    """Keep the programs that were used most recently and often; take the trie down to what leads to them."""
     ranked = sorted(_programs.values(), key=lambda p: (p.compiled is not None, p.runs), reverse=True)
-    keep = ranked[: config.get("cache_size") // 2]
-    wanted = set()
+    keep, wanted = ranked[:most], {ROOT}
     for p in keep:
         node = p.prefix
         while node is not None and node not in wanted:
@@ -467,9 +469,10 @@ def _prune():
     stack, count = [ROOT], 0
     while stack:
         node = stack.pop()
-        node.next = {k: n for k, n in node.next.items() if n in wanted}
-        stack.extend(node.next.values())
-        count += 1
+        edges = {k: e for k, e in node.next.items() if e is not False}
+        stack.extend(map(sightings.end_of, edges.values()))
+        node.next = {k: e for k, e in edges.items() if node in wanted and sightings.end_of(e) in wanted}  # no cycles are left for the collector
+        count += node in wanted
     for p in ranked[len(keep):]:
         for mask in [m for m, q in p.prefix.programs.items() if q is p]:
             del p.prefix.programs[mask]
@@ -485,6 +488,7 @@ def clear_caches():
     with LOCK:
         flush()
         _programs.clear()
+        _places.clear()
         _texts.clear()
         sightings.clear()
         ROOT.next.clear()

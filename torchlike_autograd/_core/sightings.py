@@ -53,8 +53,13 @@ def _only(path, child, following):
 
 
 def _on(path, edge):
-    """Whether an edge leads to a path: to a node, or by a remembered backward pass (simple.py) to the one after it."""
-    return edge in path if type(edge) is Prefix else edge is False or edge.prefix in path
+    """Whether an edge leads to a path."""
+    return edge is False or end_of(edge) in path
+
+
+def end_of(edge):
+    """Where an edge leads: to a node, or by a remembered backward pass (simple.py) to the one after it."""
+    return edge if type(edge) is Prefix else edge.prefix
 
 
 def clear():

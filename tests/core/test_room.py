@@ -1,0 +1,74 @@
+"""Compiled programs are bounded: by their number and by the memory that they map; what is kept is found again, what is dropped is let go."""
+
+import gc
+
+import jax
+import pytest
+
+import torchlike_autograd as torch
+from torchlike_autograd._core import config, execute, room
+
+pytestmark = pytest.mark.usefixtures("credit")
+
+
+@pytest.fixture
+def fresh():
+    execute.clear_caches()
+    yield
+    config.set("cache_size", 512)
+    execute.clear_caches()
+
+
+def _step(n):
+    x = torch.ones(n, requires_grad=True)
+    (x * 2).sin().sum().backward()
+    return x.grad.sum().item()
+
+
+def _train(w, steps):
+    for _ in range(steps):
+        w.grad = None
+        (w.tanh() * 3).sum().backward()
+        with torch.no_grad():
+            w -= 0.1 * w.grad
+    return w.sum().item()
+
+
+def test_a_loop_finds_its_program_again_after_others_were_dropped(counts, fresh):
+    w = torch.ones(3, requires_grad=True)
+    _train(w, 20)
+    config.set("cache_size", 8)
+    for n in range(2, 30):
+        _step(n)
+    assert len(execute._programs) <= 8
+    with counts() as c:
+        _train(w, 20)
+    assert c.compiles == 0
+
+
+def _executables():
+    gc.collect()
+    return len(jax.devices("cpu")[0].client.live_executables())
+
+
+def test_a_process_that_maps_much_memory_lets_programs_go(monkeypatch, counts, fresh):
+    monkeypatch.setattr(execute, "_waits", lambda program: False)
+    monkeypatch.setattr(room, "BETWEEN", 8)
+    before = _executables()
+    with counts() as c:
+        values = [_step(n) for n in range(2, 14)]
+    assert c.compiles == 12 and _executables() - before >= 12
+    monkeypatch.setattr(room, "most", lambda: 2)
+    again = [_step(n) for n in range(14, 34)]
+    assert _executables() - before < 16 and len(execute._programs) < 16
+    assert [_step(n) for n in range(2, 14)] == values and again == [pytest.approx(values[0] / 2 * n) for n in range(14, 34)]
+
+
+def test_clearing_lets_all_programs_go(monkeypatch, fresh):
+    monkeypatch.setattr(execute, "_waits", lambda program: False)
+    before = _executables()
+    for n in range(2, 8):
+        _step(n)
+    assert _executables() > before
+    execute.clear_caches()
+    assert _executables() <= before
