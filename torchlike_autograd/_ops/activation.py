@@ -152,7 +152,7 @@ def hardswish(self):
     return _hardswish(only("hardswish_cpu", self, "f"))
 
 
-@partials(lambda t, out, x: t * jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, 1)))
+@partials(lambda t, out, x: jnp.where(x <= -3, 0, t * jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, 1))))  # no product at -inf, forward or backward
 def _hardswish(x):
     return x * jnp.minimum(jnp.maximum(x + 3, 0), 6) / 6
 
