@@ -94,7 +94,7 @@ def getitem(t, index):
     if kind is slice and t._v.aval.shape:
         return _cut(t, 0, index, True)
     if ACTIVE:
-        done, out = asked(getitem, (t, *(index if kind is tuple else (index,))), {}, told=(t, index))
+        done, out = asked(Tensor.__dict__["__getitem__"], (t, *(index if kind is tuple else (index,))), {}, told=(t, index))
         if done:
             return out
     out, indices = _taken(t, index)

@@ -17,8 +17,8 @@ def _ok(x):
     return isinstance(x, Tensor) or type(x) in NUMBERS or isinstance(x, (np.number, np.bool_))
 
 
-def _forward(f, name, method=None):
-    known, method = getattr(f, "known", {}), method or f
+def _forward(f, name):
+    known = getattr(f, "known", {})
 
     def dunder(self, other):
         kind = type(other)
@@ -26,11 +26,20 @@ def _forward(f, name, method=None):
         if spec is not None and type(self) in PLAIN:
             return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
-            return (f if not overriding.MODES else method)(self, other)
-        return overriding.other_operand(method, (self, other))  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
+            return f(self, other) if not overriding.ACTIVE else _looking(name, f, self, other)
+        return overriding.other_operand(name, (self, other))  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
 
-    dunder.__name__ = name
+    dunder.__name__ = _NAMES.get(name, name)
     return wrapped(dunder, known, None)
+
+
+_NAMES = {"__pow__": "pow", "__ipow__": "pow_"}  # as torch's are called
+
+
+def _looking(name, f, self, other):
+    """An operator where somebody may override: `f` where nobody is asked."""
+    done, out = overriding.asked_operator(name, (self, other))
+    return out if done else f(self, other)
 
 
 def _tensor(array):
@@ -41,7 +50,12 @@ def _tensor(array):
 
 def _swapped(f, name):
     def dunder(self, other):
-        return f(other, self) if _ok(other) else NotImplemented
+        if _ok(other):
+            return swapped(self, other) if not overriding.ACTIVE else _looking(name, swapped, self, other)
+        return overriding.other_operand(name, (self, other))
+
+    def swapped(self, other):
+        return f(other, self)
 
     dunder.__name__ = name
     return wrapped(dunder, {}, getattr(f, "kinds", None), "swapped")
@@ -54,9 +68,11 @@ def _inplace(f, name):
         spec = known.get(type(other))
         if spec is not None:
             return twin(spec, self, other, inplace)
-        return f(self, other) if _ok(other) else overriding.other_operand(f, (self, other))
+        if _ok(other):
+            return f(self, other) if not overriding.ACTIVE else _looking(name, f, self, other)
+        return overriding.other_operand(name, (self, other))
 
-    dunder.__name__ = name
+    dunder.__name__ = _NAMES.get(name, name)
     return wrapped(dunder, known, None, "write")
 
 
@@ -78,10 +94,9 @@ def attach():
         f = table.get(f"torch.{name}")
         if f is None:
             continue
-        method = table.get(f"Tensor.{name}")
-        setattr(Tensor, f"__{dunder}__", _forward(f, f"__{dunder}__", method))
+        setattr(Tensor, f"__{dunder}__", _forward(f, f"__{dunder}__"))
         if f"Tensor.__r{dunder}__" not in table:
-            setattr(Tensor, f"__r{dunder}__", _swapped(f, f"__r{dunder}__") if dunder in REFLECTED else _forward(f, f"__r{dunder}__", method))
+            setattr(Tensor, f"__r{dunder}__", _swapped(f, f"__r{dunder}__") if dunder in REFLECTED else _forward(f, f"__r{dunder}__"))
         twin = table.get(f"Tensor.{name}_")
         if twin is not None:
             setattr(Tensor, f"__i{dunder}__", _inplace(twin, f"__i{dunder}__"))
@@ -89,6 +104,10 @@ def attach():
         f = table.get(f"torch.{name}")
         if f is not None:
             setattr(Tensor, f"__{dunder}__", _comparison(f, dunder))
+    del Tensor.__rdiv__  # found by its other name first
+    for name in ("__rsub__", "__rtruediv__"):
+        setattr(Tensor, name, _asking(name, table[f"Tensor.{name}"]))
+    Tensor.__rdiv__ = Tensor.__rtruediv__
     _rest(table)
 
 
@@ -101,29 +120,51 @@ def _comparison(f, dunder):
         if spec is not None and type(self) in PLAIN:
             return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
-            return f(self, other)
+            return f(self, other) if not overriding.ACTIVE else _looking(f"__{dunder}__", f, self, other)
         if isinstance(other, np.ndarray) and dunder in ("eq", "ne"):
             return f(self, _tensor(other))
         if other is None and dunder in ("eq", "ne"):
             return dunder == "ne"
-        return overriding.other_operand(Tensor.__dict__[dunder], (self, other))
+        return overriding.other_operand(f"__{dunder}__", (self, other))
 
     compare.__name__ = f"__{dunder}__"
     return wrapped(compare, known, None)
+
+
+def _asking(name, f):
+    """A reflected operator that is a function of its own."""
+    def dunder(self, other):
+        if _ok(other) or type(other) is np.ndarray:
+            return f(self, other) if not overriding.ACTIVE else _looking(name, f, self, other)
+        return overriding.other_operand(name, (self, other))
+
+    dunder.__name__ = overriding.OPERATORS.get(name, name)
+    return dunder
+
+
+def _one(f, name):
+    def dunder(self):
+        return f(self)
+
+    dunder.__name__ = name
+    return dunder
 
 
 def _rest(table):
     for dunder, name in {"__neg__": "neg", "__pos__": "positive", "__abs__": "abs"}.items():
         if f"torch.{name}" in table:
             f = table[f"torch.{name}"]
-            setattr(Tensor, dunder, lambda self, f=f: f(self))
+            setattr(Tensor, dunder, _one(f, dunder))
     if "torch.matmul" in table:
         matmul = table["torch.matmul"]
-        def forward(self, other):
-            return matmul(self, other) if isinstance(other, Tensor) else overriding.other_operand(Tensor.matmul, (self, other))
+        def __matmul__(self, other):
+            return matmul(self, other) if isinstance(other, Tensor) else overriding.other_operand("__matmul__", (self, other))
 
-        Tensor.__matmul__ = wrapped(forward, {}, None, first=spec_of(OPS["mm"], (), ("T", "T")))
-        Tensor.__rmatmul__ = lambda self, other: matmul(other, self) if isinstance(other, Tensor) else NotImplemented
+        def __rmatmul__(self, other):
+            return matmul(other, self) if isinstance(other, Tensor) else overriding.other_operand("__rmatmul__", (self, other))
+
+        Tensor.__matmul__ = wrapped(__matmul__, {}, None, first=spec_of(OPS["mm"], (), ("T", "T")))
+        Tensor.__rmatmul__ = __rmatmul__
     try:
         from .indexing import SELECT_FIRST, SLICES, getitem, setitem
     except ImportError:

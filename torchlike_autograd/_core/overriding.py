@@ -166,13 +166,39 @@ def with_foreign(public, args, kwargs):
         checked_find(public, args, kwargs)
 
 
-def other_operand(method, pair):
-    """The answer of an operand that is no tensor, NotImplemented where it does not override."""
-    if here.off or not overrides(type(pair[1])):
-        return NotImplemented
+# What the methods behind Python's operators are told as, where it is not as themselves, and those that torch writes in Python.
+OPERATORS = {"__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div",
+             "__mod__": "remainder", "__matmul__": "matmul", "__neg__": "neg", "__abs__": "abs", "__pos__": "positive", "__lt__": "lt", "__le__": "le",
+             "__gt__": "gt", "__ge__": "ge", "__ne__": "ne", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
+             "__imod__": "remainder_", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rtruediv__": "__rdiv__",
+             "__ifloordiv__": "floor_divide_"}
+_OPERATORS_IN_PYTHON = frozenset(("__rsub__", "__rtruediv__", "__floordiv__", "__rfloordiv__", "__rmod__", "__pow__", "__ipow__", "__rpow__",
+                                  "__rmatmul__", "__rlshift__", "__rrshift__"))
+
+
+def asked_operator(name, pair):
+    """(whether somebody was asked, the answer) for one of Python's operators on two operands: NotImplemented where all decline."""
+    modes = here.modes and not here.all_off
+    if not modes and (here.off or not any(overrides(type(x)) for x in pair)):
+        return False, NotImplemented
     activate()
-    found = found_in(pair)
-    return ask(method, found, tuple(type(x) for x in found), pair, None)
+    named = OPERATORS.get(name, name)
+    alone = name == "__eq__" and overrides(type(pair[0]))
+    if name == "__eq__" and not alone and overrides(type(pair[1])):
+        named = "eq"
+    func = getattr(Tensor, named)
+    if name in _OPERATORS_IN_PYTHON:
+        try:
+            return True, hand_over(func, [x for x in pair if isinstance(x, Tensor) or overrides(type(x))], pair, {})
+        except TypeError:
+            return True, NotImplemented
+    found = [] if here.off else found_in(pair[:1] if alone else pair)
+    return True, ask(func, found, tuple(type(x) for x in found), pair, None)
+
+
+def other_operand(name, pair):
+    """The answer of an operand that is no tensor, NotImplemented where it does not override."""
+    return NotImplemented if here.off or not overrides(type(pair[1])) else asked_operator(name, pair)[1]
 
 
 # Functions written in Python
@@ -305,7 +331,8 @@ def foreign_call(public, body, args, kwargs, path):
 
 _PYTHON = frozenset([
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist", "chain_matmul", "einsum", "meshgrid", "norm",
-    "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index", "istft", "lu", "__repr__"])
+    "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index", "istft", "lu", "__repr__", "__len__", "__contains__", "__reversed__",
+    "__array__", "__format__"])
 _PARSED = frozenset([
     "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "elu_", "gelu", "hardshrink", "hardtanh_", "leaky_relu_", "linear",

@@ -9,20 +9,15 @@ from types import FunctionType
 import numpy as np
 
 from .._tensor import MADE, Tensor
-from .overriding import UNWRAPPED, activate, ask, asked, checking, disabled_impl, found_in, here, overrides
+from .overriding import OPERATORS, RELEVANT, UNWRAPPED, activate, asked, asked_operator, checking, disabled_impl, overrides
 
-# what torch calls the methods behind Python's operators
-OPERATORS = {"__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul", "__rmul__": "mul", "__truediv__": "div", "__pow__": "pow",
-             "__mod__": "remainder", "__matmul__": "matmul", "__neg__": "neg", "__abs__": "abs", "__pos__": "positive", "__lt__": "lt", "__le__": "le",
-             "__gt__": "gt", "__ge__": "ge", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
-             "__imod__": "remainder_", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rtruediv__": "__rdiv__",
-             "__ifloordiv__": "floor_divide_"}
 BINARY = frozenset(("add", "sub", "mul", "truediv", "pow", "mod", "matmul", "floordiv", "and", "or", "xor", "lshift", "rshift"))
-TWO = frozenset(f"__{p}{n}__" for n in BINARY for p in ("", "r")) | {"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"}
+TWO = frozenset(f"__{p}{n}__" for n in BINARY for p in ("", "r", "i") if f"{p}{n}" != "imatmul") | {"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"}
 LEFT = frozenset(("as_subclass", "__new__", "__init__", "__init_subclass__", "__class_getitem__", "__getattribute__", "__setattr__", "__delattr__", "__hash__",
                   "__torch_function__", "__iter__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__copy__", "__sizeof__", "__dir__",
                   "__subclasshook__", "__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__module__", "__getattr__", "__str__"))
-IN_PYTHON = frozenset(("backward", "norm", "split", "unique", "unique_consecutive", "stft", "istft", "lu", "__repr__"))
+IN_PYTHON = frozenset(("backward", "norm", "split", "unique", "unique_consecutive", "stft", "istft", "lu", "__repr__", "__len__", "__contains__",
+                       "__reversed__", "__array__", "__format__"))
 PRIVATE = frozenset(("_version", "_base", "_grad", "_backward_hooks"))
 
 
@@ -48,16 +43,10 @@ def _takes(x):
     return isinstance(x, (Tensor, int, float, complex, np.number, np.bool_)) or overrides(type(x))
 
 
-def _told(name, x):
-    """The function that `__torch_function__` is told for a method of Tensor."""
-    return Tensor.__dict__.get(OPERATORS.get(name, name), x)
-
-
 def _method(name, x):
-    func = _told(name, x)
     if name in TWO:
-        return _operator(name, func)
-
+        return _operator(name)
+    func = Tensor.__dict__.get(OPERATORS.get(name, name), x)
     if name in IN_PYTHON:
         return checking(func, func, f"Tensor.{name}")
 
@@ -69,21 +58,19 @@ def _method(name, x):
     return method
 
 
-def _operator(name, func):
+def _operator(name):
     """A binary operator; its reflected form with a tensor on the left is that tensor's own."""
     forward = f"__{name[3:]}" if name.startswith("__r") and name[3:-2] in BINARY else None
-    plain = None if forward is None else Tensor.__dict__.get(OPERATORS.get(forward, forward), Tensor.__dict__.get(forward))
 
     def method(self, other):
-        if not _takes(other):
-            return getattr(Tensor, name)(self, other)
-        call, pair = (plain, (other, self)) if plain is not None and isinstance(other, Tensor) else (func, (self, other))
-        found = [] if here.off else found_in(pair)
-        if not found and not here.modes:
-            return call(*pair)
-        return ask(call, found, tuple(type(x) for x in found), pair, {} if call is func and isinstance(call, FunctionType) else None)
+        called, pair = (forward, (other, self)) if forward is not None and isinstance(other, Tensor) else (name, (self, other))
+        if _takes(other) and not (called == "__matmul__" and not isinstance(other, Tensor) and not overrides(type(other))):
+            done, out = asked_operator(called, pair)
+            if done:
+                return out
+        return getattr(Tensor, called)(*pair)
 
-    method.__name__ = name
+    method.__name__ = getattr(Tensor, name).__name__
     return method
 
 
@@ -120,4 +107,5 @@ _HOME = __package__.partition(".")[0] + "."
 def prepare():
     """Tensor has its methods now: see to every class that is made from it."""
     MADE.append(made)
+    RELEVANT[Tensor.__array__] = (1, (), ("copy",))
     UNWRAPPED.update((Tensor.__dict__["grad"].__get__, Tensor.__dict__["_base"].__get__))

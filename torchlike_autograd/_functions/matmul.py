@@ -258,7 +258,7 @@ def _spelled(input, other, out, spelled):
     return spelled.get("x1", spelled.get("x", spelled.get("a", input))), spelled.get("x2", other)
 
 
-@composite("torch.matmul", "torch.linalg.matmul", "Tensor.matmul")
+@composite("torch.matmul", "torch.linalg.matmul")
 def matmul(input=None, other=None, *, out=None, **spelled):
     """The matrix product; vectors, matrices and broadcast stacks of matrices."""
     if spelled:  # NumPy's names
@@ -275,6 +275,12 @@ def matmul(input=None, other=None, *, out=None, **spelled):
         return result
     check_out(_product_kind(input.ndim, other.ndim), out, result)
     return into("matmul", out, result, input, other)
+
+
+@composite("Tensor.matmul")
+def tensor_matmul(self, other):
+    """A function of its own, for `__torch_function__` is told which one was called."""
+    return matmul(self, other)
 
 
 def _product_kind(m, n):
