@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import weakref
 
 from ._core import publish as _publish
+from ._core.overloads import OpOverload as _OpOverload
 from ._core.overloads import packet as _packet
+from ._library import dispatch_keys as _keys
 from ._library import operators as _operators
 from ._library.custom_ops import CustomOpDef, custom_op
 from ._library.infer_schema import infer_schema
@@ -25,6 +28,7 @@ __all__ = [  # noqa: RUF022 (torch's order)
     "get_kernel", "custom_op", "triton_op", "wrap_triton", "infer_schema", "register_kernel", "register_autograd", "opcheck", "CustomOpDef"]
 
 _RESERVED = ("prim",)
+_DEFINED = weakref.WeakValueDictionary()  # {namespace: the Library that defines it}
 _KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "default": "CompositeExplicitAutograd", "xpu": "XPU", "mps": "MPS", "hpu": "HPU"}
 
 
@@ -41,9 +45,13 @@ class Library:
             raise ValueError(f"Unsupported kind: {kind}")
         if ns in _RESERVED and kind in ("DEF", "FRAGMENT"):
             raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
-        if ns == "aten" and kind == "DEF":
-            raise RuntimeError(
-                "Only a single TORCH_LIBRARY can be used to register the namespace aten; please put all of your definitions in a single TORCH_LIBRARY block.")
+        if kind == "DEF":
+            if ns == "aten" or ns in _DEFINED:
+                raise RuntimeError(
+                    f"Only a single TORCH_LIBRARY can be used to register the namespace {ns}; please put all of your definitions in a single TORCH_LIBRARY "
+                    "block.  If you were trying to specify implementations, consider using TORCH_LIBRARY_IMPL (which can be duplicated).  If you really "
+                    "intended to define operators for a single namespace in a distributed way, you can use TORCH_LIBRARY_FRAGMENT to explicitly indicate this.")
+            _DEFINED[ns] = self
         self.ns, self.kind, self.dispatch_key, self.kept = ns, kind, dispatch_key, {}
         self._defined, self._undo = [], []
 
@@ -69,9 +77,18 @@ class Library:
         """Give an operator what computes it for a dispatch key ("CPU", "Meta", "CompositeImplicitAutograd", "Autograd", ...)."""
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+        if not isinstance(op_name, (str, _OpOverload)):
+            raise RuntimeError(f"impl should be passed either a name or an OpOverload object as the first argument, got {type(op_name)}")
         name = op_name if isinstance(op_name, str) else op_name.name()
         name = name if "::" in name else f"{self.ns}::{name}"
         key = str(dispatch_key or self.dispatch_key or "CompositeImplicitAutograd").removeprefix("DispatchKey.")
+        if not _keys.is_one(key):
+            raise RuntimeError(f"could not parse dispatch key: {key}")
+        if name.partition("::")[0] != self.ns:
+            raise RuntimeError(
+                f'impl("{name}", ...): Explicitly provided namespace ({name.partition("::")[0]}) in operator name does not match namespace of enclosing '
+                f"TORCH_LIBRARY block ({self.ns}).  Move this definition to the TORCH_LIBRARY block corresponding to this namespace (and consider deleting the "
+                "namespace from your schema string.)")
         op = _find(name)
         if self.ns == "aten" and key in ("CPU", *_operators.EVERYWHERE) and _packet(name.partition("::")[2].partition(".")[0]) is not None:
             raise NotImplementedError(f"torch.library.Library.impl: another implementation of {name} for {key}")
@@ -101,6 +118,8 @@ class Library:
             if before is not None:
                 op.kernels[key] = before
         self._defined, self._undo = [], []
+        if _DEFINED.get(self.ns) is self:
+            del _DEFINED[self.ns]
 
 
 _PENDING: dict = {}  # {(name, overload): implementations given before it is defined}
@@ -257,8 +276,7 @@ def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None)
 
 
 def get_ctx():
-    """NotImplementedError: no tracer asks for shapes that depend on data."""
-    raise NotImplementedError("torch.library.get_ctx")
+    """None: no tracer asks for shapes that depend on data."""
 
 
 def get_kernel(op, dispatch_key):

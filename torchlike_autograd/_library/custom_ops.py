@@ -92,9 +92,7 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
     """A decorator (or a function of `fn`) that makes an operator ``torch.ops.namespace.name``."""
     def make(f):
         text = schema if schema is not None else infer_schema(f, mutates_args=mutates_args)
-        if "::" not in name:
-            raise ValueError(f"Expected `name` to be of the form `namespace::name`, got {name!r}")
-        namespace, opname = name.split("::", 1)
+        namespace, opname = name.split("::")  # whose words are torch's for another form
         out = CustomOpDef(namespace, opname, text, f, tags)
         if schema is not None:
             _same_writes(out._operator.schema, mutates_args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._core.overloads import OpOverload, OpOverloadPacket
 from .._core.pytree import flatten, unflatten
 from .._tensor import Tensor
 from .operators import of
@@ -22,6 +23,8 @@ def opcheck(op, args, kwargs=None, *, test_utils=CHECKS[:3], raise_exception=Tru
         test_utils = (test_utils,)
     if not set(test_utils) <= set(CHECKS):
         raise ValueError(f"opcheck(op, ..., test_utils={test_utils}), expected test_utils to be subset of {CHECKS} but it was not")
+    if not isinstance(op, (OpOverload, OpOverloadPacket)) and not hasattr(op, "_opoverload"):
+        raise ValueError(f"opcheck(op, ...): op must be instance of torch._ops.OpOverload, e.g. torch.ops.aten.sin.default, got {type(op)}")
     found = of(op)
     if found is None:
         raise NotImplementedError(f"torch.library.opcheck: {op} is no operator of the program's own")
@@ -64,7 +67,14 @@ def _test_autograd_registration(op, args, kwargs):
     if not any(t.requires_grad for t in tensors) or op.checked is not None or op.backward is not None:
         return
     if not any(k in op.kernels for k in ("Autograd", "AutogradCPU", "AutogradCUDA", "CompositeImplicitAutograd")):
-        raise OpCheckError(f"Operator {op.schema.name} does not have an autograd kernel registered, but its arguments require grad")
+        out = op.call(*op.schema.bound(args, kwargs))
+        if any(isinstance(t, Tensor) and t.requires_grad for t in flatten(out)[0]):
+            raise OpCheckError(
+                f"{op.schema.name}: at least one output of this operator has requires_grad=True but the operator does not have an autograd kernel defined at "
+                "an autograd key (e.g. DispatchKey::Autograd). This could mean that you have incorrectly registered an autograd kernel to a non-Autograd "
+                "DispatchKey, which may lead to silently incorrect results. If your operator consists of regular PyTorch operations, consider not using an "
+                "operator at all or registering your operator as CompositeImplicitAutograd. If you have an autograd.Function registered to a backend "
+                "(CPU/CUDA/XPU) key, the correct location for it is the Autograd key.")
 
 
 def _test_faketensor(op, args, kwargs):

@@ -16,6 +16,7 @@ from ..amp import autocast_mode
 from ..autograd.function import Function
 from ..autograd.grad_mode import no_grad
 from ..autograd.graph import increment_version
+from ..utils._pytree import tree_structure
 from . import unregistered
 
 OPERATORS: dict = {}  # {"namespace::name": {overload: Operator}}, overload "" for the default one
@@ -173,11 +174,29 @@ class _OfLists:
         def backward(ctx, *grads):
             whole = unflatten(list(grads), shape[0])
             found = inner["backward"](ctx, *(whole if isinstance(whole, tuple) else (whole,)))
-            return tuple(_spread(found if isinstance(found, tuple) else (found,), args))
+            found = found if isinstance(found, tuple) else (found,)
+            _same_structure(found, args)
+            return tuple(_spread(found, args))
 
         made = type(f"GeneratedBackwardFor_{self.op.dotted.replace('.', '_')}", (Function,),
                     {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward)})
         return unflatten(list(made.apply(*leaves)), shape[0])
+
+
+def _same_structure(grads, args):
+    """torch's error for gradients that are not arranged as the arguments are; it counts one more of both, which are its own."""
+    args = tuple(list(x) if isinstance(x, tuple) else x for x in args)
+    got, own = tree_structure((*grads, None), _one_gradient), tree_structure((*args, None), _one_argument)
+    if got != own:
+        raise RuntimeError(f"Expected the return from backward to be of the same structure as the inputs. Got: {got} (return from backward), {own} (inputs)")
+
+
+def _one_gradient(x):
+    return not isinstance(x, tuple) and (not isinstance(x, list) or any(y is not None and not isinstance(y, Tensor) for y in x))
+
+
+def _one_argument(x):
+    return not isinstance(x, tuple) and (not isinstance(x, list) or any(not isinstance(y, Tensor) for y in x))
 
 
 def _spread(grads, args):

@@ -9,6 +9,7 @@ from .._core import devices, dtypes
 from .._core.overloads import SCHEMA, entry_of
 from .._ops.schema import REQUIRED, _split
 from .._tensor import Tensor
+from . import schema_words
 
 _ARGUMENT = re.compile(r"^(?P<kind>[A-Za-z_]\w*)(?:\((?P<before>[a-z]\w*|\*)(?P<writes>!?)(?:\s*->\s*(?P<after>[a-z]\w*|\*))?\))?(?P<suffix>(?:\[\d*\]|\?)*)\s*"
                        r"(?P<name>[A-Za-z_]\w*)?\s*(?:=\s*(?P<default>.+))?$", re.S)
@@ -125,7 +126,7 @@ class FunctionSchema:
     def bound(self, args, kwargs):
         """(what is passed by position, by keyword alone) of a call, defaults filled in; torch's RuntimeErrors."""
         own = [a for a in self.arguments if not a.kwarg_only]
-        if len(args) > len(own):
+        if len(args) > len(own) or len(args) + len(kwargs) > len(self.arguments):
             raise RuntimeError(f"{self.name}() expected at most {len(self.arguments)} argument(s) but received {len(args) + len(kwargs)} argument(s). "
                                f"Declaration: {self}")
         given, left = [], dict(kwargs)
@@ -188,10 +189,11 @@ def parse(text, namespace=None):
     """A FunctionSchema from ``[ns::]name[.overload](...) -> ...``."""
     if "(" not in text:
         raise RuntimeError("Tried to parse a function schema but only the operator name was given")
-    head, arrow, tail = _halves(text)
-    if not arrow:
-        raise RuntimeError(f"\nexpected -> but found {tail.strip() or '<eof>'!r} here:\n{text}")
+    schema_words.check(text)
+    head, tail = _halves(text)
     name, _, overload = head[:head.index("(")].strip().partition(".")
+    if overload == "default":
+        raise RuntimeError("default is not a legal overload name for aten operators")
     if namespace is not None and "::" not in name:
         name = f"{namespace}::{name}"
     kwarg_only, arguments = False, []
@@ -211,8 +213,8 @@ def _halves(text):
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
         if c == ")" and depth == 0:
-            return text[:i + 1], text[i + 1:].strip().startswith("->"), text[i + 1:].strip().removeprefix("->")
-    return text, False, ""
+            return text[:i + 1], text[i + 1:].strip().removeprefix("->")
+    return text, ""
 
 
 def of_table(op, inplace=False):
