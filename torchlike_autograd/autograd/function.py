@@ -25,6 +25,7 @@ from .._tensor import Tensor, wrap
 from ._function_instances import Instance, Nested
 from ._kept import check_returned, keep, raw_saved_tensors, release, saved_tensors
 from ._returned import alias, as_kind
+from .graph import increment_version
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
 
@@ -414,9 +415,13 @@ def _recorded(cls, args, kwargs, split):
 
 
 def _fresh(o, args, ctx):
-    if any(o is a for a in args) and not any(o is d for d in ctx.dirty_tensors):
-        return o.detach() if _REQUIRES(o) else o.view_as(o)
-    return o
+    """An output of a call without a node: what was given is another tensor, a written one only where it has a history, which stays its own."""
+    if not any(o is a for a in args):
+        return o
+    if any(o is d for d in ctx.dirty_tensors):
+        increment_version(o)
+        return o.detach() if _REQUIRES(o) else o
+    return o.detach() if _REQUIRES(o) else o.view_as(o)
 
 
 def _creation(ctx):
