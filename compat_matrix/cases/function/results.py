@@ -248,3 +248,30 @@ def _(torch):
     Add.apply(y, 5)
     y.sum().backward()
     yield "value", y.detach(), x.grad, y.grad_fn.name()
+
+
+@case("function.written without a node")
+def _(torch):
+    class Tripled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(3)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 3
+
+    leaf = torch.ones(2, 3, requires_grad=True)
+    makers = {"computed": lambda: leaf * 2, "leaf": lambda: torch.ones(3, requires_grad=True), "plain": lambda: torch.ones(3), "view": lambda: torch.ones(2, 3)[0],
+              "row of a computed one": lambda: (leaf * 2)[0]}
+    for what, make in makers.items():
+        for grad in (True, False):
+            x = make()
+            if what == "leaf" and grad:
+                yield "leaf", raises(lambda x=x: Tripled.apply(x)), x
+                continue
+            with torch.set_grad_enabled(grad):
+                y = Tripled.apply(x)
+            yield f"{what} {grad}", y, x, x._version
+            yield f"result {what} {grad}", y is x, y.requires_grad, y.grad_fn is None, y._version, y.data_ptr() == x.data_ptr()
