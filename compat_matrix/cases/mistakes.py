@@ -144,3 +144,12 @@ def _(torch):
         yield name, raises(lambda name=name: getattr(torch.ones(2), name)(generator="a"))
     yield "state", raises(lambda: torch.Generator().set_state(1))
     yield "sizes", raises(lambda: torch.ones(3) in torch.ones(2))
+
+
+@case("mistakes.methods_without_a_tensor")
+def _(torch):
+    T = torch.Tensor
+    for name, call in {"binary": lambda: T.add(3), "two": lambda: T.add(3, torch.ones(1)), "nothing": lambda: T.add(), "unary": lambda: T.sin(3),
+                       "list": lambda: T.sum([1]), "write": lambda: T.add_(3, 4), "write with one": lambda: T.mul_([1.0], torch.ones(1)),
+                       "operator": lambda: T.__add__(3, 4), "composite": lambda: T.flatten(3), "keyword": lambda: T.sum(3, dim=0)}.items():
+        yield name, raises(call)

@@ -14,7 +14,7 @@ from .._ops.registry import BY_NAME
 from .._ops.schema import REQUIRED
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from . import deprecated, devices, dtypes, overriding
+from . import deprecated, devices, dtypes, errors, overriding
 from .dispatch import inplace, into, run
 from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
 from .overriding import Overridden
@@ -307,6 +307,9 @@ class Recipes:
             overriding.checked_find(self.public, args, kwargs)
         if self.policy is not None:
             self.policy(args, kwargs)
+        if self.method and not (args and isinstance(args[0], Tensor)):
+            overriding.with_foreign(self.public, args, kwargs)
+            raise errors.unbound(self.name, args)
         try:
             spec, flat = resolve(self.name, self.ops, args, kwargs, self.method, self.method or self.public is None)
         except TypeError:

@@ -18,6 +18,13 @@ class LinAlgError(RuntimeError):
 LinAlgError.__module__, LinAlgError.__name__, LinAlgError.__qualname__ = "torch._C", "_LinAlgError", "_LinAlgError"
 
 
+def unbound(name, args):
+    """Python's own for a method of Tensor called by its name with no tensor first."""
+    if not args:
+        return TypeError(f"unbound method TensorBase.{name}() needs an argument")
+    return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(args[0]).__name__}' object")
+
+
 def numpy_type_unsupported(np_dtype):
     return TypeError(
         f"can't convert np.ndarray of type numpy.{np_dtype.type.__name__}. The only supported types are: float64, float32, float16, complex64, "

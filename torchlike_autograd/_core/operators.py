@@ -10,6 +10,7 @@ from .._tensor import Tensor
 from . import overriding, publish
 from .bind import NUMBERS
 from .dispatch import inplace
+from .errors import unbound
 from .hot import PLAIN, binary, twin, with_number, wrapped
 
 
@@ -26,6 +27,8 @@ def _forward(f, name):
         if spec is not None and type(self) in PLAIN:
             return binary(spec, self, other) if kind in PLAIN else with_number(spec, self, other)
         if _ok(other):
+            if not isinstance(self, Tensor):
+                raise unbound(name, (self,))
             return f(self, other) if not overriding.ACTIVE else _looking(name, f, self, other)
         return overriding.other_operand(name, (self, other))  # an array takes over by its reflected operator and hands the result to `__array_wrap__`
 

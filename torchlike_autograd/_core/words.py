@@ -315,11 +315,17 @@ def _parameters(f):
 def explaining(path, f):
     """`f` with torch's words for the calls that torch's parser refuses; open to `__torch_function__` from `overriding.activate` on."""
 
+    method = path.startswith("Tensor.") and not overriding.in_python(path)
     seen = set()  # types of arguments that torch's parser takes: a call of a kind is compared with the signatures once
 
     @functools.wraps(f)
     def function(*args, **kwargs):
         kind = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
+        if kind not in seen and method and not (args and isinstance(args[0], Tensor)):
+            done, out = overriding.foreign_call(function, body, args, kwargs, path)
+            if done:
+                return out
+            raise errors.unbound(function.__name__, args)
         if kind not in seen and path not in _AFTERWARDS and not (kwargs and any(k in kwargs for k in _UNPRINTED.get(path, ()))):
             error = explained(path, args, kwargs)
             if error is None:
