@@ -207,3 +207,20 @@ def _(torch):
                     other = torch.ones((rows, wide) if left else (wide, rows), dtype=dtype)
                     made = attempt(lambda c=columns, n=count, o=other, left=left, d=dtype: torch.ormqr(torch.ones(5, c, dtype=d), torch.ones(n, dtype=d), o, left).shape)
                     yield f"{columns} {count} {rows} {wide} {left} {dtype}", made
+
+
+@case("operators_replayed.numbers, orders of norms and sums as other types")
+def _(torch):
+    for number in (torch.tensor(1 + 2j, requires_grad=True), torch.tensor(2.0, requires_grad=True)):
+        for name in ("H", "mH", "mT", "T"):
+            out = getattr(number, name)
+            yield f"{name} of {number.dtype}", out, out.is_conj(), out is number
+        out = number.adjoint() * (2 - 1j)
+        yield f"adjoint of {number.dtype}", out, torch.autograd.grad(out, number, torch.ones_like(out))[0]
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    for order in ("fro", "nuc", 2, None):
+        for own in (x, x[0], x[0, 0], x[0, 0, 0]):
+            yield f"norm {order} {own.ndim}", attempt(lambda order=order, own=own: torch.linalg.norm(own, order))
+    for own in (x, x.long(), x > 5):
+        for dtype in (torch.complex64, torch.complex128, torch.int32, torch.float16):
+            yield f"nansum {own.dtype} {dtype}", attempt(lambda own=own, dtype=dtype: torch.nansum(own, 0, dtype=dtype))

@@ -63,7 +63,7 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=Non
             raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {dims}")
     else:
         dims = None
-        if ord is not None and not isinstance(ord, str) and A.ndim not in (1, 2):
+        if ord is not None and A.ndim not in (1, 2):
             raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D.")
     if isinstance(ord, str) or (ord is not None and (len(dims) if dims is not None else A.ndim) == 2):
         return into("linalg_norm", out, matrix_norm(A, ord, [0, 1] if dims is None else dims, keepdim, dtype=dtype), A)

@@ -396,7 +396,7 @@ def _transposed(self, name):
 
 def _adjoint(self, name):
     out = _transposed(self, name)
-    return out.conj() if self.dtype.is_complex and self.ndim else out
+    return out.conj() if self.dtype.is_complex else out
 
 
 composite("Tensor.T")(property(_numpy_T, doc="The dims in reverse order."))
