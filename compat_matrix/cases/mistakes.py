@@ -148,8 +148,12 @@ def _(torch):
 
 @case("mistakes.methods_without_a_tensor")
 def _(torch):
-    T = torch.Tensor
+    T, x = torch.Tensor, torch.ones(1)
+    for _ in range(2):  # calls that are remembered
+        x.add_(4), x.mul_(torch.ones(1)), x.sin(), x.add(3)
+        x += 4
     for name, call in {"binary": lambda: T.add(3), "two": lambda: T.add(3, torch.ones(1)), "nothing": lambda: T.add(), "unary": lambda: T.sin(3),
                        "list": lambda: T.sum([1]), "write": lambda: T.add_(3, 4), "write with one": lambda: T.mul_([1.0], torch.ones(1)),
-                       "operator": lambda: T.__add__(3, 4), "composite": lambda: T.flatten(3), "keyword": lambda: T.sum(3, dim=0)}.items():
+                       "operator": lambda: T.__add__(3, 4), "written by an operator": lambda: T.__iadd__(3, 4), "composite": lambda: T.flatten(3),
+                       "keyword": lambda: T.sum(3, dim=0)}.items():
         yield name, raises(call)

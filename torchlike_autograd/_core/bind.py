@@ -468,7 +468,7 @@ def make_inplace(name, ops):
         if not kwargs and len(args) < 2:
             y = args[0] if args else None
             spec = known.get(type(y))
-            if spec is not None and (y is not None or not args):
+            if spec is not None and (y is not None or not args) and isinstance(self, Tensor):
                 return twin(spec, self, y, inplace)
         try:
             spec, flat = recipes.find((self, *args), kwargs)

@@ -69,6 +69,8 @@ def _inplace(f, name):
 
     def dunder(self, other):
         spec = known.get(type(other))
+        if not isinstance(self, Tensor):
+            raise unbound(name, (self,))
         if spec is not None:
             return twin(spec, self, other, inplace)
         if _ok(other):
