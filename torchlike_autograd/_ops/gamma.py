@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as js
 
+from . import incomplete
 from .conventions import char_name, only, partials
 from .registry import Promote, at, call, fails, op, real
 from .unary import _lgamma
@@ -54,12 +55,22 @@ def _density(a, x):
 
 @partials(_refused("igamma: input"), lambda t, out, a, x: t * _density(a, x))
 def _lower(a, x):
-    return _at_edges(js.gammainc(a, x), a, x, 0)
+    return _at_edges(_in_two(js.gammainc, incomplete.near, incomplete.lower, a, x), a, x, 0)
 
 
 @partials(_refused("igammac: input"), lambda t, out, a, x: -t * _density(a, x))
 def _upper(a, x):
-    return _at_edges(js.gammaincc(a, x), a, x, 1)
+    return _at_edges(_in_two(_upper_of_any, incomplete.near, incomplete.upper, a, x), a, x, 1)
+
+
+def _upper_of_any(a, x):
+    return _in_two(js.gammaincc, incomplete.small, incomplete.upper_of_small, a, x)
+
+
+def _in_two(usual, where, there, a, x):
+    """`there` of the pairs of which `where` is true, `usual` of the others: it does not see those, of which its series may not end."""
+    chosen = where(a, x)
+    return jnp.where(chosen, there(a, x), usual(jnp.where(chosen, 1, a), jnp.where(chosen, 1, x)))
 
 
 def _at_edges(value, a, x, at_zero):
@@ -72,7 +83,8 @@ def _at_edges(value, a, x, at_zero):
 
 
 _EDGES = [call(at(0.0, 0.0, 1.0, 1.0, 2.0, -1.0, 1.0, _INF, 1.0, _NAN, 5.0, 20.0, 0.5, _INF, grad=False),
-               at(0.0, 1.0, 0.0, 2.0, _INF, 1.0, -1.0, 1.0, _NAN, 1.0, 20.0, 5.0, 0.0, _INF)), call(at(1.0, 2.0), at(1.0, 2.0, grad=False))]
+               at(0.0, 1.0, 0.0, 2.0, _INF, 1.0, -1.0, 1.0, _NAN, 1.0, 20.0, 5.0, 0.0, _INF)), call(at(1.0, 2.0), at(1.0, 2.0, grad=False)),
+          call(at(1e6, 1e5, 1e-3, 0.2, 0.6, grad=False), at(1.001e6, 1.01e5, 1e-8, 0.3, 0.7))]   # both near a or small
 _INCOMPLETE = {"forward": False, "promote": Promote.RESULT, "saves": _OTHER, "samples": [call(real(3, low=0.5, grad=False), real(3, low=0.1))], "kinks": _EDGES,
                "errors": [fails(call(at(2, 3, dtype="int64", grad=False), at(2, 3, dtype="int64", grad=False)), NotImplementedError,
                                 "\"igamma_cpu\" not implemented for 'Long'")]}
