@@ -265,17 +265,17 @@ def _smaller(x, y):
 
 @partials(lambda t, out, x, y: jnp.where((x >= y) | (y != y), t, 0), lambda t, out, x, y: jnp.where((x >= y) | (y != y), 0, t))
 def _larger_number(x, y):
-    return jnp.fmax(x, y)
+    return jnp.where((x >= y) | (y != y), x, y)      # the first of two zeros
 
 
 @partials(lambda t, out, x, y: jnp.where((x <= y) | (y != y), t, 0), lambda t, out, x, y: jnp.where((x <= y) | (y != y), 0, t))
 def _smaller_number(x, y):
-    return jnp.fmin(x, y)
+    return jnp.where((x <= y) | (y != y), x, y)
 
 
 _BOTH = {"self": ("self", "other"), "other": ("self", "other")}
 _TIES = {"promote": Promote.RESULT, "saves": _BOTH, "samples": _TWO, "inplace": False, "opmath": False,
-         "kinks": [call(at(1.0, _NAN, 1.0, _NAN, 2.0), at(1.0, 1.0, _NAN, _NAN, 1.0))]}
+         "kinks": [call(at(1.0, _NAN, 1.0, _NAN, 2.0), at(1.0, 1.0, _NAN, _NAN, 1.0)), call(at(0.0, -0.0), at(-0.0, 0.0))]}
 
 
 @op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, **_TIES,

@@ -111,6 +111,7 @@ def igammac(self, other):
 @partials(_refused("zeta"), lambda t, out, x, q: t * -x * _zeta(x + 1, q))
 def _zeta(x, q):
     value = js.zeta(x, q)
+    value = jnp.where(jnp.isnan(value) & jnp.isfinite(q), q ** -x + (q + 1) ** -x, value)      # so large an x that JAX's correction of the tail overflows
     pole = (q <= 0) & (q == jnp.floor(q))
     strange = (q <= 0) & (x != jnp.floor(x))
     value = jnp.where(q <= 0, jnp.where(pole, _INF, jnp.where(strange, _NAN, value)), value)
@@ -130,7 +131,7 @@ def _zeta_types(x):
 
 @op("special_zeta(Tensor self, Tensor other) -> Tensor", node="SpecialZetaBackward0", saves=_OTHER, samples=[call(real(3, low=1.5, high=4.0, grad=False), real(3, low=0.5))],
     kinks=[call(at(2.0, 1.0, 0.5, 3.0, 2.0, 2.0, _NAN, 3.0, grad=False), at(1.0, 1.0, 1.0, -0.5, -1.0, 0.0, 1.0, _INF)),
-           call(at(2.0, 3.0), at(1.0, 2.0, grad=False))], **_ZETA)
+           call(at(2.0, 3.0), at(1.0, 2.0, grad=False)), call(at(1e9, 1e9, 1e30, grad=False), at(1.0, 2.0, 0.5, grad=False))], **_ZETA)
 def special_zeta(self, other):
     """The sum of 1 / (k + other) ** self; torch has no derivative in the first argument."""
     return _zeta(_zeta_types(self), other)
