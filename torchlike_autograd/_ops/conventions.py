@@ -16,7 +16,7 @@ from jax.custom_derivatives import SymbolicZero
 from .._core import dtypes, shapes
 
 __all__ = ["BOOL_MINUS", "aligned", "char_name", "check_scale", "cxx_name", "cxx_of", "fixed_power", "flat", "fused", "larger_tangent", "magnitude", "needs_tensor", "no_tangent",
-           "of_nothing", "of_one", "only", "partials", "power", "signum", "smaller_tangent", "straight", "taking", "unless", "wide"]
+           "of_nothing", "of_one", "only", "partials", "power", "refuse_bools", "signum", "smaller_tangent", "straight", "taking", "unless", "wide"]
 
 
 def partials(*rules):
@@ -131,6 +131,16 @@ def taking(kernel, param, kinds):
 
 
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+
+
+def refuse_bools(types, *_):
+    """Differences have no bools (`check` of an entry)."""
+    bools = [types[k].dtype.name == "bool" for k in ("self", "other")]
+    if all(bools):
+        raise RuntimeError(BOOL_MINUS)
+    if any(bools):
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+                           "`logical_not()` operator instead.")
 
 
 _PYTHON = {"float64": "float", "int64": "int", "bool": "bool", "complex128": "complex"}

@@ -11,7 +11,7 @@ from jax.lax import Precision
 
 from .._core import dtypes, shapes
 from .._core.shapes import reduce_dims
-from .conventions import BOOL_MINUS, always, char_name, fixed_power, magnitude, partials, signum, straight, wide
+from .conventions import always, char_name, fixed_power, magnitude, partials, refuse_bools, signum, straight, wide
 from .quotients import quotient
 from .ranks import extreme
 from .reduce import total, type_of
@@ -151,11 +151,10 @@ def _refuse_of_other(types, result, wanted, *, p):
 @op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", node="DistBackward0", **norm_gradient("p"), refuses=_refuse_of_other, promote=Promote.RESULT, inplace=False, out=False,
     saves={"self": ("self", "other", "result"), "other": ("self", "other", "result")},
     samples=[call(real(3), real(3)), call(real(2, 3), real(3), 1), call(real(3), real(3), 2.5)],
-    kinks=[call(at(1.0, 2.0), at(1.0, 2.0), p) for p in (1, 2, 3, float("inf"))])
+    kinks=[call(at(1.0, 2.0), at(1.0, 2.0), p) for p in (1, 2, 3, float("inf"))], check=refuse_bools,
+    errors=[fails(call(at(1, 0, dtype="bool", grad=False), real(2)), RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported. If")])
 def dist(self, other, *, p=2):
     """The p-norm of self - other."""
-    if self.dtype == bool:
-        raise RuntimeError(BOOL_MINUS)
     if not jnp.issubdtype(self.dtype, jnp.inexact):
         raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {char_name(self)} instead.")
     away = self - other

@@ -10,7 +10,7 @@ from .._core import config, dtypes
 from . import held
 from .casts import convert
 from .complex_sums import complex_itself, complex_minus, complex_plus
-from .conventions import BOOL_MINUS, aligned, along_log, check_scale, cxx_of, fixed_power, only, partials, power, wide
+from .conventions import aligned, along_log, check_scale, cxx_of, fixed_power, only, partials, power, refuse_bools, wide
 from .opened import TANGENTS
 from .quotients import quotient, quotient_forward, ratio
 from .registry import BODY, OPS, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
@@ -20,7 +20,6 @@ _TWO = [call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2
 _POSITIVE = [call(real(3, low=0.1), real(3, low=0.1)), call(real(2, 3, low=0.1), real(3, low=0.1)), call(real((), low=0.1), real(2, low=0.1))]
 _SIZES = "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0"
 _ARITHMETIC = {"promote": Promote.RESULT, "scalars": ("self", "other")}
-_USE_NOT = " If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
 
 
 def _check_alpha(types, result, statics):
@@ -28,11 +27,7 @@ def _check_alpha(types, result, statics):
 
 
 def _check_difference(types, result, statics):
-    bools = [types[k].dtype.name == "bool" for k in ("self", "other")]
-    if all(bools):
-        raise RuntimeError(BOOL_MINUS)
-    if any(bools):
-        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported." + _USE_NOT)
+    refuse_bools(types)
     check_scale(types, result, "alpha")
 
 
