@@ -129,6 +129,8 @@ class Writer(pickle._Pickler):
     def _tensor(self, t):
         if t._backward_hooks:
             warn_if_has_hooks(t)
+        if t.is_sparse or t.is_sparse_csr:
+            return _REBUILD["_rebuild_sparse_tensor"], t.__reduce_ex__(2)[1]
         state = user_fields(t)
         if isinstance(t, Parameter) and type(t).__reduce_ex__ is Parameter.__reduce_ex__:
             parts = (t.detach(), bool(t.requires_grad), OrderedDict())
@@ -307,6 +309,12 @@ def _rebuild_from_type_v2(func, new_type, args, state):
     return out
 
 
+def _rebuild_sparse_tensor(layout, data):
+    from .sparse._tensor import rebuilt
+
+    return rebuilt(layout, data)
+
+
 def _set_state(t, state):
     t.__dict__.update(state[0] if isinstance(state, tuple) else state)
 
@@ -316,7 +324,8 @@ def _get_layout(name):
 
 
 _REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (
-    _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage)}
+    _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage,
+    _rebuild_sparse_tensor)}
 _REBUILD["_rebuild_from_type_v2"] = _Named("torch._tensor", "_rebuild_from_type_v2", _rebuild_from_type_v2)
 
 _KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()},

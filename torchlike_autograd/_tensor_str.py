@@ -241,15 +241,16 @@ def _notes(
         yield f"tangent={tangent}"
 
 
-def _append_notes(text: str, notes: Iterator[str], indent: int) -> str:
-    """Add each note on the line in progress if it fits, else on a fresh one.
+def _append_notes(text: str, notes: Iterator[str], indent: int, fresh: bool = False) -> str:
+    """Add each note on the line in progress if it fits (and the first need not stand on a `fresh` one), else on a fresh one.
 
     A note is measured as one line, so a tangent of several lines starts afresh; and the
     numbers count two columns more than they take (torch 2.13).
     """
     used = len(text) - (text.rfind("\n") + 1) + 2
     for note in notes:
-        if used + len(note) + 2 > PRINT_OPTS.linewidth:
+        if fresh or used + len(note) + 2 > PRINT_OPTS.linewidth:
+            fresh = False
             text += ",\n" + " " * indent + note
             used = indent + len(note)
         else:

@@ -19,7 +19,7 @@ LAYERS = [
      "_inductor/", "_jit_internal", "_library/", "_pickled", "_subclasses/", "_vmap_internals", "accelerator", "amp/", "backends/", "compiler", "cpu/", "cuda/",
      "distributions/", "fft", "func", "functional", "functorch/", "futures",
      "fx/", "hub", "jit/", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn/", "onnx/",
-     "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types", "serialization", "signal/", "special", "storage", "testing/",
+     "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types", "serialization", "signal/", "sparse/", "special", "storage", "testing/",
      "torch_version", "types", "utils/data/", "utils/serialization/", "utils/model_zoo", "utils/module_tracker", "version", "xpu"),
     ("ao/", "dropin", "interop", "quantization/", "utils/tensorboard/", "visualize", "_drawing/", "distributed/"),
     ("dialects/",),

@@ -92,6 +92,11 @@ def made(cls):
     """A subclass of Tensor was made: unless it overrides nothing, it gets its own of everything that it takes from Tensor."""
     if (cls.__module__.startswith(_HOME) and not cls.__module__.startswith(f"{_HOME}testing.")) or getattr(cls, "__torch_function__", None) is disabled_impl:
         return
+    equip(cls)
+
+
+def equip(cls):
+    """Give a class its own methods and properties, which dispatch."""
     activate()
     if any(c for c in cls.__mro__[1:] if "_overrides_made" in vars(c)):
         return

@@ -1,7 +1,7 @@
 """Members of tensors that mean something for other layouts, quantized numbers and other devices (layer 7): what torch says of a dense tensor; and the
 names of linear algebra that were removed.
 
-Every tensor here is dense, so that these are complete: what a sparse tensor would answer, and how one is made, is not here.
+What a sparse tensor answers stands in `torchlike_autograd/sparse/`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def _refused(name, *paths):
 
 for _name in ("int_repr", "q_scale", "q_zero_point", "q_per_channel_axis", "q_per_channel_scales", "q_per_channel_zero_points"):
     _refused(_name)
-_refused("qscheme", "Tensor.qscheme")
+for _name in ("qscheme", "_nnz", "_indices", "_values"):
+    _refused(_name, f"Tensor.{_name}")
 
 
 def _tensors(name, *given):

@@ -151,7 +151,7 @@ class tensortype(type):
         return _new(cls.dtype, args, kwargs, cls.dtype)
 
     def __instancecheck__(cls, x):
-        return isinstance(x, Tensor) and x.dtype is cls.dtype and x._v.aval.device == "cpu"
+        return isinstance(x, Tensor) and x.dtype is cls.dtype and x._v.aval.device == "cpu" and not x.is_sparse
 
 
 for _name, _kind in LEGACY.items():

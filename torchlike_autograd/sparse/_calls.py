@@ -1,0 +1,541 @@
+"""What is computed with sparse tensors (layer 8): element by element, sums, products, slices.  Each function is called under `Off`, so that a sparse tensor
+given to an operator stands for its values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._core import publish
+from .._core.composite import named
+from .._core.shapes import broadcast, wrap_dim
+from .._core.size import Size
+from .._tensor import Tensor
+from . import _places
+from ._members import answers
+from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, nothing, places
+
+_PUBLIC = publish.load_all()
+
+
+def calls(*names):
+    """Decorator: functions of torch, methods of Tensor and functions of torch.nn.functional of these names."""
+    def put(f):
+        for name in names:
+            for where in ("torch", "Tensor", "torch.nn.functional"):
+                if f"{where}.{name}" in _PUBLIC:
+                    CALLS[_PUBLIC[f"{where}.{name}"]] = f
+            if hasattr(Tensor, name):
+                CALLS[getattr(Tensor, name)] = f
+        return f
+
+    return put
+
+
+# Element by element: what takes 0 to 0
+
+_ZERO_TO_ZERO = [
+    "abs", "absolute", "angle", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1",
+    "fix", "floor", "frac", "isinf", "isnan", "isneginf", "isposinf", "log1p", "nan_to_num", "negative", "positive", "rad2deg", "relu", "round", "sgn",
+    "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc",
+]
+
+
+def _elementwise(name):
+    for where in ("torch", "Tensor", "torch.nn.functional"):
+        f = _PUBLIC.get(f"{where}.{name}")
+        if f is not None:
+            CALLS[f] = _each(f)
+    CALLS[getattr(Tensor, name, None)] = _each(getattr(Tensor, name, None))
+
+
+def _each(f):
+    def call(s, *args, **kwargs):
+        whole = merge(s)
+        return like(f(whole, *args, **kwargs), whole)
+
+    return call
+
+
+for _name in _ZERO_TO_ZERO:
+    _elementwise(_name)
+CALLS.pop(None, None)
+calls("neg")(lambda s: like(named("neg")(s), s))
+calls("clone")(lambda s, **kwargs: like(Tensor.clone(s), s))
+calls("detach")(lambda s: like(Tensor.detach(s), s))
+CALLS[Tensor.__abs__] = CALLS[Tensor.abs]
+CALLS[Tensor.__neg__] = CALLS[Tensor.neg]
+
+
+@calls("pow", "__pow__")
+def _pow(s, exponent):
+    if is_sparse(exponent) or isinstance(exponent, Tensor):
+        raise NotImplementedError("Could not run 'aten::pow.Tensor_Tensor' with arguments from the 'SparseCPU' backend.")
+    if exponent == 0:
+        raise RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
+    whole = merge(s)
+    return like(named("pow")(whole, exponent), whole)
+
+
+# Two operands
+
+_NOT_TO_DENSE = "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
+
+
+@calls("add", "__add__", "__radd__")
+def _add(a, b, *, alpha=1):
+    return _sum_of(a, b, alpha, named("add"))
+
+
+@calls("sub", "subtract", "__sub__")
+def _sub(a, b, *, alpha=1):
+    return _sum_of(a, b, alpha, named("sub"))
+
+
+@calls("rsub", "__rsub__")
+def _rsub(a, b, *, alpha=1):
+    return _sum_of(b, a, alpha, named("sub"))
+
+
+def _sum_of(a, b, alpha, f):
+    if not is_sparse(b):
+        raise RuntimeError(_NOT_TO_DENSE)
+    if not is_sparse(a):
+        shape = tuple(a.shape) if isinstance(a, Tensor) else ()
+        if shape != tuple(places(b).size):
+            raise RuntimeError(f"add: expected 'self' and 'other' to have same size, but self has size {list(shape)} while other has size "
+                               f"{list(places(b).size)} (FYI: dense-sparse addition does not currently support broadcasting)")
+        return f(a, dense_of(b), alpha=alpha)
+    at, other = places(a), places(b)
+    if at.size != other.size:
+        raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(at.size)} != {list(other.size)}")
+    if at.indices is other.indices or np.array_equal(at.at, other.at):
+        return like(f(a, b, alpha=alpha), a)
+    zeros = _PUBLIC["torch.zeros_like"]
+    left, right = _joined((a, zeros(b))), _joined((zeros(a), b))
+    both = made(f(left, right, alpha=alpha), at._replace(indices=host(np.concatenate([at.at, other.at], 1)), merged=False))
+    return merge(both) if at.merged and other.merged else both
+
+
+def _joined(values):
+    return _PUBLIC["torch.cat"](list(values))
+
+
+@calls("mul", "multiply", "__mul__", "__rmul__")
+def _mul(a, b):
+    f = named("mul")
+    if is_sparse(a) and is_sparse(b):
+        a, b = merge(a), merge(b)
+        at, other = places(a), places(b)
+        if at.own != other.own:
+            raise RuntimeError("sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, and "
+                               "shape of sparse dimensions")
+        if np.array_equal(at.at, other.at):
+            return like(f(a, b), a)
+        i, j = _places.common(at.at, other.at, at.own)
+        return made(f(_rows(a, i), _rows(b, j)), at._replace(indices=host(at.at[:, i])))
+    if not is_sparse(a):
+        a, b = b, a
+    if not isinstance(b, Tensor) or not b.ndim:
+        return like(f(a, b), a)
+    whole = merge(a)
+    at = places(whole)
+    broadcast(tuple(b.shape), tuple(at.size))    # refuses in torch's words
+    spread = b.expand(tuple(at.size))
+    return like(f(whole, named("_coo_masked")(spread, at.indices)), whole)
+
+
+@calls("div", "divide", "true_divide", "__truediv__")
+def _div(a, b, *, rounding_mode=None):
+    if is_sparse(b) or (isinstance(b, Tensor) and b.ndim):
+        raise RuntimeError(f"Sparse division requires a scalar or zero-dim dense tensor divisor (got shape {list(b.shape)} for divisor)")
+    return like(named("div")(a, b) if rounding_mode is None else named("div")(a, b, rounding_mode=rounding_mode), a)
+
+
+def _rows(values, which):
+    return named("index_select")(values, 0, host(which))
+
+
+# In place
+
+def _become(s, new):
+    """Let s be another sparse tensor of its size."""
+    if Tensor.requires_grad.__get__(s) or Tensor.requires_grad.__get__(new):
+        raise NotImplementedError("torchlike_autograd: writing a sparse tensor that has a history")
+    Tensor.data.__set__(s, Tensor.detach(new))
+    s.__dict__["_places"] = places(new)
+    return s
+
+
+@answers("add_", "__iadd__")
+def _add_(a, b, *, alpha=1):
+    return _become(a, _add(a, b, alpha=alpha)) if is_sparse(a) else a.add_(dense_of(b), alpha=alpha)
+
+
+@answers("sub_", "__isub__")
+def _sub_(a, b, *, alpha=1):
+    return _become(a, _sub(a, b, alpha=alpha)) if is_sparse(a) else a.sub_(dense_of(b), alpha=alpha)
+
+
+@answers("mul_", "__imul__")
+def _mul_(a, b):
+    if not is_sparse(a):
+        raise RuntimeError("mul(sparse, dense) is written to a sparse tensor only")
+    return _become(a, _mul(a, b))
+
+
+@answers("div_", "__itruediv__")
+def _div_(a, b):
+    return _become(a, _div(a, b))
+
+
+@answers("zero_")
+def _zero_(s):
+    return _become(s, _empty_like(s))
+
+
+@answers("copy_")
+def _copy_(a, b, non_blocking=False):
+    if not (is_sparse(a) and is_sparse(b)):
+        raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
+                           f"{_kind_of(a)} and src type = {_kind_of(b)}")
+    return _become(a, like(Tensor.detach(b).clone(), b))
+
+
+def _kind_of(x):
+    said = Tensor.type(x)
+    return said.replace("torch.", "torch.sparse.") if is_sparse(x) else said
+
+
+@calls("zeros_like", "empty_like")
+def _empty_like(s, *, dtype=None, requires_grad=False, **kwargs):
+    at = places(s)
+    return nothing(at.size, dtype or Tensor.dtype.__get__(s), requires_grad=requires_grad, dense=len(at.size) - at.indices.shape[0])
+
+
+# Products
+
+def _matrix(s, name):
+    if len(places(s).size) != 2 or places(s).indices.shape[0] != 2:
+        raise RuntimeError(f"{name}: a sparse matrix is wanted, not a tensor of size {list(places(s).size)}")
+    return s
+
+
+def _flipped(s, node):
+    at = places(s)
+    return made(named(node)(s), at._replace(indices=at.indices.flip(0), size=Size(at.size[::-1]), merged=False, layout="sparse_coo"))
+
+
+def _fits(s, dense):
+    at = places(s)
+    if dense.ndim != 2:
+        raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got {dense.ndim})" if dense.ndim == 1 else
+                         f"addmm: Argument #3 (dense): Expected 2D, got {dense.ndim}D")
+    if dense.shape[0] != at.size[1]:
+        raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {at.size[1]}, got {dense.shape[0]}")
+    _same_kind(s, dense)
+
+
+def _same_kind(a, b):
+    a, b = Tensor.dtype.__get__(a), Tensor.dtype.__get__(b)
+    if a is not b:
+        raise RuntimeError(f"expected scalar type {a.char_name} but found {b.char_name}")
+
+
+def product(a, b, name="_coo_mm"):
+    """The product of two matrices, one of them sparse: dense, or sparse where both are."""
+    if is_sparse(a) and is_sparse(b):
+        return _both_sparse(_matrix(a, "mm"), _matrix(b, "mm"))
+    if is_sparse(a):
+        _fits(_matrix(a, "mm"), b)
+        return named(name)(a, places(a).indices, b, rows=places(a).size[0])
+    if not is_sparse(b):
+        return named("mm")(a, b)
+    return product(_flipped(_matrix(b, "mm"), "_coo_t"), a.t(), name).t()
+
+
+def _both_sparse(a, b):
+    a, b = merge(a), merge(b)
+    _same_kind(a, b)
+    at, other = places(a), places(b)
+    if at.size[1] != other.size[0]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({at.size[0]}x{at.size[1]} and {other.size[0]}x{other.size[1]})")
+    i, j = _places.joined(at.at, other.at)
+    terms = made(named("mul")(_rows(a, i), _rows(b, j)),
+                 at._replace(indices=host(np.stack([at.at[0, i], other.at[1, j]])), size=Size((at.size[0], other.size[1])), merged=False))
+    return merge(terms)
+
+
+calls("mm", "spmm", "dsmm")(lambda a, b: product(a, b))
+
+
+@calls("mv")
+def _mv(s, v):
+    if places(_matrix(s, "mv")).size[1] != v.shape[0]:
+        raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
+    _same_kind(s, v)
+    return named("_coo_mv")(s, places(s).indices, v, rows=places(s).size[0])
+
+
+@calls("matmul", "__matmul__")
+def _matmul(a, b):
+    if not is_sparse(b) and is_sparse(a) and b.ndim == 1:
+        return _mv(a, b)
+    if not is_sparse(a) and a.ndim == 1:
+        return _mv(_flipped(b, "_coo_t"), a)
+    if is_sparse(a) and len(places(a).size) == 3:
+        return _bmm(a, b)
+    return product(a, b)
+
+
+CALLS[Tensor.__rmatmul__] = lambda a, b: _matmul(b, a)
+
+
+@calls("bmm")
+def _bmm(s, dense):
+    if not is_sparse(s) or is_sparse(dense) or places(s).indices.shape[0] != 3:
+        raise NotImplementedError("Could not run 'aten::bmm' with arguments from the 'SparseCPU' backend.")
+    at = places(s)
+    batch, rows, inner = at.size
+    if tuple(dense.shape[:2]) != (batch, inner):
+        raise RuntimeError(f"bmm: Expected size for first two dimensions of batch2 tensor to be: [{batch}, {inner}] but got: "
+                           f"[{dense.shape[0]}, {dense.shape[1]}].")
+    b, i, j = at.indices
+    out = named("_coo_mm")(s, _PUBLIC["torch.stack"]([b * rows + i, b * inner + j]), dense.reshape(batch * inner, -1), rows=batch * rows)
+    return out.reshape(batch, rows, -1)
+
+
+def _addmm(input, mat1, mat2, beta, alpha, name):
+    term = product(mat1, mat2, name)
+    return named("add")(named("mul")(input, beta) if beta != 1 else input, term, alpha=alpha)
+
+
+calls("addmm")(lambda input, mat1, mat2, *, beta=1, alpha=1: _addmm(input, mat1, mat2, beta, alpha, "_coo_mm"))
+
+
+@calls("linear")
+def _linear(input, weight, bias=None):
+    out = product(input, weight.t() if not is_sparse(weight) else _flipped(weight, "_coo_t"))
+    return out if bias is None else out + bias
+
+
+# Sums
+
+@calls("sum")
+def _sum(s, dim=None, keepdim=False, *, dtype=None):
+    return sum_over(s, dim, keepdim, dtype)
+
+
+def sum_over(s, dim=None, keepdim=False, dtype=None):
+    """The sum of all values, or over dims: sparse then, where sparse dims stay."""
+    if dim is None or dim == () or dim == []:
+        return named("sum")(s, dtype=dtype)
+    at = places(s)
+    sparse, n = at.indices.shape[0], len(at.size)
+    gone = sorted({wrap_dim(d, n) for d in ((dim,) if isinstance(dim, int) else dim)})
+    values = s if dtype is None else Tensor.to(s, dtype)
+    inner = [d - sparse + 1 for d in gone if d >= sparse]
+    if inner:
+        values = named("sum")(values, inner, keepdim)
+    stay = [d for d in range(sparse) if d not in gone]
+    if not stay and not keepdim:
+        return named("sum")(values, [0])
+    size = Size((1 if d in gone else at.size[d]) if keepdim else at.size[d] for d in range(n) if keepdim or d not in gone)
+    kept = at.at[stay] if not keepdim else np.where(np.isin(np.arange(sparse), gone)[:, None], 0, at.at)
+    if len(stay) == sparse:
+        return made(named("_coo_values")(values), at._replace(size=size))
+    once, group = _places.merged(kept, size[:kept.shape[0]])
+    return made(named("_coo_sum")(values, host(group), count=once.shape[1]), at._replace(indices=host(once), size=size, merged=True, layout="sparse_coo"))
+
+
+@calls("norm")
+def _norm(s, *args, **kwargs):
+    return _PUBLIC["torch.norm"](named("_coo_values")(merge(s)), *args, **kwargs)
+
+
+@calls("any")
+def _any(s):
+    return named("any")(s)
+
+
+# Dims
+
+def _moved(s, order, node):
+    at = places(s)
+    sparse = at.indices.shape[0]
+    if any((d < sparse) != (k < sparse) for k, d in enumerate(order)):
+        raise RuntimeError("transpose: dims of sparse tensors are exchanged among the sparse ones only")
+    values = named(node)(s)
+    if list(order[sparse:]) != list(range(sparse, len(order))):
+        values = values.permute([0, *(d - sparse + 1 for d in order[sparse:])])
+    out = made(values, at._replace(indices=at.indices[list(order[:sparse])], size=Size(at.size[d] for d in order), merged=False))
+    return merge(out) if at.layout == "sparse_csr" else out
+
+
+@calls("t")
+def _t(s):
+    if len(places(s).size) > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {places(s).indices.shape[0]} sparse and "
+                           f"{len(places(s).size) - places(s).indices.shape[0]} dense dimensions")
+    return _moved(s, range(len(places(s).size))[::-1], "_coo_t")
+
+
+@calls("transpose", "swapaxes", "swapdims")
+def _transpose(s, dim0, dim1):
+    n = len(places(s).size)
+    a, b, order = wrap_dim(dim0, n), wrap_dim(dim1, n), list(range(n))
+    order[a], order[b] = b, a
+    return _moved(s, order, "_coo_transpose")
+
+
+@calls("permute")
+def _permute(s, *dims):
+    n = len(places(s).size)
+    order = list(dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims)
+    if len(order) != n:
+        raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of dimensions "
+                           f"i.e. input.dim() = {n} is not equal to len(dims) = {len(order)}")
+    return _moved(s, [wrap_dim(d, n) for d in order], "_coo_permute")
+
+
+CALLS[Tensor.__dict__["T"].__get__] = lambda s, *rest: _moved(s, range(len(places(s).size))[::-1], "_coo_permute")
+
+
+@calls("unsqueeze")
+def _unsqueeze(s, dim):
+    at = places(s)
+    sparse, n = at.indices.shape[0], len(at.size)
+    d = wrap_dim(dim, n + 1)
+    size = Size((*at.size[:d], 1, *at.size[d:]))
+    if d > sparse:
+        return made(named("unsqueeze")(s, d - sparse + 1), at._replace(size=size))
+    return made(named("_coo_unsqueeze")(s), at._replace(indices=host(np.insert(at.at, d, 0, 0)), size=size, layout="sparse_coo"))
+
+
+@calls("reshape", "flatten")
+def _reshape(s, *args, **kwargs):
+    raise RuntimeError("reshape is not implemented for sparse tensors")
+
+
+@calls("expand", "repeat", "expand_as")
+def _expand(s, *args, **kwargs):
+    raise RuntimeError("expand is unsupported for Sparse tensors")
+
+
+# Parts
+
+@calls("index_select")
+def index_select(s, dim, index):
+    """Slices along a dim, in the order of `index`."""
+    at = places(s)
+    dim = wrap_dim(dim, len(at.size))
+    wanted = index.numpy().reshape(-1)
+    bad = wanted[(wanted < -at.size[dim]) | (wanted >= at.size[dim])]
+    if bad.size:
+        raise IndexError(f"index_select(): index contains {bad[0]} that is out of range for tensor of size {list(at.size)} at dimension {dim}")
+    wanted = np.where(wanted < 0, wanted + at.size[dim], wanted)
+    size = Size((*at.size[:dim], len(wanted), *at.size[dim + 1:]))
+    if dim >= at.indices.shape[0]:
+        return made(named("index_select")(s, dim - at.indices.shape[0] + 1, host(wanted)), at._replace(size=size))
+    entries, now = _places.chosen(at.at[dim], wanted)
+    found = at.at[:, entries]
+    found[dim] = now
+    return made(_rows(s, entries), at._replace(indices=host(found), size=size, merged=False, layout="sparse_coo"))
+
+
+@calls("narrow_copy")
+def _narrow_copy(s, dim, start, length):
+    out = index_select(s, dim, host(np.arange(start, start + length)))
+    return _in_order(out, places(s).merged)
+
+
+def _in_order(s, merged):
+    """A part of a tensor whose places were in order: sorted again."""
+    return merge(s) if merged else s
+
+
+@calls("select")
+def select(s, dim, index):
+    """One slice along a dim."""
+    at = places(s)
+    dim = wrap_dim(dim, len(at.size))
+    if not -at.size[dim] <= index < at.size[dim]:
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(at.size)} at dimension {dim}")
+    index %= at.size[dim]
+    size = Size((*at.size[:dim], *at.size[dim + 1:]))
+    sparse = at.indices.shape[0]
+    if dim >= sparse:
+        return made(named("select")(s, dim - sparse + 1, index), at._replace(size=size))
+    (entries,) = np.nonzero(at.at[dim] == index)
+    values = _rows(s, entries)
+    if sparse == 1:
+        return named("sum")(values, [0])
+    return made(values, at._replace(indices=host(np.delete(at.at[:, entries], dim, 0)), size=size, layout="sparse_coo"))
+
+
+@answers("__getitem__")
+def _getitem(s, index):
+    picked = index if isinstance(index, tuple) else (index,)
+    if not all(isinstance(i, int) and not isinstance(i, bool) for i in picked):
+        raise NotImplementedError("Could not run 'aten::as_strided' with arguments from the 'SparseCPU' backend.")
+    for i in picked:
+        size = places(s).size if is_sparse(s) else s.shape
+        if size and not -size[0] <= i < size[0]:
+            raise IndexError(f"index {i} is out of bounds for dimension 0 with size {size[0]}")
+        s = select(s, 0, i) if is_sparse(s) else s[i]
+    return s
+
+
+@calls("unbind")
+def _unbind(s, dim=0):
+    return tuple(select(s, dim, i) for i in range(places(s).size[wrap_dim(dim, len(places(s).size))]))
+
+
+@calls("cat", "concat", "concatenate")
+def _cat(tensors, dim=0):
+    for k, x in enumerate(tensors):
+        if not is_sparse(x):
+            raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {k}.")
+    first = places(tensors[0])
+    d, sparse = wrap_dim(dim, len(first.size)), first.indices.shape[0]
+    for k, x in enumerate(tensors):
+        if [n for i, n in enumerate(places(x).size) if i != d] != [n for i, n in enumerate(first.size) if i != d]:
+            raise RuntimeError(f"All tensors must have the same shape: {list(first.size)} (except in the concatenating dimension), but found shape: "
+                               f"{list(places(x).size)} at position {k}.")
+    if d >= sparse:
+        raise NotImplementedError("torchlike_autograd: sparse tensors joined along a dense dim")
+    total, parts = 0, []
+    for x in tensors:
+        at = places(x).at.copy()
+        at[d] += total
+        parts.append(at)
+        total += places(x).size[d]
+    size = Size((*first.size[:d], total, *first.size[d + 1:]))
+    return made(_joined(tensors), first._replace(indices=host(np.concatenate(parts, 1)), size=size, merged=False, layout="sparse_coo"))
+
+
+@calls("stack")
+def _stack(tensors, dim=0):
+    return _cat([_unsqueeze(x, dim) for x in tensors], dim)
+
+
+@answers("sparse_mask")
+def _sparse_mask(x, mask):
+    at = places(mask)
+    if tuple(x.size() if not is_sparse(x) else places(x).size) != tuple(at.size):
+        raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; self has size {list(x.shape)} but mask has size {list(at.size)}")
+    return made(named("_coo_masked")(dense_of(x) if is_sparse(x) else x, at.indices), at)
+
+
+# Softmax
+
+def softmax(s, dim, dtype, name):
+    """Among the values that are there along a sparse dim, or along a dense one."""
+    whole = merge(s)
+    at = places(whole)
+    d, sparse = wrap_dim(dim, len(at.size)), at.indices.shape[0]
+    values = whole if dtype is None else Tensor.to(whole, dtype)
+    if d >= sparse:
+        return made(named(name.removeprefix("_coo_"))(values, d - sparse + 1), at)
+    rest = np.delete(at.at, d, 0)
+    once, group = _places.merged(rest, [n for k, n in enumerate(at.own) if k != d])
+    return made(named(name)(values, host(group), count=once.shape[1]), at)
