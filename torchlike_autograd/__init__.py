@@ -42,7 +42,7 @@ def _asked_elsewhere(name, where):
 def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
-    if name in ("ao", "quantization"):  # seldom asked for: imported then
+    if name in ("ao", "quantization", "sparse"):  # seldom asked for: imported then
         return importlib.import_module(f"{__name__}.{name}")
     if name in _ASKED_ELSEWHERE:
         return _asked_elsewhere(name, _ASKED_ELSEWHERE[name])

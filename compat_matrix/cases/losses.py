@@ -182,3 +182,15 @@ def _(torch):
     yield "mse", torch.autograd.grad(F.mse_loss(x, t), [x, t])
     yield "bce", torch.autograd.grad(F.binary_cross_entropy(x, t), [x], allow_unused=True)
     yield "nll", raises(lambda: F.nll_loss(x.view(1, 2), t[:1]))
+
+
+@case("losses.linear_cross_entropy_options")
+def _(torch):
+    F, options = torch.nn.functional, torch.nn.LinearCrossEntropyOptions
+    x, w = torch.linspace(-1, 1, 12).reshape(6, 2).requires_grad_(), torch.linspace(-2, 1, 8).reshape(4, 2).requires_grad_()
+    loss = F.linear_cross_entropy(x, w, torch.tensor([0, 3, 1, 2, 2, 0]), options=options(batch_chunk_size=2))
+    yield "gradients", torch.autograd.grad(loss, (x, w))
+    yield "shown", repr(options(chunking_method="aspect_ratio:2", acc_dtype=torch.float32)), options() == options()
+    yield "refused", [raises(lambda how=how: options(**how)) for how in (
+        {"chunking_method": "aspect_ratio:x"}, {"chunking_method": "by hand"}, {"batch_chunk_size": 0}, {"batch_chunk_size": 1.5}, {"acc_policy": "any"},
+        {"acc_dtype": torch.int32})]

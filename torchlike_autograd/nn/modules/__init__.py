@@ -15,6 +15,7 @@ from . import (  # noqa: F401 - `lazy` is a part of the package, too
     instancenorm,
     lazy,
     linear,
+    linear_cross_entropy_options,
     loss,
     normalization,
     padding,
@@ -27,8 +28,8 @@ from . import (  # noqa: F401 - `lazy` is a part of the package, too
 )
 
 __all__ = ["Module"]
-for _part in (activation, adaptive, batchnorm, channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm, linear, loss,
-              normalization, padding, pixelshuffle, pooling, rnn, sparse, transformer, upsampling):
+for _part in (activation, adaptive, batchnorm, channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm, linear,
+              linear_cross_entropy_options, loss, normalization, padding, pixelshuffle, pooling, rnn, sparse, transformer, upsampling):
     for _name in _part.__all__:
         globals()[_name] = getattr(_part, _name)
         __all__.append(_name)

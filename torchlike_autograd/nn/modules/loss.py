@@ -94,7 +94,7 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """A linear layer and the cross entropy of its results with classes or probabilities (`options`, which divide the work in torch, are not there)."""
+    """A linear layer and the cross entropy of its results with classes or probabilities (`options`, which divide the work in torch, change nothing)."""
 
     __constants__ = ["num_classes", "out_features", "reduction", "ignore_index", "label_smoothing"]
 
