@@ -89,6 +89,30 @@ def _(torch):
     yield "script", torch.jit.script(torch.nn.functional.relu)(torch.tensor([-1.0, 2.0]))
 
 
+@case("around.script_module")
+def _(torch):
+    class Cell(torch.jit.ScriptModule):
+        __constants__ = ["turns"]
+
+        def __init__(self):
+            super().__init__()
+            self.turns = 2
+            self.w = torch.nn.Parameter(torch.arange(4.0).reshape(2, 2) / 4)
+
+        @torch.jit.script_method
+        def forward(self, x):
+            for _ in range(self.turns):
+                x = torch.tanh(x @ self.w)
+            return x
+
+    cell = Cell()
+    x = torch.ones(1, 2, requires_grad=True)
+    out = cell(x)
+    out.sum().backward()
+    yield "used", out, x.grad, cell.w.grad
+    yield "module", isinstance(cell, torch.nn.Module), isinstance(cell, torch.jit.ScriptModule), [*cell.state_dict()], cell.turns
+
+
 @case("around.assert_close")
 def _(torch):
     A, t = torch.testing.assert_close, torch.tensor

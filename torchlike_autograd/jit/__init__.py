@@ -133,22 +133,26 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
 
 class ScriptModule(Module):
-    """A module of TorchScript: none is ever made here."""
+    """A class to derive modules from whose methods torch.jit.script_method marks: a module as any other, which is said once."""
 
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("torch.jit.ScriptModule: there is no TorchScript here; derive from torch.nn.Module")
+    def __init__(self):
+        _say("ScriptModule")
+        super().__init__()
 
 
 class RecursiveScriptModule(ScriptModule):
-    """As `ScriptModule`."""
+    """What scripting a module makes; none is ever made here."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError(f"torch.jit.{type(self).__name__}: there is no TorchScript here; derive from torch.nn.Module")
 
 
-class TopLevelTracedModule(ScriptModule):
-    """As `ScriptModule`."""
+class TopLevelTracedModule(RecursiveScriptModule):
+    """As `RecursiveScriptModule`."""
 
 
-class TracedModule(ScriptModule):
-    """As `ScriptModule`."""
+class TracedModule(RecursiveScriptModule):
+    """As `RecursiveScriptModule`."""
 
 
 class ScriptFunction:
