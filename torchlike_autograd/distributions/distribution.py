@@ -51,7 +51,7 @@ class Distribution:
             if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
                 continue  # made from the other parameters
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not torch._is_all_true(constraint.check(value)):  # over the examples of a map too: the check branches
                 raise ValueError(f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {self!r} "
                                  f"to satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
 
@@ -158,7 +158,7 @@ class Distribution:
             warn(f"{type(self)} does not define `support` to enable sample validation. Please initialize the distribution "
                  "with `validate_args=False` to turn off validation.")
             return
-        if not support.check(value).all():
+        if not torch._is_all_true(support.check(value)):
             raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support ({support!r}) "
                              f"of the distribution {self!r}, but found invalid values:\n{value}")
 
