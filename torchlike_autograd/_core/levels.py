@@ -12,7 +12,7 @@ from sys import getrefcount
 from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, aval, spec_of
-from . import errors
+from . import errors, parts
 from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
 
 OLD = "old"  # the randomness of a map of torch's older kind, which batches gradients: Functions run in it as they are
@@ -56,6 +56,11 @@ def differentiating():
 def mapped_among(ts):
     """Whether any of these is a tensor that a map goes over."""
     return bool(running()) and any(mapped(t._value()) is not None for t in ts if hasattr(t, "_value"))
+
+
+def hidden_among(ts):
+    """Whether a look at any of these is refused, as it is mapped over."""
+    return bool(running()) and any(hidden(t._value()) for t in ts if hasattr(t, "_value"))
 
 
 def made_inside(leaf):
@@ -254,39 +259,13 @@ def shared_primal(v, own, part=None):
     part: the primal, where it is that of one level.
     """
     maps = [lv for lv in levels_of(v.aval) if lv[2] == MAP and lv not in own]
-    if any(_primal_mapped(v, lv) for lv in maps):
+    if maps and not parts.primal_maps(v).isdisjoint(maps):
         return None
     v = primal(v) if part is None else part
     for lv in reversed(maps):
         whole = record_op(MoveSpec("exit", lv, 0), [v])[0]
         v = record_op(spec_of(OPS["select.int"], (("dim", 0),), ("T", "i")), [whole, 0])[0]
     return v
-
-
-def _primal_mapped(v, level):
-    """Whether the primal of a Value depends on what is mapped over; so too where that cannot be seen any more."""
-    seen, stack = set(), [(v.tape, v.slot)]
-    while stack:
-        tape, slot = stack.pop()
-        if (tape, slot) in seen:
-            continue
-        seen.add((tape, slot))
-        if tape is None or not tape.open:
-            return True
-        if slot < 0:
-            v = tape.inputs[-slot - 1]
-            if level in levels_of(v.aval):
-                stack.append((v.tape, v.slot))
-            continue
-        step, _, a = slot_table(tape.prefix)[slot]
-        if level not in levels_of(a):
-            continue
-        spec = step.form.spec if step.kind == "op" else step.kind
-        if step.kind in ("function", "backward") or (type(spec) is MoveSpec and spec.how == "enter" and spec.level == level):
-            return True
-        joins = type(spec) is MoveSpec and spec.how == "join"
-        stack += [(tape, s) for s in (step.ins[:1] if joins else step.ins) if type(s) is int]
-    return False
 
 
 def mapped(v):
@@ -329,7 +308,7 @@ def primal(v, mode=None):
 
 def refuse_dynamic(t, name):
     """torch's error where a shape would depend on a tensor that is mapped over; "mask": as an index."""
-    if type(t._v.aval) is LeveledAval and mapped(t._v) is not None:
+    if type(t._v.aval) is LeveledAval and hidden(t._value()):
         raise errors.mapped_mask() if name == "mask" else errors.mapped_shape(name)
 
 
@@ -346,7 +325,7 @@ def check_write(old, new, name="", values=()):
     """
     missing = [lv for lv in levels_of(new) if lv[2] == MAP and lv not in levels_of(old)]
     if missing and values and any(lv[2] == DUAL for lv in levels_of(new)):
-        missing = [lv for lv in missing if any(type(v) is Value and lv in levels_of(v.aval) and _primal_mapped(v, lv) for v in values)]
+        missing = [lv for lv in missing if any(type(v) is Value and lv in levels_of(v.aval) and lv in parts.primal_maps(v) for v in values)]
     if missing:
         name = name.partition(".")[0].strip("_")
         if name not in ("add", "atan2", "copysign"):
@@ -395,29 +374,34 @@ def drawn(array, dtype, own):
     return v
 
 
-def like(a, t):
-    """A fresh tensor, mapped where the tensor that it is made like (of type `a`) is."""
+def like(x, t):
+    """A fresh tensor, mapped where the tensor that it is made like is."""
+    a = x._v.aval
     if type(a) is LeveledAval:
         for k, n, kind in a.levels:
             if kind == MAP:
                 t._v = record_op(MoveSpec("enter", (k, n, kind)), record_op(MoveSpec("exit", (k, n, kind)), [t._v]))[0]
+        if dual(x._v) is not None:
+            parts.made_like(t._v, x._value())
     return t
 
 
 def flushing(tape):
-    """What a flush inside dual and reverse-mode levels may leave to them: (the levels, weak references to Values); None outside of any.
+    """What a flush inside levels may leave: (dual and reverse-mode levels, weak references to Values for them, what is known of parts of Values).
 
     Whoever watches writes is told first: afterwards nobody knows what made a Value.
     """
     for f in tape.owner.extra.get("before flush", ()):
         f()
     found = [lv for lv in tape.owner.extra["levels"] if lv.kind != MAP]
-    return (found, [weakref.ref(v) for v in tape.values if v.needs or type(v.aval) is LeveledAval]) if found else None
+    refs = [weakref.ref(v) for v in tape.values if v.needs or type(v.aval) is LeveledAval] if found else []
+    return found, refs, parts.of_tape(tape)
 
 
 def flushed(left, tape):
     """Tell the levels what the flush left."""
-    found, refs = left
+    found, refs, known = left
+    parts.note(known)
     refs = [r for r in refs if r() is not None]
     for level in found:
         level.escaped += refs
@@ -447,6 +431,7 @@ def _become_primal(v, level, kept):
     tape = thread.state.tape
     u = Value(v.aval, v.needs, v.tape, v.slot)
     u.array, u.leaf, u.seen = v.array, v.leaf, v.seen
+    parts.inherit(u, v)
     if v.tape is tape:
         tape.values[v.slot] = u
     else:

@@ -207,7 +207,7 @@ def _like(name, value):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._v.aval
         made = alike(lambda *where: fresh(a.shape, value, _dtype(dtype, a.dtype), *where), input, device, requires_grad)
-        return _as_asked(levels.like(a, made), memory_format)
+        return _as_asked(levels.like(input, made), memory_format)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -225,7 +225,7 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     fill_value = _item(fill_value)
     a = input._v.aval
     made = alike(lambda *where: placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), *where), input, device, requires_grad)
-    return _as_asked(levels.like(a, made), memory_format)
+    return _as_asked(levels.like(input, made), memory_format)
 
 
 def _new(name, value):
@@ -235,7 +235,7 @@ def _new(name, value):
         a = self._v.aval
         shape = sizes(name, size)
         _nonnegative(name, shape)
-        return levels.like(a, alike(lambda *where: fresh(shape, value, _dtype(dtype, a.dtype), *where), self, device, requires_grad))
+        return levels.like(self, alike(lambda *where: fresh(shape, value, _dtype(dtype, a.dtype), *where), self, device, requires_grad))
 
     method.__name__ = name
     return method
@@ -254,7 +254,7 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     shape = sizes("new_full", (size,))
-    return levels.like(a, alike(lambda *where: placed(_full(shape, fill_value, _dtype(dtype, a.dtype), check_stored), *where), self, device, requires_grad))
+    return levels.like(self, alike(lambda *where: placed(_full(shape, fill_value, _dtype(dtype, a.dtype), check_stored), *where), self, device, requires_grad))
 
 
 # Ranges

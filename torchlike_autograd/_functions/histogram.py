@@ -122,7 +122,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
 @composite("torch.histogramdd")
 def histogramdd(input, bins, range=None, weight=None, density=False):
     """(counts in as many dims as the last dim of the input is long, the edges along each)."""
-    if levels.mapped_among((input,)):
+    if levels.hidden_among((input,)):
         raise mapped_without_rule("histogramdd.int_bins", ". We could not generate a fallback.")
     bins = [bins] * input.shape[-1] if isinstance(bins, int) and input.ndim else bins
     hist, edges = _histogram(input, list(bins), range, weight, density)

@@ -188,7 +188,7 @@ def masked_select(input, mask, *, out=None):
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     wanting("masked_select", input, mask)
-    if levels.mapped_among((mask,)):
+    if levels.hidden_among((mask,)):
         raise RuntimeError("vmap: Attempted to vmap over `mask` in torch.masked_select(self, mask) We cannot support this because for each batch this would "
                            "return a differently shaped Tensor. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
     from .._core.shapes import broadcast
@@ -293,7 +293,7 @@ def one_hot(input, num_classes=-1):
         return from_array(np.zeros((*tensor.shape, num_classes), np.int64), dtypes.int64, like=tensor)
     if num_classes == -1 and tensor.is_meta:
         raise no_item()
-    if num_classes == -1 and levels.mapped_among((tensor,)):
+    if num_classes == -1 and levels.hidden_among((tensor,)):
         raise RuntimeError("When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument.")
     a = tensor._numpy() if num_classes == -1 else known(tensor)
     spec = spec_of(OPS["_one_hot"], (("num_classes", num_classes),), ("T",))

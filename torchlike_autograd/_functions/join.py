@@ -503,7 +503,7 @@ def vander(x, N=None, increasing=False):
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     x = x if x.dtype.category >= dtypes.FLOAT else x.to(dtypes.int64)
-    out = levels.like(x._v.aval, _ones(x, (x.numel(), n)))  # written over: mapped as x is
+    out = levels.like(x, _ones(x, (x.numel(), n)))  # written over: mapped as x is
     if n > 1:
         out[:, 1:] = view_of(x, "unsqueeze", dim=-1)
     if n > 2:

@@ -186,7 +186,7 @@ def equal(input, other):
     _check_tensor("equal", 1, "input", input)
     _check_tensor("equal", 2, "other", other)
     wanting("equal", input, other)
-    if levels.mapped_among((input, other)):
+    if levels.hidden_among((input, other)):
         raise mapped_without_rule("equal", ". We could not generate a fallback.")
     return input.shape == other.shape and bool(named("_equal")(input, other).item())
 
@@ -201,7 +201,7 @@ def tensor_equal(self, other):
 @composite("torch.allclose", "Tensor.allclose")
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether two tensors agree within a tolerance everywhere: a Python bool."""
-    if levels.mapped_among((input, other)):
+    if levels.hidden_among((input, other)):
         raise mapped_unsupported("torch.allclose")
     return bool(named("_allclose")(input, other, rtol, atol, equal_nan).item())
 
