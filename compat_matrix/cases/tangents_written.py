@@ -60,3 +60,18 @@ def _(torch):
     yield "jvp of grad", torch.func.jvp(torch.func.grad(lambda x: f(x).sum()), (x,), (x,))
     yield "grad of jvp", torch.func.grad(lambda x: torch.func.jvp(f, (x,), (x,))[1].sum())(x)
     yield "hessian", torch.func.hessian(lambda x: f(x).sum())(x)
+
+
+@case("tangents_written.rows_scaled_down")
+def _(torch):
+    F, fw = torch.nn.functional, torch.autograd.forward_ad
+    w = torch.arange(6.0, dtype=torch.float64).reshape(3, 2)
+    t = w + 1
+    rows = torch.tensor([2, 1, 1])
+    yield "jvp", torch.func.jvp(lambda w: F.embedding(rows, w, max_norm=1.0), (w.clone(),), (t,))
+    with fw.dual_level():
+        dual = fw.make_dual(w.clone(), t)
+        out = F.embedding(rows, dual, max_norm=1.0)
+        yield "dual", list(fw.unpack_dual(out)), list(fw.unpack_dual(dual))
+    yield "grad", torch.func.grad(lambda w: F.embedding(rows, w, max_norm=1.0).pow(2).sum())(w.clone())
+    yield "jvp of grad", torch.func.jvp(torch.func.grad(lambda w: F.embedding(rows, w, max_norm=1.0).pow(2).sum()), (w.clone(),), (t,))

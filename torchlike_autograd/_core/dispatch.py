@@ -13,12 +13,12 @@ from .chains import links
 from .hot import make_view
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
-from .repeats import check_out, check_twin, inplace_repeated
+from .repeats import check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last
 from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import is_inference, peek, read, repeats, unhooked, untrack, view_error, with_history, write
+from .storage import is_inference, overlaps, peek, read, repeats, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -138,6 +138,8 @@ def _inplace(spec, flat, target, grad):
         check_inplace(target, flat)
     if target._view is not None and repeats(target) is not None:
         return inplace_repeated(spec, flat, target, _check_result)
+    if target._view is not None and overlaps(target) and not keeps_last(spec.op):
+        return inplace_overlapping(spec, flat, target)
     if len(flat) > 1:
         check_twin(spec.op, target, flat)
     old = target._v if target._cell is None else read(target)

@@ -6,10 +6,13 @@ its places is.  Most operators may write to the very memory that they read, thos
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._ops.registry import OPS, Promote
 from .._ops.spec import spec_of
-from .._tensor import Tensor
-from . import record
+from .._tensor import Tensor, from_array
+from . import dtypes, record
+from .composite import named
 from .hot import view
 from .layouts import check_overlap, shares
 from .record import NOGRAD, Value, record_op
@@ -67,6 +70,31 @@ def inplace_repeated(spec, flat, target, check_result):
     for d in dims:
         once = view(spec_of(OPS["_slice"], (("dim", d), ("length", 1), ("step", 1)), ("T", "i")), once, 0)
     write(once, new)
+    return target
+
+
+# Elements that lie at the same place (of `unfold` and `as_strided`): torch's kernels go from one to the next
+
+_LAST_COUNTS = {"_fill_", "_zero_", "_copy_", "_index_put", "_mask_put", "masked_fill", "index_fill", "fill", "copy",    # do not read what they write
+                "clamp", "clamp_min", "clamp_max", "relu", "abs", "floor", "ceil", "round", "trunc", "sign", "nan_to_num", "hardtanh"}  # change nothing again
+
+
+def keeps_last(op):
+    """Whether an operator leaves in memory what its last element there is, however often it is applied."""
+    return op.name in _LAST_COUNTS
+
+
+def inplace_overlapping(spec, flat, target):
+    """`add_` and `sub_` of elements at the same place add up; NotImplementedError for what would have to be done one after the other."""
+    base = target._base
+    if spec.op.key not in ("add.Tensor", "sub.Tensor") or base is None or base.storage_offset() or not base.is_contiguous():
+        raise NotImplementedError(f"torchlike_autograd: {spec.op.name.strip('_')}_ on a tensor whose elements lie over each other in memory")
+    strides, offset = target._geometry()
+    where = sum((np.arange(n).reshape((-1,) + (1,) * (target.ndim - d - 1)) * s for d, (n, s) in enumerate(zip(target.shape, strides))), np.array(offset))
+    other, alpha = flat[1], flat[2] if len(flat) > 2 and flat[2] is not None else 1
+    what = named("mul")(other if isinstance(other, Tensor) else from_array(np.asarray(other), target.dtype, like=target),
+                        alpha if spec.op.name == "add" else -alpha)
+    base.view(-1).index_add_(0, from_array(where.reshape(-1), dtypes.int64, like=target), what.to(target.dtype).expand(target.shape).reshape(-1))
     return target
 
 

@@ -412,6 +412,18 @@ def repeats(t):
     return None
 
 
+def overlaps(t):
+    """Whether elements of a view that is no repetition lie at the same place of memory."""
+    if not any(link.op.name in REPEATING for link, _ in t._view.chain):
+        return False
+    shape, reach = t._v.aval.shape, 0
+    for stride, n in sorted((s, n) for n, s in zip(shape, t._geometry()[0]) if n > 1):
+        if stride <= reach and 0 not in shape:
+            return True
+        reach += stride * (n - 1)
+    return False
+
+
 def repeated_dims(t):
     """The dims along which a tensor shows the same elements."""
     shape = t._v.aval.shape

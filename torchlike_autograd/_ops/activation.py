@@ -319,7 +319,8 @@ _SOFT = {"saves": _RESULT, "public": (), "inplace": False, "samples": [call(real
 
 def _over_dim(name, x, dim):
     d = wrap_dim(dim, x.ndim)
-    only(f"{name}_lastdim_kernel_impl" if d == max(x.ndim - 1, 0) else f"{name}_kernel_impl", x, "f")
+    if x.size:
+        only(f"{name}_lastdim_kernel_impl" if d == max(x.ndim - 1, 0) else f"{name}_kernel_impl", x, "f")
     return d
 
 
@@ -327,6 +328,8 @@ def _over_dim(name, x, dim):
 def _softmax(self, *, dim):
     """Exponentials over a dim, divided by their sum."""
     d = _over_dim("softmax", self, dim)
+    if not self.size:
+        return self
     return _soft(self, d) if self.ndim else _soft(self[None], 0)[0]
 
 
@@ -343,6 +346,8 @@ def _soft(x, axis):
 def _log_softmax(self, *, dim):
     """The logarithm of the softmax, without its rounding."""
     d = _over_dim("log_softmax", self, dim)
+    if not self.size:
+        return self
     return _log_soft(self, d) if self.ndim else _log_soft(self[None], 0)[0]
 
 

@@ -133,9 +133,9 @@ def taking(kernel, param, kinds):
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
 
 
-def refuse_bools(types, *_):
+def refuse_bools(types, *_, of=("self", "other")):
     """Differences have no bools (`check` of an entry)."""
-    bools = [types[k].dtype.name == "bool" for k in ("self", "other")]
+    bools = [types[k].dtype.name == "bool" for k in of]
     if all(bools):
         raise RuntimeError(BOOL_MINUS)
     if any(bools):

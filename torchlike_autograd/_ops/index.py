@@ -414,10 +414,14 @@ def _masked_rows(t, indices, padding_idx):
     return rows if padding_idx < 0 else jnp.where((indices == padding_idx)[..., None], jnp.zeros((), rows.dtype), rows)
 
 
-@op("_renormed(Tensor self, Tensor indices, *, float max_norm, float norm_type) -> Tensor", derivative=NONE, names=(),
+@op("_renormed(Tensor self, Tensor indices, *, float max_norm, float norm_type) -> Tensor", node="torch::autograd::NotImplemented", names=(), nondiff=("indices",),
     samples=[call(real(4, 3), long(0, 2), max_norm=1.0, norm_type=2.0)], kinks=SMOOTH)
 def _renormed(self, indices, *, max_norm, norm_type):
-    """The rows that `indices` name scaled down to max_norm where their norm is greater."""
+    """The rows that `indices` name scaled down to max_norm where their norm is greater; a tangent stays as it is, as in torch, which writes beside autograd."""
+    return straight(_scaled_rows(jax.lax.stop_gradient(self), indices, max_norm, norm_type), self)
+
+
+def _scaled_rows(self, indices, max_norm, norm_type):
     size = norm_of(self, norm_type, (1,), True)
     named = jnp.zeros((self.shape[0], 1), bool).at[indices.reshape(-1)].set(True)
     return jnp.where(named & (size > max_norm), self * (max_norm / (size + 1e-7)), self)

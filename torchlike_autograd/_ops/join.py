@@ -115,7 +115,7 @@ def repeat(self, *, repeats):
 # Moving elements
 
 @op("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", out=False, node="RollBackward0", samples=[call(real(2, 3), 1), call(real(2, 3), (1, -2), (0, 1)),
-    call(real(0, 2), 1, 0)], kinks=SMOOTH, errors=[fails(call(real(2, 3), (1, 2)), RuntimeError, "shifts and dimensions must align. shifts: 2, dims:0"),
+    call(real(0, 2), 1, 0), call(real(0, 2), 1, 5)], kinks=SMOOTH, errors=[fails(call(real(2, 3), (1, 2)), RuntimeError, "shifts and dimensions must align. shifts: 2, dims:0"),
                                                   fails(call(real(2, 3), ()), RuntimeError, "`shifts` required")])
 def roll(self, *, shifts, dims=()):
     """Elements moved along dims; those that leave come in at the other end."""
@@ -125,8 +125,9 @@ def roll(self, *, shifts, dims=()):
         return jnp.roll(self.reshape(-1), shifts[0]).reshape(self.shape)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    dims = [wrap_dim(d, self.ndim, scalar_ok=False) for d in dims]
-    return jnp.roll(self, shifts, dims) if self.size else self
+    if not self.size:
+        return self
+    return jnp.roll(self, shifts, [wrap_dim(d, self.ndim, scalar_ok=False) for d in dims])
 
 
 @op("flip(Tensor self, int[] dims) -> Tensor", out=False, node="FlipBackward0", varargs="dims", samples=[call(real(2, 3), (0,)), call(real(2, 3), (0, -1)), call(real(()), (0,))],

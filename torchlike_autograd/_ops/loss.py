@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
-from .conventions import BOOL_MINUS, always, magnitude, only, partials, straight, taking
+from .conventions import always, magnitude, only, partials, refuse_bools, straight, taking
 from .norm import norm_gradient, norm_of
 from .opened import is_int64
 from .reduce import average, total, type_of
@@ -388,15 +390,11 @@ def _cosine_embedding(input1, input2, target, *, margin):
     return jnp.where(target == 1, 1 - cosine, 0) + jnp.where((target == -1) & (far >= 0), far, 0)
 
 
-def _no_bools(types, _, __):
-    if all(types[k].dtype is dtypes.bool_ for k in ("x1", "x2")):
-        raise RuntimeError(BOOL_MINUS)
-
-
 @op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.RESULT,
-    **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=_no_bools,
+    **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=partial(refuse_bools, of=("x1", "x2")),
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
-    kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)])
+    kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)],
+    errors=[fails(call(at(1, 0, dtype="bool", grad=False), real(2)), RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported. If")])
 def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
     """The p-norm of x1 - x2 + eps over the last dim; integers are subtracted as such."""
     away = x1 - x2
