@@ -401,7 +401,7 @@ def flushing(tape):
 def flushed(left, tape):
     """Tell the levels what the flush left."""
     found, refs, known = left
-    parts.note(known)
+    parts.note(tape, known)
     refs = [r for r in refs if r() is not None]
     for level in found:
         level.escaped += refs
@@ -431,7 +431,6 @@ def _become_primal(v, level, kept):
     tape = thread.state.tape
     u = Value(v.aval, v.needs, v.tape, v.slot)
     u.array, u.leaf, u.seen = v.array, v.leaf, v.seen
-    parts.inherit(u, v)
     if v.tape is tape:
         tape.values[v.slot] = u
     else:

@@ -12,6 +12,7 @@ from .._ops.lift import DUAL, MAP, MoveSpec, levels_of
 from .record import slot_table
 
 _NOTED = weakref.WeakKeyDictionary()  # Value that a flush left -> its parts
+_ARRAYS: dict = {}  # id of its array -> (weak reference to that, parts): Values that are made of it later (leaves, aliases) have the same ones
 _LIKE = weakref.WeakKeyDictionary()  # Value made like another one, and mapped as its type is -> the slot of that one on the same tape, or its parts
 _NOTHING = (frozenset(), {})
 
@@ -24,32 +25,36 @@ def primal_maps(v):
 
 
 def of_tape(tape):
-    """[(weak reference, parts)] for the Values of an open tape of which more is known than their types say."""
+    """{slot: (weak reference, parts)} for the Values of an open tape of which more is known than their types say."""
     slots = [i for i, v in enumerate(tape.values) if any(lv[2] == MAP for lv in levels_of(v.aval))]
-    if not slots or not (any(v in _NOTED for v in tape.inputs) or any(lv[2] == DUAL for _, _, a in slot_table(tape.prefix) for lv in levels_of(a))):
-        return []
+    if not slots or not (any(_noted(v) for v in tape.inputs) or any(lv[2] == DUAL for _, _, a in slot_table(tape.prefix) for lv in levels_of(a))):
+        return {}
     found = _walked(tape, slots)
-    return [(weakref.ref(tape.values[i]), found[i]) for i in slots if found[i] != _of_type(tape.values[i].aval)]
+    return {i: (weakref.ref(tape.values[i]), found[i]) for i in slots if found[i] != _of_type(tape.values[i].aval)}
 
 
-def note(found):
-    """Remember parts of the Values that a flush left."""
-    for ref, parts in found:
-        v = ref()
-        if v is not None:
-            _NOTED[v] = parts
+def note(tape, found):
+    """Remember parts of the Values that a flush left, also of those that it keeps for backward passes."""
+    for slot, (ref, parts) in found.items():
+        for v in (ref(), tape.kept.get(slot)):
+            if v is not None and v.array is not None:
+                key = id(v.array)
+                _ARRAYS[key] = weakref.ref(v.array, lambda _, key=key: _ARRAYS.pop(key, None)), parts
+                _NOTED[v] = parts
+
+
+def _noted(v):
+    found = _NOTED.get(v)
+    if found is None:
+        ref, found = _ARRAYS.get(id(v.array), (None, None))
+        found = found if ref is not None and ref() is v.array else None
+    return found
 
 
 def made_like(v, other):
     """Remember what decides whether a fresh Value counts as mapped: its examples are all the same."""
     if v.tape is not None and v.tape.open:
         _LIKE[v] = other.slot if other.tape is v.tape and other.slot >= 0 else _known(other)
-
-
-def inherit(new, old):
-    """Let a Value that takes the place of another one have its note."""
-    if old in _NOTED:
-        _NOTED[new] = _NOTED[old]
 
 
 def _of_type(a):
@@ -64,8 +69,7 @@ def _maps(a):
 
 def _known(v):
     """The parts of a Value that no open tape tells of."""
-    found = _NOTED.get(v)
-    return _of_type(v.aval) if found is None else found
+    return _noted(v) or _of_type(v.aval)
 
 
 def _walked(tape, slots):

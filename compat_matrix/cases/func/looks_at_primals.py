@@ -107,3 +107,24 @@ def _(torch):
 
     yield "descent", func.jacfwd(descent)(x), func.hessian(lambda a: descent(a).sum())(x)
     yield "inner", func.jacfwd(inner)(x), func.hessian(lambda a: inner(a).sum())(x)
+
+
+@case("func.looks_at_primals.solver")
+def _(torch):
+    """Jacobians by another map inside, between the looks of a solver that is differentiated."""
+    func, goal = torch.func, torch.tensor([0.5, -1.2], dtype=torch.float64)
+
+    def f(q):
+        c = q.cumsum(0)
+        return torch.stack([c.cos().sum(), c.sin().sum()])
+
+    def solved(goal):
+        q = torch.full_like(goal, 0.3)
+        for _ in range(12):
+            e = goal - f(q)
+            if e.abs().max() < 1e-9:
+                break
+            q = q + torch.linalg.solve(func.jacrev(f)(q) + 1e-3 * torch.eye(2, dtype=q.dtype), e)
+        return q
+
+    yield "solved", func.jacfwd(solved)(goal), func.jacrev(solved)(goal)
