@@ -459,9 +459,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def detach(self):
         """A tensor without history that shares this one's storage."""
         if type(self._v.aval) is LeveledAval and levels.dual(peek(self)) is not None:
-            if "forward_ad" in thread.state.extra and not levels.transforming():
-                return levels.FORWARD_AD["detach"](self)
-            return wrap(as_detached(levels.primal(peek(self))))
+            level = levels.dual_level(peek(self))
+            return wrap(as_detached(levels.primal(peek(self)))) if level is None else levels.FORWARD_AD["detach"](self, level)
         cell = cell_of(self)
         out = _new(Tensor)
         out._v = v = as_detached(peek(self))

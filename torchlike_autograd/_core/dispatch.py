@@ -279,7 +279,7 @@ def check_inplace(t, flat=()):
         raise view_error(base, False)
     if base is not None and v.needs:
         b = peek(base)
-        if not b.needs or b.leaf is not None:
+        if not b.needs or b.leaf is not None or (base._view is not None and base._view.creation == "argument"):
             raise errors.leaf_view_inplace()
         if not t._v.needs or t._v.leaf is not None:  # its base got a history later: a leaf for torch until someone uses the view's history
             raise errors.leaf_inplace()

@@ -20,7 +20,7 @@ from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
-from .storage import View, as_detached, cell_of, write
+from .storage import View, as_detached, as_leaf, cell_of, write
 
 _FILL = spec_of(OPS["_zero_"], (), ("T",))
 _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
@@ -30,13 +30,25 @@ class DualView(View):
     """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor
     (the dual is a view of it then, torch's `_base`); parts: the Values that `value` was joined from."""
 
-    __slots__ = ("level", "made", "parts", "source", "tangent", "value")
+    __slots__ = ("leaf", "level", "made", "parts", "since", "source", "tangent", "value")
     of_two = True
 
-    def __init__(self, level, source, tangent, made, chain):
+    def __init__(self, level, source, tangent, made, chain, leaf=None):
         View.__init__(self, None, chain, "default")
+        self.leaf = leaf    # of a reverse-mode level inside of this one, whose argument the dual tensor is
         self.level, self.source, self.tangent, self.made = level, source, tangent, made
         self.parts = self.value = None
+        self.since = source._cell.n, tangent._cell.n
+
+    @property
+    def written(self):
+        """Whether the memory of its parts was written to since they were."""
+        return self.since != (self.source._cell.n, self.tangent._cell.n)
+
+    @property
+    def tangent_written(self):
+        """Whether that of its tangent was."""
+        return self.since[1] != self.tangent._cell.n
 
     @property
     def shown_base(self):
@@ -48,7 +60,8 @@ class DualView(View):
         """The Value of the dual tensor now."""
         parts = self.source._value(), self.tangent._value()
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
-            self.show(t, record_op(levels.MoveSpec("join", self.level), list(parts), GRAD), parts)
+            joined = record_op(levels.MoveSpec("join", self.level), list(parts), GRAD)
+            self.show(t, joined if self.leaf is None else [as_leaf(as_detached(joined[0]), self.leaf)], parts)
         return self.value
 
     def show(self, t, joined, parts):
@@ -127,7 +140,7 @@ def share(t, level):
     if view is not None and view.base is not None:
         return share(view.base, level)
     v = t._value()
-    if v.leaf is not None or (view is not None and view.chain and levels.has(v, level)):
+    if (v.leaf is not None and level.randomness != "jvp") or (view is not None and view.chain and levels.has(v, level)):
         return None  # a part that is no view of the dual tensor: others read the same memory
     cell_of(t)
     p = _sharing(t)
@@ -138,7 +151,7 @@ def share(t, level):
     else:
         x = wrap(_zeros(v))
     cell_of(x)
-    return _share(t, DualView(level.key, p, x, False, () if view is None else view.chain))
+    return _share(t, DualView(level.key, p, x, False, () if view is None else view.chain, v.leaf))
 
 
 def _contents(t, v):
@@ -201,4 +214,4 @@ def _here():
     return thread.state.extra["forward_ad"][1]
 
 
-levels.FORWARD_AD.update(share=share, detach=lambda t: unpacked(t, _here())[0].detach(), unpack=lambda t: unpacked(t, _here()))
+levels.FORWARD_AD.update(share=share, detach=lambda t, level: unpacked(t, level)[0].detach(), unpack=lambda t: unpacked(t, _here()))

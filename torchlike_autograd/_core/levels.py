@@ -278,6 +278,15 @@ def dual(v):
     return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == DUAL), None)
 
 
+def dual_level(v):
+    """The running level of the innermost dual dim of a Value: of torch.autograd.forward_ad or of `jvp`; None where it has ended."""
+    found = thread.state.extra.get("forward_ad")
+    if found is not None and not transforming():
+        return found[1]
+    key = dual(v)
+    return next((lv for lv in running() if lv.key == key), None)
+
+
 def looked_at(v):
     """What a look at a Value with levels reads: the primal of a dual one; torch's error under a map."""
     if hidden(v):

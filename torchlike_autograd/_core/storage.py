@@ -276,6 +276,8 @@ def _whole(base, b):
 
 def view_error(t, indirect):
     """torch's error for a write to a view (or to what it shows) that cannot be differentiated; names come from the history that the view had."""
+    if t._view.creation == "argument":      # of a transformation: a leaf there
+        return errors.leaf_inplace()
     v, node, number = t._v, None, 0
     if v.needs and v.leaf is None:
         node, number = node_at(v.tape, v.slot)

@@ -14,8 +14,9 @@ import weakref
 from .._core import levels, outlived
 from .._core.composite import named
 from .._core.dtypes import FLOAT
+from .._core.duals import DualView
 from .._core.pytree import flatten, tree_map, unflatten
-from .._core.storage import as_detached, as_leaf
+from .._core.storage import View, as_detached, as_leaf
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
 from ._captured import forget_history, put_back, run
@@ -30,7 +31,7 @@ class _Reverse(levels.enter):
 
     def __init__(self, later=False):
         super().__init__("grad")
-        self.leaves, self.outer = [], is_grad_enabled()
+        self.leaves, self.given, self.starts, self.outer = [], [], {}, is_grad_enabled()
         self.kept = later or self.outer
         self.level.leaves = self.leaves
         self.recording = levels.Recording()
@@ -61,12 +62,17 @@ class _Reverse(levels.enter):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if v.needs and self.kept:
             own = x.view_as(x)
+            if levels.dual(v) is None:      # what is written to its memory beside autograd leaves its history as it is
+                own, alias = x.detach(), own
+                own._v, own._view = alias._v, View(None, () if own._view is None else own._view.chain, "argument")
             self.level.aliases[own._v.tape, own._v.slot] = v
+            self.starts[id(own)] = own, wrap(own._v)
             return own
         t = _new(Tensor)
         t._v = as_detached(v)
         leaf = t._leaf_point()
         t._v = as_leaf(t._v if t._v is not v else v, leaf)
+        self.given.append((x, t, t._v))
         self.leaves.append(leaf)
         self.held.inputs.append(weakref.ref(t._v))
         return t
@@ -85,6 +91,17 @@ class _Reverse(levels.enter):
             v = x._value()
             if v is not before and v.needs and not self.outside(x):
                 forget_history(x)
+
+    def started(self, ts):
+        """The level's own arguments as they were when the function was called, whatever was written to their memory since."""
+        return [self.starts[id(t)][1] if id(t) in self.starts else t for t in ts]
+
+    def give_back(self):
+        """What was written to the level's own arguments beside autograd is written to the caller's, whose memory they share."""
+        for x, t, before in self.given:
+            v = t._value()
+            if v is not before and (t._version or (t._cell is not None and t._cell.n)):
+                x.copy_(wrap(as_detached(v)))
 
     def outside(self, *ts):
         """Whether what led to these tensors can be differentiated outside of this level."""
@@ -183,11 +200,12 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if out.dim():
                 raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with {out.dim()} dims. Maybe you wanted to use the vjp "
                                    "or jacrev APIs instead?")
-            gs = _pull(level, [out], mine, None, level.outside(out))
+            gs = _pull(level, [out], level.started(mine), None, level.outside(out))
         result = unflatten([level.cut(g) for g in gs], tree)
         value = level.cut(out)
         level.settle(others)
         aux = _left(level.cut, aux) if has_aux else None
+        level.give_back()
         del out, gs, mine
         level.release()
         return (result, (value, aux)) if has_aux else (result, value)
@@ -238,6 +256,8 @@ def _vjp(func, primals, argnums, has_aux):
                 raise RuntimeError(f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {o.dtype}")
         outs = [wrap(o._value()) if any(o is x for x, _ in others) else o for o in outs]
         level.settle(others)
+    level.give_back()
+    mine = level.started(mine)
     held.hold()
 
     def pull(cotangents, retain_graph=True, create_graph=None):
@@ -357,7 +377,7 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")
         parts = [unpack(level, o) for o in outs]
         for x, t, d, v in zip(xs, ts, duals, before):
-            if d._value() is not v:
+            if d._value() is not v and (type(d._view) is not DualView or d._view.written):
                 _written(level, x, t, d)
         for x, v in others:
             if x._value() is not v:
@@ -372,8 +392,10 @@ def _written(level, x, t, dual):
     """A dual tensor that was written to: its primal and its tangent share the memory of what it was made of."""
     p, own = unpack(level, dual)
     v = levels.shared_primal(dual._value(), levels.levels_of(x._value().aval), p._value())
-    x.copy_(p if v is None else wrap(v))
-    t.copy_(zeros_like(t) if own is None else own)
+    p, beside = p if v is None else wrap(v), type(dual._view) is DualView      # it was detached: what was written to that is no part of the history
+    (x.detach() if beside else x).copy_(p.detach() if beside else p)
+    if not beside or dual._view.tangent_written:
+        t.copy_(zeros_like(t) if own is None else own)
 
 
 def _settled(level, x, before):
