@@ -1,6 +1,6 @@
 """Sparse tensors: how they are made and shown, what is computed with them, and gradients through them (with respect to their values, and of leaves)."""
 
-from compat_matrix.case import case
+from compat_matrix.case import case, raises
 from compat_matrix.probes import each
 
 PLACES = [[0, 1, 1], [2, 0, 2]]
@@ -116,6 +116,56 @@ def leaves(torch):
     yield "leaf", s.is_leaf, s.grad_fn is None, repr(s)
     s.grad = None
     yield "let go", s.grad is None
+
+
+@case("sparse.leaf_with_one_place_twice")
+def leaf_with_one_place_twice(torch):
+    s = torch.sparse_coo_tensor(torch.tensor([[0, 0], [1, 1]]), torch.ones(2), (2, 3)).requires_grad_()
+    torch.sparse.mm(s, torch.ones(3, 2)).sum().backward()
+    yield "gradient", seen(s.grad), s.grad.to_dense()
+
+
+@case("sparse.stepped")
+def stepped(torch):
+    for options in ({}, {"momentum": 0.9}):
+        p = torch.nn.Parameter(matrix(torch).coalesce())
+        optimizer = torch.optim.SGD([p], lr=0.1, **options)
+        for _ in range(3):
+            optimizer.zero_grad()
+            torch.sparse.mm(p, torch.ones(3, 2, dtype=torch.float64)).pow(2).sum().backward()
+            optimizer.step()
+        yield f"sgd {len(options)}", p.detach().to_dense()
+    for name in ("Adam", "AdamW", "RMSprop", "NAdam", "Adamax", "Rprop", "ASGD", "Adadelta", "RAdam"):
+        p = torch.nn.Parameter(matrix(torch).coalesce())
+        torch.sparse.mm(p, torch.ones(3, 2, dtype=torch.float64)).sum().backward()
+        yield name, raises(getattr(torch.optim, name)([p], lr=0.1).step)
+    yield "SparseAdam", raises(lambda: torch.optim.SparseAdam([p]))
+
+
+@case("sparse.used")
+def used(torch):
+    s, d = matrix(torch).coalesce(), torch.arange(6.0, dtype=torch.float64).reshape(3, 2)
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, s, d):
+            ctx.save_for_backward(s)
+            return torch.sparse.mm(s, d)
+
+        @staticmethod
+        def backward(ctx, g):
+            return None, torch.sparse.mm(ctx.saved_tensors[0].t(), g)
+
+    x = d.clone().requires_grad_()
+    Product.apply(s, x).pow(2).sum().backward()
+    yield "Function", x.grad
+    yield "func.grad", torch.func.grad(lambda d: torch.sparse.mm(s, d).pow(2).sum())(d)
+    yield "jacobian", torch.autograd.functional.jacobian(lambda v: torch.mv(s, v), d[:, 0])
+    x = d.clone().requires_grad_()
+    torch.utils.checkpoint.checkpoint(lambda d: torch.sparse.mm(s, d).pow(2), x, use_reentrant=False).sum().backward()
+    yield "checkpoint", x.grad
+    yield "layouts", [seen(f(2, 3, layout=torch.sparse_coo)) for f in (torch.zeros, torch.empty)], raises(lambda: torch.ones(2, layout=torch.sparse_coo))
+    yield "text", f"{s}" == str(s)
 
 
 @case("sparse.kept")

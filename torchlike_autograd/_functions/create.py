@@ -121,6 +121,18 @@ def _fill_out(name, out, size, value):
     return write_made(name, out, filled(size, value, out.dtype)._v)
 
 
+def _sparse(name, layout, shape, dtype, device, requires_grad):
+    """A fresh sparse tensor, which has only zeros."""
+    from ..sparse import _tensor
+
+    if name == "ones" and layout is layouts.sparse_coo:
+        raise RuntimeError("full(...) is not implemented for sparse layout")
+    if name == "ones" or layout not in (layouts.sparse_coo, layouts.sparse_csr):
+        raise NotImplementedError(f"torchlike_autograd: torch.{name} in layout {layout}")
+    made = _tensor.nothing(shape, _dtype(dtype), device, requires_grad)
+    return made if layout is layouts.sparse_coo else made.to_sparse_csr()
+
+
 def _filler(name, value):
     def factory(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, names=None, memory_format=None, **kw):
         if "size" in kw:
@@ -131,6 +143,8 @@ def _filler(name, value):
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kw))}'")
         shape = sizes(name, size)
         _nonnegative(name, shape)
+        if layout is not None and layout is not layouts.strided:
+            return _sparse(name, layout, shape, dtype, device, requires_grad)
         if out is not None:
             dtype_for(out, dtype)
             return _fill_out(name, out, shape, value)
@@ -155,6 +169,8 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     shape = sizes("full", (size,))
     _nonnegative("full", shape)
+    if layout is not None and layout is not layouts.strided:
+        return _sparse("ones", layout, shape, dtype, device, requires_grad)
     if out is not None:
         dtype_for(out, dtype)
         return _fill_out("full", out, shape, fill_value)

@@ -27,9 +27,14 @@ class Recorded(Optimizer):
 
     rule = first = None
     uniform = True  # all parameters of a group have the same states
+    of_sparse = False  # whether it steps values at coordinates as it steps dense ones
     older: dict = {}  # options that old state dicts lack
     capturable_words = "params and state_steps"
     capturable_where = CAPTURABLE
+
+    def sparse_words(self):
+        """torch's refusal of sparse gradients."""
+        return f"{type(self).__name__} does not support sparse gradients"
 
     def _step(self, closure):
         loss = loss_of(closure)
@@ -48,6 +53,8 @@ class Recorded(Optimizer):
                 if type(p) is not Parameter and type(p) is not Tensor:
                     _refuse_elsewhere(self, p)
                 continue
+            if type(p) is not Parameter and not self.of_sparse and p.is_sparse:
+                raise RuntimeError(self.sparse_words())
             state, kind = self.state_of(group, p), None
             if self.fresh(group, state):
                 self._begin(group, p, g, state, counts)

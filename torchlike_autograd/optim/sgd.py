@@ -11,7 +11,7 @@ __all__ = ["SGD", "sgd"]
 class SGD(Recorded):
     """Gradient descent with momentum.  The first step's buffer is the gradient: the usual rule from a buffer of zeros with nothing dampened."""
 
-    rule, first = "sgd", "first"
+    rule, first, of_sparse = "sgd", "first", True
     older = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
 
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False,

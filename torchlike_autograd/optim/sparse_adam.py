@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._tensor import Tensor
 from ._group import check_betas, check_lr
 from .optimizer import Optimizer, loss_of
 
@@ -18,6 +19,12 @@ class SparseAdam(Optimizer):
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
+        params = list(params)
+        sparse = [[i, j] for i, group in enumerate(params) for j, p in enumerate(group["params"] if isinstance(group, dict) else [group])
+                  if isinstance(p, Tensor) and p.is_sparse]
+        if sparse:
+            where = sparse if isinstance(params[0], dict) else [[0, i] for i, _ in sparse]
+            raise ValueError(f"Sparse params at indices {where}: SparseAdam requires dense parameter tensors")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
     def step(self, closure=None):

@@ -10,6 +10,7 @@ from .._core.composite import named
 from .._core.shapes import broadcast, wrap_dim
 from .._core.size import Size
 from .._tensor import Tensor
+from ..autograd.grad_mode import is_grad_enabled
 from . import _places
 from ._members import answers
 from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, nothing, places
@@ -159,7 +160,7 @@ def _rows(values, which):
 
 def _become(s, new):
     """Let s be another sparse tensor of its size."""
-    if Tensor.requires_grad.__get__(s) or Tensor.requires_grad.__get__(new):
+    if is_grad_enabled() and (Tensor.requires_grad.__get__(s) or Tensor.requires_grad.__get__(new)):
         raise NotImplementedError("torchlike_autograd: writing a sparse tensor that has a history")
     Tensor.data.__set__(s, Tensor.detach(new))
     s.__dict__["_places"] = places(new)

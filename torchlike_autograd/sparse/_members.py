@@ -173,7 +173,15 @@ def _col_indices(s):
 
 def wrapped(g, s):
     """The gradient of a sparse tensor: at its places."""
-    return g if g is None or is_sparse(g) else like(g, s)
+    if g is None or is_sparse(g):
+        return g
+    at = places(s)
+    if at.merged:
+        return like(g, s)
+    found = at.at       # each of the values at one place got the gradient of that place
+    once, group = _places.merged(found, at.own)
+    first = np.unique(group, return_index=True)[1]
+    return made(named("index_select")(g, 0, host(first)), at._replace(indices=host(once), merged=True))
 
 
 @reads("grad")
@@ -276,6 +284,13 @@ def _to_sparse_csr(s, dense_dim=None):
 
 
 # Text
+
+@answers("__format__")
+def _format(s, spec):
+    if spec:
+        raise TypeError("unsupported format string passed to Tensor.__format__")
+    return _repr(s)
+
 
 @answers("__repr__")
 def _repr(s, *, tensor_contents=None):
