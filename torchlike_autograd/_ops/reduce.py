@@ -319,8 +319,8 @@ def _var(x, dim, keepdim, correction, name="std and var", rooted=False):
     axes = reduce_dims(dim, x.ndim)
     scale = jnp.finfo(x.dtype).dtype
     correction = 1 if correction is None else correction
-    if not count(x.shape, axes):
-        return _hopeless_variance(x, axes, keepdim)      # NaN, whatever the correction
+    if not count(x.shape, axes) and not hasattr(correction, "dtype") and correction.real < 0:
+        return _hopeless_variance(x, axes, keepdim)      # of nothing: NaN, whatever the correction
     if (dim is None or not x.ndim) and not hasattr(correction, "dtype") and count(x.shape, axes) - correction.real <= 0:
         return _root(_hopeless_variance(x, axes, keepdim)) if rooted else _hopeless_variance(x, axes, keepdim)
     lost = jnp.real(jnp.asarray(correction)).astype(scale)
