@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TypeVar
 
+from ..._core import overriding
 from ..._tensor import Tensor
 from ...compiler import compile
 from ...utils.hooks import RemovableHandle  # noqa: F401 - PyTorch's module has it too
@@ -87,6 +88,12 @@ class Module:
         own["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        for name, f in [*vars(cls).items()]:
+            if id(f) in overriding.PATHS and not overriding.PATHS[id(f)].startswith("torch.Tensor."):
+                setattr(cls, name, staticmethod(f))  # `act = torch.tanh` is no method: PyTorch's functions are built in, which instances do not bind
 
     forward = _forward_unimplemented
 
