@@ -55,3 +55,10 @@ def _(torch):
                      ("none", lambda: windows.general_cosine(5, a=[])),
                      ("a", lambda: windows.general_cosine(5, a=3)), ("half", lambda: windows.hann(5, dtype=torch.float16))):
         yield label, attempt(f)
+
+
+@case("masked.asked_whether")
+def _(torch):
+    """Programs ask whether they were given a masked tensor."""
+    x = torch.ones(2)
+    yield "no", isinstance(x, torch.masked.MaskedTensor), torch.masked.is_masked_tensor(x), torch.masked.is_masked_tensor(3)
