@@ -489,19 +489,27 @@ class Tensor(State, Values, metaclass=TensorMeta):
             self._leaf.off = True
         return self
 
-    @property
-    def data(self):
+    def _uncounted(self):
+        """A tensor without history over the same memory, with versions of its own."""
         out = self.detach()
         out._counter = InferenceCounter() if is_inference(self) else Counter()
         out._v = another(out._v)
         out._v.seen = (out._counter, 0)
         return out
 
+    @property
+    def data(self):
+        if type(self._v.aval) is LeveledAval and levels.mapped_here(self._v):
+            raise RuntimeError("accessing `data` under vmap transform is not allowed")
+        return self._uncounted()
+
     @data.setter
     def data(self, new):
         if not isinstance(new, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
         old = peek(self)
+        if type(old.aval) is LeveledAval and levels.mapped_here(old):
+            raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
         if (old.aval.device == "meta") != (new._v.aval.device == "meta"):
             raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
         if old.needs and new.dtype.category < dtypes.FLOAT:

@@ -53,6 +53,12 @@ def differentiating():
     return any(lv.kind == "grad" for lv in running())
 
 
+def mapped_here(v):
+    """Whether the innermost transformation is a map that goes over this Value."""
+    inner = running()
+    return bool(inner) and inner[-1].kind == MAP and inner[-1].randomness != OLD and has(v, inner[-1])
+
+
 def mapped_among(ts):
     """Whether any of these is a tensor that a map goes over."""
     return bool(running()) and any(mapped(t._value()) is not None for t in ts if hasattr(t, "_value"))

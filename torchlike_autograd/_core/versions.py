@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import errors
+from .levels import running
 from .nodes import node_at, short_name, step_of
 from .plan import rewritten
 from .record import Counter, slot_table
@@ -72,6 +73,8 @@ def _modified(tape, slot, counter, at, a, own=False, shows=False):
         return errors.detached_inplace()
     v = counter.writer() if counter.writer is not None and not own else None
     place = _place_at(tape, slot)
+    if place is not None and any(place in level.aliases for level in running()):  # an input of a transformation: a leaf there
+        place = v = None
     producer = None
     if shows or (place is not None and (_written_to_view(*place) if own else _shows_base(*place))):
         producer = "output 0 of AsStrided"

@@ -131,7 +131,7 @@ def _follow(input, mean, var, momentum, out):
                 own = _apart(running, input)[3 + variance]
                 if other is not None and levels.mapped(other._v) != levels.mapped(running._v):  # torch moves a copy of it for each example
                     continue
-            write(running.data, _running(running, own, momentum, count, variance)._v)  # no version is counted, as in torch
+            write(running._uncounted(), _running(running, own, momentum, count, variance)._v)  # no version is counted, as in torch
 
 
 @composite("torch.batch_norm")

@@ -12,6 +12,7 @@ from types import FunctionType, MethodType
 from .._core import levels
 from .._core.errors import captured_written
 from .._core.nodes import step_of
+from .._core.pytree import flatten
 from .._core.record import mark_seen, thread
 from .._core.storage import as_detached
 from .._tensor import Tensor
@@ -168,8 +169,15 @@ def run(func, *args, **kwargs):
         extra["derivative"] = around
 
 
+def _without_given(found, args):
+    """What is captured, without the memory of arguments: that may be written."""
+    given = [x for x in flatten(args)[0] if isinstance(x, Tensor)] if found else ()
+    cells, same = {id(x._cell) for x in given if x._cell is not None}, {id(x) for x in given}
+    return [f for f in found if id(f[0]) not in same and (f[0]._cell is None or id(f[0]._cell) not in cells)]
+
+
 def _run(func, *args, **kwargs):
-    found = captured(func)
+    found = _without_given(captured(func), (args, kwargs))
     if not found:
         return func(*args, **kwargs)
     writers, extra = _Writers(found), thread.state.extra

@@ -16,7 +16,8 @@ from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.duals import DualView
 from .._core.pytree import flatten, tree_map, unflatten
-from .._core.storage import View, as_detached, as_leaf
+from .._core.record import mark_seen
+from .._core.storage import View, as_detached, as_leaf, cell_of
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
 from ._captured import forget_history, put_back, run
@@ -31,7 +32,7 @@ class _Reverse(levels.enter):
 
     def __init__(self, later=False):
         super().__init__("grad")
-        self.leaves, self.given, self.starts, self.outer = [], [], {}, is_grad_enabled()
+        self.leaves, self.starts, self.outer = [], {}, is_grad_enabled()
         self.kept = later or self.outer
         self.level.leaves = self.leaves
         self.recording = levels.Recording()
@@ -54,7 +55,7 @@ class _Reverse(levels.enter):
         self.recording.__exit__(*exc)
 
     def fresh(self, x):
-        """A tensor of this level with the contents of `x`."""
+        """A tensor of this level over the memory of `x`, which shows what is written to it beside autograd."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
         v = x._value()
@@ -69,10 +70,14 @@ class _Reverse(levels.enter):
             self.starts[id(own)] = own, wrap(own._v)
             return own
         t = _new(Tensor)
+        t._cell, t._counter, t._layout_ = cell_of(x), x._counter, x._layout_
+        t._at = t._cell.n
+        t._view = None if x._view is None else View(None, x._view.chain, "default")
         t._v = as_detached(v)
         leaf = t._leaf_point()
         t._v = as_leaf(t._v if t._v is not v else v, leaf)
-        self.given.append((x, t, t._v))
+        mark_seen(t._v, t._counter)
+        self.starts[id(t)] = t, wrap(t._v)
         self.leaves.append(leaf)
         self.held.inputs.append(weakref.ref(t._v))
         return t
@@ -95,13 +100,6 @@ class _Reverse(levels.enter):
     def started(self, ts):
         """The level's own arguments as they were when the function was called, whatever was written to their memory since."""
         return [self.starts[id(t)][1] if id(t) in self.starts else t for t in ts]
-
-    def give_back(self):
-        """What was written to the level's own arguments beside autograd is written to the caller's, whose memory they share."""
-        for x, t, before in self.given:
-            v = t._value()
-            if v is not before and (t._version or (t._cell is not None and t._cell.n)):
-                x.copy_(wrap(as_detached(v)))
 
     def outside(self, *ts):
         """Whether what led to these tensors can be differentiated outside of this level."""
@@ -205,7 +203,6 @@ def grad_and_value(func, argnums=0, has_aux=False):
         value = level.cut(out)
         level.settle(others)
         aux = _left(level.cut, aux) if has_aux else None
-        level.give_back()
         del out, gs, mine
         level.release()
         return (result, (value, aux)) if has_aux else (result, value)
@@ -256,7 +253,6 @@ def _vjp(func, primals, argnums, has_aux):
                 raise RuntimeError(f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {o.dtype}")
         outs = [wrap(o._value()) if any(o is x for x, _ in others) else o for o in outs]
         level.settle(others)
-    level.give_back()
     mine = level.started(mine)
     held.hold()
 

@@ -111,3 +111,73 @@ def _(torch):
         yield f"{training}: first", torch.func.jacfwd(f)(x), mean.clone(), var.clone()
         yield f"{training}: both ways", torch.func.jacrev(f)(x)
         yield f"{training}: second", torch.func.hessian(f)(x).diagonal().sum(0), mean.clone(), var.clone()
+
+
+def _through_detach(torch, x):
+    x.detach().mul_(2)
+    return (x * x).sum()
+
+
+def _without_grad(torch, x):
+    with torch.no_grad():
+        x[0] = 3.0
+        x.copy_(x * 2)
+    return (x**2).sum()
+
+
+def _between(torch, x):
+    y = x * x
+    x.detach().mul_(2)
+    return y.sum()
+
+
+def _twice(torch, x):
+    v = x[0:1]
+    with torch.no_grad():
+        v.mul_(7)
+    x.detach().add_(1)
+    return (v + x).sum()
+
+
+@case("func.writes.seen by the caller")
+def _(torch):
+    """What is written to an argument without a history is written to the caller's tensor, and what was saved of it notices."""
+    func = torch.func
+
+    def own():
+        return torch.tensor([1.0, 2.0])
+
+    def wanted():
+        return own().requires_grad_()
+
+    def view():
+        return torch.arange(6.0).reshape(3, 2)[1]
+
+    ways = {
+        "grad": (func.grad, own), "grad and value": (func.grad_and_value, own), "view": (func.grad, view),
+        "of a leaf": (func.grad, wanted), "of a result": (func.grad, lambda: wanted() * 2),
+        "vjp": (lambda f: lambda x: func.vjp(f, x)[1](torch.tensor(1.0)), own), "rows": (func.jacrev, own),
+        "jvp": (lambda f: lambda x: func.jvp(f, (x,), (torch.ones(2),)), own)}
+    for f in (_through_detach, _without_grad, _between, _twice):
+        for name, (way, make) in ways.items():
+            x = make()
+            yield f"{f.__name__} {name}", attempt(lambda f=f, x=x, way=way: way(lambda a: f(torch, a))(x)), x
+
+
+@case("func.writes.own buffers given by name")
+def _(torch):
+    """Buffers that a module holds and that are given to it are no tensors from around."""
+    m, x = torch.nn.BatchNorm1d(2), torch.arange(8.0).reshape(4, 2).sin()
+    p, b = dict(m.named_parameters()), dict(m.named_buffers())
+    yield "gradient", torch.func.grad(lambda p, b: torch.func.functional_call(m, (p, b), (x,)).pow(2).sum())(p, b)
+    yield "buffers", list(b.values()), m.running_mean
+
+
+@case("func.writes.data where it is mapped")
+def _(torch):
+    x, y, func = torch.ones(2, 3), torch.ones(3), torch.func
+    yield "read", attempt(lambda: func.vmap(lambda a: a.data)(x))
+    yield "another's", attempt(lambda: func.vmap(lambda a: a + y.data)(x))
+    yield "through a gradient", attempt(lambda: func.vmap(func.grad(lambda a: (a * a.data).sum()))(x))
+    yield "inside of a gradient", attempt(lambda: func.grad(lambda x: func.vmap(lambda a: (a * a.data).sum())(x).sum())(x))
+    yield "set", attempt(lambda: func.vmap(lambda a: setattr(a, "data", y))(x))
