@@ -36,6 +36,6 @@ def program():
     for how in ("always", "except_last", "never"):
         piped = GPipe(net, balance=[2, 2], devices=["cpu", "cpu"], chunks=3, checkpoint=how, deferred_batch_norm=how == "never")
         yield how, *trained(piped, x)
-    yield "running", [b for b in net.buffers()]
+    yield "running", list(net.buffers())
     skipping = GPipe(nn.Sequential(First(), nn.Linear(4, 4), Last()), balance=[1, 1, 1], devices=["cpu"] * 3, chunks=2)
     yield "skips", *trained(skipping, x)
