@@ -16,8 +16,8 @@ def program():
     yield "accuracy", fb.utils.accuracy(model, x, y)
     attacks = fb.attacks
     for attack in (attacks.FGSM(), attacks.LinfPGD(steps=4), attacks.L2PGD(steps=4), attacks.LinfBasicIterativeAttack(steps=3),
-                   attacks.L2DeepFoolAttack(steps=4), attacks.L2CarliniWagnerAttack(steps=5, binary_search_steps=2), attacks.DDNAttack(steps=4), attacks.NewtonFoolAttack(steps=3),
-                   attacks.SparseL1DescentAttack(steps=3)):
+                   attacks.L2DeepFoolAttack(steps=4), attacks.L2CarliniWagnerAttack(steps=5, binary_search_steps=2), attacks.DDNAttack(steps=4),
+                   attacks.NewtonFoolAttack(steps=3), attacks.SparseL1DescentAttack(steps=3)):
         torch.manual_seed(1)
         _, clipped, success = attack(model, x, y, epsilons=0.3)
         yield type(attack).__name__, clipped, success
