@@ -64,7 +64,7 @@ def numbers(key, shape, dtype, draw):
 class Nothing:
     """An array of a shape and a NumPy dtype without elements: NotImplementedError for whoever reads them."""
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("__weakref__", "dtype", "shape")
     __array_priority__ = 1 << 20
 
     def __init__(self, shape, dtype):

@@ -128,3 +128,14 @@ def _(torch):
         return q
 
     yield "solved", func.jacfwd(solved)(goal), func.jacrev(solved)(goal)
+
+
+@case("func.looks_at_primals.meta")
+def _(torch):
+    """Tensors without data under tangents that are mapped over, while other tensors are looked at."""
+    def f(a):
+        b = a.sin()
+        return b * a * torch.ones(2).sum().item()
+
+    out = torch.func.jacfwd(f)(torch.ones(3, device="meta"))
+    yield "jacobian", out.shape, out.device
