@@ -202,12 +202,19 @@ def shared(level, t):
     return (t._view.primal() if t._view.made else t._view.source, x) if type(t._view) is DualView else (p, x)
 
 
-def end():
-    """The level ends: dual tensors are their primals from now on."""
+def end(key=None):
+    """The level ends (that of forward_ad, or the one that types hold as `key`): its dual tensors are their primals from now on."""
+    left = []
     for ref in thread.state.extra.pop("duals", ()):
         t = ref()
-        if t is not None and type(t._view) is DualView:
+        if t is None or type(t._view) is not DualView:
+            continue
+        if key is None or t._view.level == key:
             copy_state(t._view.primal(), t, ("_leaf", "_hooks_dict"))
+        else:
+            left.append(ref)
+    if left:
+        thread.state.extra["duals"] = left
 
 
 def _here():

@@ -15,6 +15,7 @@ from .._core import levels, outlived
 from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.duals import DualView
+from .._core.duals import end as end_duals
 from .._core.pytree import flatten, tree_map, unflatten
 from .._core.record import mark_seen
 from .._core.storage import View, as_detached, as_leaf, cell_of
@@ -379,6 +380,7 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
             if x._value() is not v:
                 _settled(level, x, v)
         aux = _left(lambda a: unpack(level, a)[0], aux) if has_aux else None
+        end_duals(level.key)
     primal = unflatten([p for p, _ in parts], out_tree)
     tangent = unflatten([zeros_like(p) if t is None else t for p, t in parts], out_tree)
     return (primal, tangent, aux) if has_aux else (primal, tangent)
