@@ -25,6 +25,14 @@ def _(torch):
     yield "error", raises(lambda: torch._C._current_graph_task_execution_order())
 
 
+@case("engine.multithreading asked below")
+def _(torch):
+    seen = [torch._C._is_multithreading_enabled()]
+    with torch.autograd.set_multithreading_enabled(False):
+        seen.append(torch._C._is_multithreading_enabled())
+    yield "seen", [*seen, torch._C._is_multithreading_enabled()]
+
+
 @case("engine.sequence_numbers.changed")
 def _(torch):
     x, seen = leaf(torch), []
