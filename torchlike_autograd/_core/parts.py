@@ -38,9 +38,13 @@ def note(tape, found):
     for slot, (ref, parts) in found.items():
         for v in (ref(), tape.kept.get(slot)):
             if v is not None and v.array is not None:
-                key = id(v.array)
-                _ARRAYS[key] = weakref.ref(v.array, lambda _, key=key: _ARRAYS.pop(key, None)), parts
-                _NOTED[v] = parts
+                _remember(v, parts)
+
+
+def _remember(v, parts):
+    key = id(v.array)
+    _ARRAYS[key] = weakref.ref(v.array, lambda _: _ARRAYS.pop(key, None)), parts
+    _NOTED[v] = parts
 
 
 def _noted(v):
@@ -55,6 +59,8 @@ def made_like(v, other):
     """Remember what decides whether a fresh Value counts as mapped: its examples are all the same."""
     if v.tape is not None and v.tape.open:
         _LIKE[v] = other.slot if other.tape is v.tape and other.slot >= 0 else _known(other)
+    elif v.array is not None:
+        _remember(v, (primal_maps(other), {}))
 
 
 def _of_type(a):
