@@ -12,9 +12,10 @@ from .._core.overriding import Off
 from .._core.publish import missing as _missing
 from .._functions.legacy import tensortype
 from .._tensor import Tensor
-from . import _calls, _members  # noqa: F401 (fill the table of calls)
-from ._calls import product, sum_over
-from ._calls import softmax as _softmax
+from . import _members  # noqa: F401 (fills the table of calls, as the next two do)
+from ._calls import product, scaled_sum
+from ._dims import softmax as _softmax
+from ._dims import sum_over
 from ._tensor import coo, is_sparse, nothing
 
 __all__ = ["addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "log_softmax", "mm", "softmax", "spdiags", "sum"]
@@ -31,7 +32,7 @@ def mm(mat1, mat2, reduce=None):
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta * input + alpha * mat1 @ mat2, mat1 sparse."""
     with Off():
-        return _calls._addmm(input, mat1, mat2, beta, alpha, "_coo_sparse_mm")
+        return scaled_sum(input, mat1, mat2, beta, alpha, "_coo_sparse_mm")
 
 
 def sum(input, dim=None, dtype=None):
