@@ -19,12 +19,9 @@ class SparseAdam(Optimizer):
         if not eps > 0.0:
             raise ValueError(f"Invalid epsilon value: {eps}")
         check_betas(betas)
-        params = list(params)
-        sparse = [[i, j] for i, group in enumerate(params) for j, p in enumerate(group["params"] if isinstance(group, dict) else [group])
-                  if isinstance(p, Tensor) and p.is_sparse]
-        if sparse:
-            where = sparse if isinstance(params[0], dict) else [[0, i] for i, _ in sparse]
-            raise ValueError(f"Sparse params at indices {where}: SparseAdam requires dense parameter tensors")
+        if not isinstance(params, Tensor):      # which `Optimizer` refuses
+            params = list(params)
+            _refuse_sparse(params)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
     def step(self, closure=None):
@@ -33,3 +30,12 @@ class SparseAdam(Optimizer):
         if any(p._grad is not None for group in self.param_groups for p in group["params"]):
             raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
         return loss
+
+
+def _refuse_sparse(params):
+    groups = [group["params"] if isinstance(group, dict) else [group] for group in params]
+    sparse = [[i, j] for i, group in enumerate(groups) if isinstance(group, (list, tuple)) for j, p in enumerate(group)
+              if isinstance(p, Tensor) and p.is_sparse]
+    if sparse:
+        where = sparse if isinstance(params[0], dict) else [[0, i] for i, _ in sparse]
+        raise ValueError(f"Sparse params at indices {where}: SparseAdam requires dense parameter tensors")
