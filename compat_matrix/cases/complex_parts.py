@@ -19,7 +19,9 @@ each("complex_parts.values", parts, {
     "add": "x + y", "sub": "x - y", "mul": "x * y", "add alpha": "torch.add(x, y, alpha=2)", "rsub": "torch.rsub(x, y)", "addcmul": "torch.addcmul(x, y, x)",
     "addcdiv": "torch.addcdiv(x, y, x)", "add real": "x + y.real", "real add": "x.real + y", "sub real": "x - y.real", "add_": "x.clone().add_(y)",
     "sub_": "x.clone().sub_(y)", "number": "z + 1.5", "less number": "z - 1.5", "number less": "2 - z", "complex number": "z - 1j", "far number": "z + inf",
-    "neg": "-z", "neg_": "z.clone().neg_()", "sgn": "z.sgn()", "neg of one": "-z[24]", "add of one": "z[0] + z[3]"})
+    "neg": "-z", "neg_": "z.clone().neg_()", "sgn": "z.sgn()", "neg of one": "-z[24]", "add of one": "z[0] + z[3]",
+    "neg of few": "torch.cat([(-z[14:15]).sqrt(), (-z[12:15]).sqrt(), (-z[10:15]).sqrt(), (-z[12:21]).sqrt()])",
+    "neg of few singles": "torch.cat([-z[12:15].to(torch.complex64), -z[12:24].to(torch.complex64)])"})
 
 
 def gradients(torch, expression):
