@@ -18,7 +18,7 @@ from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import is_inference, overlaps, peek, read, repeats, unhooked, untrack, view_error, with_history, write
+from .storage import is_inference, may_repeat, overlaps, peek, read, repeated_dims, unhooked, untrack, view_error, with_history, write
 
 
 def values_of(flat):
@@ -136,10 +136,11 @@ def inplace(spec, flat, target):
 def _inplace(spec, flat, target, grad):
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
-    if target._view is not None and repeats(target) is not None:
-        return inplace_repeated(spec, flat, target, _check_result)
-    if target._view is not None and overlaps(target) and not keeps_last(spec.op):
-        return inplace_overlapping(spec, flat, target)
+    if target._view is not None and may_repeat(target):
+        if repeated_dims(target):
+            return inplace_repeated(spec, flat, target, _check_result)
+        if overlaps(target) and not keeps_last(spec.op):
+            return inplace_overlapping(spec, flat, target)
     if len(flat) > 1:
         check_twin(spec.op, target, flat)
     old = target._v if target._cell is None else read(target)

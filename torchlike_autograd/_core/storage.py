@@ -407,17 +407,18 @@ def _numbers(chain):
     return [x for _, numbers in chain for x in numbers]
 
 
+def may_repeat(t):
+    """Whether a view is made by an operator that can show one element several times."""
+    return any(link.op.name in REPEATING for link, _ in t._view.chain)
+
+
 def repeats(t):
     """torch's error for a write to a view that shows one element several times, or None where it does not."""
-    if any(link.op.name in REPEATING for link, _ in t._view.chain) and repeated_dims(t):
-        return written_repeats()
-    return None
+    return written_repeats() if may_repeat(t) and repeated_dims(t) else None
 
 
 def overlaps(t):
-    """Whether elements of a view that is no repetition lie at the same place of memory."""
-    if not any(link.op.name in REPEATING for link, _ in t._view.chain):
-        return False
+    """Whether elements of a view that `may_repeat`, but repeats none along a dim, lie at the same place of memory."""
     shape, reach = t._v.aval.shape, 0
     for stride, n in sorted((s, n) for n, s in zip(shape, t._geometry()[0]) if n > 1):
         if stride <= reach and 0 not in shape:

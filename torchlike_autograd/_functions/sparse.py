@@ -5,8 +5,6 @@ The layout itself is loaded when it is first used.
 
 from __future__ import annotations
 
-import importlib
-
 from .._core import layouts
 from .._core.composite import composite
 from .._core.overriding import Off
@@ -14,8 +12,9 @@ from .._tensor import Tensor
 
 
 def _sparse():
-    importlib.import_module(f"{__package__.partition('.')[0]}.sparse")
-    return importlib.import_module(f"{__package__.partition('.')[0]}.sparse._tensor")
+    from ..sparse import _tensor
+
+    return _tensor
 
 
 @composite("torch.sparse_coo_tensor")

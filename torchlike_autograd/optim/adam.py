@@ -13,12 +13,11 @@ class Adam(Recorded):
     """Adam, with coupled or decoupled weight decay; `amsgrad` keeps the largest second moment."""
 
     rule = "adam"
+    older = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False, "decoupled_weight_decay": False, "fused": None}
 
     def sparse_words(self):
         """torch's refusal, also of AdamW's."""
         return "Adam does not support sparse gradients, please consider SparseAdam instead"
-
-    older = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False, "decoupled_weight_decay": False, "fused": None}
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False,
                  differentiable=False, fused=None, decoupled_weight_decay=False):
