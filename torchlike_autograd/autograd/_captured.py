@@ -1,7 +1,8 @@
 """Tensors that a transformed function takes from around it (layer 7): torch refuses in-place writes to them.
 
 They are looked for where a function can name them: its closure, its globals, what it wraps, the buffers of modules there.  Writes are seen by their versions
-when the function has returned; the tensors then show again what they showed before.
+when the function has returned; the tensors then show again what they showed before.  One that shares memory with an argument, through which the function may
+write, counts versions of its own meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .._core.errors import captured_written
 from .._core.nodes import step_of
 from .._core.pytree import flatten
 from .._core.record import mark_seen, thread
-from .._core.storage import as_detached
+from .._core.storage import as_detached, peek
 from .._tensor import Tensor
 
 _DEPTH = 4  # of functions that call functions
@@ -83,23 +84,24 @@ _HOME = __package__.partition(".")[0]
 
 
 def _state(t):
+    """(its version, how often its memory changed, what the memory holds, what it shows if it is a view)."""
     cell, counter = t._cell, t._counter
-    return (0 if counter is None else counter.n, 0 if cell is None else cell.n, t._v if cell is None else cell.value)
+    return (0 if counter is None else counter.n, 0 if cell is None else cell.n, t._v if cell is None else cell.value, None if t._view is None else peek(t))
 
 
 class _Writers:
     """Who wrote to what a function captured, as far as it is seen before the record of the writes goes: {id of a tensor: (its versions, name)}."""
 
-    def __init__(self, found):
-        self.found, self.names = found, {}
+    def __init__(self, found, apart):
+        self.found, self.apart, self.names = found, apart, {}
 
     def note(self):
         """Look now."""
         for t, before, _ in self.found:
-            now = _state(t)
-            if now[:2] != before[:2] and self.names.get(id(t), (None,))[0] != now[:2]:
+            now, n = _state(t), 1 if id(t) in self.apart else 2
+            if now[:n] != before[:n] and self.names.get(id(t), (None,))[0] != now[:n]:
                 name = _writer(now[2])
-                self.names[id(t)] = now[:2], name
+                self.names[id(t)] = now[:n], name
 
     def check(self):
         """torch's error where one of them was written since; it shows then what it showed before."""
@@ -107,12 +109,13 @@ class _Writers:
         wrong, moved = [], []
         for t, before, of_module in self.found:
             known = self.names.get(id(t))
-            if known is not None and t._view is None:
-                (moved if known[1] == _STATISTICS else wrong).append((t, before[2], known[1], of_module))
+            if known is not None and (t._view is None or id(t) in self.apart):
+                (moved if known[1] == _STATISTICS else wrong).append((t, before, known[1], of_module))
         if not wrong:
             return
         for t, before, _, _ in [*wrong, *(m for m in moved if m[3])]:  # a module counts its batches before it moves statistics
-            put_back(t, before)
+            put_back(t, *before[2:])
+            t._counter.n = before[0]
         raise captured_written(wrong[0][2])
 
 
@@ -149,9 +152,9 @@ def forget_history(t):
             mark_seen(v, x._counter)
 
 
-def put_back(t, v):
-    """Let a tensor, or the memory behind it, hold `v`, which is no write."""
-    t._v = v
+def put_back(t, v, shown=None):
+    """Let a tensor, or the memory behind it, hold `v`, which is no write; a view shows `shown`."""
+    t._v = v if shown is None else shown
     if t._cell is not None:
         t._cell.value = v
         t._cell.n += 1
@@ -169,23 +172,42 @@ def run(func, *args, **kwargs):
         extra["derivative"] = around
 
 
-def _without_given(found, args):
-    """What is captured, without the memory of arguments: that may be written."""
-    given = [x for x in flatten(args)[0] if isinstance(x, Tensor)] if found else ()
-    cells, same = {id(x._cell) for x in given if x._cell is not None}, {id(x) for x in given}
-    return [f for f in found if id(f[0]) not in same and (f[0]._cell is None or id(f[0]._cell) not in cells)]
-
-
 def _run(func, *args, **kwargs):
-    found = _without_given(captured(func), (args, kwargs))
+    given = [x for x in flatten((args, kwargs))[0] if isinstance(x, Tensor)]
+    found = _without(captured(func), given)
     if not found:
         return func(*args, **kwargs)
-    writers, extra = _Writers(found), thread.state.extra
-    outer = extra.get("before flush", ())
-    extra["before flush"] = (*outer, writers.note)
-    try:
-        out = func(*args, **kwargs)
-    finally:
-        extra["before flush"] = outer
-    writers.check()
+    cells = {id(x._cell) for x in given if x._cell is not None}
+    with _Apart([t for t, _, _ in found if t._cell is not None and id(t._cell) in cells]) as apart:
+        writers, extra = _Writers(found, apart), thread.state.extra
+        outer = extra.get("before flush", ())
+        extra["before flush"] = (*outer, writers.note)
+        try:
+            out = func(*args, **kwargs)
+        finally:
+            extra["before flush"] = outer
+        writers.check()
     return out
+
+
+def _without(found, given):
+    """What is captured, without what is an argument too: that may be written."""
+    same = {id(x) for x in given}
+    return [f for f in found if id(f[0]) not in same]
+
+
+class _Apart:
+    """Tensors that count their own versions for a while, apart from others that share their memory: gives their ids."""
+
+    def __init__(self, tensors):
+        self.shared = [(t, t._counter, t._counter.n) for t in tensors if not t._counter.inference]
+
+    def __enter__(self):
+        for t, counter, n in self.shared:
+            t._counter = type(counter)(n)
+        return {id(t) for t, _, _ in self.shared}
+
+    def __exit__(self, *exc):
+        for t, counter, n in self.shared:
+            counter.n += t._counter.n - n
+            t._counter = counter

@@ -181,3 +181,31 @@ def _(torch):
     yield "through a gradient", attempt(lambda: func.vmap(func.grad(lambda a: (a * a.data).sum()))(x))
     yield "inside of a gradient", attempt(lambda: func.grad(lambda x: func.vmap(lambda a: (a * a.data).sum())(x).sum())(x))
     yield "set", attempt(lambda: func.vmap(lambda a: setattr(a, "data", y))(x))
+
+
+@case("func.writes.a captured tensor that is the argument too")
+def _(torch):
+    """Written by its outer name it is refused; written through the argument, beside autograd, it is not."""
+    func = torch.func
+
+    def shared(write, way=func.grad):
+        x = torch.ones(3)
+        return attempt(lambda: way(lambda a: (write(a, x), (a * a).sum())[1])(x)), x
+
+    def aside(write):
+        with torch.no_grad():
+            write()
+
+    ways = {"outer name": lambda a, x: x.mul_(3), "a view made inside": lambda a, x: x[:2].mul_(3), "detached inside": lambda a, x: x.detach().mul_(3),
+            "without grad": lambda a, x: aside(lambda: x.mul_(3)), "argument without grad": lambda a, x: aside(lambda: a.mul_(3)),
+            "argument detached": lambda a, x: a.detach().mul_(3), "argument, then read": lambda a, x: (a.detach().mul_(3), x.sum())}
+    for name, write in ways.items():
+        yield name, shared(write)
+    pulled = shared(ways["outer name"], lambda f: lambda x: func.vjp(f, x)[0])
+    pushed = shared(ways["outer name"], lambda f: lambda x: func.jvp(f, (x,), (torch.ones(3),)))
+    yield "other ways", pulled, pushed, shared(ways["outer name"], lambda f: func.grad(func.grad(f)))
+    x = torch.ones(3)
+    part = x[:2]
+    yield "its view", attempt(lambda: func.grad(lambda a: (part.mul_(3), (a * a).sum())[1])(x)), x, part
+    yield "its base", attempt(lambda: func.grad(lambda a: (x.mul_(3), (a * a).sum())[1])(part)), x, part
+    yield "inner", attempt(lambda: func.grad(lambda b: func.grad(lambda a: (x.mul_(3), (a * b).sum())[1])(b).sum())(x)), x
