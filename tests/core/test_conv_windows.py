@@ -8,7 +8,7 @@ from jax import lax
 from jax.extend.core import jaxpr_as_fun
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute
+from torchlike_autograd._core import compiling
 from torchlike_autograd._ops import conv_windows
 
 # x, w, strides, padding, dilation of w, of x, groups, ways of the forward pass, the gradient of x and that of w
@@ -79,7 +79,7 @@ def test_programs_inside_programs_are_written_anew(always):
 def test_gradients_of_each_sample_and_a_step_of_a_depthwise_net(always, monkeypatch):
     """Through `vmap` the weights of each sample make groups: what is compiled holds no grouped convolution."""
     compiled = []
-    monkeypatch.setattr(execute, "suited", lambda closed: compiled.append(conv_windows.suited(closed)) or compiled[-1])
+    monkeypatch.setattr(compiling, "suited", lambda closed: compiled.append(conv_windows.suited(closed)) or compiled[-1])
     torch.manual_seed(0)
     net = torch.nn.Conv2d(8, 8, 3, groups=8)
     x = torch.randn(6, 8, 14, 14)

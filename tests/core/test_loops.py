@@ -7,7 +7,7 @@ import pytest
 from jax.extend.core import jaxpr_as_fun
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, loops
+from torchlike_autograd._core import compiling, execute, loops
 
 W = np.linspace(-1, 1, 9, dtype=np.float32).reshape(3, 3)
 XS = np.linspace(0.5, 2, 12, dtype=np.float32).reshape(4, 3)
@@ -98,7 +98,7 @@ def test_recurrent_layers_run_twice_and_not_three_times(kind, monkeypatch, credi
         seen.append((loops._loops(closed.jaxpr), loops._loops(less.jaxpr)))
         return less
 
-    monkeypatch.setattr(execute, "merged", counted)
+    monkeypatch.setattr(compiling, "merged", counted)
     torch.manual_seed(0)
     layer = getattr(torch.nn, kind)(3, 4, num_layers=2)
     x = torch.randn(5, 2, 3, requires_grad=True)
@@ -106,7 +106,7 @@ def test_recurrent_layers_run_twice_and_not_three_times(kind, monkeypatch, credi
     result.pow(2).sum().backward()
     values = [t.numpy() for t in (result.detach(), x.grad, *(p.grad for p in layer.parameters()))]
     assert (6, 4) in seen
-    monkeypatch.setattr(execute, "merged", lambda closed: closed)
+    monkeypatch.setattr(compiling, "merged", lambda closed: closed)
     execute.clear_caches()
     x.grad = None
     layer.zero_grad()

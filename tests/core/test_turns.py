@@ -7,7 +7,7 @@ import pytest
 from jax.extend.core import jaxpr_as_fun
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import config, ends, execute, turns
+from torchlike_autograd._core import compiling, config, ends, execute, turns
 from torchlike_autograd._core.loops import parts
 
 
@@ -180,7 +180,7 @@ def test_random_loops(seed, monkeypatch):
 
 def test_an_unrolled_training_step_is_compiled_as_loops(monkeypatch):
     made = []
-    monkeypatch.setattr(execute, "rolled", lambda closed: made.append(turns.rolled(closed)) or made[-1])
+    monkeypatch.setattr(compiling, "rolled", lambda closed: made.append(turns.rolled(closed)) or made[-1])
 
     def losses():
         torch.manual_seed(0)

@@ -1,7 +1,7 @@
 """Running programs (layer 3): compiling, caching, choosing between fused and op-by-op, counting.
 
-A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for an unrolled loop many seconds: a training step is
-compiled at first sight, a very long one and the turns of a loop without gradients when they come a second time.  What else has no backward pass, such as a
+A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for hundreds of operators seconds: a training step is
+compiled at first sight, a long one and the turns of a loop without gradients when they come a second time.  What else has no backward pass, such as a
 printed value, an evaluation or the setting up of a script, runs on the host, where it can, until that has taken as long as compiling will.  Training draws on a
 credit that hits earn back; when it is used up, or where a place compiles in vain, new structures run op by op until that has taken as long as compiling them
 would.  Both ways run the same Forms.
@@ -9,36 +9,29 @@ would.  Both ways run the same Forms.
 
 from __future__ import annotations
 
-import hashlib
 import time
 import warnings
-import weakref
 from array import array
 
 import jax
 import numpy as np
 
-from .._ops.conv_windows import suited
-from .._ops.spec import Pullback
-from . import config, donation, guards, levels, placed, record, room, sightings
+from . import compiling, config, donation, guards, levels, placed, record, room, sightings
+from .compiling import Sections, build, called, is_pass
 from .cuts import divided
 from .ends import MORE, TURNS, fills, live_mask
 from .host import host_function
 from .lines import user_line
 from .links import leading
-from .loops import merged
-from .plan import StageForm
-from .program import Program, run_step, stand_in
+from .program import Program, results, run_step, stand_in
 from .record import LEAF, LOCK, ROOT, Tape, Value, thread
-from .results import completed, only, sources_of
 from .speed import native
-from .turns import rolled
 
 # Compiling at first sight costs COMPILE of the credit, a run of a compiled program earns 1: a loop that repeats may afford it, one whose structure never does
 # may not.  Without credit (of EASE for the turns of a loop without gradients) a structure is compiled when its runs op by op have taken as long as compiling it
 # will: at most twice what the better of the two would have taken.
 COMPILE, CREDIT_START, CREDIT_MAX, EASE = 32, 12 * 32, 24 * 32, 6 * 32
-LONG = 400  # operators of a program that is not compiled at first sight
+LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
 DEAD = 64  # operators of a record that is dropped without another look where nobody holds its results
 
@@ -54,8 +47,6 @@ class Stats(dict):
 stats = Stats(flushes=0, compiles=0, hits=0, op_by_op=0, compile_seconds=0.0, programs=0, structures=0)
 _credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 _programs: dict = {}  # (prefix, mask) -> Program, least recently used first
-# LLVM's first level of optimization writes code as fast as its third here, and the same numbers, in two thirds of the time.
-_options = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 1}
 
 
 def flush(tape=None):
@@ -253,13 +244,7 @@ def _call_compiled_program(program, tape):
         a if (a := inputs[i].array) is not None and type(a) is not np.ndarray else _device_array(inputs[i]) for i in program.argument_indices]]
     for k in spares:
         arguments[k + 1] = donation.spare(arguments[k + 1])
-    return _complete(program, program.compiled(*arguments), arguments)
-
-
-def _complete(program, out, arguments):
-    if program.sources is None:
-        return out
-    return completed(program.sources, out, arguments if arguments[0] is not None else arguments[1:])
+    return called(program, arguments)
 
 
 _call = _call_compiled_program if native is None else native.run
@@ -311,7 +296,7 @@ def _hardly(others, program, runs, before):
 
 def _trains(step):
     """Whether a step is part of a backward pass or updates a leaf."""
-    return step.kind == "backward" or (step.mode == LEAF and step.kind == "op" and not fills(step)) or isinstance(step.form, (StageForm, Pullback))
+    return is_pass(step) or (step.mode == LEAF and step.kind == "op" and not fills(step))
 
 
 def _numbers(program, floats, ints):
@@ -357,61 +342,25 @@ def _wrap(i):
 
 def _compile(program, floats, ints, arrays, heirs):
     start = time.perf_counter()
-    body = program.function()
-
-    n = len(floats)
-
-    def from_words(words, *arrays):
-        if words is None:
-            return body(None, None, *arrays)
-        return body(_joined(words[:n], np.float64), _joined(words[n:], np.int64), *arrays)
-
-    arguments = (_numbers(program, floats, ints), *arrays)
-    traced = jax.jit(from_words, keep_unused=True).trace(*arguments)  # so that its text says what it takes
-    closed = rolled(merged(suited(traced.jaxpr)))
-    program.sources, chosen = sources_of(closed)
-    if heirs:
-        known = program.sources or range(len(closed.jaxpr.outvars))
-        program.donates, program.sources, chosen = donation.arranged(heirs, known, chosen if program.sources else tuple(known), arguments[0] is not None)
-    if program.sources is not None or closed is not traced.jaxpr:
-        given, wanted = tuple([k + 1 for k in program.donates]), chosen if program.sources is not None else range(len(closed.jaxpr.outvars))
-        traced = jax.jit(only(closed, wanted), donate_argnums=given, keep_unused=True).trace(*arguments)
-    lowered = traced.lower()
-    program.compiled = _shared(program, f"{arguments[0] is None} {lowered.as_text()}")
-    if program.compiled is not None:
+    words, weight, sections = _numbers(program, floats, ints), program.prefix.weight, Sections.of(program, len(floats))
+    if sections is None:
+        new, out = build(program, program.function(), words, len(floats), arrays, heirs)
+    else:
+        new, program.donates, out = sections.build(words, arrays, heirs)
+        program.compiled, weight = sections, new
+    if new:
+        _credit[0] = max(_credit[0] - COMPILE, 0)
+        _count(program, start, weight)
+    else:
         stats["hits"] += 1
-        return _complete(program, program.compiled(*arguments), arguments)
-    _credit[0] = max(_credit[0] - COMPILE, 0)
-    compiled = lowered.compile(_options)
-    out = _complete(program, compiled(*arguments), arguments)
-    program.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that
-    _count(program, start)
     return out
 
 
-_texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> the Program that it was compiled for
-
-
-def _shared(program, text):
-    """What another program was compiled to that differs in nothing that runs: the first step of a training loop often, whose record begins with other things.
-
-    Of a function that the program calls back the text does not say which.
-    """
-    if "callback" in text:
-        return None
-    key = hashlib.sha256(text.encode()).digest()
-    return getattr(_texts.setdefault(key, program), "compiled", None)
-
-
-def _count(program, start):
+def _count(program, start, weight=None):
     stats["compiles"] += 1
     stats["compile_seconds"] += time.perf_counter() - start
-    _operators[0] += program.prefix.weight
+    _operators[0] += program.prefix.weight if weight is None else weight
     _explain_recompiles(program)
-
-
-def _joined(words, dtype):
-    return jax.lax.bitcast_convert_type(words, dtype)
 
 
 def op_by_op(program, floats, ints, arrays):
@@ -419,7 +368,7 @@ def op_by_op(program, floats, ints, arrays):
     env = {slot: np.asarray(a) for slot, a in zip(program.arguments, arrays)}
     with np.errstate(all="ignore"):
         _run_steps(program.steps, env, floats, ints, lambda step: run_step(step, env, floats, ints, call_on_host, pull_on_host))
-        out = program.results(env, floats, ints, _guard_on_host, np.stack)
+        out = results(program, env, floats, ints, _guard_on_host, np.stack)
     return [np.asarray(a) if isinstance(a, np.generic) else a for a in out]  # a compiled call takes NumPy's scalars for float32
 
 
@@ -489,7 +438,7 @@ def clear_caches():
         flush()
         _programs.clear()
         _places.clear()
-        _texts.clear()
+        compiling.forget()
         sightings.clear()
         ROOT.next.clear()
         ROOT.memo.clear()

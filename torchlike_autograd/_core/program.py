@@ -46,7 +46,7 @@ class Program:
         self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
         self.argument_indices = [-s - 1 for s in self.arguments]
         self.numbers = any(_has_numbers(s) for s in self.steps)
-        self.guarded = tuple(s for s in self.steps if s.kind == "op" and s.form.op.guard is not None)
+        self.guarded = guarded(self.steps)
         self.compiled = self.sources = None
         self.donates = ()  # places among the arguments of those that give their memory away, see donation.py
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
@@ -60,16 +60,9 @@ class Program:
             env = dict(zip(self.arguments, arrays))
             for step in self.steps:
                 run_step(step, env, floats, ints, apply_op, apply_form)
-            return self.results(env, floats, ints)
+            return results(self, env, floats, ints)
 
         return run
-
-    def results(self, env, floats, ints, guard=lambda form, ins: form.guard(*ins), stack=jnp.stack):
-        """Arrays of `outs`, and last the codes of guarded calls where there are any."""
-        out = [env[s] for s in self.outs]
-        if self.guarded:
-            out.append(stack([guard(s.form, _inputs(s, env, floats, ints)) for s in self.guarded]))
-        return out
 
     def __str__(self):
         lines = [f"  %{-i - 1}: {o.aval}{' grad' if o.needs else ''} (outside)" for i, o in enumerate(self.prefix.steps()[1])]
@@ -93,6 +86,19 @@ def stand_in(program):
 def _placed(prefix, steps, used, table):
     outside = prefix.steps()[1]
     return any(a.device != "cpu" for s in steps for a in s.out_avals) or any(outside[-s - 1].aval.device != "cpu" for s in used if s < 0)
+
+
+def results(part, env, floats, ints, guard=lambda form, ins: form.guard(*ins), stack=jnp.stack):
+    """Arrays of a program's or a section's `outs`, and last the codes of guarded calls where there are any."""
+    out = [env[s] for s in part.outs]
+    if part.guarded:
+        out.append(stack([guard(s.form, _inputs(s, env, floats, ints)) for s in part.guarded]))
+    return out
+
+
+def guarded(steps):
+    """The calls that give a code which says whether they may be used."""
+    return tuple([s for s in steps if s.kind == "op" and s.form.op.guard is not None])
 
 
 def apply_op(form, ins):
@@ -125,7 +131,8 @@ def _has_numbers(step):
     return any(type(s) is tuple for s in step.ins) or (step.kind == "backward" and step.form.numbers)
 
 
-def _reads(step):
+def reads_of(step):
+    """The slots that a step reads."""
     if step.kind == "op":
         return step.ins if tuple not in map(type, step.ins) else [s for s in step.ins if type(s) is not tuple]
     own = [s for s in step.ins if type(s) is not tuple]
@@ -141,7 +148,7 @@ def _needed(prefix, outs, table):
         first, n = step.first, len(step.out_avals)
         if first in need if n == 1 else any(first + i in need for i in range(n)):
             chosen.append(step)
-            need.update(_reads(step))
+            need.update(reads_of(step))
     chosen.reverse()
     return chosen, need
 
