@@ -35,7 +35,7 @@ from .turns import rolled
 SECTIONED = 200  # operators of a program that is compiled in sections
 FEW = 8  # calls before the pass that are no section of their own
 # LLVM's first level of optimization writes code as fast as its third here, and the same numbers, in two thirds of the time.
-_options = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 1}
+OPTIONS = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 1}
 _texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> what it was compiled for, with its `compiled`
 
 
@@ -69,7 +69,7 @@ def build(holder, body, words, floats, arrays, heirs):
     holder.compiled = _shared(holder, f"{words is None} {lowered.as_text()}")
     if holder.compiled is not None:
         return False, called(holder, arguments)
-    holder.compiled = compiled = lowered.compile(_options)
+    holder.compiled = compiled = lowered.compile(OPTIONS)
     out = called(holder, arguments)
     holder.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that
     return True, out
@@ -233,4 +233,4 @@ def _keep(section, out, env, codes):
         codes.append(out[-1])
 
 
-__all__ = ["Sections", "build", "called", "forget", "is_pass"]
+__all__ = ["OPTIONS", "Sections", "build", "called", "forget", "is_pass"]

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from .._core import placed, record
-from .._core.execute import _options
+from .._core.compiling import OPTIONS
 from .._core.record import LOCK
 from .._core.storage import peek
 from .._tensor import Tensor
@@ -106,7 +106,7 @@ def _compile(found):
         types = [outside[i].aval for i in found.argument_indices]
         arrays = [jax.ShapeDtypeStruct(getattr(a, "full", a.shape), a.dtype.np) for a in types]
         words = jax.ShapeDtypeStruct((n + m, 2), np.uint32) if found.numbers else None
-        return jax.jit(run).lower(words, *arrays).compile(_options)
+        return jax.jit(run).lower(words, *arrays).compile(OPTIONS)
 
 
 __all__ = ["Shown", "program"]
