@@ -370,11 +370,19 @@ def fill(t, value):
         check_inplace(t, (value,))
         if t._view is not None and _shows_again(t):
             raise written_repeats()
+        _warn_of_parts(value, t)
         return inplace(_FILL_TENSOR, (t, value), t)
     own = _unrepeated(t)
     check_number(value, t.dtype)
     spec = _FILLS[number_kind(value)]
     return inplace(spec if own is t else _refusing(spec), (own, value), own)
+
+
+def _warn_of_parts(src, t):
+    """torch's warning where complex elements are written to real ones."""
+    have, want = src._v.aval, t._v.aval.dtype
+    if have.dtype.is_complex and not (want.is_complex or want is dtypes.bool_ or 0 in have.shape):
+        warn_imaginary()
 
 
 def zero(t):
@@ -429,8 +437,7 @@ def copy_into(t, src):
     if src._cell is not None and src._cell is t._cell:
         check_overlap(t, src)
     have, want = src._v.aval, t._v.aval
-    if have.dtype.is_complex and not want.dtype.is_complex and want.dtype is not dtypes.bool_:
-        warn_imaginary()
+    _warn_of_parts(src, t)
     if len(have.shape) > len(want.shape):
         from .shapes import broadcast
 
@@ -462,10 +469,13 @@ def put_plan(t, found, value, accumulate):
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
         if not isinstance(value, Tensor):
             check_stored(value, t._v.aval.dtype)
+        elif value._v.aval.dtype.is_complex and not t._v.aval.dtype.is_complex:
+            check_stored(value.item(), t._v.aval.dtype)  # one value under one mask is read as a number
         return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)
     indices, dims = _expanded(t, found)
     if not isinstance(value, Tensor):
         d = t.dtype
+        check_stored(value, d)
         value = wrap(record_op(spec_of(OPS["_full"], (("size", ()), ("dtype", d)), (number_kind(value),)), (value,))[0])
     spec = spec_of(OPS["_index_put"], (("dims", dims), ("accumulate", bool(accumulate))), ("T", ("L", len(indices)), "T"))
     return settle_several(spec, (t, *indices), dims, (t, *indices, value)), (t, *indices, value)

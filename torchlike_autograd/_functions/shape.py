@@ -145,6 +145,11 @@ def view(self, *size, **kwargs):
 
 
 def _retyped(t, dtype):
+    if t._view is not None and any(link.op.key in ("_conj", "_neg_view", "view_as_real") for link, _ in t._view.chain):
+        if t.is_conj():
+            raise RuntimeError("torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.")
+        if t.is_neg():
+            raise RuntimeError("torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.")
     if t.dtype.itemsize != dtype.itemsize and t.ndim and t._geometry()[0][-1] != 1 and t.shape[-1] > 1:
         large = t.dtype.itemsize > dtype.itemsize
         raise RuntimeError(f"self.stride(-1) must be 1 to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got {t.stride(-1)}"
