@@ -1,6 +1,7 @@
 """What must hold of a pass whatever the operators are: depth, errors, freedom from leaks, one meaning in every mode of execution."""
 
 import gc
+import subprocess
 import sys
 import threading
 
@@ -18,6 +19,31 @@ def test_long_chain():
         y = y * 1.0
     y.sum().backward()
     assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+ENDLESS = """
+import torchlike_autograd as torch
+
+class Endless(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        with torch.enable_grad():
+            Endless.apply(torch.ones(2, requires_grad=True)).sum().backward()
+
+try:
+    Endless.apply(torch.ones(2, requires_grad=True)).sum().backward()
+except RecursionError:
+    print("refused")
+"""
+
+
+def test_passes_inside_passes_without_end():
+    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "refused")
 
 
 def test_error_in_a_hook_leaves_the_next_pass_right():
