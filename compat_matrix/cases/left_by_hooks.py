@@ -180,3 +180,19 @@ def _(torch):
     for kind in (torch.nn.RNN, torch.nn.GRU):
         for shape in ((5,), (1, 5), (1, 3, 5), (1, 2, 3)):
             yield f"{kind.__name__} {shape}", raises(lambda: kind(4, 5)(packed, torch.zeros(shape)))
+
+
+@case("left_by_hooks.retained_gradient_of_a_written_view")
+def _(torch):
+    writes = {"sin": lambda y, v: v.sin_(), "element": lambda y, v: v.__setitem__(0, y[3]), "zero": lambda y, v: v.zero_(), "base": lambda y, v: y.sin_()}
+    for name, write in writes.items():
+        for looked in (False, True):
+            x = torch.tensor([0.3, 0.5, 0.7, 0.9], dtype=torch.double, requires_grad=True)
+            y = x * x
+            v = y.view(2, 2)[0]
+            y.retain_grad()
+            v.retain_grad()
+            write(y, v)
+            seen = v.retains_grad if looked else None
+            (y**2).sum().backward()
+            yield f"{name} {looked}", seen, x.grad, y.grad, v.grad

@@ -235,7 +235,7 @@ def _hooked(v, links):
         step = step_of(tape, slot)
         seen = tape.extra.get(step.first)
         beyond = step.kind == "op" and step.form.op.name == "_as_strided_beyond"  # what it shows more of the base has no gradient but by a write
-        if beyond or step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or any(seen.hooks.values()))):
+        if beyond or step.kind == "function" or (seen is not None and (seen.prehooks or seen.posthooks or seen.retain or any(seen.hooks.values()))):
             return True
         slot, links = step.ins[0], links - 1
         if type(slot) is tuple:
