@@ -18,7 +18,7 @@ from .saying import warn
 from .shapes import contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import is_inference, may_repeat, overlaps, peek, read, repeated_dims, unhooked, untrack, view_error, with_history, write
+from .storage import is_inference, may_repeat, overlaps, peek, read, repeated_dims, unhooked, untrack, view_error, with_history, write, write_own
 
 
 def values_of(flat):
@@ -154,9 +154,9 @@ def _inplace(spec, flat, target, grad):
             if leaf is not None:
                 new.leaf = leaf
                 new.tape.leaves[new.slot] = leaf
-            write(target, new)
+            write_own(target, new, old)
             return target
-    write(target, _inplace_value(spec, values, old, target))
+    write_own(target, _inplace_value(spec, values, old, target), old)
     return target
 
 

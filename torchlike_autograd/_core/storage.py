@@ -359,6 +359,13 @@ if native is not None:
     write = native.write
 
 
+def write_own(t, new, old):
+    """`write` to the tensor whose method was called: a view without a history has its own from then on, as torch gives it one at once."""
+    write(t, new)
+    if new.needs and not old.needs and t._view is not None:
+        history(t)
+
+
 def _follow(old, new, counter):
     """A tensor that retains its gradient goes on doing so with its new value; messages name the last writer."""
     counter.writer = ref(new)

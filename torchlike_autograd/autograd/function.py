@@ -18,7 +18,7 @@ from .._core.placed import cut
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
-from .._core.storage import View, peek, view_error, write
+from .._core.storage import View, peek, view_error, write_own
 from .._core.tangents_off import FORWARD
 from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, wrap
@@ -410,18 +410,19 @@ def _recorded(cls, args, kwargs, split):
         finally:  # also where a pack hook raises: the ctx would hold its own outputs
             ctx.__dict__.pop("to_save", None)
     else:
-        outputs = tuple(_inside(_fresh(o, args, ctx), _creation(ctx)) if isinstance(o, Tensor) else o for o in outputs)
+        outputs = tuple(_fresh(o, args, ctx) if isinstance(o, Tensor) else o for o in outputs)
     return outputs if isinstance(raw, tuple) else outputs[0], ctx
 
 
 def _fresh(o, args, ctx):
     """An output of a call without a node: what was given is another tensor, a written one only where it has a history, which stays its own."""
-    if not any(o is a for a in args):
-        return o
-    if any(o is d for d in ctx.dirty_tensors):
-        increment_version(o)
-        return o.detach() if _REQUIRES(o) else o
-    return o.detach() if _REQUIRES(o) else o.view_as(o)
+    if any(o is a for a in args):
+        if any(o is d for d in ctx.dirty_tensors):
+            increment_version(o)
+            if not _REQUIRES(o):
+                return o
+        o = o.detach() if _REQUIRES(o) else o.view_as(o)
+    return _inside(o, _creation(ctx))
 
 
 def _creation(ctx):
@@ -525,7 +526,7 @@ def _attach(ctx, args, before, outputs):
 def _output(ctx, o, v, args, non_diff):
     dirty = any(o is d for d in ctx.dirty_tensors)
     if dirty:
-        write(o, v)
+        write_own(o, v, o._v)
         return o
     if any(o is a for a in args):
         return as_kind(o, _inside(alias(o, v), _creation(ctx)))

@@ -275,3 +275,27 @@ def _(torch):
                 y = Tripled.apply(x)
             yield f"{what} {grad}", y, x, x._version
             yield f"result {what} {grad}", y is x, y.requires_grad, y.grad_fn is None, y._version, y.data_ptr() == x.data_ptr()
+
+
+@case("function.results.written_view_without_a_node")
+def _(torch):
+    class Grown(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(1.5)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 1.5
+
+    for needs in (False, True):
+        weight = torch.ones(2, 3, requires_grad=True)
+        base = torch.linspace(0.1, 0.4, 6)
+        base = base * weight.sum() if needs else base
+        view = base.view(2, 3)
+        out = Grown.apply(view)
+        out.mul_(weight)
+        yield str(needs), out is view, out, out.grad_fn.name(), base.grad_fn.name(), out._version
+        (base * base).sum().backward()
+        yield f"{needs} grad", weight.grad

@@ -211,3 +211,23 @@ each("inplace.written_after_it_was_frozen", frozen, {e: e for e in FROZEN})
 def _(torch):
     for what, x in (("leaf", torch.ones(2, 2, 2, requires_grad=True)), ("plain", torch.ones(2, 2, 2))):
         yield what, attempt(lambda x=x: x.t_())
+
+
+CONSTANT = {
+    "twice": lambda v, p: v.mul_(p).exp_(), "added": lambda v, p: v.add_(p).mul_(2), "filled": lambda v, p: v.fill_(p).exp_(), "element": lambda v, p: (
+        v.__setitem__(0, p), v.exp_()), "copied": lambda v, p: v.copy_(p).exp_(), "other view": lambda v, p: (v._base[1:].mul_(p), v.exp_()),
+    "base": lambda v, p: (v._base.mul_(p), v.exp_()), "looked at": lambda v, p: (v._base.mul_(p), v.grad_fn, v.exp_()),
+}
+
+
+def constant_view(torch, expression):
+    for kind, view in (("reshape", lambda y: y.reshape(2, 3)), ("slice", lambda y: y[1:4])):
+        p = torch.tensor(0.7, dtype=torch.double, requires_grad=True)
+        v = view(torch.linspace(0.1, 0.4, 6, dtype=torch.double))
+        yield kind, attempt(lambda v=v, p=p: (expression(v, p * 1), None)[1]), v.is_leaf, v.grad_fn.name() if v.requires_grad else None, v._version
+        if v.requires_grad:
+            (v * v).sum().backward()
+            yield f"{kind} grad", v, p.grad
+
+
+each("inplace.constant_view_written_twice", constant_view, CONSTANT)
