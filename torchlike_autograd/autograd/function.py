@@ -125,12 +125,12 @@ class BackwardCFunction(FunctionCtx, Node):
     def next_functions(self):
         """((node or None, output number), ...), one entry for each tensor among the inputs."""
         given = Node.next_functions.fget(self)
-        return tuple((None, 0) if i < 0 else given[i] for i in self.edge_places())
+        return tuple(given[i] if i < len(given) else (None, 0) for i in self.edge_places())
 
     def edge_places(self):
-        """For each tensor among the inputs its number among those that require grad, or -1 and less."""
-        numbers, off = itertools.count(), itertools.count(-1, -1)
-        return [next(numbers) if needs else next(off) for needs, is_tensor in zip(self.needs_input_grad, self._input_is_tensor) if is_tensor]
+        """For each tensor among the inputs its number among those that require grad; the others come after these."""
+        numbers, off = itertools.count(), itertools.count(len(self._wanted))
+        return [next(numbers) if i in self._wanted else next(off) for i, is_tensor in enumerate(self._input_is_tensor) if is_tensor]
 
     @property
     def _input_metadata(self):
@@ -194,7 +194,7 @@ class BackwardCFunction(FunctionCtx, Node):
         return f(self, full) if cls.boxed_grads_call else f(self, *full)
 
     def _sorted(self, result, p=None):
-        """The results checked and in the order of the tensor inputs that require grad."""
+        """The results checked and in the order of the tensor inputs that require grad, then those for the others, which only hooks see."""
         result = result if isinstance(result, tuple) else (result,)
         n = len(self.needs_input_grad)
         if len(result) < n or any(r is not None for r in result[n:]):
@@ -203,10 +203,9 @@ class BackwardCFunction(FunctionCtx, Node):
             if not is_tensor and result[i] is not None:
                 raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, but the corresponding forward input "
                                    "was not a Variable")
-        out = []
-        for i, meta in zip(self._wanted, self._metas):
-            out.append(_under_levels(self._value_of(i, result[i], meta), meta, p))
-        return out
+        rest = [result[i] for i, is_tensor in enumerate(self._input_is_tensor) if is_tensor and i not in self._wanted]
+        return [*[_under_levels(self._value_of(i, result[i], meta), meta, p) for i, meta in zip(self._wanted, self._metas)],
+                *[r._value() if isinstance(r, Tensor) else None for r in rest]]
 
     def _value_of(self, i, r, aval):
         if r is None:

@@ -299,3 +299,30 @@ def _(torch):
         yield str(needs), out is view, out, out.grad_fn.name(), base.grad_fn.name(), out._version
         (base * base).sum().backward()
         yield f"{needs} grad", weight.grad
+
+
+@case("function.results.gradients_that_only_hooks_see")
+def _(torch):
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, n, b):
+            ctx.save_for_backward(a, b)
+            return n * a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.saved_tensors
+            return 2 * g * b, None, 3 * g * a
+
+    constant, weight = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0], requires_grad=True)
+    for name, a, b in (("first", constant, weight), ("last", weight, constant), ("both", weight, weight)):
+        seen = []
+        out = Product.apply(a, 5, b)
+        out.grad_fn.register_hook(lambda gi, go, seen=seen: seen.append((gi, go)))
+        g, = torch.autograd.grad(out.sum(), weight)
+        yield name, g, seen, [None if n is None else n.name() for n, _ in out.grad_fn.next_functions]
+        out = Product.apply(a, 5, b)
+        out.grad_fn.register_hook(lambda gi, go: tuple(None if t is None else t * 2 for t in gi))
+        out.sum().backward()
+        yield f"{name} replaced", weight.grad
+        weight.grad = None
