@@ -196,3 +196,34 @@ def _(torch):
             seen = v.retains_grad if looked else None
             (y**2).sum().backward()
             yield f"{name} {looked}", seen, x.grad, y.grad, v.grad
+
+
+@case("left_by_hooks.order_over_several_outputs")
+def _(torch):
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return 2 * g + 3 * h
+
+    makers = {"function": Twice.apply, "unbind": lambda x: x.unbind(0), "split": lambda x: x.split(1), "var_mean": lambda x: torch.var_mean(x, 0)}
+    for name, make in makers.items():
+        for order in ((0, 1), (1, 0), (1, 0, 1)):
+            for again in (False, True):
+                x = torch.linspace(0.1, 0.9, 3).requires_grad_()
+                out, seen = make(x * 1), []
+                for k, i in enumerate(order):
+                    out[i].register_hook(lambda g, k=k, i=i: seen.append((k, i)))
+                out[0].retain_grad()
+                (out[0].sum() + out[1].sum()).backward()
+                yield f"{name} {order} {again}", seen, x.grad, out[0].grad
+
+
+@case("left_by_hooks.node_of_a_step_behind_an_ellipsis")
+def _(torch):
+    x = torch.ones(2, 1, requires_grad=True) * 1
+    for name, y in (("step", x[..., ::2]), ("all", x[..., ::1]), ("first", x[:, ::3]), ("front", x[::2, ...])):
+        yield name, y.grad_fn.name(), y.shape

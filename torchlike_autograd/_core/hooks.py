@@ -35,8 +35,8 @@ def made_again(leaf):
 def tensor_hooks(p, step, seen, outs):
     """Tensor hooks, then retained gradients; `outs` is updated.  Returns what came, as hooks that write to a gradient left it."""
     came = list(outs)
-    for i, g in enumerate(outs):
-        slot = step.first + i
+    for i in range(len(outs)) if len(seen.hooks) < 2 else _by_registration(seen, step, len(outs)):
+        slot, g = step.first + i, outs[i]
         hooks = seen.hooks.get(slot)
         if hooks:
             outs[i] = g = run_hooks(hooks, g, came, i)
@@ -45,6 +45,12 @@ def tensor_hooks(p, step, seen, outs):
         if t is not None and g is not None:
             retain(t, g, p)
     return came
+
+
+def _by_registration(seen, step, n):
+    """The numbers of a node's outputs: those with hooks first, in the order in which each got its first one."""
+    hooked = [slot - step.first for slot in seen.hooks]
+    return [*hooked, *(i for i in range(n) if i not in hooked)]
 
 
 def prehooks(seen, outs):

@@ -71,7 +71,7 @@ def _cut(t, dim, s, keep_whole):
         raise ValueError("step must be greater than zero")
     length = stop - start if step == 1 else (stop - start + step - 1) // step
     length = max(length, 0)
-    if length == n and not keep_whole and (s.start is None or operator.index(s.start) == 0):
+    if length == n and step == 1 and not keep_whole and (s.start is None or operator.index(s.start) == 0):
         return t
     key = (dim, length, step)
     spec = SLICES.get(key)

@@ -85,7 +85,8 @@ static int retain(PyObject *ref, PyObject *g, PyObject *pass)
     return bad ? -1 : 0;
 }
 
-/* Hooks and retained gradients of the outputs of a step that the next stage runs (the first half of engine.run_watched); 0 where a gradient is undefined. */
+/* Hooks and retained gradients of the outputs of a step that the next stage runs (the first half of engine.run_watched); 0 where Python has to: a gradient is undefined,
+   or several outputs have hooks. */
 static int look_at(PyObject *pass, PyObject *tape, PyObject *item, PyObject *grads)
 {
     PyObject *step = PyTuple_GET_ITEM(item, 1), *given = PyTuple_GET_ITEM(item, 3), *first = SLOT(step, step_first);
@@ -94,6 +95,10 @@ static int look_at(PyObject *pass, PyObject *tape, PyObject *item, PyObject *gra
     PyObject *seen = Py_XNewRef(PyDict_GetItemWithError(SLOT(tape, tape_extra), first));
     if (seen == NULL)
         return PyErr_Occurred() ? -1 : 0;
+    if (PyDict_Check(SLOT(seen, seen_hooks)) && PyDict_GET_SIZE(SLOT(seen, seen_hooks)) > 1) { /* several outputs have hooks: hooks.py knows their order */
+        Py_DECREF(seen);
+        return 0;
+    }
     int bad = 0;
     for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(given); i++) {
         PyObject *slot = PyLong_FromSsize_t(PyLong_AsSsize_t(first) + i), *g = slot == NULL ? NULL : Py_XNewRef(PyDict_GetItemWithError(grads, slot));
