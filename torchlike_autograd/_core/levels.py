@@ -407,7 +407,7 @@ def flushing(tape):
     Whoever watches writes is told first: afterwards nobody knows what made a Value.
     """
     for f in tape.owner.extra.get("before flush", ()):
-        f()
+        f(tape)
     found = [lv for lv in tape.owner.extra["levels"] if lv.kind != MAP]
     refs = [weakref.ref(v) for v in tape.values if v.needs or type(v.aval) is LeveledAval] if found else []
     return found, refs, parts.of_tape(tape)

@@ -132,6 +132,7 @@ def _follow(input, mean, var, momentum, out):
                 if other is not None and levels.mapped(other._v) != levels.mapped(running._v):  # torch moves a copy of it for each example
                     continue
             write(running._uncounted(), _running(running, own, momentum, count, variance)._v)  # no version is counted, as in torch
+            thread.state.extra.get("statistics", set()).add(id(running._cell))  # who watches writes: torch.func
 
 
 @composite("torch.batch_norm")

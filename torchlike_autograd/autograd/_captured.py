@@ -14,7 +14,7 @@ from .._core import levels
 from .._core.errors import captured_written
 from .._core.nodes import step_of
 from .._core.pytree import flatten
-from .._core.record import mark_seen, thread
+from .._core.record import IMMEDIATE, mark_seen, thread
 from .._core.storage import as_detached, peek
 from .._tensor import Tensor
 
@@ -22,10 +22,10 @@ _DEPTH = 4  # of functions that call functions
 
 
 def captured(func):
-    """[(tensor, its state, whether it is the buffer of a module)] of what a function can name."""
+    """[(tensor, its state and what it shows if it is a view, whether it is the buffer of a module)] of what a function can name."""
     found, seen = {}, set()
     _collect(func, found, seen, _DEPTH)
-    return [(t, _state(t), of_module) for t, of_module in found.values()]
+    return [(t, (*_state(t), None if t._view is None else peek(t)), of_module) for t, of_module in found.values()]
 
 
 def _collect(f, found, seen, depth):
@@ -84,24 +84,29 @@ _HOME = __package__.partition(".")[0]
 
 
 def _state(t):
-    """(its version, how often its memory changed, what the memory holds, what it shows if it is a view)."""
+    """(its version, how often its memory changed, what the memory holds)."""
     cell, counter = t._cell, t._counter
-    return (0 if counter is None else counter.n, 0 if cell is None else cell.n, t._v if cell is None else cell.value, None if t._view is None else peek(t))
+    return 0 if counter is None else counter.n, 0 if cell is None else cell.n, t._v if cell is None else cell.value
 
 
 class _Writers:
-    """Who wrote to what a function captured, as far as it is seen before the record of the writes goes: {id of a tensor: (its versions, name)}."""
+    """Who wrote to what a function captured, as far as it is seen before the record of the writes goes: {id of a tensor: (its versions, name)}.
+
+    statistics: ids of the memory of running statistics that batch_norm moved, inside of an operator that is not in-place.
+    """
 
     def __init__(self, found, apart):
-        self.found, self.apart, self.names = found, apart, {}
+        self.found, self.apart, self.names, self.statistics, self.made = found, apart, {}, set(), {}
 
-    def note(self):
-        """Look now."""
+    def note(self, tape=None):
+        """Look now; at what is on a tape that runs at once before it is written."""
+        if tape is not None and IMMEDIATE[0]:
+            self.made = {k: name for k, name in self.made.items() if k not in set(map(id, tape.values))}
+            self.made.update((id(v), self._writer(v)) for v in tape.values)
         for t, before, _ in self.found:
             now, n = _state(t), 1 if id(t) in self.apart else 2
             if now[:n] != before[:n] and self.names.get(id(t), (None,))[0] != now[:n]:
-                name = _writer(now[2])
-                self.names[id(t)] = now[:n], name
+                self.names[id(t)] = now[:n], self._writer(now[2])
 
     def check(self):
         """torch's error where one of them was written since; it shows then what it showed before."""
@@ -110,7 +115,7 @@ class _Writers:
         for t, before, of_module in self.found:
             known = self.names.get(id(t))
             if known is not None and (t._view is None or id(t) in self.apart):
-                (moved if known[1] == _STATISTICS else wrong).append((t, before, known[1], of_module))
+                (moved if id(t._cell) in self.statistics and known[0][0] == before[0] else wrong).append((t, before, known[1], of_module))
         if not wrong:
             return
         for t, before, _, _ in [*wrong, *(m for m in moved if m[3])]:  # a module counts its batches before it moves statistics
@@ -118,24 +123,20 @@ class _Writers:
             t._counter.n = before[0]
         raise captured_written(wrong[0][2])
 
-
-_STATISTICS = "_running"  # batch_norm moves them inside of an operator that is not in-place
-
-
-def _writer(v):
-    """The operator that made a Value, as torch names it where it writes in place."""
-    if v.tape is None:
-        return "copy_"
-    step = step_of(v.tape, v.slot)
-    if step.kind == "op" and getattr(step.form.spec, "arity", 0) == 2 and step.ins[1] >= 0:  # what was written to a view, put into its base
-        step = step_of(v.tape, step.ins[1])
-    op = getattr(step.form, "op", None)
-    name, _, overload = str(getattr(op, "key", "copy")).partition(".")
-    if name == _STATISTICS:
-        return name
-    if name.startswith("_") or not name.isidentifier():
-        return "copy_"
-    return f"{name}_.{overload}" if overload else f"{name}_"
+    def _writer(self, v):
+        """The operator that made a Value, as torch names it where it writes in place."""
+        if v.tape is None or id(v) in self.made:
+            return self.made.get(id(v), "copy_")
+        step = step_of(v.tape, v.slot)
+        if step.kind == "op" and getattr(step.form.spec, "arity", 0) == 2:  # what was written to a view, put into its base
+            if step.ins[1] < 0:
+                return self.made.get(id(v.tape.inputs[-step.ins[1] - 1]), "copy_")
+            step = step_of(v.tape, step.ins[1])
+        op = getattr(step.form, "op", None)
+        name, _, overload = str(getattr(op, "key", "copy")).partition(".")
+        if name.startswith("_") or not name.isidentifier():
+            return "copy_"
+        return f"{name}_.{overload}" if overload else f"{name}_"
 
 
 def forget_history(t):
@@ -180,12 +181,13 @@ def _run(func, *args, **kwargs):
     cells = {id(x._cell) for x in given if x._cell is not None}
     with _Apart([t for t, _, _ in found if t._cell is not None and id(t._cell) in cells]) as apart:
         writers, extra = _Writers(found, apart), thread.state.extra
-        outer = extra.get("before flush", ())
-        extra["before flush"] = (*outer, writers.note)
+        outer, around = extra.get("before flush", ()), extra.get("statistics", set())
+        extra["before flush"], extra["statistics"] = (*outer, writers.note), writers.statistics
         try:
             out = func(*args, **kwargs)
         finally:
-            extra["before flush"] = outer
+            around.update(writers.statistics)
+            extra["before flush"], extra["statistics"] = outer, around
         writers.check()
     return out
 
