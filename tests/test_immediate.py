@@ -11,7 +11,8 @@ from compat_matrix.observe import PACKAGE
 from sampling import sample
 from torchlike_autograd._core import config
 
-AREAS = ("engine", "function", "hooks", "modes", "seed_py", "errors", "indexing", "func.captured", "func.module_writes", "func.running_statistics", "func.writes")
+AREAS = ("engine", "function", "hooks", "modes", "seed_py", "errors", "indexing", "func.captured", "func.module_writes", "func.running_statistics",
+         "func.writes")
 CASES = {k: v for k, v in load().items() if k.startswith(AREAS)}
 LARGE = ("errors", "indexing")
 CHOSEN = sample([k for k in CASES if not k.startswith(LARGE)], 3) + sample([k for k in CASES if k.startswith(LARGE)], 8)
