@@ -1,4 +1,4 @@
-"""A long training step is compiled in sections, which the variants of the step share."""
+"""The variants of a long training step are compiled in sections, which they share; a step that has none is one program."""
 
 import numpy as np
 import pytest
@@ -32,6 +32,12 @@ def built(monkeypatch):
     monkeypatch.setattr(compiling, "build", noted)
     monkeypatch.setattr(execute, "build", noted)
     return seen
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """The first of the variants is cut too."""
+    monkeypatch.setattr(compiling, "_came_before", lambda sections: True)
 
 
 def _net(n=12):
@@ -72,7 +78,7 @@ def _same(a, b):
 
 
 @pytest.mark.parametrize("kind", ["sgd", "adam"])
-def test_a_step_in_sections_computes_what_it_computes_whole(kind, monkeypatch, built):
+def test_a_step_in_sections_computes_what_it_computes_whole(kind, monkeypatch, built, always):
     """With numbers that change from step to step, looks, and parameters that give their memory to the next ones."""
     cut = _training(kind, look=lambda i: i == 3)
     assert any(type(h) is compiling.Section for h, _ in built)
@@ -88,22 +94,34 @@ def _passes(built):
     return sum(new for h, new in built if any(map(compiling.is_pass, h.steps)))
 
 
-def test_another_optimizer_shares_the_pass(built):
-    """The pass of a network is compiled once, whatever updates it."""
+def _cut(built):
+    return [h for h, _ in built if type(h) is compiling.Section]
+
+
+def test_a_step_without_variants_is_one_program(built):
+    """However long it is."""
     _training("sgd")
-    assert _passes(built) == 1
-    n = len(built)
+    assert [new for h, new in built if any(map(compiling.is_pass, h.steps))] == [True] and not _cut(built)
+
+
+def test_other_optimizers_share_the_pass(built):
+    """The first step is one program; the pass of the second is compiled by itself, once for all further ones."""
+    _training("sgd")
     _training("adam")
-    assert _passes(built) == 1 and len(built) > n
+    assert _passes(built) == 2 and _cut(built)
+    n = len(built)
+    net, x, y = _data()
+    _steps(net, x, y, 4, torch.optim.RMSprop(net.parameters(), 1e-3))
+    assert _passes(built) == 2 and len(built) > n
 
 
 def test_steps_that_are_looked_at_share_their_pass(built):
     """A look while the gradients are there is another variant of the step."""
-    _training("adam", 12, lambda i: i % 4 == 0)
-    assert _passes(built) == 1
+    _training("adam", 16, lambda i: i % 4 == 0)
+    assert _passes(built) <= 2
 
 
-def test_what_is_held_is_not_given_away(built):
+def test_what_is_held_is_not_given_away(built, always):
     """A parameter's old contents that somebody holds stay what they were; the next steps go on."""
     net, x, y = _data()
     net = torch.nn.Sequential(torch.nn.Linear(4, 256), torch.nn.Tanh(), torch.nn.Linear(256, 128), torch.nn.Linear(128, 4), net)
@@ -129,7 +147,7 @@ def test_what_is_held_is_not_given_away(built):
     assert not np.array_equal(net[2].weight.detach().numpy(), before)
 
 
-def test_cut_keeps_order_and_every_step():
+def test_cut_keeps_order_and_every_step(always):
     """Sections are the steps of the program, in order."""
     _training("adam")
     programs = [p for p in execute._programs.values() if type(p.compiled) is compiling.Sections]

@@ -1,8 +1,8 @@
-"""Compiling (layer 3): a program as a whole, a long training step in sections.
+"""Compiling (layer 3): a program as a whole, the variants of a long training step in sections.
 
-XLA takes seconds for a step of hundreds of operators, and a script has several variants of one step: the first of a loop, one whose loss is looked at, one
-whose gradients are still held when it ends, those of another optimizer, of a line search.  They differ in what comes before and after the pass that all of
-them have.  A long program with a backward pass is cut where these meet:
+A training step is one program.  XLA takes seconds for one of hundreds of operators, and a script may have several variants of its step: the first of a loop,
+one whose loss is looked at, one whose gradients are still held when it ends, those of another optimizer, of a line search.  They differ in what comes before
+and after the pass that all of them have.  The second long program with a pass that was compiled before, and all that follow, are cut where these meet:
 
     before: what ends with an update of a leaf (a line search moves the parameters, an inner loop), or needs no gradient (data made ready)
     pass:   from the first call that is differentiated to the backward pass
@@ -10,8 +10,7 @@ them have.  A long program with a backward pass is cut where these meet:
     after:  the rest
 
 and each section is compiled once for all programs that have it: it is found by the text that XLA gets, in which numbers, arguments and results are counted
-in the order of their use.  A shorter program is compiled whole: a section costs tens of microseconds in every run, as much as compiling it anew in some
-ten thousand of them.
+in the order of their use.  What has no variants, or is shorter, stays whole: a section costs tens of microseconds in every run, and what is not fused.
 """
 
 from __future__ import annotations
@@ -32,16 +31,20 @@ from .record import GRAD, LEAF
 from .results import completed, only, sources_of
 from .turns import rolled
 
-SECTIONED = 200  # operators of a program that is compiled in sections
+SECTIONED = 200  # operators of a program that may be compiled in sections
 FEW = 8  # calls before the pass that are no section of their own
 # LLVM's first level of optimization writes code as fast as its third here, and the same numbers, in two thirds of the time.
 OPTIONS = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 1}
 _texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> what it was compiled for, with its `compiled`
 
 
+_passes: set = set()  # hashes of the passes of long programs that were compiled
+
+
 def forget():
     """Forget what was compiled."""
     _texts.clear()
+    _passes.clear()
 
 
 def build(holder, body, words, floats, arrays, heirs):
@@ -147,6 +150,22 @@ class Section:
         self.compiled = self.sources = self.sent = None
         self.donates = ()
 
+    def key(self):
+        """A hash of its structure, nearly always its own, in which slots and numbers are counted in the order of their use."""
+        own = {}
+
+        def at(x):
+            return own.setdefault(x, len(own))
+
+        parts = []
+        for step in self.steps:
+            ins = tuple([(t[0], at(t)) if type(t) is tuple else at(t) for t in step.ins])
+            form = len(step.form.visits) if step.kind == "backward" else step.form
+            outs = [at(s) for s in step.form.outs] if step.kind == "backward" else ()
+            parts.append((form, ins, step.mode, *outs))
+            own.update((step.first + i, len(own) + i) for i in range(len(step.out_avals)))
+        return hash(tuple(parts))
+
     def words(self, words):
         """The numbers of this section among those of the program; once where they are the same array on the device."""
         if not len(self.rows):
@@ -204,7 +223,9 @@ class Sections:
         if program.prefix.weight <= SECTIONED:
             return None
         made = cls(program, floats)
-        return made if len(made.sections) > 1 and sum(bool(s.guarded) for s in made.sections) < 2 else None
+        if len(made.sections) == 1 or sum(bool(s.guarded) for s in made.sections) > 1 or not _came_before(made):
+            return None
+        return made
 
     def build(self, words, arrays, heirs):
         """Compile what is not; (operators that XLA compiled, places of arguments that give their memory away, results)."""
@@ -225,6 +246,16 @@ class Sections:
         for s in self.sections:
             _keep(s, called(s, (s.words(words), *[env[r] for r in s.arguments])), env, codes)
         return [env[s] for s in self.outs] + codes
+
+
+def _came_before(sections):
+    """Whether the pass of a program was compiled as part of another one; from now on it was."""
+    keys = [s.key() for s in sections.sections if any(map(is_pass, s.steps))]
+    known = all(k in _passes for k in keys)
+    if len(_passes) > 4096:
+        _passes.clear()
+    _passes.update(keys)
+    return known
 
 
 def _keep(section, out, env, codes):
