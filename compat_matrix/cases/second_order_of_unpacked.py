@@ -111,3 +111,27 @@ def _(torch):
     for name, f in (("layer", lambda: F.layer_norm(x, (6,))), ("batch", lambda: F.batch_norm(x, None, None, training=True)), ("group", lambda: F.group_norm(x, 3))):
         node = f().grad_fn
         yield name, node._saved_result1, node._saved_result2
+
+
+@case("second_order_of_unpacked.beside_what_is_computed_again")
+def _(torch):
+    def packed(x, y):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            return (x * y).sin() + x
+
+    def recomputed(x, y):
+        return torch.utils.checkpoint.checkpoint(lambda a, b: (a * b).sin() + a, x, y, use_reentrant=False)
+
+    for name, f in (("packed", packed), ("recomputed", recomputed)):
+        for looks in ((), ("result",), ("loss",), ("result", "loss")):
+            leaf = torch.linspace(0.5, 0.9, 3, dtype=torch.double).requires_grad_()
+            first = leaf * 1.0
+            result = f(first.exp(), first)
+            if "result" in looks:
+                result.tolist()
+            loss = (result**2).sum()
+            if "loss" in looks:
+                loss.item()
+            g, = torch.autograd.grad(loss, leaf, create_graph=True)
+            gg, = torch.autograd.grad(g.sin().sum(), leaf)
+            yield f"{name} {looks}", g, gg

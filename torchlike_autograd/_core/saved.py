@@ -19,6 +19,7 @@ no results (`logsigmoid`, the LU factors of `det`) packs only what is a result o
 from __future__ import annotations
 
 import gc
+import weakref
 
 import numpy as np
 
@@ -163,11 +164,15 @@ def in_graph(tape, slot, v):
     return v if edge is None else placed(v, edge)
 
 
+_PLACES = weakref.WeakSet()  # Values that stand for a place in a graph and hold no contents
+
+
 def placed(v, edge):
     """The contents of `v` with the history of a Leaf or (tape, slot)."""
     if isinstance(edge, Leaf):
         return as_leaf(v, edge)
     w = Value(v.aval, True, *edge)
+    _PLACES.add(w)
     w.array = np.broadcast_to(np.zeros((), v.aval.dtype.np), v.aval.shape)  # only its place is read
     return with_history(v, w)
 
@@ -418,7 +423,8 @@ def _live(tape, slot):
     """The Value of a computed slot of a closed tape that somebody still holds."""
     if slot < 0:
         return None
-    return next((x for x in gc.get_referrers(tape) if type(x) is Value and x.tape is tape and x.slot == slot and x.array is not None and x.leaf is None), None)
+    return next((x for x in gc.get_referrers(tape) if type(x) is Value and x.tape is tape and x.slot == slot and x.array is not None and x.leaf is None
+                 and x not in _PLACES), None)
 
 
 def _again(tape, step):
