@@ -26,3 +26,45 @@ def ends(torch, n, dtype):
 for n in SIZES:
     for dtype in ("float32", "float64", "bfloat16"):
         case(f"conv_ends.transposed.{n}d.{dtype}", n=n, dtype=dtype)(ends)
+
+
+REFUSED = {
+    "no dilation": ((2, 4, 5, 5), (4, 4, 3, 3), {"dilation": 0}), "no kernel": ((2, 4, 5, 5), (4, 4, 0, 3), {}), "one example, no kernel": ((1, 4, 5, 5), (4, 4, 3, 0), {}),
+    "no batch, no kernel": ((0, 4, 5, 5), (4, 4, 0, 3), {}), "no batch, less than nothing": ((0, 4, 2, 2), (4, 4, 3, 3), {"padding": 4}),
+    "no batch, nothing": ((0, 4, 2, 2), (4, 4, 3, 3), {"padding": 2}), "line": ((2, 4, 5), (4, 4, 0), {}), "line without dilation": ((2, 4, 5), (4, 4, 3), {"dilation": 0}),
+    "volume": ((2, 4, 5, 5, 5), (4, 4, 0, 3, 3), {}), "other dims": ((2, 4, 5, 5, 5), (4, 4, 3, 3), {}),
+}
+
+
+def refused(torch, dtype):
+    """Kernels and batches without elements, in the words of the kernel that would take them."""
+    dtype = getattr(torch, dtype)
+    for name, (x_size, w_size, options) in REFUSED.items():
+        if dtype == torch.bfloat16 and x_size[0] == 1:  # torch asks oneDNN whatever the batch; here the sums are float32, which it takes from two examples on
+            continue
+        x, w, n = torch.ones(x_size, dtype=dtype), torch.ones(w_size, dtype=dtype), len(w_size) - 2
+        for way in ("conv", "conv_transpose"):
+            f = getattr(torch.nn.functional, f"{way}{n}d")
+            yield f"{way}, {name}", attempt(lambda f=f, x=x, w=w, options=options: tuple(f(x, w, **options).shape))
+
+
+for dtype in ("float32", "float64", "bfloat16"):
+    case(f"conv_ends.refused.{dtype}", dtype=dtype)(refused)
+
+
+@case("conv_ends.names of second nodes")
+def _(torch):
+    """Gradients of paddings and of unpooling have nodes of their own names."""
+    F = torch.nn.functional
+    for n in (1, 2, 3):
+        x = torch.arange(4.0**n).reshape(1, 1, *[4] * n).sin().requires_grad_()
+        for mode in ("reflect", "replicate"):
+            (g,) = torch.autograd.grad((F.pad(x, (1, 1) * n, mode=mode) ** 2).sum(), x, create_graph=True)
+            yield f"{mode} {n}", g.grad_fn.name(), torch.autograd.grad(g.sum(), x)
+        out, at = getattr(F, f"max_pool{n}d")(x, 2, return_indices=True)
+        out = out.detach().requires_grad_()
+        (g,) = torch.autograd.grad((getattr(F, f"max_unpool{n}d")(out, at, 2) ** 2).sum(), out, create_graph=True)
+        yield f"unpooled {n}", g.grad_fn.name(), torch.autograd.grad(g.sum(), out)
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    (g,) = torch.autograd.grad((x.mean(0) ** 2).sum(), x, create_graph=True)
+    yield "mean over a dim", g.grad_fn.name(), torch.autograd.grad(g.sum(), x)

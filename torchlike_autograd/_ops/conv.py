@@ -23,7 +23,29 @@ def spread(name, values, n):
     return values
 
 
-def _check_numbers(x, stride, padding, dilation, output_padding, groups):
+def _asks_onednn(x):
+    """Whether oneDNN's kernel takes such a tensor, which refuses in words of its own; float32 is its only where the batch is worth it."""
+    return str(x.dtype) == "bfloat16" or (str(x.dtype) == "float32" and x.shape[0] > 1)
+
+
+def _no_descriptor(transposed):
+    return RuntimeError(f"could not create a primitive descriptor for the {'de' * transposed}convolution forward propagation primitive. Run workload with "
+                        "environment variable ONEDNN_VERBOSE=all to get additional diagnostic information.")
+
+
+def _no_dilation(x, dilation, transposed):
+    """What torch's kernels say to a dilation of zero."""
+    if _asks_onednn(x):
+        if not transposed:
+            return RuntimeError("non-positive dilation is not supported")
+        return RuntimeError("dimensions are invalid") if len(dilation) == 3 else _no_descriptor(True)
+    shown = [1, *dilation] if len(dilation) == 1 else list(dilation)  # torch knows one dimension as two
+    if transposed:
+        shown = ", ".join(f"dilation_{side}: {d}" for side, d in zip(("depth", "height", "width")[-len(shown):], shown))
+    return RuntimeError(f"dilation should be greater than zero, but got {shown}")
+
+
+def _check_numbers(x, stride, padding, dilation, transposed, output_padding, groups):
     if any(p < 0 for p in padding):
         raise RuntimeError("negative padding is not supported")
     if any(p < 0 for p in output_padding):
@@ -33,15 +55,29 @@ def _check_numbers(x, stride, padding, dilation, output_padding, groups):
     if any(d < 0 for d in dilation):
         raise RuntimeError("dilation should be greater than zero")
     if any(d == 0 for d in dilation):
-        if str(x.dtype) == "float64":
-            raise RuntimeError(f"dilation should be greater than zero, but got {list(dilation)}")
-        raise RuntimeError("non-positive dilation is not supported")
+        raise _no_dilation(x, dilation, transposed)
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
 
 
 def _sized(values):
     return "(" + " x ".join(map(str, values)) + ")"
+
+
+def _refuse_empty_kernel(x, weight, transposed):
+    """In the words of the kernel that takes it; where there is no batch, of the look for its first element."""
+    kernel = weight.shape[2:]
+    if not x.shape[0]:
+        raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
+    if _asks_onednn(x):
+        raise _no_descriptor(transposed)
+    if len(kernel) == 3 and transposed:
+        raise RuntimeError("non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x kernel_width) tensor expected for weight, but got: "
+                           f"{list(weight.shape)}")
+    if len(kernel) == 3:
+        raise RuntimeError(f"kernel size should be greater than zero, but got: {' x '.join(map(str, kernel))} (TxHxW)")
+    height, width = (1, *kernel) if len(kernel) == 1 else kernel
+    raise RuntimeError(f"kernel size should be greater than zero, but got kernel_height: {height} kernel_width: {width}")
 
 
 def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups):
@@ -53,6 +89,9 @@ def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups
     channels = weight.shape[0] if transposed else weight.shape[1] * groups
     outputs = weight.shape[1] * groups if transposed else weight.shape[0]
     given = "transposed=1" if transposed else f"groups={groups}"
+    if x.ndim != weight.ndim:
+        raise RuntimeError(f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {size}, but got {x.ndim}-dimensional input of size "
+                           f"{list(x.shape)} instead")
     if x.shape[1] != channels:
         raise RuntimeError(f"Given {given}, weight of size {size}, expected input{list(x.shape)} to have {channels} channels, but got {x.shape[1]} "
                            "channels instead")
@@ -60,11 +99,10 @@ def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups
         given = f"Given {given}, weight" if transposed else "Given weight"
         raise RuntimeError(f"{given} of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
                            f"{list(bias.shape)} instead")
+    if 0 in weight.shape[2:]:
+        _refuse_empty_kernel(x, weight, transposed)
     if transposed:
         return
-    if 0 in weight.shape[2:] and x.shape[0]:
-        raise RuntimeError("could not create a primitive descriptor for the convolution forward propagation primitive. Run workload with environment "
-                           "variable ONEDNN_VERBOSE=all to get additional diagnostic information.")
     padded = [x.shape[2 + i] + 2 * padding[i] for i in range(n)]
     kernel = [dilation[i] * (weight.shape[2 + i] - 1) + 1 for i in range(n)]
     if any(k > p for k, p in zip(kernel, padded)):
@@ -124,17 +162,28 @@ def _turned(weight, groups):
     return lax.rev(w, tuple(range(2, n + 2)))
 
 
-def _check_result(x, weight, stride, padding, dilation, output_padding):
-    """Refuse a transposed convolution whose padding takes more than there is: oneDNN, which knows float32, gives an empty result where nothing is left."""
+def _check_result(x, weight, stride, padding, dilation, output_padding, groups):
+    """Refuse a transposed convolution whose padding takes more than there is: oneDNN gives an empty result where nothing is left."""
     sizes = [(s - 1) * st - 2 * p + d * (k - 1) + o + 1
              for s, k, st, p, d, o in zip(x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)]
-    if x.dtype == jnp.float32:
+    lead = [1] * (len(sizes) == 1)  # torch knows one dimension as two
+    if not x.shape[0]:
+        if min(sizes) < 0:
+            _refuse_size([0, weight.shape[1] * groups, *lead, *sizes])
+    elif _asks_onednn(x):
         if min(sizes) < 0:
             raise RuntimeError("could not construct a memory descriptor using a format tag")
     elif min(sizes) < 1:
-        lead = [1] * (len(sizes) == 1)  # torch knows one dimension as two
         given, left = (" x ".join(map(str, [*lead, *v])) for v in (x.shape[2:], sizes))
         raise RuntimeError(f"Given input size per channel: ({given}). Calculated output size per channel: ({left}). Output size is too small")
+
+
+def _refuse_size(size):
+    """Of an empty batch the result is made by a reshape, which reads -1 as a size to be found out."""
+    at = next(i for i, s in enumerate(size) if s < 0)
+    if size[at] != -1:
+        raise RuntimeError(f"invalid shape dimension {size[at]} at index {at} of shape {size}")
+    raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {size} because the unspecified dimension size -1 can be any value and is ambiguous")
 
 
 def convolve(x, weight, stride, padding, dilation, transposed, output_padding, groups):
@@ -145,7 +194,7 @@ def convolve(x, weight, stride, padding, dilation, transposed, output_padding, g
     fields = {"rhs_dilation": dilation, "feature_group_count": groups, "precision": lax.Precision.HIGHEST}
     if not transposed:
         return lax.conv_general_dilated(x, weight, stride, [(p, p) for p in padding], **fields)
-    _check_result(x, weight, stride, padding, dilation, output_padding)
+    _check_result(x, weight, stride, padding, dilation, output_padding, groups)
     ends = [(dilation[i] * (weight.shape[2 + i] - 1) - padding[i]) for i in range(n)]
     pads = [(e, e + o) for e, o in zip(ends, output_padding)]
     return lax.conv_general_dilated(x, _turned(weight, groups), (1,) * n, pads, lhs_dilation=stride, **fields)
@@ -178,10 +227,10 @@ def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, 
         raise RuntimeError("weight should have at least three dimensions")
     stride, padding, dilation = spread("stride", stride, n), spread("padding", padding, n), spread("dilation", dilation, n)
     output_padding = spread("output_padding", output_padding, n)
-    _check_numbers(input, stride, padding, dilation, output_padding, groups)
+    _check_numbers(input, stride, padding, dilation, transposed, output_padding, groups)
     _check_shapes(input, weight, bias, stride, padding, dilation, transposed, groups)
     _check_types(input, weight, bias)
-    if transposed:
+    if transposed and input.shape[0]:  # of no elements the kernel is not asked
         _check_output_padding(output_padding, stride, dilation)
     if 0 in input.shape[2:] and 0 not in input.shape[:2]:
         shown = [*input.shape[:2], *[1] * (n == 1), *input.shape[2:]]  # torch knows one dimension as two

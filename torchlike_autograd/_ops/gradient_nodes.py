@@ -18,7 +18,7 @@ _TWICE = [
     "MaxPool2DWithIndices", "MaxPool3DWithIndices", "FractionalMaxPool2D", "FractionalMaxPool3D", "NativeBatchNorm", "NativeLayerNorm", "GridSampler2D",
     "GridSampler3D", "UpsampleNearest1D", "UpsampleNearest2D", "UpsampleNearest3D", "UpsampleNearestExact1D", "UpsampleNearestExact2D",
     "UpsampleNearestExact3D", "UpsampleLinear1D", "UpsampleBilinear2D", "UpsampleTrilinear3D", "UpsampleBicubic2D", "UpsampleBilinear2DAa",
-    "UpsampleBicubic2DAa", "UpsampleLanczos2DAa"]
+    "UpsampleBicubic2DAa", "UpsampleLanczos2DAa", *(f"{kind}Pad{n}D" for kind in ("Reflection", "Replication") for n in (1, 2, 3))]
 _EXTREME = ["MaximumBackward0", "MinimumBackward0", "FmaxBackward0", "FminBackward0"]
 _BY_INDEX = ["MaxBackward0", "MinBackward0", "SortBackward0", "SortBackward1", "TopkBackward0"]
 
@@ -37,8 +37,8 @@ FIRST = {
     **dict.fromkeys(("SincBackward0", "LogitBackward0", "ClampBackward0", "ClampBackward1"), "WhereBackward0"),
     **dict.fromkeys(("EluBackward0", "CeluBackward0"), "EluBackwardBackward0"),
     **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
-    **dict.fromkeys(("MeanBackward0", "BinaryCrossEntropyWithLogitsBackward0"), "DivBackward1"),
-    **dict.fromkeys(("ExpandBackward0", "TraceBackward0", "NativeGroupNormBackward0"), "ViewBackward0"),
+    **dict.fromkeys(("MeanBackward0", "MeanBackward1", "BinaryCrossEntropyWithLogitsBackward0"), "DivBackward1"),
+    **dict.fromkeys(("ExpandBackward0", "TraceBackward0", "NativeGroupNormBackward0", "MaxUnpool2DBackward0", "MaxUnpool3DBackward0"), "ViewBackward0"),
     "NativeBatchNormLegitBackward0": "NativeBatchNormBackwardBackward0", "NativeBatchNormLegitBackward1": "NativeBatchNormBackwardBackward0",
     "GeluBackward0": "GeluBackwardBackward0", "SoftplusBackward0": "SoftplusBackwardBackward0", "LogSigmoidBackward0": "LogSigmoidBackwardBackward0",
     **dict.fromkeys(("ReluBackward0", "ThresholdBackward0", "ThresholdBackward1"), "ThresholdBackwardBackward0"),

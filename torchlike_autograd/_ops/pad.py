@@ -78,6 +78,23 @@ def _check_reflection(x, padding, n):
                                f"dimension {dim} of input {list(x.shape)}")
 
 
+_TOO_SMALL = {  # how PyTorch's kernels write the sizes that they were given, by the number of padded dims
+    1: "W: {0}", 2: "H: {0}, W: {1}", 3: "D: {0} H: {1}, W: {2}"}
+
+
+def _check_left(x, padding, n, name):
+    """Refuse a cropping that leaves nothing in any dim; what leaves less than nothing in one of them cannot be made."""
+    own = x.shape[-n:]
+    left = [own[k] + padding[2 * (n - 1 - k)] + padding[2 * (n - 1 - k) + 1] for k in range(n)]
+    if max(left) < 1:
+        given = _TOO_SMALL[n].format(*own) + " " * (name == "replication" and n == 2)
+        calculated = " ".join(f"{letter}: {size}" for letter, size in zip("DHW"[-n:], left))
+        raise RuntimeError(f"input ({given}) is too small. Calculated output {calculated}")
+    if min(left) < 0:
+        size = [*x.shape[:-n], *left]
+        raise RuntimeError(f"Trying to create tensor with negative dimension {next(s for s in size if s < 0)}: {size}")
+
+
 def _family(n):
     shape = (2,) + (3,) * n
     padding = (1, 2) + (1, 0) * (n - 1)
@@ -89,6 +106,7 @@ def _family(n):
         """Elements beyond an end are those before it, mirrored."""
         _check_rank(self, n, "reflection")
         _check_reflection(self, padding, n)
+        _check_left(self, padding, n, "reflection")
         return _indexed(only(f"reflection_pad{n}d", self, "ifc"), padding, n, _reflected)
 
     @op(f"replication_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReplicationPad{n}DBackward0", names=(),
@@ -96,6 +114,7 @@ def _family(n):
     def replication(self, *, padding):
         """Elements beyond an end are the last one."""
         _check_rank(self, n, "replication")
+        _check_left(self, padding, n, "replication")
         return _indexed(only(f"replication_pad{n}d", self, "ifc"), padding, n, lambda i, size: np.clip(i, 0, size - 1))
 
 
