@@ -175,10 +175,11 @@ def test_long_sampling_compiles_some_turns(counts, fresh):
             x = x - 0.1 * y
         return x
 
+    before = execute._operators[0]
     with counts() as c:
         assert sample(torch.ones(1, 3, 8)).sum().isfinite()
     assert c.compiles <= 4 and c.hits > 10
-    assert execute._operators[0] < 10_000
+    assert execute._operators[0] - before < 10_000
     with counts() as c:
         assert sample(torch.ones(1, 3, 8)).sum().isfinite()
     assert c.compiles <= 1
