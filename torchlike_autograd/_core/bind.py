@@ -439,7 +439,10 @@ def make_function(name, ops, method=False, register=True):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc
     function.ops, function.known, function.kinds, function.recipes = ops, known, recipes.kinds, recipes
-    return wrapped(function, known, recipes.kinds)
+    return wrapped(function, known, recipes.kinds, binds=method or name in PYTHONS)
+
+
+PYTHONS = frozenset(("split",))  # functions of the table that PyTorch has in Python
 
 
 def _remember(known, spec, args, flat):

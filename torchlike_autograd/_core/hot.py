@@ -166,15 +166,39 @@ def twin(spec, t, y, general):
     return t
 
 
-def wrapped(function, known, kinds, role="call", first=None):
+class Builtin:
+    """A function that instances do not bind, as PyTorch's built-in ones: `class C: act = torch.tanh` gives no method."""
+
+    __slots__ = ("__weakref__", "__wrapped__")
+
+    def __init__(self, function):
+        self.__wrapped__ = function
+
+    def __call__(self, *args, **kwargs):
+        return self.__wrapped__(*args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.__wrapped__, name)
+
+    def __reduce__(self):
+        return self.__wrapped__.__qualname__  # copied and pickled by name, as functions are
+
+    def __repr__(self):
+        return repr(self.__wrapped__)
+
+    __doc__ = property(lambda self: self.__wrapped__.__doc__)
+    __module__ = property(lambda self: self.__wrapped__.__module__)
+
+
+def wrapped(function, known, kinds, role="call", first=None, binds=True):
     """A function of the op table with the remembered paths before it, where the C module is there.
 
     known, kinds: its tables (`bind.make_function`, `bind.Recipes`); role: "call", "write" (a `_` twin), "swapped" (a reflected operator) or "item" (`x[...]`);
-    first: the spec of a call with two matrices, of `x[i]`.
+    first: the spec of a call with two matrices, of `x[i]`; binds: whether it is a method where it is an attribute of a class.
     """
     if native is None:
-        return function
-    return native.Function(function, known, kinds, _ROLES[role], first)
+        return function if binds else Builtin(function)
+    return (native.Function if binds else native.Builtin)(function, known, kinds, _ROLES[role], first)
 
 
 _ROLES = {"call": 0, "swapped": 1, "write": 2, "item": 3}

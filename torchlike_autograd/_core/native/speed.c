@@ -230,12 +230,13 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     no_numbers = PyTuple_New(0);
     if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
         return NULL;
-    if (PyType_Ready(&StateType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&GradientType) < 0)
+    if (PyType_Ready(&StateType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&BuiltinType) < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;
     PyObject *m = PyModule_Create(&definition);
     if (m == NULL)
         return NULL;
     if (PyModule_AddObjectRef(m, "State", (PyObject *)&StateType) < 0 || PyModule_AddObjectRef(m, "Function", (PyObject *)&FunctionType) < 0 ||
+        PyModule_AddObjectRef(m, "Builtin", (PyObject *)&BuiltinType) < 0 ||
         PyModule_AddObjectRef(m, "Gradient", (PyObject *)&GradientType) < 0 ||
         PyModule_AddStringConstant(m, "source", SOURCE) < 0) {
         Py_DECREF(m);
