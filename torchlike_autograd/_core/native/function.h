@@ -330,23 +330,16 @@ static PyTypeObject FunctionType = {
 };
 
 /* A function that instances do not bind, as PyTorch's built-in ones: `class C: act = torch.tanh` gives no method. */
-static PyTypeObject BuiltinType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "_torchlike_speed.Builtin",
-    .tp_basicsize = sizeof(Function),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
-    .tp_vectorcall_offset = offsetof(Function, vectorcall),
-    .tp_call = PyVectorcall_Call,
-    .tp_new = function_new,
-    .tp_dealloc = function_dealloc,
-    .tp_traverse = function_traverse,
-    .tp_clear = function_clear,
-    .tp_getattro = function_getattr,
-    .tp_getset = function_getset,
-    .tp_methods = function_methods,
-    .tp_members = function_members,
-    .tp_repr = function_repr,
-};
+static PyTypeObject BuiltinType;
+
+static int ready_functions(void)
+{
+    BuiltinType = FunctionType;
+    BuiltinType.tp_name = "_torchlike_speed.Builtin";
+    BuiltinType.tp_flags &= ~Py_TPFLAGS_METHOD_DESCRIPTOR;
+    BuiltinType.tp_descr_get = NULL;
+    return PyType_Ready(&FunctionType) < 0 || PyType_Ready(&BuiltinType) < 0 ? -1 : 0;
+}
 
 /* Gradient: the property `grad`; a gradient that is there is read, None is written.  What lies in memory in its own way, or is a view, goes the general way,
    which sees to the layout of the gradient. */

@@ -230,7 +230,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     no_numbers = PyTuple_New(0);
     if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
         return NULL;
-    if (PyType_Ready(&StateType) < 0 || PyType_Ready(&FunctionType) < 0 || PyType_Ready(&BuiltinType) < 0 || PyType_Ready(&GradientType) < 0)
+    if (PyType_Ready(&StateType) < 0 || ready_functions() < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;
     PyObject *m = PyModule_Create(&definition);
     if (m == NULL)
