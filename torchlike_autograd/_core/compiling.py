@@ -36,8 +36,6 @@ FEW = 8  # calls before the pass that are no section of their own
 # LLVM's first level of optimization writes code as fast as its third here, and the same numbers, in two thirds of the time.
 OPTIONS = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 1}
 _texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> what it was compiled for, with its `compiled`
-
-
 _passes: set = set()  # hashes of the passes of long programs that were compiled
 
 
