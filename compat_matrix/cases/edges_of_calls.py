@@ -1,6 +1,6 @@
 """Calls at the edge of what a function takes: names of arguments, degrees that are numbers, refusals of both."""
 
-from compat_matrix.case import case
+from compat_matrix.case import attempt, case
 from compat_matrix.observe import raises
 
 
@@ -56,3 +56,16 @@ def _(torch):
     for shape in ((2, 0), (0,), (0, 3)):
         for dim in (None, 0, -1):
             yield f"mean of {shape} over {dim}", torch.mean(torch.ones(shape, dtype=torch.complex64), dim), torch.var_mean(torch.ones(shape, dtype=torch.complex128), dim)
+
+
+@case("edges_of_calls.products of no dims and of nothing")
+def _(torch):
+    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    y = torch.linalg.vecdot(a, b)
+    yield "vecdot", y, torch.autograd.grad(y, (a, b)), torch.linalg.vecdot(torch.tensor(1 + 2j), torch.tensor(2j))
+    for one, other in (((2, 0), (0, 3)), ((0, 2), (2, 3)), ((2, 3), (3, 0)), ((2, 3), (3, 2))):
+        x, y = torch.ones(one, dtype=torch.bool), torch.ones(other, dtype=torch.bool)
+        yield f"bools {one} {other}", attempt(lambda x=x, y=y: torch.tensordot(x, y, 1)), attempt(lambda x=x, y=y: torch.inner(x, y.t()))
+    yield "tensordot", attempt(lambda: torch.tensordot(a, b, ([0], [0]))), attempt(lambda: torch.tensordot(a, b, ([1], [0])))
+    yield "cross", attempt(lambda: torch.cross(a, b, dim=0)), attempt(lambda: torch.linalg.cross(a, b))
+    yield "gradient", attempt(lambda: torch.gradient(a, dim=0)), attempt(lambda: torch.gradient(a, dim=1)), attempt(lambda: torch.gradient(torch.ones(3), dim=-2))

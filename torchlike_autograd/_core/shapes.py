@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 
-__all__ = ["broadcast", "contiguous_strides", "numel", "wrap_dim", "wrap_dims"]
+__all__ = ["broadcast", "contiguous_strides", "numel", "sized_dim", "wrap_dim", "wrap_dims"]
 
 numel = math.prod
 OVERFLOW = "Overflow when unpacking long long"
@@ -35,6 +35,14 @@ def wrap_dim(dim: int, ndim: int, *, scalar_ok: bool = True) -> int:
     if not -n <= dim < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
     return dim % n
+
+
+def sized_dim(dim: int, shape) -> int:
+    """`wrap_dim` of a dim whose size is asked for, which a 0-dim tensor does not have."""
+    at = wrap_dim(dim, len(shape))
+    if not shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return at
 
 
 def wrap_dims(dims, ndim: int) -> tuple:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.numeric import say_once
-from .._core.shapes import wrap_dim
+from .._core.shapes import sized_dim
 from .._tensor import Tensor
 
 
@@ -24,7 +24,7 @@ def _dims(input, dim, spacing):
 def _check(input, dims, edge_order):
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    wrapped = [wrap_dim(d, input.ndim) for d in dims]
+    wrapped = [sized_dim(d, input.shape) for d in dims]
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(f"dim {next(d for i, d in enumerate(wrapped) if d in wrapped[:i])} appears multiple times in the list of dims")
     for d in wrapped:

@@ -208,7 +208,7 @@ def _dims(a, b, dims):
 
 def _refuse_repeated(a, b, left, right):
     """torch's error for dims that are named twice, after those for sizes that do not fit."""
-    pairs = [(wrap_dim(i, a.ndim), wrap_dim(j, b.ndim)) for i, j in zip(left, right, strict=True)]
+    pairs = [(wrap_dim(i, a.ndim, scalar_ok=False), wrap_dim(j, b.ndim, scalar_ok=False)) for i, j in zip(left, right, strict=True)]
     if any(1 not in (n, m) and n != m for n, m in ((a.shape[i], b.shape[j]) for i, j in pairs)):
         return
     for dims in zip(*pairs, strict=True):

@@ -340,7 +340,9 @@ def _inner(self, other):
     if self.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and {list(other.shape)}")
-    only("dot" if self.ndim == other.ndim == 1 else "addmm_impl_cpu_", self, "ifuc")
+    if self.ndim == other.ndim == 1:
+        only("dot", self, "ifuc")
+    _summed("addmm_impl_cpu_", self, other)
     return jnp.tensordot(self, other, axes=((self.ndim - 1,), (other.ndim - 1,)), precision=Precision.HIGHEST)
 
 
@@ -367,8 +369,8 @@ def _tensordot(self, other, *, dims_self, dims_other):
         raise RuntimeError("both dimension lists should have same length")
     if self.dtype != other.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    left = [shapes.wrap_dim(d, self.ndim) for d in dims_self]
-    right = [shapes.wrap_dim(d, other.ndim) for d in dims_other]
+    left = [shapes.wrap_dim(d, self.ndim, scalar_ok=False) for d in dims_self]
+    right = [shapes.wrap_dim(d, other.ndim, scalar_ok=False) for d in dims_other]
     ones_left, ones_right = [], []
     for i, j, a, b in zip(left, right, dims_self, dims_other):
         m, n = self.shape[i], other.shape[j]
@@ -379,7 +381,7 @@ def _tensordot(self, other, *, dims_self, dims_other):
         elif m != n:
             raise RuntimeError(f"contracted dimensions need to match, but first has size {m} in dim {a} and second has size {n} in dim {b}")
     self, other = total(self, tuple(ones_left), True), total(other, tuple(ones_right), True)
-    only("addmm_impl_cpu_", self, "ifuc")
+    _summed("addmm_impl_cpu_", self, other)
     return jnp.tensordot(self, other, axes=(left, right), precision=Precision.HIGHEST)
 
 
@@ -390,7 +392,7 @@ def linalg_cross(self, other, *, dim=-1):
     """The vector product along a dim of size 3."""
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    axis = shapes.wrap_dim(dim, self.ndim)
+    axis = shapes.sized_dim(dim, self.shape)
     if self.shape[axis] != 3 or other.shape[axis] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[axis]} and {other.shape[axis]}")
     size = shapes.broadcast(self.shape, other.shape)
@@ -518,4 +520,4 @@ def linalg_vecdot(x, y, *, dim=-1):
             f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {type_of(x).char_name} and y of type {type_of(y).char_name} instead")
     size = shapes.broadcast(x.shape, y.shape)
     axis = shapes.wrap_dim(dim, len(size))
-    return total(jnp.conj(jnp.broadcast_to(x, size)) * jnp.broadcast_to(y, size), (axis,))
+    return total(jnp.conj(jnp.broadcast_to(x, size)) * jnp.broadcast_to(y, size), (axis,) if size else ())
