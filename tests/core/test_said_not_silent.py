@@ -1,9 +1,9 @@
-"""What cannot be as in PyTorch says so: gradients that a class keeps elsewhere, sparse gradients."""
+"""What cannot be as in PyTorch says so: gradients that a class keeps elsewhere."""
 
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd.nn import Embedding, Parameter
+from torchlike_autograd.nn import Parameter
 
 
 class Kept(Parameter):
@@ -27,15 +27,3 @@ def test_an_optimizer_refuses_a_parameter_whose_gradient_is_elsewhere(name):
     (x * x).sum().backward()
     with pytest.raises(NotImplementedError, match=f"torch.optim.{name} of a parameter of class Kept"):
         optimizer.step()
-
-
-def test_a_sparse_embedding_says_that_its_gradient_is_dense():
-    table = Embedding(5, 2, sparse=True)
-    before = torch.is_warn_always_enabled()
-    torch.set_warn_always(True)
-    try:
-        with pytest.warns(UserWarning, match="dense gradient of the same values"):
-            table(torch.tensor([1, 1])).sum().backward()
-    finally:
-        torch.set_warn_always(before)
-    assert table.weight.grad.tolist() == [[0, 0], [2, 2], [0, 0], [0, 0], [0, 0]]

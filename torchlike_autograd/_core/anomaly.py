@@ -17,6 +17,7 @@ from .nodes import HIDDEN, edge_indices, node_at, observed
 from .plan import _saved
 from .record import INPLACE, slot_table
 from .saying import warn
+from .sparse_gradients import SparseValue
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -92,6 +93,8 @@ class Anomaly:
         for i, v in sorted(zip(wanted, ins)):
             if v is None:
                 continue
+            if type(v) is SparseValue:
+                v = v.tensor._value()
             if v.array is None:
                 v.tape.resolve(v)
             if (v.aval.dtype.is_floating_point or v.aval.dtype.is_complex) and bool(jnp.isnan(v.array).any()):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from .._tensor import Tensor, wrap
+from .._tensor import Tensor
 from . import errors, nodes
-from .engine import Pass, _run_pull, accumulate
+from .arrivals import accumulate
+from .engine import Pass, _run_pull
+from .hooks import shown
 from .plan import needs_of, wanted_of
 from .program import kept_by
 from .record import thread
@@ -31,7 +33,7 @@ def call_node(self, *args):
         raise errors.second_time()
     p = Pass(True, thread.state.grad, None, False)
     found = dict(zip(wanted, _run_pull(p, tape, step, wanted, outs)))
-    grads = tuple([None if found.get(i) is None else wrap(found[i]) for i in nodes.edge_indices(step)])
+    grads = tuple([shown(found.get(i)) for i in nodes.edge_indices(step)])
     return grads[0] if len(grads) == 1 else grads
 
 

@@ -13,8 +13,8 @@ import operator
 from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from .._tensor import wrap
-from . import errors, levels, nodes, placed, record, spread
+from . import errors, levels, nodes, placed, record, sparse_gradients, spread
+from .arrivals import accumulate
 from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks, tensor_of
 from .nodes import Leaf, Nowhere, changes, numbered, observed
@@ -23,11 +23,10 @@ from .plan import Plan, Stage, plan_for, stage_form
 from .program import release_kept
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
-from .shapes import contiguous_strides
+from .sparse_gradients import SparseValue
 from .speed import native
-from .storage import as_detached, with_history, write
 from .through import HELD, pull_of, results, stage_of, with_results
-from .versions import check, written_once
+from .versions import check
 
 
 class Pass:
@@ -38,7 +37,7 @@ class Pass:
 
     __slots__ = (
         "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "partial",
-        "roots", "targets", "undefined", "useful")
+        "roots", "sparse", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -47,6 +46,7 @@ class Pass:
         self.frontier = {}  # tape -> {slot: gradient Value}
         self.undefined = {}  # tape -> slots where an undefined gradient arrived
         self.arrived = {}  # Leaf -> its gradient from this pass so far
+        self.sparse = {}  # Leaf -> [SparseValue], what it got of these so far
         self.arriving = None  # the Tensor whose Value a leaf is given, where the leaf may take its memory
         self.useful = None
         self.callbacks = []
@@ -88,7 +88,6 @@ class Pass:
 
 _numbers = itertools.count()
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
-_COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
 _NEVER = float("inf")
 
 
@@ -111,6 +110,9 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         while p.frontier:
             tape = next_tape(p) if numbered[0] else max(p.frontier, key=_age)
             run_tape(p, tape, p.frontier.pop(tape))
+        for leaf in list(p.sparse):
+            finish_leaf(p, leaf, p.arrived.pop(leaf, None))
+            put_back(state, outer)
         if native is not None and p.targets is None and not create_graph and arriving is None and not any(g.needs for _, g in roots):
             native.finish(p.arrived)
         modes = modes_of(state)
@@ -240,7 +242,7 @@ def _goes_straight(p, tape):
 def _leaf_event(p, tape, slot, grads, plan):
     """A watched leaf has all of its gradient from this tape: finish it here, unless other places still add to it.  Returns whether it did."""
     leaf = _leaf_at(tape, slot)
-    if type(leaf) is not Leaf or (slot not in grads and slot not in plan.lost) or _still_coming(p, tape, slot, leaf, plan):
+    if type(leaf) is not Leaf or (slot not in grads and slot not in plan.lost and leaf not in p.sparse) or _still_coming(p, tape, slot, leaf, plan):
         return False
     g, old = grads.pop(slot, None), p.arrived.pop(leaf, None)
     finish_leaf(p, leaf, g if old is None else old if g is None else p.add(old, g))
@@ -422,7 +424,9 @@ def _capture(p, tape, step, outs):
 def _spread(p, step, wanted, ins, grads):
     """Add what a node gives to the gradients of its inputs."""
     for i, g in zip(wanted, ins):
-        if g is not None:
+        if type(g) is SparseValue:
+            p.sparse.setdefault(g.leaf, []).append(g)
+        elif g is not None:
             slot = step.ins[i]
             old = grads.get(slot)
             grads[slot] = g if old is None else p.add(old, g)
@@ -457,8 +461,10 @@ def _run_pull(p, tape, step, wanted, outs):
     if not given or step.form.silent:
         return [None] * len(wanted)
     seen = observed(tape, step.first)
+    sparse = sparse_gradients.asked(step) and wanted[0] == 0 and p.levels is None and type(_leaf_at(tape, step.ins[0])) is Leaf
     if seen is not None and seen.saved:
-        return _record_looking(p, tape, *nodes.unpacking(p, tape, step, wanted, outs))
+        pull, gs, ins = nodes.unpacking(p, tape, step, wanted, outs)
+        return _sparsely(p, tape, step, pull, gs, ins) if sparse else _record_looking(p, tape, pull, gs, ins)
     pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
     other = pull_of(step, wanted, given) if p.create_graph and p.levels is None else None
     if other is not None:
@@ -466,7 +472,14 @@ def _run_pull(p, tape, step, wanted, outs):
         with results(tape, [with_own.ins[i] for i in other.keep if i >= len(step.ins)]) as found:
             if found:
                 return _record_looking(p, tape, other, [outs[i] for i in given], _inputs_at(tape, with_own, other))
-    return _record_looking(p, tape, pull, [outs[i] for i in given], _inputs_at(tape, step, pull))
+    gs, ins = [outs[i] for i in given], _inputs_at(tape, step, pull)
+    return _sparsely(p, tape, step, pull, gs, ins) if sparse else _record_looking(p, tape, pull, gs, ins)
+
+
+def _sparsely(p, tape, step, pull, gs, ins):
+    """The gradients of a step whose first input, a leaf, gets a sparse one."""
+    rest = _record_looking(p, tape, pull, gs, ins)[1:] if len(pull.wanted) > 1 else ()
+    return [sparse_gradients.made(step, _leaf_at(tape, step.ins[0]), gs[0], dict(zip(pull.keep, ins))), *rest]
 
 
 def _inputs_at(tape, step, pull):
@@ -528,6 +541,8 @@ def end_of(tape, slot):
 
 def finish_leaf(p, leaf, g):
     """Hooks of a leaf, accumulation, hooks after it; an undefined gradient (None) goes to the hooks that come before."""
+    if leaf in p.sparse:
+        g = sparse_gradients.total(p.sparse.pop(leaf), g, p.add)
     if p.targets is None and not leaf.off and not leaf.observed():
         if g is not None:
             accumulate(leaf, g, p)
@@ -568,33 +583,3 @@ def finish_leaf(p, leaf, g):
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
             f((), (arrived,))
-
-
-def accumulate(leaf, g, p):
-    """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
-    if p.arriving is not None and p.arriving._v is g and leaf.grad is None and _laid_out_as(p.arriving, leaf.tensor()):
-        leaf.grad = p.arriving.detach()
-        return
-    g = as_detached(g) if g.needs and not p.create_graph else g  # the cotangent that the user gave, to which no operator was applied
-    if native is not None and not p.create_graph:
-        native.accumulate(leaf, g)
-    else:
-        with LOCK:
-            accumulate_any(leaf, g, p.create_graph)
-
-
-def _laid_out_as(g, t):
-    """Whether a gradient lies in memory as the gradient of a leaf does."""
-    return g.stride() == (contiguous_strides(g.shape) if t is None else t.stride())
-
-
-def accumulate_any(leaf, g, create_graph=False):
-    old = leaf.grad
-    if old is None:
-        leaf.grad = wrap(g) if not create_graph else written_once(wrap(record_op(_COPY, (as_detached(g), g), GRAD)[0] if g.needs else g))
-    elif create_graph:
-        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD)[0])
-    else:
-        v = old._value()
-        new = record_op(_ADD, (v, g), NOGRAD)[0]
-        write(old, with_history(new, v) if v.needs else new)  # as every write without grad mode, it leaves the history that there was

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import weakref
 
+from .._ops.spec import aval
 from .._tensor import Tensor, wrap
 from . import errors, nodes
 from .nodes import edge_indices
 from .record import Value
+from .sparse_gradients import SparseValue, is_sparse
 
 
 def tensor_of(leaf):
@@ -84,7 +86,7 @@ def _replaced(result, old, f):
 
 
 def shown(g):
-    return None if g is None else wrap(g)
+    return None if g is None else g.tensor if type(g) is SparseValue else wrap(g)
 
 
 def run_hooks(hooks, g, came=None, place=0):
@@ -93,12 +95,19 @@ def run_hooks(hooks, g, came=None, place=0):
         t = shown(g)
         result = f(t)
         if came is not None and t is not None and g is came[place]:
-            came[place] = t._value()
+            came[place] = _value_of(t, g)
         if result is not None:
             g = checked(result, g, f)
         elif t is not None:
-            g = t._value()  # the hook may have written to it
+            g = _value_of(t, g)  # the hook may have written to it
     return g
+
+
+def _value_of(t, g):
+    """The Value of a tensor that a hook was given, or gave back, for the gradient g."""
+    if type(t) is Tensor or not is_sparse(t):
+        return t._value()
+    return SparseValue(t, aval(tuple(t.shape), t.dtype, g.aval.device), g.leaf)
 
 
 def checked(result, g, f):
@@ -107,16 +116,17 @@ def checked(result, g, f):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
     if g is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
-    v = result._value()
+    v = _value_of(result, g)
     if v.aval.shape != g.aval.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
-    if v.aval.dtype is not g.aval.dtype and not hasattr(f, "any_type"):
+    if (v.aval.dtype is not g.aval.dtype or (type(v) is SparseValue) is not (type(g) is SparseValue)) and not hasattr(f, "any_type"):
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {_legacy(g)} got {_legacy(v)})")
     return v
 
 
 def _legacy(v):
-    return errors.tensor_type(v.aval.dtype)
+    name = errors.tensor_type(v.aval.dtype)
+    return name.replace("torch.", "torch.sparse.") if type(v) is SparseValue else name
 
 
 def retain(t, g, p):

@@ -20,6 +20,7 @@ from .._ops.no_gradient import unimplemented
 from .._ops.registry import UNIMPLEMENTED
 from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
+from .sparse_gradients import asked
 
 
 class Visit:
@@ -155,7 +156,7 @@ def plan_for(prefix, roots: tuple, targets, cuts: frozenset, lost=()) -> Plan:
 
 
 def _visible(step, cuts):
-    return step.kind == "function" or any(step.first + i in cuts for i in range(len(step.out_avals)))
+    return step.kind == "function" or asked(step) or any(step.first + i in cuts for i in range(len(step.out_avals)))
 
 
 def _build(prefix, roots, targets, cuts, lost=()):
@@ -171,7 +172,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     saving, kept, results = set(), set(), set()
     for step, wanted, given in order:
         first, ins = step.first, step.ins
-        visible = step.kind == "function" or (cuts and _visible(step, cuts))
+        visible = step.kind == "function" or (cuts and _visible(step, cuts)) or asked(step)
         if not wanted and not visible:
             continue
         read = step.wanted if wanted or ("filled", first) in cuts else ()  # whose `.grad` is filled runs too, for nobody; a node unpacks all that it saved
@@ -236,7 +237,7 @@ def _saved(form, wanted, inplace, run=None):
 
 def _only_watched(step, wanted, given, cuts):
     """Whether people look at the gradients that a step gets, all of which come, and not at the node itself."""
-    if step.kind == "function" or not wanted or _silent(step) or ("node", step.first) in cuts:
+    if step.kind == "function" or asked(step) or not wanted or _silent(step) or ("node", step.first) in cuts:
         return False
     return all(i in given or step.first + i not in cuts for i in range(len(step.out_avals)))
 

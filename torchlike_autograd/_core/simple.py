@@ -10,7 +10,8 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import dtypes, record
-from .engine import Pass, accumulate, number_at
+from .arrivals import accumulate
+from .engine import Pass, number_at
 from .errors import second_time
 from .nodes import Leaf
 from .plan import Stage, plan_for, stage_form

@@ -165,12 +165,10 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}'). "
                                   "Please open a feature request on GitHub.")
-    if sparse:
-        raise NotImplementedError("torchlike_autograd: sparse gradients of embedding_bag")
     padding = _bag_padding(padding_idx, weight.shape[0])
     _check_bag_types(weight, input, offsets)
     input, offsets = _same_integers(input, offsets)
-    return named("_embedding_bag")(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], per_sample_weights, include_last_offset, padding)
+    return named("_embedding_bag")(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], per_sample_weights, include_last_offset, padding, sparse)
 
 
 @composite("torch.embedding_bag")
@@ -182,14 +180,14 @@ def embedding_bag_with_places(weight, indices, offsets, scale_grad_by_freq=False
     """
     if mode not in _BAG_MODES.values():
         raise RuntimeError("`mode` must be sum, mean, or max.")
-    if sparse or indices.ndim != 1:
-        raise NotImplementedError(f"torchlike_autograd: {'sparse gradients' if sparse else 'indices of several dims'} of torch.embedding_bag")
+    if indices.ndim != 1:
+        raise NotImplementedError("torchlike_autograd: indices of several dims of torch.embedding_bag")
     padding = _bag_padding(*padding_idx, weight.shape[0]) if padding_idx else -1
     _check_bag_types(weight, indices, offsets)
     if per_sample_weights is not None and mode != 0:
         raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
     indices, offsets = _same_integers(indices, offsets)
-    bags = named("_embedding_bag")(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding)
+    bags = named("_embedding_bag")(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding, sparse)
     return (bags, *named("_embedding_bag_places")(weight, indices, offsets, mode, include_last_offset, padding))
 
 

@@ -239,11 +239,7 @@ def embedding_rows(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sp
     statics = (("padding_idx", int(padding_idx)), ("scale_grad_by_freq", bool(scale_grad_by_freq)), ("sparse", bool(sparse)))
     flat = (weight, indices)
     refuse_complex("embedding", flat)
-    out = run(settle(spec_of(OPS["embedding"], statics, ("T", "T")), flat), flat)
-    if sparse and out.requires_grad:
-        say_once("torchlike_autograd: embedding(sparse=True) gives its weight a dense gradient of the same values: there are no sparse tensors here. "
-                 "Plain SGD and Adagrad step alike; SparseAdam refuses dense gradients")
-    return out
+    return run(settle(spec_of(OPS["embedding"], statics, ("T", "T")), flat), flat)
 
 
 embedding_rows.__name__ = embedding_rows.__qualname__ = "embedding"

@@ -123,11 +123,11 @@ def _frequencies(indices, weight):
 
 
 @op("_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, bool include_last_offset, "
-    "int padding_idx) -> Tensor", forward=False, node="EmbeddingBagBackward0", names=(), opmath=True, second="_embedding_bag_backward", zero_second=False,
+    "int padding_idx, bool sparse=False) -> Tensor", sparse="sparse", forward=False, node="EmbeddingBagBackward0", names=(), opmath=True, second="_embedding_bag_backward", zero_second=False,
     nondiff=("indices", "offsets"), guard=_wrong_bags, guard_error=_bag_error,
     saves={"weight": ("indices", "offsets"), "per_sample_weights": ("weight", "indices", "offsets")},
     samples=[call(real(3, 2), _INDICES, at(0, 2, dtype="int64", grad=False), False, 0, None, False, -1)], kinks=SMOOTH)
-def _embedding_bag(weight, indices, offsets, per_sample_weights, *, scale_grad_by_freq, mode, include_last_offset, padding_idx):
+def _embedding_bag(weight, indices, offsets, per_sample_weights, *, scale_grad_by_freq, mode, include_last_offset, padding_idx, sparse=False):
     """The sum (0), mean (1) or maximum (2) of the rows of each bag."""
     only("embedding_bag", weight, "f")
     bags, count = _bags(indices, offsets, include_last_offset)

@@ -359,7 +359,7 @@ def _accumulated(flat, where, src):
 
 # Rows of a table
 
-@op("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor", out=False, node="EmbeddingBackward0", zero_second=True,
+@op("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor", out=False, node="EmbeddingBackward0", zero_second=True, sparse="sparse",
     tangent=lambda out, primals, tangents, **_: _rows(tangents[0], primals[1], -1), method=False, saves={"weight": ("indices",)},
     **in_range(lambda shape, **_: (shape[0], 0), _out_of_range), samples=[call(real(4, 3), long([[0, 2], [2, 1]])), call(real(4, 3), long(0, 2, 0), 0), call(real(4, 3),
     long(0, 2, 0), -1, True)], kinks=SMOOTH,

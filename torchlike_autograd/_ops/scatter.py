@@ -34,7 +34,7 @@ def _need_long(name, index):
 
 
 @op("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", node="GatherBackward0", zero_second=True, saves={"self": ("self", "index")},
-    **_RANGE, samples=[call(real(3, 4), 1, long([[0, 3], [1, 1]])), call(real(3), -1, long(2, 2, 0)), call(real(()), 0, long(0))], kinks=SMOOTH,
+    sparse="sparse_grad", **_RANGE, samples=[call(real(3, 4), 1, long([[0, 3], [1, 1]])), call(real(3), -1, long(2, 2, 0)), call(real(()), 0, long(0))], kinks=SMOOTH,
     errors=[fails(call(real(3, 4), 1, long([[0, 4]])), RuntimeError, "index 4 is out of bounds for dimension 1 with size 4"),
             fails(call(real(3, 4), 1, long(0)), RuntimeError, "Index tensor must have the same number of dimensions as input tensor"),
             fails(call(real(3, 4), 0, long([[0, 1, 2, 1, 0]])), RuntimeError, "Size does not match at dimension 1 expected index [1, 5]")])

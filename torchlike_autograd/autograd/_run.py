@@ -8,6 +8,7 @@ from logging import DEBUG
 from .._core import devices, engine, levels, lifetimes, overriding
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
+from .._core.hooks import shown
 from .._core.nodes import AccumulateGrad, Nowhere, place_of
 from .._core.numeric import say_once
 from .._core.record import LOCK, record_op, thread, threads
@@ -147,7 +148,7 @@ def _result(t, g, materialize, create_graph, known=None):
     if g is not None:
         made = known.get(id(g))
         if made is None:
-            made = known[id(g)] = wrap(g)
+            made = known[id(g)] = shown(g)
         return made
     if not materialize:
         return None

@@ -7,6 +7,7 @@ import numpy as np
 from .._core.dtypes import float32
 from .._core.publish import load_all
 from .._core.record import INPLACE, LEAF, NOGRAD, data
+from .._core.sparse_gradients import is_sparse
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
 from ..nn.parameter import Parameter
@@ -28,6 +29,7 @@ class Recorded(Optimizer):
     rule = first = None
     uniform = True  # all parameters of a group have the same states
     of_sparse = False  # whether it steps values at coordinates as it steps dense ones
+    of_sparse_gradients = False  # whether it steps dense parameters with sparse gradients
     older: dict = {}  # options that old state dicts lack
     capturable_words = "params and state_steps"
     capturable_where = CAPTURABLE
@@ -35,6 +37,14 @@ class Recorded(Optimizer):
     def sparse_words(self):
         """torch's refusal of sparse gradients."""
         return f"{type(self).__name__} does not support sparse gradients"
+
+    def spread(self, group, g):
+        """A sparse gradient of a dense parameter as a dense one, which makes the same step; torch's errors."""
+        if not self.of_sparse_gradients:
+            raise RuntimeError(self.sparse_words())
+        from ..sparse import _gradients  # not before it is needed: `torch.sparse` is imported then
+
+        return _gradients.dense(g)
 
     def _step(self, closure):
         loss = loss_of(closure)
@@ -55,6 +65,8 @@ class Recorded(Optimizer):
                 continue
             if type(p) is not Parameter and not self.of_sparse and p.is_sparse:
                 raise RuntimeError(self.sparse_words())
+            if type(g) is not Tensor and is_sparse(g):
+                g = self.spread(group, g)
             state, kind = self.state_of(group, p), None
             if self.fresh(group, state):
                 self._begin(group, p, g, state, counts)

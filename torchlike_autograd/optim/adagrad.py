@@ -11,7 +11,7 @@ __all__ = ["Adagrad", "adagrad"]
 class Adagrad(Recorded):
     """Steps by the root of all squared gradients so far; the states are there from the start."""
 
-    rule = "adagrad"
+    rule, of_sparse_gradients = "adagrad", True
     older = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
 
     def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False,
@@ -33,6 +33,11 @@ class Adagrad(Recorded):
         count("step")
         value = group["initial_accumulator_value"]
         state["sum"] = filled_like(p, complex(value, value) if p.is_complex() else value)
+
+    def spread(self, group, g):
+        if group["weight_decay"]:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        return super().spread(group, g)
 
     def share_memory(self):
         """Tensors are shared within the process only."""

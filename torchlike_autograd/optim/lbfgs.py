@@ -41,7 +41,7 @@ class LBFGS(Optimizer):
     def _gather_flat_grad(self):
         views = []
         for p in self._params:
-            g = p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1)
+            g = p.new_zeros(p.numel()) if p.grad is None else (p.grad.to_dense() if p.grad.is_sparse else p.grad).reshape(-1)
             views.append(_view_as_real(g).reshape(-1) if g.is_complex() else g)
         return _cat(views, 0)
 

@@ -11,7 +11,7 @@ __all__ = ["SGD", "sgd"]
 class SGD(Recorded):
     """Gradient descent with momentum.  The first step's buffer is the gradient: the usual rule from a buffer of zeros with nothing dampened."""
 
-    rule, first, of_sparse = "sgd", "first", True
+    rule, first, of_sparse, of_sparse_gradients = "sgd", "first", True, True
     older = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False, "fused": False}
 
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False,
@@ -26,6 +26,11 @@ class SGD(Recorded):
         if fused:
             self._step_supports_amp_scaling = True
             check_fused(self.defaults)
+
+    def spread(self, group, g):
+        if group["weight_decay"]:
+            raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+        return super().spread(group, g)
 
     def state_of(self, group, p):
         return self.state[p] if group["momentum"] != 0 else {}

@@ -2,7 +2,7 @@
 
 `torch.sparse_coo_tensor`, `torch.sparse_csr_tensor` and `Tensor.to_sparse` make them; products with dense matrices, sums, softmax, elementwise functions and
 slices differentiate to any order.  There: layouts COO (with dense dims too) and CSR (matrices).  Not there, each refused by name: CSC, BSR and BSC,
-`torch.sparse.spsolve`, `sampled_addmm`, semi-structured sparsity, and sparse gradients of dense tensors (`Embedding(sparse=True)` has dense ones).
+`torch.sparse.spsolve`, `sampled_addmm` and semi-structured sparsity.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def _sum_of(a, b, alpha, f):
     at, other = places(a), places(b)
     if at.size != other.size:
         raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(at.size)} != {list(other.size)}")
-    if at.indices is other.indices or np.array_equal(at.at, other.at):
+    if at.merged and other.merged and (at.indices is other.indices or np.array_equal(at.at, other.at)):
         return like(f(a, b, alpha=alpha), a)
     zeros = PUBLIC["torch.zeros_like"]
     left, right = joined((a, zeros(b))), joined((zeros(a), b))

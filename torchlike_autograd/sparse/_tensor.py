@@ -103,7 +103,8 @@ def rebuilt(layout, data):
 
 def refused(func):
     """torch's error for an operator without a sparse kernel (its first sentence)."""
-    name = name_of(func).rpartition(".")[2].removesuffix("__get__").rstrip(".")
+    where, _, name = name_of(func).removesuffix("__get__").rstrip(".").rpartition(".")
+    name = f"linalg_{name}" if where.endswith("linalg") else name
     return NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend.")
 
 

@@ -1,0 +1,50 @@
+"""Adding gradients to leaves (layer 6)."""
+
+from __future__ import annotations
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, wrap
+from . import sparse_gradients
+from .hooks import shown
+from .record import GRAD, LOCK, NOGRAD, record_op
+from .shapes import contiguous_strides
+from .sparse_gradients import SparseValue
+from .speed import native
+from .storage import as_detached, with_history, write
+from .versions import written_once
+
+_ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
+_COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
+
+
+def accumulate(leaf, g, p):
+    """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
+    if p.arriving is not None and p.arriving._v is g and leaf.grad is None and _laid_out_as(p.arriving, leaf.tensor()):
+        leaf.grad = p.arriving.detach()
+        return
+    g = as_detached(g) if g.needs and not p.create_graph else g  # the cotangent that the user gave, to which no operator was applied
+    if native is not None and not p.create_graph and type(g) is not SparseValue:
+        native.accumulate(leaf, g)
+    else:
+        with LOCK:
+            accumulate_any(leaf, g, p.create_graph)
+
+
+def _laid_out_as(g, t):
+    """Whether a gradient lies in memory as the gradient of a leaf does."""
+    return g.stride() == (contiguous_strides(g.shape) if t is None else t.stride())
+
+
+def accumulate_any(leaf, g, create_graph=False):
+    old = leaf.grad
+    if type(g) is SparseValue or (old is not None and type(old) is not Tensor and sparse_gradients.is_sparse(old)):
+        leaf.grad = sparse_gradients.summed(old, shown(g), create_graph)
+    elif old is None:
+        leaf.grad = wrap(g) if not create_graph else written_once(wrap(record_op(_COPY, (as_detached(g), g), GRAD)[0] if g.needs else g))
+    elif create_graph:
+        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD)[0])
+    else:
+        v = old._value()
+        new = record_op(_ADD, (v, g), NOGRAD)[0]
+        write(old, with_history(new, v) if v.needs else new)  # as every write without grad mode, it leaves the history that there was
