@@ -48,7 +48,7 @@ def swap_tensor(module, name, tensor, allow_missing=False):
     table = _table(module, name)
     old = table[name] if table is not module.__dict__ else getattr(module, name, _MISSING)
     if old is _MISSING and not allow_missing:
-        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):
         raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
     if table is not module.__dict__:
@@ -91,7 +91,7 @@ class NamedMemberAccessor:
             before, _, last = name.rpartition(".")
             parent = self.get_submodule(before)
             if not hasattr(parent, last):
-                raise AttributeError(f"{type(parent).__name__} has no attribute `{last}`")
+                raise AttributeError(f"{parent._get_name()} has no attribute `{last}`")
             found = getattr(parent, last)
             if not isinstance(found, Module):
                 raise TypeError(f"submodule `{name}`: {found} is not an instance of torch.nn.Module")
@@ -113,7 +113,7 @@ class NamedMemberAccessor:
         """The tensor at a path, or None where that stands there."""
         module, last = self._place(name)
         if not hasattr(module, last):
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
         found = getattr(module, last)
         if found is not None and not isinstance(found, Tensor):
             raise TypeError(f"{found} is not an instance of torch.Tensor")
@@ -128,7 +128,7 @@ class NamedMemberAccessor:
         """Take the tensor at a path away."""
         module, last = self._place(name)
         if not hasattr(module, last):
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
         delattr(module, last)
 
     def swap_tensor(self, name, value, allow_missing=False):
@@ -162,14 +162,17 @@ class NamedMemberAccessor:
     def swap_tensors_dict(self, named_tensors, allow_missing=False):
         """Put tensors at their paths; ({path: what was there}, the paths that had nothing).  RuntimeError for those, with everything as it was."""
         old, missing = {}, []
-        for name, value in named_tensors.items():
-            old[name] = self.swap_tensor(name, value, True)
-            if old[name] is _MISSING:
-                missing.append(name)
-        if missing and not allow_missing:
+        try:
+            for name, value in named_tensors.items():
+                old[name] = self.swap_tensor(name, value, True)
+                if old[name] is _MISSING:
+                    missing.append(name)
+            if missing and not allow_missing:
+                raise RuntimeError(f"Missing key(s): {', '.join(map(repr, missing))}.")
+        except Exception:
             for name, value in old.items():
                 self.swap_tensor(name, value, True)
-            raise RuntimeError(f"Missing key(s): {', '.join(map(repr, missing))}.")
+            raise
         return old, missing
 
     def check_keys(self, keys):

@@ -82,6 +82,17 @@ class _Orthogonal(Module):
             q = _T["torch.linalg.solve"](unit - 0.5 * a, unit + 0.5 * a)
         return q[..., :k] if n != k else q
 
+    def _inverse_of_reflectors(self, q):
+        """The reflectors of a matrix, with the signs of its triangular factor on their diagonal."""
+        if self.orthogonal_map != _OrthMaps.householder:
+            raise NotImplementedError("It is not possible to assign to the matrix exponential or the Cayley parametrizations when use_trivialization=False.")
+        a, tau = _T["torch.geqrf"](q)
+        signs = a.diagonal(dim1=-2, dim2=-1)
+        signs.sign_()
+        signs[tau == 0.0] *= -1  # a column without a reflection has its sign in the factor alone
+        return a
+
+    @no_grad()
     def right_inverse(self, Q):
         """What `forward` takes to a given matrix (the nearest orthogonal one); the matrix itself is kept as `base`."""
         q = Q
@@ -92,7 +103,8 @@ class _Orthogonal(Module):
         if turned:
             q, n, k = q.mT, k, n
         if not hasattr(self, "base"):
-            raise NotImplementedError("right_inverse without use_trivialization is not there yet")
+            inverse = self._inverse_of_reflectors(q)
+            return inverse.mT if turned else inverse
         if n == k:
             q = q.clone() if _is_orthogonal(q) else _make_orthogonal(q)
         else:

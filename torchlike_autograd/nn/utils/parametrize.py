@@ -15,19 +15,20 @@ from ..parameter import Parameter
 __all__ = ["ParametrizationList", "cached", "is_parametrized", "register_parametrization", "remove_parametrizations",
            "transfer_parametrizations_and_params", "type_before_parametrizations"]
 
+_cache_enabled = 0
 _cache: dict = {}
-_depth = [0]
 
 
 @contextmanager
 def cached():
     """Inside, each parametrized tensor is computed once."""
-    _depth[0] += 1
+    global _cache_enabled
+    _cache_enabled += 1
     try:
         yield
     finally:
-        _depth[0] -= 1
-        if not _depth[0]:
+        _cache_enabled -= 1
+        if not _cache_enabled:
             _cache.clear()
 
 
@@ -36,8 +37,8 @@ def _register_parameter_or_buffer(module, name, X):
 
 
 def _show(dest, src):
-    """Let `dest` show what `src` shows."""
-    dest.data = src.data
+    """Let `dest` show what `src` shows; refused where the dtypes differ."""
+    dest.set_(src)
 
 
 class ParametrizationList(ModuleList):
@@ -162,7 +163,7 @@ def _inject_property(module, tensor_name):
 
     def getter(self):
         found = self.parametrizations[tensor_name]
-        if not _depth[0]:
+        if not _cache_enabled:
             return found()
         key = (id(self), tensor_name)
         if key not in _cache:
@@ -216,6 +217,20 @@ def is_parametrized(module, tensor_name=None):
     return len(found) > 0 if tensor_name is None else tensor_name in found
 
 
+def _leave(original, value):
+    """Let the original tensor show the parametrized value."""
+    try:
+        _show(original, value)
+    except RuntimeError as problem:
+        if type(original) is Tensor:
+            raise
+        raise RuntimeError(
+            "Calling remove_parametrizations() with leave_parametrized=True for a parameter that is an instance of a tensor subclass requires "
+            "set_() to be implemented correctly for the tensor subclass.Alternatively, one can opt into the swap_tensors pathEither set "
+            "leave_parametrized=False or provide a working implementationfor set_() in the tensor subclass or set "
+            "torch.__future__.set_swap_module_params_on_conversion(True).") from problem
+
+
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     """Undo `register_parametrization`; the tensor keeps the value that it had, or (leave_parametrized=False) the original one."""
     if not is_parametrized(module, tensor_name):
@@ -226,7 +241,7 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
         if leave_parametrized:
             with no_grad():
                 value = getattr(module, tensor_name)
-                _show(original, value)
+                _leave(original, value)
     elif leave_parametrized:
         value = getattr(module, tensor_name).detach()
         original = Parameter(value) if found.original0.requires_grad else value
