@@ -64,3 +64,32 @@ def _(torch):
             found.append(y.grad.double())
         worst = ((found[0] - found[1]).abs() / found[1]).max().item()
         yield f"{far}", worst < (1e-5 if far == 0 else 1e-4)
+
+
+@case("far_points.the mean beside a variance")
+def _(torch):
+    """A running mean: lost after an infinity that is not the last element, never too large for its type."""
+    for row in ([1.0, INF, 2.0], [1.0, 2.0, INF], [INF], [3e38, 3e38, 3e38], [-INF, 1.0, INF]):
+        yield f"{row}", torch.var_mean(torch.tensor(row)), torch.std_mean(torch.tensor(row), correction=0)
+    table = torch.tensor([[1.0, INF, 2.0], [1.0, 2.0, -INF], [INF, INF, 1.0]], dtype=torch.float64)
+    yield "dims", torch.var_mean(table, 0), torch.var_mean(table, 1, keepdim=True), torch.var_mean(torch.complex(table, table.T), 1)
+    x = torch.tensor([1.0, INF, 2.0], requires_grad=True)
+    torch.var_mean(x)[1].backward()
+    yield "gradient", x.grad
+
+
+@case("far_points.slopes of log_ndtr")
+def _(torch):
+    for kind in (torch.float32, torch.float64):
+        x = torch.tensor([-745.0, -100.0, -5.0, 0.0, 5.0], dtype=kind, requires_grad=True)
+        slope, = torch.autograd.grad(torch.special.log_ndtr(x).sum(), x, create_graph=True)
+        yield f"{kind}", (slope * 100).round(), slope[2:]
+
+
+@case("far_points.searching for nothing")
+def _(torch):
+    for kind in (torch.bool, torch.complex64):
+        none, one = torch.tensor([], dtype=kind), torch.tensor([1], dtype=kind)
+        yield f"{kind}", torch.bucketize(none, one), torch.searchsorted(one, none), torch.searchsorted(none, none.float())
+        yield f"{kind} refused", attempt(lambda one=one: torch.bucketize(one, one)), attempt(lambda one=one: torch.searchsorted(one.float(), one))
+    yield "among bools", torch.bucketize(0.5, torch.tensor([False, True])), torch.searchsorted(torch.tensor([False]), torch.tensor([1.0, 0.0]))

@@ -390,17 +390,23 @@ def _cosine_embedding(input1, input2, target, *, margin):
     return jnp.where(target == 1, 1 - cosine, 0) + jnp.where((target == -1) & (far >= 0), far, 0)
 
 
+def _among_integers(eps, flat):
+    """Beside integers, whose type it would be given."""
+    return all(t.dtype.category < dtypes.FLOAT for t in flat if hasattr(t, "dtype"))
+
+
 @op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.RESULT,
-    **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), aliases=("nn.functional.pairwise_distance",), check=partial(refuse_bools, of=("x1", "x2")),
+    **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), bake={"eps": _among_integers}, aliases=("nn.functional.pairwise_distance",),
+    check=partial(refuse_bools, of=("x1", "x2")),
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
-    kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0)],
+    kinks=[call(at(1.0, 2.0), at(1.0, 2.0)), call(at(1.0, 2.0), at(1.0, 2.0), 1.0), call(at(1, 2, dtype="int64", grad=False), at(1, 2, dtype="int64", grad=False))],
     errors=[fails(call(at(1, 0, dtype="bool", grad=False), real(2)), RuntimeError, "Subtraction, the `-` operator, with a bool tensor is not supported. If")])
 def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
     """The p-norm of x1 - x2 + eps over the last dim; integers are subtracted as such."""
     away = x1 - x2
     if type_of(away).category < dtypes.FLOAT:
         away = away.astype(default_dtype().np)
-    away = away + eps.astype(away.dtype)
+    away = away + jnp.asarray(eps).astype(away.dtype)
     if abs(p) == float("inf") and away.ndim and not away.shape[-1]:
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on the dimension {away.ndim - 1}because this dimension is empty and the operation does "
                            "not have an identity")

@@ -13,7 +13,7 @@ from .._core import dtypes
 from .._core.saying import warn
 from .._core.shapes import reduce_dims
 from .casts import convert
-from .conventions import of_one, only, partials, wide
+from .conventions import of_one, only, partials, straight, wide
 from .opened import TANGENTS
 from .quotients import quotient
 from .registry import BODY, NONE, SMOOTH, Promote, at, call, fails, op, real
@@ -380,7 +380,22 @@ def std_correction(self, *, dim=None, correction=None, keepdim=False):
 
 
 def _with_mean(spread, x, dim, keepdim, correction, name):
-    return spread(x, dim, keepdim, correction, name), average(x, reduce_dims(dim, x.ndim), keepdim)
+    spreads, axes = spread(x, dim, keepdim, correction, name), reduce_dims(dim, x.ndim)
+    if not jnp.iscomplexobj(x):
+        return spreads, _running_mean(x, axes, keepdim)
+    return spreads, jax.lax.complex(_running_mean(jnp.real(x), axes, keepdim), _running_mean(jnp.imag(x), axes, keepdim))
+
+
+def _running_mean(x, axes, keepdims):
+    """The mean as torch 2.13 has it beside a variance, moved by each element in turn: NaN where an infinite one is not the last, finite where only the sum is not."""
+    mean, n = average(x, axes, keepdims), count(x.shape, axes)
+    if n < 2:
+        return mean
+    endless, last = jnp.isinf(x), True
+    for axis in axes:
+        last = last & (jax.lax.broadcasted_iota(int, x.shape, axis) == x.shape[axis] - 1)
+    level = jnp.where(jnp.any(endless, axes, keepdims=keepdims), mean, total(x / n, axes, keepdims))
+    return straight(jnp.where(jnp.any(endless & ~last, axes, keepdims=keepdims), jnp.nan, jnp.where(jnp.isinf(mean), level, mean)), mean)
 
 
 @op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",

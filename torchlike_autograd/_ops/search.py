@@ -31,7 +31,9 @@ def _common(a, b):
 
 def _search(rows, values, right, out_int32):
     rows, values = _common(rows, values)
-    if rows.shape[-1] == 0:
+    if values.size:  # of nothing, any dtype is taken
+        only("searchsorted_out_cpu", rows, "if")
+    if rows.shape[-1] == 0 or not values.size:
         found = jnp.zeros(values.shape, jnp.int64)
     elif rows.ndim == 1:
         found = _found(rows, values.reshape(-1), right).reshape(values.shape)
@@ -74,7 +76,7 @@ def searchsorted(sorted_sequence, self, sorter, *, out_int32=False, right=False,
         if sorter.dtype != jnp.int64:
             raise RuntimeError(f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {from_numpy_dtype(sorter.dtype).char_name}")
         sorted_sequence = jnp.take_along_axis(sorted_sequence, sorter, -1)
-    return _search(only("searchsorted_out_cpu", sorted_sequence, "if"), only("searchsorted_out_cpu", self, "bif"), right, out_int32)
+    return _search(sorted_sequence, self, right, out_int32)
 
 
 @op("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", derivative=NONE, method=False, scalars=("self",),
@@ -84,7 +86,7 @@ def bucketize(self, boundaries, *, out_int32=False, right=False):
     """The bucket between sorted boundaries into which each value falls."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-    return _search(only("searchsorted_out_cpu", boundaries, "if"), only("searchsorted_out_cpu", self, "bif"), right, out_int32)
+    return _search(boundaries, self, right, out_int32)
 
 
 _ISIN_LISTS = "".join(f" * ({a}, {b}, *, bool assume_unique = False, bool invert = False, Tensor out = None)\n" for a, b in (

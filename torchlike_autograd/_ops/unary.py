@@ -287,7 +287,6 @@ def _log1p(x):
     return jnp.log1p(x) if not jnp.iscomplexobj(x) else log_of_one_more(x)
 
 
-
 @op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), bake={"eps": lambda x,
     flat: x < 0}, saves=_SAVES_SELF, aliases=("special.logit",),
     samples=[call(real(3, low=0.1, high=0.9)), call(real(3, low=-1.0), 0.1)], kinks=[call(at(0.0, 1.0, -1.0, 2.0, _NAN)), call(at(0.0, 0.25, 0.75, 1.0, _NAN),
@@ -537,7 +536,7 @@ def _digamma(x):
 
 @op("polygamma(int n, Tensor self) -> Tensor", node="PolygammaBackward0", promote=Promote.FLOAT, saves=_SAVES_SELF, aliases=("special.polygamma",),
     method=False,
-    samples=[call(n, real(3, low=0.5)) for n in (0, 1, 2)], kinks=SMOOTH, inplace=False,
+    samples=[call(n, real(3, low=0.5)) for n in (0, 1, 2)], kinks=[call(20, real(3, low=0.5)), call(200, real(2, low=0.5))], inplace=False,
     errors=[fails(call(-1, real(2)), RuntimeError, "polygamma(n, x) does not support negative n.")])
 def polygamma(self, *, n):
     """The n-th derivative of digamma."""
@@ -565,9 +564,15 @@ def _derivative_of_digamma(n):
     def f(x):
         if n == 1:
             return _trigamma(x)
-        return (-1) ** (n + 1) * math.factorial(n) * _hurwitz(n + 1, x)
+        return (-1) ** (n + 1) * _factorial(n, x.dtype) * _hurwitz(n + 1, x)
 
     return f
+
+
+def _factorial(n, dtype):
+    """n! as a number of a dtype, infinite where that does not hold it."""
+    out = float(math.factorial(n)) if n <= 170 else _INF
+    return jnp.asarray(out if out <= float(jnp.finfo(dtype).max) else _INF, dtype)
 
 
 def _trigamma(x):
