@@ -93,3 +93,29 @@ def _(torch):
         yield f"{kind}", torch.bucketize(none, one), torch.searchsorted(one, none), torch.searchsorted(none, none.float())
         yield f"{kind} refused", attempt(lambda one=one: torch.bucketize(one, one)), attempt(lambda one=one: torch.searchsorted(one.float(), one))
     yield "among bools", torch.bucketize(0.5, torch.tensor([False, True])), torch.searchsorted(torch.tensor([False]), torch.tensor([1.0, 0.0]))
+
+
+@case("far_points.polynomials at the ends")
+def _(torch):
+    """Of a high degree, where the recurrence would lose digits."""
+    s, ends = torch.special, torch.tensor([1.0, -1.0, 0.0])
+    for n in (500, 501, 3, 0, -1):
+        yield f"{n}", s.legendre_polynomial_p(ends, n), s.laguerre_polynomial_l(ends[2:], n)
+    yield "several", s.legendre_polynomial_p(ends[:2].double(), torch.tensor([[512], [513]])), s.laguerre_polynomial_l(torch.zeros(2), torch.tensor([400, -2]))
+
+
+@case("far_points.powers of complex numbers")
+def _(torch):
+    yield "logspace", torch.logspace(0, 2 + 1j, 3), torch.logspace(1j, 2, 4, base=2.0, dtype=torch.complex128), torch.logspace(0, 1j, 1)
+    yield "of tensors", torch.logspace(torch.tensor(1j), torch.tensor(2.0), 4), torch.logspace(0, 1j, 0)
+    yield "refused", attempt(lambda: torch.logspace(0, 1j, 3, dtype=torch.float32)), attempt(lambda: torch.logspace(0, 2, 3, base=2j))
+
+
+@case("far_points.nothing to add up")
+def _(torch):
+    x, g = torch.zeros(0, 3, requires_grad=True), torch.ones(3, requires_grad=True)
+    first, = torch.autograd.grad(x.logsumexp(0), x, g, create_graph=True)
+    yield "logsumexp", first.shape, torch.autograd.grad(first, g, torch.ones_like(first))
+    yield "histogramdd", torch.histogramdd(torch.ones(3, 0), [])
+    yield "no dims", attempt(lambda: torch.fft.rfft2(torch.ones(2, 2), dim=())), attempt(lambda: torch.fft.irfft2(torch.ones(2, 2), dim=()))
+    yield "hfft2", attempt(lambda: torch.fft.hfft2(torch.ones(2, 2), dim=())), attempt(lambda: torch.fft.ihfft2(torch.ones(2, 2), dim=()))

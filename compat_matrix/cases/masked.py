@@ -62,3 +62,12 @@ def _(torch):
     """Programs ask whether they were given a masked tensor."""
     x = torch.ones(2)
     yield "no", isinstance(x, torch.masked.MaskedTensor), torch.masked.is_masked_tensor(x), torch.masked.is_masked_tensor(3)
+
+
+@case("masked.normalize over several dims")
+def _(torch):
+    x = torch.arange(1.0, 13).reshape(2, 2, 3)
+    mask = x % 4 != 0
+    for dim in ((), (0, 1), (0, -1), None, 1, (2,)):
+        for p in (2.0, 1, float("inf")):
+            yield f"{dim} {p}", torch.masked.normalize(x, p, dim, mask=mask), torch.masked.normalize(x, p, dim)

@@ -384,6 +384,17 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     return _out_or("linspace", t, out, device, requires_grad)
 
 
+def _complex_steps(start, end, dtype):
+    """The dtype of a logspace of complex numbers, None of others; torch's error where the asked one is not complex."""
+    own = config.default_dtype().complex_here()
+    if not any(isinstance(_number(x), complex) for x in (start, end)):
+        return dtype if dtype is not None and dtype.is_complex else None
+    if dtype is not None and not dtype.is_complex:
+        raise RuntimeError(f"torch.logspace(): inferred dtype c10::complex<{'double' if own is dtypes.complex128 else 'float'}> can't be safely cast to passed "
+                           f"dtype {dtype.char_name}")
+    return dtype or own
+
+
 @composite("torch.logspace")
 @by_example
 def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -397,6 +408,9 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
         for x in ends:
             check_number(x, dtype)
         exponents = linspace(*map(int, ends), steps, dtype=dtypes.float32).to(dtypes.float64)
+    elif (wide := _complex_steps(start, end, dtype)) is not None:
+        t = filled((), complex(base), wide).pow(linspace(start, end, steps, dtype=wide))
+        return _out_or("logspace", t, out, device, requires_grad)
     else:
         exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())

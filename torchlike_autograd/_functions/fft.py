@@ -170,7 +170,7 @@ def _last_size(name, x, s, dim):
     """(dims, sizes, length of the real result along the last dim) for a transform to real numbers."""
     dims, sizes = _sizes(x, s, dim)
     if not dims:
-        raise RuntimeError(f"{name} must transform at least one axis")
+        raise RuntimeError(f"{name.replace('2', 'n')} must transform at least one axis")
     given = s is not None and (s if isinstance(s, int) else s[-1]) != -1
     last = _check_points(sizes[-1] if given else 2 * (x.shape[dims[-1]] - 1))
     sizes[-1] = last // 2 + 1
@@ -191,7 +191,7 @@ def _rfftn(name, x, s, dim, norm, forward, out):
     dims, sizes = _sizes(x, s, dim)
     x = _floating(x)
     if not dims:
-        raise RuntimeError(f"{name} must transform at least one axis")
+        raise RuntimeError(f"{name.replace('2', 'n')} must transform at least one axis")
     x = _resized(x, dims, sizes)
     return into("_fft_r2c", out, _call("_fft_r2c", x, dim=tuple(dims), normalization=_norm(norm, True), onesided=True), x)
 
@@ -220,7 +220,7 @@ def _ihfftn(name, x, s, dim, norm, forward, out):
         raise RuntimeError(f"Only supports floating-point dtypes, but found: {x.dtype.char_name}")
     x = _floating(x)
     if not dims:
-        raise RuntimeError(f"{name} must transform at least one axis")
+        raise RuntimeError(f"{name.replace('2', 'n')} must transform at least one axis")
     x = _resized(x, dims, sizes)
     scale = _norm(norm, False)
     result = _call("_fft_r2c", x, dim=(dims[-1],), normalization=scale, onesided=True).conj()

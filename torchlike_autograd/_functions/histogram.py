@@ -53,7 +53,7 @@ def _edges(input, values, bins, given):
     for d, n in enumerate(counts):
         if n < 1:
             raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {n} for dimension {d}")
-    if isinstance(bins[0], Tensor):
+    if bins and isinstance(bins[0], Tensor):
         return [b.detach() for b in bins]
     return [linspace(low, high, n + 1, dtype=input.dtype) for (low, high), n in zip(_range(values, given), counts)]
 
@@ -70,7 +70,8 @@ def _counted(values, edges, weight):
         inside &= (x >= e[0]) & (x <= e[-1])
         places.append(np.minimum(np.searchsorted(e, x, side="right") - 1, len(e) - 2))
     hist = np.zeros([len(e) - 1 for e in edges], values.dtype)
-    np.add.at(hist, tuple(p[inside] for p in places), 1 if weight is None else weight[inside])
+    if edges:
+        np.add.at(hist, tuple(p[inside] for p in places), 1 if weight is None else weight[inside])
     return hist
 
 
@@ -88,7 +89,7 @@ def _histogram(input, bins, given, weight, density):
                                f"got input with shape {list(input.shape)} and weight with shape {list(weight.shape)}")
     if input.dtype not in (dtypes.float32, dtypes.float64):
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{input.dtype.char_name}'")
-    values = input.detach()._numpy().reshape(-1, input.shape[-1])
+    values = input.detach()._numpy().reshape(math.prod(input.shape[:-1]), input.shape[-1])
     edges = _edges(input, values, bins, given)
     arrays = [e._numpy() for e in edges]
     hist = _counted(values, arrays, None if weight is None else weight.detach()._numpy().reshape(-1))

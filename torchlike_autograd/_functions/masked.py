@@ -255,8 +255,7 @@ def norm(input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None):
 def normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
     """The input, 0 where the mask is False, divided by its norm over `dim` (at least `eps`)."""
     dtype = _dtype_of("normalize", input, dtype)
-    d = dim if dim is None else _dims(dim, input.ndim)[0]
-    below = norm(input, ord, d, keepdim=True, dtype=dtype, mask=mask)
+    below = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     below = named("maximum")(below, full((), eps, dtype=below.dtype))
     return _div(_filled("normalize", input, mask), below)
 

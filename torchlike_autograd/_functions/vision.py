@@ -80,10 +80,10 @@ def _resized(input, size, factors, mode, corners, antialias):
         return named(f"_upsample_{mode}{rank - 2}d_aa" if antialias else f"upsample_{mode}{rank - 2}d")(input, _ints(size), corners, _floats(factors))
     if mode in ("bicubic", "lanczos") and rank == 4:
         if mode == "lanczos":
-            if not antialias:
-                raise ValueError("Lanczos mode requires antialias=True")
             if corners:
                 raise ValueError("Lanczos mode does not support align_corners=True")
+            if not antialias:
+                raise ValueError("Lanczos mode requires antialias=True")
         return named(f"_upsample_{mode}2d_aa" if antialias else f"upsample_{mode}2d")(input, _ints(size), corners, _floats(factors))
     raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: nearest | linear | bilinear | bicubic | "
                               f"trilinear | lanczos | area | nearest-exact (got {mode})")

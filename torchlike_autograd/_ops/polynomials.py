@@ -69,11 +69,15 @@ def _hermite(double):
 
 
 def _laguerre(x, n):
-    return _by_recurrence(x, n, 1 - x, lambda k, p, before: ((k + k + (1 - x)) * p - k * before) / (k + 1))
+    """1 at 0, which the recurrence would lose step by step."""
+    return _by_recurrence(x, jnp.where(x == 0, jnp.minimum(n, 0), n), 1 - x, lambda k, p, before: ((k + k + (1 - x)) * p - k * before) / (k + 1))
 
 
 def _legendre(x, n):
-    return _by_recurrence(x, n, x, lambda k, p, before: ((k + k + 1) * x * p - k * before) / (k + 1))
+    """At both ends 1 or -1, which the recurrence would lose step by step."""
+    end = jnp.abs(x) == 1
+    out = _by_recurrence(x, jnp.where(end, jnp.minimum(n, 0), n), x, lambda k, p, before: ((k + k + 1) * x * p - k * before) / (k + 1))
+    return jnp.where(end & (x < 0) & (_whole(n) % 2 != 0), -out, out)
 
 
 _FIRST = {"t": lambda x: x, "u": lambda x: x + x, "v": lambda x: x + x - 1, "w": lambda x: x + x + 1}

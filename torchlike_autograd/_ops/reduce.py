@@ -465,7 +465,8 @@ def _(axes, keepdims, primals, tangents):
 
 
 def _logsumexp_of_nothing(x, axes, keepdims):
-    return of_empty(jnp.log(total(jnp.exp(x), axes, keepdims)), x)
+    """Nowhere to go for its gradient, which does not ask for 1 / 0 either."""
+    return of_empty(jnp.log(total(jnp.exp(jax.lax.stop_gradient(x)), axes, keepdims)) + total(x, axes, keepdims), x)
 
 
 @op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", tangent=BODY, promote=Promote.FLOAT, inplace=False,
