@@ -30,6 +30,11 @@ from ._core.publish import load_all as _load_all
 _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has_cudnn": "cudnn.is_available", "has_mkldnn": "mkldnn.is_available"}
 
 
+_LATER = frozenset((  # modules that are seldom asked for: imported then
+    "__future__", "_custom_op", "_custom_ops", "_higher_order_ops", "_jit_internal", "_prims_common", "_subclasses", "_utils", "_utils_internal", "ao",
+    "quantization", "sparse"))
+
+
 def _asked_elsewhere(name, where):
     """The answer of torch.backends.`where`, and a word that it is asked there by now."""
     import warnings
@@ -42,7 +47,7 @@ def _asked_elsewhere(name, where):
 def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
-    if name in ("ao", "quantization", "sparse"):  # seldom asked for: imported then
+    if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _ASKED_ELSEWHERE:
         return _asked_elsewhere(name, _ASKED_ELSEWHERE[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 import typing
+import weakref
 from typing import Any, Callable, Dict, Final, List, Optional, Tuple, TypeVar, Union  # noqa: F401, UP035 - torch's module has them too
 
 from ._core import publish as _publish
@@ -14,6 +15,7 @@ from .nn.functional import BroadcastingList1, BroadcastingList2, BroadcastingLis
 
 BroadcastingList4 = BroadcastingList5 = BroadcastingList6 = BroadcastingList3
 T = TypeVar("T")
+boolean_dispatched = weakref.WeakKeyDictionary()  # what TorchScript would ask of functions made by `boolean_dispatch`: nobody asks here
 
 
 def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_name, func_name):

@@ -301,3 +301,24 @@ def scalar_format(value: Any, spec: str) -> str:
 def _tensor_str(self, indent: int) -> str:
     """The numbers of a tensor with their brackets, as programs that print tables ask for them."""
     return _body(self.detach()._numpy(), self.dtype.name, indent)
+
+
+class _Formatter:
+    """How single numbers are written beside those of a tensor: for programs that print tensors their own way."""
+
+    def __init__(self, tensor: Any) -> None:
+        values = np.asarray(tensor.detach()._numpy())
+        self.floating_dtype = tensor.dtype.is_floating_point
+        self._write, self.max_width = str, max(map(len, map(str, values.ravel().tolist())), default=1)
+        if self.floating_dtype:
+            values = values.astype(np.float64).ravel()
+            self._write = _float_style(values[np.isfinite(values) & (values != 0)])
+            self.max_width = _float_texts(values)[1]
+
+    def width(self) -> int:
+        """The columns that a number takes."""
+        return self.max_width
+
+    def format(self, value: Any) -> str:
+        """A number in the notation of the tensor's, as wide as these."""
+        return self._write(value).rjust(self.max_width)

@@ -8,6 +8,7 @@ import traceback
 from collections import defaultdict
 
 from ._core import publish as _publish
+from ._core.saying import warn
 
 __all__: list = []
 
@@ -91,6 +92,14 @@ class _ClassPropertyDescriptor:
 def classproperty(func):
     """A property of a class."""
     return _ClassPropertyDescriptor(func if isinstance(func, (classmethod, staticmethod)) else classmethod(func))
+
+
+def is_compiling():
+    """False: `torch.compiler.is_compiling`, as it was called before."""
+    from .compiler import is_compiling as now
+
+    warn("`torch._utils.is_compiling` is deprecated. Use `torch.compiler.is_compiling` instead.", UserWarning)
+    return now()
 
 
 def render_call(fn, args, kwargs):

@@ -6,7 +6,7 @@ import importlib
 import sys
 import weakref
 
-from .._core import levels, lifetimes, overriding, passes, tangents_off
+from .._core import levels, lifetimes, overriding, passes, publish, tangents_off
 from .._core.record import thread
 from .._core.storage import REPLAY
 from .._library import unregistered
@@ -120,6 +120,33 @@ def _get_cudnn_enabled() -> bool:
     return False
 
 
+def _switch(name, on):
+    """A setting of TorchScript's executors, which are not there: told what it was, and keeps what it is."""
+    def switch(value):
+        nonlocal on
+        before, on = on, bool(value)
+        return before
+
+    switch.__name__ = switch.__qualname__ = name
+    return switch
+
+
+_jit_set_profiling_mode, _jit_set_profiling_executor, _jit_set_texpr_fuser_enabled = (
+    _switch(name, True) for name in ("_jit_set_profiling_mode", "_jit_set_profiling_executor", "_jit_set_texpr_fuser_enabled"))
+
+
+def _jit_override_can_fuse_on_cpu(value: bool):
+    """Nothing is fused by TorchScript."""
+
+
+_jit_override_can_fuse_on_gpu = _jit_set_nvfuser_enabled = _jit_override_can_fuse_on_cpu
+
+
+def _get_default_device() -> str:
+    """The name of the device where new tensors are."""
+    return str(publish.load_all()["torch.get_default_device"]())
+
+
 def _is_tracing() -> bool:
     """False: nothing is traced for TorchScript."""
     return False
@@ -139,9 +166,9 @@ def _log_api_usage_once(event):
 
 def _parse_to(*args, **kwargs):
     """(device, dtype, non_blocking, memory format) of the arguments of `Tensor.to`."""
-    rest = {k: kwargs.get(k) for k in ("non_blocking", "memory_format")}
+    device, dtype, form = _asked(args, kwargs)
     flags = [a for a in args if isinstance(a, bool)]
-    return (*_asked(args, **kwargs), flags[0] if flags else bool(rest["non_blocking"]), rest["memory_format"])
+    return device, dtype, flags[0] if flags else bool(kwargs.get("non_blocking")), form
 
 
 class _Keys(type):

@@ -11,30 +11,42 @@ _ONE = {"add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value"} 
 _TWO = frozenset(("addbmm", "addmm", "addmv", "addr", "baddbmm"))  # beta, the first tensor, perhaps alpha
 
 
-def _pattern(args):
-    return "".join("T" if isinstance(a, Tensor) else "n" if isinstance(a, numbers.Number) else "?" for a in args)
+def _is_number(a):
+    """Whether an argument may stand for a number: one, or a tensor of no dims that needs no gradient."""
+    return isinstance(a, numbers.Number) or (isinstance(a, Tensor) and not a.ndim and not a.requires_grad)
+
+
+_FITS = {"T": lambda a: isinstance(a, Tensor), "n": _is_number, "o": lambda a: isinstance(a, (Tensor, numbers.Number))}
+
+
+def _split(patterns, args):
+    """(the tensors and other operands, the numbers) of arguments that stand in the order of one of the patterns; None."""
+    for pattern in patterns:
+        if len(pattern) == len(args) and all(_FITS[kind](a) for kind, a in zip(pattern, args)):
+            values = [a.item() if isinstance(a, Tensor) else a for kind, a in zip(pattern, args) if kind == "n"]
+            return tuple(a for kind, a in zip(pattern, args) if kind != "n"), values
+    return None
 
 
 def modern(name, method, args, kwargs):
     """(arguments, keywords) of a call in today's order, or None; warns as torch does."""
     plain = name.removesuffix("_")
-    pattern = _pattern(args)
     if plain in _ONE:
-        if pattern not in (("TnT", "Tnn") if plain in ("add", "sub") else ("TnTT",)):
-            return None
-        first, number, *rest = args
-        numbers_by_name, tensors = {_ONE[plain]: number}, (first, *rest)
-        order = lambda t: [*t[:1], f"Number {_ONE[plain]}", *t[1:]]  # noqa: E731
-    elif plain in _TWO and pattern in (("TnTT", "TnnTT") if method else ("nTTT", "nTnTT")):
-        values = [a for a in args if not isinstance(a, Tensor)]
-        numbers_by_name = dict(zip(("beta", "alpha"), values))
-        tensors = tuple(a for a in args if isinstance(a, Tensor))
-        both = ["Number alpha"] if len(values) == 2 else []
-        order = (lambda t: ["Number beta", *both, *t]) if method else (lambda t: ["Number beta", t[0], *both, *t[1:]])
+        found, names = _split(("Tno",) if plain in ("add", "sub") else ("TnTT",), args), (_ONE[plain],)
+    elif plain in _TWO:
+        found, names = _split(("TnTT", "TnnTT") if method else ("nTTT", "nTnTT"), args), ("beta", "alpha")
     else:
         return None
+    if found is None:
+        return None
+    tensors, values = found
+    both = ["Number alpha"] if len(values) == 2 else []
+    if plain in _ONE:
+        order = lambda t: [*t[:1], f"Number {_ONE[plain]}", *t[1:]]  # noqa: E731
+    else:
+        order = (lambda t: ["Number beta", *both, *t]) if method else (lambda t: ["Number beta", t[0], *both, *t[1:]])
     _tell(name, plain, method, order)
-    return tensors, {**kwargs, **numbers_by_name}
+    return tensors, {**kwargs, **dict(zip(names, values))}
 
 
 def _tell(name, plain, method, order):

@@ -35,8 +35,8 @@ def _made(cls, *names):
     return found
 
 
-strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = _made(
-    layout, "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc")
+strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged = _made(
+    layout, "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged")
 contiguous_format, preserve_format, channels_last, channels_last_3d = _made(
     memory_format, "contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
@@ -95,7 +95,7 @@ def chain_geometry(cell, chain):
     if out is None:
         strides, offset = cell.layout or (shapes.contiguous_strides(shape), 0)
         for spec, numbers in chain:
-            shape, strides, offset = _link(spec, numbers, shape, strides, offset)
+            shape, strides, offset = geometry(spec, numbers, shape, strides, offset)
         if len(_geometries) > 4096:
             _geometries.clear()
         out = _geometries[key] = tuple(strides), offset
@@ -105,7 +105,8 @@ def chain_geometry(cell, chain):
 _geometries: dict = {}
 
 
-def _link(spec, numbers, shape, strides, offset):
+def geometry(spec, numbers, shape, strides, offset):
+    """(shape, strides, offset) of one view of what has these."""
     op = spec.op
     kwargs = dict(spec.statics)
     lifted = [p.name for p in op.params if p.name in op.lift]

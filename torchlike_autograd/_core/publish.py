@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from types import FunctionType
 
@@ -117,10 +118,23 @@ def install(namespace, prefix):
     return names
 
 
+_PACKAGE = __name__.partition(".")[0]
+
+
+def _is_module(path):
+    try:
+        return importlib.util.find_spec(path) is not None
+    except ModuleNotFoundError:  # its parent is no package
+        return False
+
+
 def missing(module):
-    """A module `__getattr__` that names what is not there."""
+    """A module `__getattr__` that imports a public module below it when it is asked for, as it is imported in PyTorch, and names what is not there."""
 
     def __getattr__(name):
+        below = f"{_PACKAGE}{module[5:]}.{name}"
+        if not name.startswith("_") and _is_module(below):
+            return importlib.import_module(below)
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
 
     return __getattr__

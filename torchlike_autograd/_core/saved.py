@@ -27,7 +27,7 @@ from .._ops.pull_saved import result_name, saved_places, saved_pullback
 from .._ops.saved_names import NAMES
 from .._ops.schema import REQUIRED
 from .._tensor import Tensor, _new, wrap
-from . import dtypes, errors, nodes, shapes
+from . import dtypes, errors, layouts, nodes, shapes
 from .engine import number_at, value_at
 from .nodes import Leaf, observed
 from .record import NOGRAD, Value, counter_of, record_op, slot_table, thread
@@ -514,13 +514,24 @@ _ABSENT = {"bias_sym_sizes_opt": _bias_sizes, "correction": _correction, "dim": 
 
 
 def _strides(node, owner):
-    """Strides of an input, those of the user's tensor where that still is there."""
-    step, tape = node._step(), node._tape
+    """Strides of an input; none are kept of one that gets no gradient."""
+    step = node._step()
     i = step.form.owners.index(owner)
-    slot = step.ins[i]
+    return _strides_at(node._tape, step.ins[i], step.form.avals[i].shape) if i in step.wanted else ()
+
+
+def _strides_at(tape, slot, shape):
+    """Strides of a slot: those of the user's tensor where that still is there, or those that a view has of what it shows."""
     v = (tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]) if tape.open else _live(tape, slot) or tape.kept.get(slot)
     t = None if v is None else _holder(v)
-    return shapes.contiguous_strides(step.form.avals[i].shape) if t is None else t.stride()
+    if t is not None:
+        return t.stride()
+    step = slot_table(tape.prefix)[slot][0] if slot >= 0 else None
+    if step is None or step.kind != "op" or not step.form.op.is_view or step.form.op.layout is None or step.form.op.multi:
+        return shapes.contiguous_strides(shape)
+    inside = step.form.avals[0].shape
+    numbers = [number_at(tape, s) for s in step.ins if type(s) is tuple]
+    return layouts.geometry(step.form.spec, numbers, inside, _strides_at(tape, step.ins[0], inside), 0)[1]
 
 
 def _argument(tape, step, name):

@@ -81,6 +81,12 @@ def convolution_backward(grad_output, input, weight, bias_sizes, stride, padding
     return tuple(out)
 
 
+@composite("torch.ops.aten._convolution")
+def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, benchmark, deterministic, cudnn_enabled, allow_tf32):
+    """`torch.convolution`; the settings of cuDNN are those of no library here."""
+    return named("convolution")(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
 @composite("torch.ops.aten._new_zeros_with_same_feature_meta")
 def new_zeros_with_same_feature_meta(self, other, *, self_num_batch_dims=0):
     """Zeros with the sizes and strides of `other`, and before them the first dims of `self`, as the memory of a batch of tangents is made."""

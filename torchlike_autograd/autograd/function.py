@@ -595,5 +595,4 @@ class _Error(Function):
 
 _Error._backward_cls.__name__ = "Error"
 _Error._backward_cls.name = lambda self: "torch::autograd::Error"
-
-
+_ContextMethodMixin = FunctionCtx  # the name of old
