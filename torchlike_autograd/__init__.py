@@ -31,8 +31,8 @@ _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has
 
 
 _LATER = frozenset((  # modules that are seldom asked for: imported then
-    "__future__", "_custom_op", "_custom_ops", "_higher_order_ops", "_jit_internal", "_prims_common", "_subclasses", "_utils", "_utils_internal", "ao",
-    "quantization", "sparse"))
+    "__future__", "_compile", "_custom_op", "_custom_ops", "_higher_order_ops", "_jit_internal", "_prims_common", "_subclasses", "_utils", "_utils_internal",
+    "ao", "quantization", "sparse"))
 
 
 def _asked_elsewhere(name, where):
@@ -47,6 +47,10 @@ def _asked_elsewhere(name, where):
 def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
+    if name == "_disable_dynamo":
+        from ._compile import _disable_dynamo
+
+        return _disable_dynamo
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _ASKED_ELSEWHERE:

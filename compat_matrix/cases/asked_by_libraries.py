@@ -1,5 +1,7 @@
 """What libraries take from below the public names, or in PyTorch's ways of old."""
 
+from importlib import import_module
+
 from compat_matrix.case import case, raises
 
 OLD = {
@@ -63,3 +65,47 @@ def reached(torch):
     yield "layout", str(torch.jagged), isinstance(torch.jagged, torch.layout)
     x, w = torch.arange(12.0).reshape(1, 2, 6), torch.ones(2, 2, 3)
     yield "_convolution", torch.ops.aten._convolution(x, w, None, [1], [0], [1], False, [0], 1, False, False, False, False)
+
+
+@case("asked_by_libraries.parts_of_attention")
+def parts_of_attention(torch):
+    """What copies of PyTorch's own layers call."""
+    F, ones = torch.nn.functional, torch.ones
+    held = torch.tensor([True, False])
+    yield "mask", F._canonical_mask(held, "m", None, "", torch.float32), F._canonical_mask(None, "m", None, "", torch.float32), F._none_or_dtype(held), F._none_or_dtype(None)
+    yield "mask refused", raises(lambda: F._canonical_mask(ones(1, dtype=torch.int64), "m", None, "o", torch.float32)), raises(lambda: F._none_or_dtype(3))
+    q, k, v = (torch.arange(float(n)).reshape(-1, 1, m) / 7 for n, m in ((8, 4), (15, 5), (18, 6)))
+    good = (ones(4, 4), ones(4, 5), ones(4, 6))
+    yield "projected", F._in_projection(q, k, v, *good), F._in_projection(q, k, v, *good, ones(4), None, ones(4))
+    yield "packed", [F._in_projection_packed(*x, torch.arange(48.0).reshape(12, 4) / 9, ones(12)) for x in ((q, q, q), (q, q + 1, q + 2))]
+    for name, more in (("query", (ones(3, 4), *good[1:])), ("key", (good[0], ones(4, 4), good[2])), ("value", (*good[:2], ones(4, 5))), ("query bias", (*good, ones(3))),
+                       ("key bias", (*good, None, ones(3))), ("value bias", (*good, None, None, ones(3)))):
+        yield name, raises(lambda: F._in_projection(q, k, v, *more))
+    yield "ranks", F._mha_shape_check(q, q, q, None, None, 1), F._mha_shape_check(q[0], q[0], q[0], None, None, 1), raises(lambda: F._mha_shape_check(ones(2), q, q, None, None, 1))
+    yield "padding", raises(lambda: F._check_key_padding_mask(ones(2, 3), 4, 2)), raises(lambda: F._check_key_padding_mask(ones(2, 3), 3, 1))
+    yield "sizes", [raises(lambda: F._verify_batch_size(s)) for s in ([1, 2, 1], [1, 2], [2, 2])], [raises(lambda: F._verify_spatial_size(s)) for s in ([2, 3, 1], [2, 3, 2])]
+    x = ones(1, 1, 3, 3)
+    yield "unpooled", list(F._unpool_output_size(x, [2, 2], [2, 2], [0, 0], None)), raises(lambda: F._unpool_output_size(x, [2, 2], [2, 2], [0, 0], [9, 9]))
+    layers = torch.nn.modules.transformer
+    causal = layers._generate_square_subsequent_mask(3)
+    yield "causal", [layers._detect_is_causal_mask(*args) for args in ((causal,), (None, True), (causal, None, 4), (causal, False), (None,), (causal + 1,))]
+    yield "length", layers._get_seq_len(ones(2, 3), True), layers._get_seq_len(ones(2, 3, 4), True), layers._get_seq_len(ones(2, 3, 4), False)
+
+
+LENT = {"nn.modules.conv": "Tensor Union Optional _size_2_t _pair", "nn.modules.pooling": "_size_2_t _size_any_t", "nn.modules.upsampling": "_ratio_2_t",
+        "nn.modules.activation": "NonDynamicallyQuantizableLinear constant_ xavier_uniform_ Optional", "nn.modules.module": "Any Callable Union", "optim.adam": "Optimizer ParamsT cast",
+        "optim.sgd": "Optimizer", "distributions.normal": "Tensor broadcast_all", "distributions.transforms": "Distribution", "nn.functional": "Tensor GRID_SAMPLE_PADDING_MODES",
+        "utils._foreach_utils": "_foreach_supported_types Indices", "jit": "_fork _wait _unwrap_optional optimized_execution fuser strict_fusion", "_compile": "_disable_dynamo"}
+
+
+@case("asked_by_libraries.lent")
+def lent(torch):
+    """Names that modules hold because they import them."""
+    for path, names in LENT.items():
+        module = import_module(f"{torch.__name__}.{path}")
+        yield path, [hasattr(module, name) for name in names.split()]
+        yield f"{path}: none", hasattr(module, "no_such_name")
+    collate = torch.utils.data._utils.collate
+    yield "collate", collate.collate_tensor_fn([torch.ones(2), torch.zeros(2)]), collate.collate_float_fn([1.0, 2.0]), collate.collate_int_fn([1, 2]), collate.collate_str_fn(["a", "b"])
+    yield "optional", raises(lambda: torch.jit._unwrap_optional(None)), torch.jit._unwrap_optional(3), raises(lambda: torch.jit.fuser("x").__enter__())
+    yield "disabled", torch._disable_dynamo(lambda x: x + 1)(2), torch._disable_dynamo(recursive=False)(lambda x: x + 1)(3)

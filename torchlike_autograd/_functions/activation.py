@@ -29,7 +29,8 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     return _log_softmax(x, dim) if out is None else _log_softmax(x, dim, out=out)
 
 
-def _implicit_dim(name, ndim):
+def _get_softmax_dim(name, ndim, stacklevel):
+    """The dim that PyTorch took before it had to be given."""
     dim = 0 if ndim in (0, 1, 3) else 1
     warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return dim
@@ -38,19 +39,19 @@ def _implicit_dim(name, ndim):
 @composite("torch.nn.functional.softmax")
 def f_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """Exponentials over a dim, divided by their sum."""
-    return softmax(input, _implicit_dim("softmax", input.dim()) if dim is None else dim, dtype)
+    return softmax(input, _get_softmax_dim("softmax", input.dim(), 3) if dim is None else dim, dtype)
 
 
 @composite("torch.nn.functional.log_softmax")
 def f_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """The logarithm of the softmax."""
-    return log_softmax(input, _implicit_dim("log_softmax", input.dim()) if dim is None else dim, dtype)
+    return log_softmax(input, _get_softmax_dim("log_softmax", input.dim(), 3) if dim is None else dim, dtype)
 
 
 @composite("torch.nn.functional.softmin")
 def f_softmin(input, dim=None, _stacklevel=3, dtype=None):
     """The softmax of -input."""
-    return softmax(-input, _implicit_dim("softmin", input.dim()) if dim is None else dim, dtype)
+    return softmax(-input, _get_softmax_dim("softmin", input.dim(), 3) if dim is None else dim, dtype)
 
 
 @composite("torch.nn.functional.glu")

@@ -10,7 +10,7 @@ from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.saying import warn
 from .._core.spread import beside
-from .._tensor import from_array
+from .._tensor import Tensor, from_array
 from .attention import scaled_dot_product_attention
 
 
@@ -24,7 +24,7 @@ def _shown(size):
 
 # Checks
 
-def _check_ranks(query, key, value, padding, mask, heads):
+def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
     """Whether there is a batch."""
     rank = query.dim()
     if rank not in (2, 3):
@@ -32,27 +32,34 @@ def _check_ranks(query, key, value, padding, mask, heads):
     which = f"For {'batched (3-D)' if rank == 3 else 'unbatched (2-D)'} `query`, expected"
     if not key.dim() == value.dim() == rank:
         raise AssertionError(f"{which} `key` and `value` to be {rank}-D but found {key.dim()}-D and {value.dim()}-D tensors respectively")
-    if padding is not None and padding.dim() != rank - 1:
-        raise AssertionError(f"{which} `key_padding_mask` to be `None` or {rank - 1}-D but found {padding.dim()}-D tensor instead")
-    if mask is not None:
-        if mask.dim() not in (2, 3):
-            raise AssertionError(f"{which} `attn_mask` to be `None`, 2-D or 3-D but found {mask.dim()}-D tensor instead")
-        if rank == 2 and mask.dim() == 3 and tuple(mask.shape) != (heads, query.shape[0], key.shape[0]):
-            raise AssertionError(f"Expected `attn_mask` shape to be {(heads, query.shape[0], key.shape[0])} but got {_shown(mask.shape)}")
+    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
+        raise AssertionError(f"{which} `key_padding_mask` to be `None` or {rank - 1}-D but found {key_padding_mask.dim()}-D tensor instead")
+    if attn_mask is not None:
+        if attn_mask.dim() not in (2, 3):
+            raise AssertionError(f"{which} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead")
+        if rank == 2 and attn_mask.dim() == 3 and tuple(attn_mask.shape) != (num_heads, query.shape[0], key.shape[0]):
+            raise AssertionError(f"Expected `attn_mask` shape to be {(num_heads, query.shape[0], key.shape[0])} but got {_shown(attn_mask.shape)}")
     return rank == 3
 
 
-def _as_addend(mask, name, other, dtype, check_other=True):
+def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_other=True):
     """A mask as numbers to add: minus infinity where a mask of bools holds."""
     if mask is None:
         return None
     if mask.dtype is not dtypes.bool_ and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {name} are supported")
-    if check_other and other is not None and mask.dtype is not other.dtype:
-        warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.")
+        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
+    if check_other and other_type is not None and mask.dtype is not other_type:
+        warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.")
     if mask.is_floating_point():
         return mask
-    return beside(from_array(np.zeros(tuple(mask.shape), dtype.np), dtype), mask).masked_fill_(mask, -math.inf)
+    return beside(from_array(np.zeros(tuple(mask.shape), target_type.np), target_type), mask).masked_fill_(mask, -math.inf)
+
+
+def _none_or_dtype(input):
+    """The dtype of a tensor, if there is one."""
+    if input is not None and not isinstance(input, Tensor):
+        raise RuntimeError("input to _none_or_dtype() must be None or torch.Tensor")
+    return None if input is None else input.dtype
 
 
 def _check_sizes(query, key, value, expected, heads, separate):
@@ -70,19 +77,33 @@ def _check_sizes(query, key, value, expected, heads, separate):
 
 # Parts
 
-def _packed(q, k, v, weight, bias):
+def _in_projection_packed(q, k, v, w, b=None):
+    """The three inputs, each through its part of one layer."""
     if k is v and q is k:
-        return tuple(x.contiguous() for x in _linear(q, weight, bias).chunk(3, -1))
-    w, b = weight.chunk(3), (None,) * 3 if bias is None else bias.chunk(3)
-    return tuple(_linear(x, own, more) for x, own, more in zip((q, k, v), w, b))
+        return tuple(x.contiguous() for x in _linear(q, w, b).chunk(3, -1))
+    weights, biases = w.chunk(3), (None,) * 3 if b is None else b.chunk(3)
+    return tuple(_linear(x, own, more) for x, own, more in zip((q, k, v), weights, biases))
+
+
+def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
+    """The three inputs, each through its own layer."""
+    width, out = q.shape[-1], []
+    for name, x, w in (("query", q, w_q), ("key", k, w_k), ("value", v, w_v)):
+        if tuple(w.shape) != (width, x.shape[-1]):
+            raise AssertionError(f"expecting {name} weights shape of {(width, x.shape[-1])}, but got {_shown(w.shape)}")
+    for name, b in (("query", b_q), ("key", b_k), ("value", b_v)):
+        if b is not None and tuple(b.shape) != (width,):
+            raise AssertionError(f"expecting {name} bias shape of {(width,)}, but got {_shown(b.shape)}")
+    for x, w, b in ((q, w_q, b_q), (k, w_k, b_k), (v, w_v, b_v)):
+        out.append(_linear(x, w, b))
+    return tuple(out)
 
 
 def _separate(inputs, weights, bias):
     for name, w in zip("qkv", weights):
         if w is None:
             raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
-    biases = (None,) * 3 if bias is None else bias.chunk(3)
-    return tuple(_linear(x, w, b) for x, w, b in zip(inputs, weights, biases))
+    return _in_projection(*inputs, *weights, *((None,) * 3 if bias is None else bias.chunk(3)))
 
 
 def _mask_of_scores(mask, length, source, batch_heads):
@@ -133,13 +154,16 @@ def _and_zeros(k, v, masks):
     return k, v, _longer(*masks)
 
 
+def _check_key_padding_mask(key_padding_mask, src_len, bsz):
+    for place, size in ((0, bsz), (1, src_len)):
+        if key_padding_mask.shape[place] != size:
+            raise AssertionError(f"Expected key_padded_mask.shape[{place}] to be {size}, but got {key_padding_mask.shape[place]}")
+
+
 def _merged(mask, padding, batch, heads, source):
     if padding is None:
         return mask
-    if padding.shape[0] != batch:
-        raise AssertionError(f"Expected key_padded_mask.shape[0] to be {batch}, but got {padding.shape[0]}")
-    if padding.shape[1] != source:
-        raise AssertionError(f"Expected key_padded_mask.shape[1] to be {source}, but got {padding.shape[1]}")
+    _check_key_padding_mask(padding, source, batch)
     padding = padding.view(batch, 1, 1, source).expand(-1, heads, -1, -1).reshape(batch * heads, 1, source)
     return padding if mask is None else mask + padding
 
@@ -170,7 +194,7 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
                                  use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None,
                                  average_attn_weights=True, is_causal=False):
     """(attention of several heads, its weights or None) for a query (L, N, E) and key and value (S, N, *), or without N."""
-    batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
+    batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         same = key is value, query is key
         query, key0, value0 = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
@@ -178,19 +202,19 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     length, batch, width = query.shape
     source = key.shape[0]
-    padding = _as_addend(key_padding_mask, "key_padding_mask", attn_mask, query.dtype)
+    padding = _canonical_mask(key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype)
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint. You may use the Transformer module method `generate_square_subsequent_mask` "
                            "to create this mask.")
     causal = is_causal and padding is None and not need_weights
-    mask = None if causal else _as_addend(attn_mask, "attn_mask", None, query.dtype, False)
+    mask = None if causal else _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     if use_separate_proj_weight:
         q, k, v = _separate((query, key, value), (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
     elif in_proj_weight is None:
         raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     else:
-        q, k, v = _packed(query, key, value, in_proj_weight, in_proj_bias)
+        q, k, v = _in_projection_packed(query, key, value, in_proj_weight, in_proj_bias)
     mask = _mask_of_scores(mask, length, source, batch * num_heads)
     k, v, (mask, padding) = _with_biases(k, v, bias_k, bias_v, static_k, static_v, batch, (mask, padding))
     many, head = batch * num_heads, width // num_heads

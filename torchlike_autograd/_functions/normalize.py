@@ -64,8 +64,9 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 # By batch
 
-def _verify(size):
-    if math.prod(size[:1] + size[2:]) == 1:
+def _verify_batch_size(size):
+    """ValueError where there is one value to take the mean of."""
+    if math.prod(size[:1]) * math.prod(size[2:]) == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {_shown(size)}")
 
 
@@ -184,7 +185,7 @@ def _into(name, out, found):
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """The input less the mean of its channel, divided by its deviation; in training these are the batch's, and the running ones are updated."""
     if training:
-        _verify(tuple(input.shape))
+        _verify_batch_size(tuple(input.shape))
     if training and eps <= 0:
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0:
@@ -217,11 +218,17 @@ def _write_mean(running, updated, n, c):
     running.detach().copy_(named("mean")(named("view")(updated, (n, c)), (0,), False))
 
 
+def _verify_spatial_size(size):
+    """ValueError where an instance is one value."""
+    if math.prod(size[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {_shown(size)}")
+
+
 @composite("torch.nn.functional.instance_norm")
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-5):
     """Every channel of every instance less its mean, divided by its deviation."""
-    if use_input_stats and math.prod(input.shape[2:]) == 1:
-        raise ValueError(f"Expected more than 1 spatial element when training, got input size {_shown(tuple(input.shape))}")
+    if use_input_stats:
+        _verify_spatial_size(tuple(input.shape))
     return torch_instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 
@@ -240,7 +247,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """The input less the mean of its group of channels, divided by its deviation."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
-    _verify([input.shape[0] * input.shape[1] // num_groups, num_groups, *input.shape[2:]])
+    _verify_batch_size([input.shape[0] * input.shape[1] // num_groups, num_groups, *input.shape[2:]])
     return torch_group_norm(input, num_groups, weight, bias, eps)
 
 

@@ -262,9 +262,10 @@ for _n in (1, 2, 3):
 
 # Back from maxima
 
-def _unpooled_size(input, kernel, stride, padding, output_size):
-    n = len(kernel)
-    own = [(input.shape[-n + d] - 1) * stride[d] + kernel[d] - 2 * padding[d] for d in range(n)]
+def _unpool_output_size(input, kernel_size, stride, padding, output_size):
+    """The sizes asked for, or those that the windows give; ValueError for others than a stride away."""
+    n = len(kernel_size)
+    own = [(input.shape[-n + d] - 1) * stride[d] + kernel_size[d] - 2 * padding[d] for d in range(n)]
     if output_size is None:
         return own
     if len(output_size) == n + 2:
@@ -285,7 +286,7 @@ def _unpool(n):
     def function(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         kernel, pads = each(kernel_size), each(padding)
         step = each(stride) if stride is not None else kernel
-        size = [int(s) for s in _unpooled_size(input, kernel, step, pads, output_size)]
+        size = [int(s) for s in _unpool_output_size(input, kernel, step, pads, output_size)]
         if n == 1:
             return _squeeze(named("max_unpool2d")(_unsqueeze(input, -1), _unsqueeze(indices, -1), [*size, 1]), -1)
         return named("max_unpool2d")(input, indices, size) if n == 2 else named("max_unpool3d")(input, indices, size, step, pads)

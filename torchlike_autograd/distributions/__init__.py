@@ -1,5 +1,6 @@
 """torch.distributions (layer 8): distributions, constraints, transforms, divergences."""
 
+from .._core import lent as _lent
 from . import constraint_registry, constraints, kl, transforms, utils  # noqa: F401 - parts of the package
 from .bernoulli import Bernoulli
 from .beta import Beta
@@ -54,3 +55,4 @@ __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Co
            "Multinomial", "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto",
            "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "Poisson", "Uniform", "VonMises", "Weibull", "Wishart", "TransformedDistribution",
            "biject_to", "kl_divergence", "register_kl", "transform_to", *_transforms]
+_lent.lend("distributions", "types", "distributions.utils", "distributions.distribution")

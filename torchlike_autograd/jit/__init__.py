@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Final, NamedTuple
 
 from .._core import publish as _publish
@@ -194,6 +195,39 @@ def fork(func, *args, **kwargs):
 def wait(future):
     """The value of a Future."""
     return future.wait()
+
+
+_fork, _wait = fork, wait
+
+
+def _unwrap_optional(x):
+    """`x`, which must not be None."""
+    assert x is not None, "Unwrapping null optional"
+    return x
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize):
+    """A context in which TorchScript would optimize or not: there is none."""
+    yield
+
+
+@contextlib.contextmanager
+def fuser(name):
+    """A context with another fuser of TorchScript's; RuntimeError for names that it does not know."""
+    if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
+        raise Exception(f"unrecognized fuser option (name: {name})")
+    yield
+
+
+class strict_fusion:
+    """A context in which TorchScript would fuse everything or refuse."""
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, type, value, tb):
+        pass
 
 
 __getattr__ = _publish.missing("torch.jit")

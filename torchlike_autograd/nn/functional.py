@@ -1,6 +1,18 @@
 """torch.nn.functional (layer 8): filled from the op table; and the helpers that PyTorch's own module shows."""
 
 from .._core import publish as _publish
+from .._functions.activation import _get_softmax_dim  # noqa: F401 - these are what copies of PyTorch's layers call
+from .._functions.multihead import (  # noqa: F401
+    _canonical_mask,
+    _check_key_padding_mask,
+    _in_projection,
+    _in_projection_packed,
+    _mha_shape_check,
+    _none_or_dtype,
+)
+from .._functions.normalize import _verify_batch_size, _verify_spatial_size  # noqa: F401
+from .._functions.pool import _unpool_output_size  # noqa: F401
+from .._tensor import Tensor  # noqa: F401
 from ..overrides import handle_torch_function, has_torch_function, has_torch_function_unary, has_torch_function_variadic  # noqa: F401 - PyTorch's module has them too
 
 
@@ -11,6 +23,8 @@ class _BroadcastingList:
         return None
 
 
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = _BroadcastingList()
 
 

@@ -1,5 +1,6 @@
 """torch.optim (layer 8): optimizers, learning rate schedulers, averaged models."""
 
+from .._core import lent as _lent
 from .._core import publish as _publish
 from . import lr_scheduler, swa_utils
 from ._adafactor import Adafactor
@@ -23,3 +24,4 @@ from .sparse_adam import SparseAdam
 __all__ = ["ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop",
            "SparseAdam", "lr_scheduler", "swa_utils", "swap_in_optimizer_params_and_state"]
 __getattr__ = _publish.missing("torch.optim")
+_lent.lend("optim", "optim.optimizer", "optim._written")

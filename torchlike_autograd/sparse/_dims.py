@@ -68,7 +68,7 @@ def _moved(s, order, node):
 
 @calls("t")
 def _t(s):
-    if len(places(s).size) > 2:
+    if len(places(s).size) > 2 or places(s).indices.shape[0] < len(places(s).size):
         raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {places(s).indices.shape[0]} sparse and "
                            f"{len(places(s).size) - places(s).indices.shape[0]} dense dimensions")
     return _moved(s, range(len(places(s).size))[::-1], "_coo_t")

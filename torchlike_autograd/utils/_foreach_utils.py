@@ -7,15 +7,18 @@ from .._tensor import Tensor
 
 __all__: list = []
 
+Indices, TensorListList = list[int], list[list[Tensor | None]]
+_foreach_supported_types = [Tensor]
+
 
 def _get_foreach_kernels_supported_devices():
     """Devices on which treating several tensors at once is another path: none, the host does it in one program anyway."""
-    return ["cuda", "xpu", "mtia"]
+    return ["cuda", "xpu", "mtia", "privateuseone"]
 
 
 def _get_fused_kernels_supported_devices():
     """Devices with one program for a whole step."""
-    return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia"]
+    return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
 
 
 def _device_has_foreach_support(device):
@@ -23,7 +26,7 @@ def _device_has_foreach_support(device):
 
 
 def _has_foreach_support(tensors, device):
-    return _device_has_foreach_support(device) and all(t is None or type(t) is Tensor for t in tensors)
+    return _device_has_foreach_support(device) and all(t is None or type(t) in _foreach_supported_types for t in tensors)
 
 
 def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):

@@ -1,5 +1,7 @@
 """torch.nn.modules (layer 8): every layer under one roof."""
 
+from ..._core import lent as _lent
+
 from .module import Module  # isort: skip
 from . import (  # noqa: F401 - `lazy` is a part of the package, too
     activation,
@@ -35,3 +37,4 @@ for _part in (activation, adaptive, batchnorm, channelshuffle, container, conv, 
         __all__.append(_name)
 __all__.sort()
 del _part, _name
+_lent.lend("nn.modules", "nn.common_types", "nn.modules.utils")

@@ -7,7 +7,9 @@ from ..._core.saying import warn
 from ..._functions.create import empty
 from .. import functional as F
 from .. import init as _init
+from ..init import constant_, xavier_normal_, xavier_uniform_  # noqa: F401 - PyTorch's module has them too
 from ..parameter import Parameter
+from .linear import NonDynamicallyQuantizableLinear  # noqa: F401 - PyTorch's module has it too
 from .module import Module
 
 __all__ = ["CELU", "ELU", "GELU", "GLU", "SELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ..._core.dtypes import bool_
-from ..._core.saying import warn
 from ..._functions.create import empty
 from .. import functional as F
 from .. import init
@@ -101,18 +99,3 @@ class MultiheadAttention(Module):
         else:
             expanded = attn_mask.view(1, 1, length, length).expand(batch, self.num_heads, -1, -1)
         return expanded + key_padding_mask.view(batch, 1, 1, length).expand(-1, self.num_heads, -1, -1), 2
-
-
-def canonical_mask(mask, name, other, other_name, dtype, check_other=True):
-    """A mask as numbers to add: -inf where a boolean one is True."""
-    if mask is None:
-        return None
-    if mask.dtype is not bool_ and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {name} are supported")
-    if check_other and other is not None and mask.dtype is not other.dtype:
-        warn(f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.")
-    if mask.is_floating_point():
-        return mask
-    from ..._functions.create import zeros_like
-
-    return zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))

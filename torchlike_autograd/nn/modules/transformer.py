@@ -6,11 +6,11 @@ import copy
 
 from ..._core.saying import warn
 from ..._functions.create import arange, full
+from ..._functions.multihead import _canonical_mask, _none_or_dtype
 from ...autograd.grad_mode import is_grad_enabled
 from .. import functional as F
 from ..init import xavier_uniform_
 from .activation import GELU, MultiheadAttention, ReLU
-from .attention import canonical_mask
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
@@ -35,7 +35,7 @@ def _get_activation_fn(activation):
     raise RuntimeError(f"activation should be relu/gelu, not {activation}")
 
 
-def _is_causal(mask, is_causal, size):
+def _detect_is_causal_mask(mask, is_causal=None, size=None):
     """Whether a mask is the causal one: as said, or by looking."""
     if is_causal is not None:
         return bool(is_causal)
@@ -45,7 +45,8 @@ def _is_causal(mask, is_causal, size):
     return causal is not None and bool((mask == causal).all())
 
 
-def _length(src, batch_first):
+def _get_seq_len(src, batch_first):
+    """The length of (L, E) or a batch of them."""
     return src.size(0) if src.dim() == 2 else src.size(1 if batch_first else 0)
 
 
@@ -93,8 +94,8 @@ class TransformerEncoderLayer(_Layer):
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         """The encoded sequence."""
-        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src_mask, "src_mask", src.dtype)
-        mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
+        padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(src_mask), "src_mask", src.dtype)
+        mask = _canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
@@ -188,11 +189,11 @@ class TransformerEncoder(Module):
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
         """The encoded sequence."""
-        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", mask, "mask", src.dtype)
-        mask = canonical_mask(mask, "mask", None, "", src.dtype, False)
+        padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(mask), "mask", src.dtype)
+        mask = _canonical_mask(mask, "mask", None, "", src.dtype, False)
         first = self.layers[0]
         batch_first = first.self_attn.batch_first
-        causal = _is_causal(mask, is_causal, _length(src, batch_first))
+        causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
         out = None
         if self.use_nested_tensor and padding is not None and mask is None and src.dim() == 3 and not (first.training or _looked_at(src, first)):
             padding, out = self._taken_out(padding)
@@ -226,7 +227,7 @@ class TransformerDecoder(Module):
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
                 tgt_is_causal=None, memory_is_causal=False):
         """The decoded sequence."""
-        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, self.layers[0].self_attn.batch_first))
+        causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, _get_seq_len(tgt, self.layers[0].self_attn.batch_first))
         for layer in self.layers:
             tgt = layer(tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
                         memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=causal, memory_is_causal=memory_is_causal)

@@ -85,7 +85,7 @@ def _same_kind(like, parts):
         return parts
 
 
-def _tensors(batch, *, collate_fn_map=None):
+def collate_tensor_fn(batch, *, collate_fn_map=None):
     """Stacked; samples that are there already, without history, are stacked at once, so that a batch is plain data to the programs that read it."""
     values = [t._v for t in batch]
     v = values[0]
@@ -94,29 +94,30 @@ def _tensors(batch, *, collate_fn_map=None):
     return _stack(list(batch), 0)
 
 
-def _arrays(batch, *, collate_fn_map=None):
+def collate_numpy_array_fn(batch, *, collate_fn_map=None):
     if _is_text(batch[0].dtype):
         raise TypeError(_NOT.format(batch[0].dtype))
     return collate([as_tensor(x) for x in batch], collate_fn_map=collate_fn_map)
 
 
-def _numpy_numbers(batch, *, collate_fn_map=None):
+def collate_numpy_scalar_fn(batch, *, collate_fn_map=None):
     return as_tensor(batch)
 
 
-def _floats(batch, *, collate_fn_map=None):
+def collate_float_fn(batch, *, collate_fn_map=None):
     from ...._core.dtypes import float64
 
     return tensor(batch, dtype=float64)
 
 
-def _numbers(batch, *, collate_fn_map=None):
+def collate_int_fn(batch, *, collate_fn_map=None):
     return tensor(batch)
 
 
-def _texts(batch, *, collate_fn_map=None):
+def collate_str_fn(batch, *, collate_fn_map=None):
     return batch
 
 
-default_collate_fn_map = {Tensor: _tensors, np.ndarray: _arrays, (np.bool_, np.number, np.object_): _numpy_numbers, float: _floats, int: _numbers,
-                          str: _texts, bytes: _texts}
+default_collate_fn_map = {
+    Tensor: collate_tensor_fn, np.ndarray: collate_numpy_array_fn, (np.bool_, np.number, np.object_): collate_numpy_scalar_fn, float: collate_float_fn,
+    int: collate_int_fn, str: collate_str_fn, bytes: collate_str_fn}
