@@ -92,8 +92,8 @@ def parts_of_attention(torch):
     yield "length", layers._get_seq_len(ones(2, 3), True), layers._get_seq_len(ones(2, 3, 4), True), layers._get_seq_len(ones(2, 3, 4), False)
 
 
-LENT = {"nn.modules.conv": "Tensor Union Optional _size_2_t _pair", "nn.modules.pooling": "_size_2_t _size_any_t", "nn.modules.upsampling": "_ratio_2_t",
-        "nn.modules.activation": "NonDynamicallyQuantizableLinear constant_ xavier_uniform_ Optional", "nn.modules.module": "Any Callable Union", "optim.adam": "Optimizer ParamsT cast",
+LENT = {"nn.modules.conv": "Tensor _size_2_t _pair", "nn.modules.pooling": "_size_2_t _size_any_t", "nn.modules.upsampling": "_ratio_2_t",
+        "nn.modules.activation": "NonDynamicallyQuantizableLinear constant_ xavier_uniform_", "nn.modules.module": "Any Callable Union", "optim.adam": "Optimizer ParamsT cast",
         "optim.sgd": "Optimizer", "distributions.normal": "Tensor broadcast_all", "distributions.transforms": "Distribution", "nn.functional": "Tensor GRID_SAMPLE_PADDING_MODES",
         "utils._foreach_utils": "_foreach_supported_types Indices", "jit": "_fork _wait _unwrap_optional optimized_execution fuser strict_fusion", "_compile": "_disable_dynamo"}
 
