@@ -119,3 +119,20 @@ def _(torch):
     yield "histogramdd", torch.histogramdd(torch.ones(3, 0), [])
     yield "no dims", attempt(lambda: torch.fft.rfft2(torch.ones(2, 2), dim=())), attempt(lambda: torch.fft.irfft2(torch.ones(2, 2), dim=()))
     yield "hfft2", attempt(lambda: torch.fft.hfft2(torch.ones(2, 2), dim=())), attempt(lambda: torch.fft.ihfft2(torch.ones(2, 2), dim=()))
+
+
+@case("far_points.histograms of what has a history")
+def _(torch):
+    x, w = torch.tensor([0.1, 0.4, 0.5, 0.9], requires_grad=True), torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    b, y = torch.tensor([0.0, 0.5, 1.0], requires_grad=True), torch.arange(8.0).reshape(4, 2).requires_grad_()
+
+    def told(t):
+        return t.requires_grad, t.grad_fn and t.grad_fn.name(), t.grad_fn and len(t.grad_fn.next_functions)
+
+    for label, (hist, edges) in (("counts", torch.histogram(x, 3)), ("weights", torch.histogram(x.detach(), 3, weight=w)), ("edges", torch.histogram(x.detach(), b)),
+                                 ("all", torch.histogram(x, b, weight=w)), ("none", torch.histogram(x.detach(), 3))):
+        yield label, hist, told(hist), told(edges), hist.grad_fn is edges.grad_fn
+    for label, (hist, edges) in (("several", torch.histogramdd(y, [2, 3], weight=w)), ("between", torch.histogramdd(y, [b, b]))):
+        yield label, hist, told(hist), [told(e) for e in edges], edges[0] is b
+        yield f"{label}, back", attempt(lambda hist=hist: hist.sum().backward())
+    yield "back", attempt(lambda: torch.histogram(x, 3).hist.sum().backward()), attempt(lambda: torch.histogramdd(y, 2).bin_edges[0].sum().backward())

@@ -1,4 +1,4 @@
-"""Histograms over one dim and several (layer 7): counted on the host.  They have no gradient here (torch's have none either: backward fails there)."""
+"""Histograms over one dim and several (layer 7): counted on the host.  There is no way back through them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .._core import dtypes, levels
-from .._core.composite import composite
+from .._core.composite import composite, named
 from .._core.errors import mapped_without_rule
 from .._tensor import Tensor, from_array
 from .by_example import by_example
@@ -101,6 +101,15 @@ def _histogram(input, bins, given, weight, density):
     return from_array(hist.astype(values.dtype), input.dtype), edges
 
 
+def _told_by(sources, name, *found):
+    """What was found, with a history where one of its sources has one: backward through it raises."""
+    needing = [t for t in sources if isinstance(t, Tensor) and t.requires_grad]
+    if not needing:
+        return found
+    out = named(name)(needing, *found)
+    return out if isinstance(out, tuple) else (out,)
+
+
 _ONE, _SEVERAL = Several("histogram", "hist", "bin_edges"), Several("histogramdd", "hist", "bin_edges")
 
 
@@ -116,7 +125,7 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
     flat = None if weight is None else weight.reshape(-1)
     hist, edges = _histogram(input.reshape(-1, 1), [bins], range, flat, density)
     if out is None:
-        return _ONE(hist, edges[0])
+        return _ONE(*_told_by((input, weight, bins), "_histogram", hist, edges[0]))
     return several_into("histogram", _ONE, out, (hist, edges[0]), input)
 
 
@@ -127,7 +136,10 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
         raise mapped_without_rule("histogramdd.int_bins", ". We could not generate a fallback.")
     bins = [bins] * input.shape[-1] if isinstance(bins, int) and input.ndim else bins
     hist, edges = _histogram(input, list(bins), range, weight, density)
-    return _SEVERAL(hist, tuple(edges))
+    if any(isinstance(b, Tensor) for b in bins):
+        return _SEVERAL(*_told_by((input, weight, *bins), "_histogramdd_from_bin_tensors", hist), tuple(bins))  # the given tensors themselves
+    found = tuple(e for edge in edges for e in _told_by((input, weight), "_histogramdd_bin_edges", edge))
+    return _SEVERAL(*_told_by((input, weight), "_histogramdd_from_bin_cts", hist), found)
 
 
 __all__ = ["histogram", "histogramdd"]

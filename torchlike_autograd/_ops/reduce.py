@@ -230,7 +230,7 @@ _MOMENTS_DIM = [call(real(2, 3), 1), call(real(2, 3, 2), (0, 2), False, True), c
 _MOMENTS_CORRECTION = [call(real(2, 3), correction=0), call(real(2, 3), 1, correction=1.5, keepdim=True)]
 _FLAT = [call(at(1.0, 1.0, 1.0)), call(at(1.0))]
 _FLAT_DIM = [call(at([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]]), 1)]
-_FLAT_CORRECTION = [call(at(1.0), correction=0), call(at(1.0, 2.0), correction=5)]
+_FLAT_CORRECTION = [call(at(1.0), correction=0), call(at(1.0, 2.0), correction=5), call(at(1 + 2j), correction=1)]
 _FLOATS_ONLY = [fails(call(at(1, 2, dtype="int64", grad=False)), RuntimeError, "std and var only support floating point and complex dtypes")]
 _FLOATS_ONLY_DIM = [fails(call(at(1, 2, dtype="int64", grad=False), 0), RuntimeError, "std and var only support floating point and complex dtypes")]
 
@@ -278,7 +278,7 @@ def _(axes, keepdims, primals, tangents):
     (x,) = primals
     fixed = jax.lax.stop_gradient(x)
     slope = jnp.where(fixed == average(fixed, axes, True), jnp.nan, jnp.inf)
-    return _hopeless_variance(x, axes, keepdims), total(jnp.real(tangents[0] * slope.astype(x.dtype)), axes, keepdims)
+    return _hopeless_variance(x, axes, keepdims), total(jnp.real(tangents[0]) * slope.astype(jnp.real(x).dtype), axes, keepdims)
 
 
 def _always(x, flat):

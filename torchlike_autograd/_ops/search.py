@@ -142,6 +142,28 @@ def _bincount_weighted(self, weights, *, size):
     return jnp.zeros(size, wide.dtype).at[self.astype(jnp.int64)].add(wide)
 
 
+# Histograms, counted on the host: these give them a history through which backward raises
+
+def _told(name):
+    @op(f"{name}(Tensor[] sources, Tensor hist) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, second=f"aten::{name}", names=(),
+        nondiff=("hist",), samples=[call([real(2, grad=False)], real(3, grad=False))], kinks=SMOOTH)
+    def told(sources, hist):
+        """What was found in the sources."""
+        return hist
+
+
+_told("_histogramdd_bin_edges")
+_told("_histogramdd_from_bin_cts")
+_told("_histogramdd_from_bin_tensors")
+
+
+@op("_histogram(Tensor[] sources, Tensor hist, Tensor edges) -> (Tensor, Tensor)", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED,
+    second="aten::histogram", names=(), nondiff=("hist", "edges"), samples=[call([real(2, grad=False)], real(3, grad=False), real(4, grad=False))], kinks=SMOOTH)
+def _histogram(sources, hist, edges):
+    """Counts and edges of the bins that were found in the sources."""
+    return hist, edges
+
+
 # Distinct values: the places of their first occurrences are found on the host; the values stay in the graph, where their derivative raises
 
 def _distinct(name, node):
