@@ -24,3 +24,23 @@ def _(torch):
             for name in ("lengths", "offsets"):
                 yield f"{data} {name} {given}", attempt(lambda data=data, name=name, given=given: torch.segment_reduce(
                     torch.tensor(data), "sum", **{name: torch.tensor(given)}))
+
+
+@case("refused_at_ends.words")
+def _(torch):
+    """What is refused of 0-dim tensors, by operators in place, and of outputs of another dtype."""
+    one, yes, whole = torch.tensor(1.0), torch.tensor(True), torch.tensor([1, 2])
+    for label, f in {
+        "split": lambda: one.split([1]), "split_with_sizes": lambda: torch.split_with_sizes(one, [1]), "split evenly": lambda: one.split(1),
+        "trapezoid": lambda: torch.trapezoid(yes), "trapezoid, places": lambda: torch.trapezoid(yes, one), "trapezoid, dim": lambda: torch.trapezoid(one, one, dim=-1),
+        "trapezoid, outside": lambda: torch.trapezoid(one, one, dim=1), "trapezoid, bools": lambda: torch.trapezoid(torch.tensor([True, False])),
+        "ldexp_": lambda: whole.ldexp_(whole), "ldexp_ by floats": lambda: whole.ldexp_(one), "mvlgamma_": lambda: whole.mvlgamma_(1),
+        "lanczos": lambda: torch.nn.functional.interpolate(torch.ones(1, 1, 3, 3), 2, mode="lanczos", align_corners=True),
+    }.items():
+        yield label, attempt(f)
+    for kind in (torch.float64, torch.complex128, torch.int64):
+        out, two = torch.empty(0, dtype=kind), torch.tensor([0.0, 1.0])
+        yield f"out {kind}", attempt(lambda out=out: torch.slice_scatter(torch.zeros(2), torch.ones(2), out=out)), [
+            attempt(lambda f=f, out=out: f(two, out=out)) for f in (torch.fft.ifft, torch.fft.fft, torch.fft.ihfft, torch.fft.rfft)]
+    yield "bools", torch.einsum("ij,jk", torch.ones(2, 0, dtype=torch.bool), torch.ones(0, 2, dtype=torch.bool)), attempt(
+        lambda: torch.einsum("ij,jk", torch.ones(2, 2, dtype=torch.bool), torch.ones(2, 2, dtype=torch.bool)))

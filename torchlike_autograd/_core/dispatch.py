@@ -178,6 +178,9 @@ def _known(spec, mode, values, aval):
         return out
 
 
+_REFUSAL = "result type {have} can't be cast to the desired output type {want}"
+_OWN_REFUSALS = {"ldexp": "ldexp can't be cast to the desired output type {want}",
+                 "mvlgamma": "mvlgamma: result type {want} can't be cast to the desired output type {have}"}
 _CLAMPS = {"clamp", "clamp_min", "clamp_max"}  # torch says the C++ name of the dtype
 _CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
         "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
@@ -190,7 +193,7 @@ def _check_result(form, old):
         return _check_running(form, old.aval)
     if have is not want and not dtypes.can_cast(have, want):
         shown = _CXX.get(want.name, want.name) if form.op.key in _CLAMPS else want.char_name
-        raise RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {shown}")
+        raise RuntimeError(_OWN_REFUSALS.get(form.op.name, _REFUSAL).format(have=have.char_name, want=shown))
 
 
 def _check_common(spec, values, old):
@@ -201,7 +204,7 @@ def _check_common(spec, values, old):
     if spec.op.promote.value == "float" and not (have.is_floating_point or have.is_complex):
         have = config.default_dtype()
     if spec.op.promote.value in ("result", "float") and not dtypes.can_cast(have, want):
-        raise RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {want.char_name}") from None
+        raise RuntimeError(_OWN_REFUSALS.get(spec.op.name, _REFUSAL).format(have=have.char_name, want=want.char_name)) from None
 
 
 _RUNNING = {"cumsum", "cumprod"}  # computed in the dtype of the target

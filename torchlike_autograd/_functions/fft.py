@@ -73,6 +73,13 @@ def _refuse_out(name, out, want_complex):
         raise RuntimeError(f"{_OUT_NAMES.get(name, name)} expects a {word} output tensor, but got {out.dtype.char_name}")
 
 
+def _into(out, result, x, conjugate=False):
+    """The transform of real numbers written to `out`; its conjugate is not cast."""
+    if out is not None and conjugate and out.dtype is not result.dtype:
+        raise RuntimeError(f"Found dtype {out.dtype.char_name} but expected {result.dtype.char_name}")
+    return into("_fft_r2c", out, result, x)
+
+
 # One dim
 
 def _one_dim(x, dim):
@@ -93,7 +100,7 @@ def _to_complex(name, x, n, dim, norm, forward, out):
     if x.dtype.is_complex:
         return into("_fft_c2c", out, _call("_fft_c2c", x, dim=(d,), normalization=scale, forward=forward), x)
     result = _call("_fft_r2c", x, dim=(d,), normalization=scale, onesided=False)
-    return into("_fft_r2c", out, result if forward else result.conj(), x)
+    return _into(out, result, x) if forward else _into(out, result.conj(), x, True)
 
 
 def _half(name, x, n, dim, norm, forward, out):
@@ -107,7 +114,7 @@ def _half(name, x, n, dim, norm, forward, out):
     if n is not None:
         x = _resized(x, (d,), (size,))
     result = _call("_fft_r2c", x, dim=(d,), normalization=_norm(norm, forward), onesided=True)
-    return into("_fft_r2c", out, result if forward else result.conj(), x)
+    return _into(out, result, x) if forward else _into(out, result.conj(), x, True)
 
 
 def _to_real(name, x, n, dim, norm, forward, out):

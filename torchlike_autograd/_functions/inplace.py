@@ -123,6 +123,8 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     """A copy with a range of a dim replaced."""
     d, first, length = _range(input, dim, start, end, step)
     spec = spec_of(OPS["_slice_scatter"], (("dim", d), ("length", length), ("step", step)), ("T", "T", "i"))
+    if out is not None and out.dtype is not input.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(input.dtype)}, but got {cxx_of(out.dtype)} instead")
     return into("slice_scatter", out, run(spec, (input, src, first)), input, src)
 
 

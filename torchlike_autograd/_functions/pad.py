@@ -173,9 +173,9 @@ def trapz(*args, **kwargs):
 def _integral(y, x, dx, dim):
     if y.ndim and y._v.aval.shape[wrap_dim(dim, y.ndim)] == 0:
         return y.new_zeros([n for i, n in enumerate(y._v.aval.shape) if i != wrap_dim(dim, y.ndim)])
-    _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
     if not y.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dim if x is None else wrap_dim(dim, 0)} but tensor has no dimensions")
+    _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
     dim = wrap_dim(dim, y.ndim)
     n = y._v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)

@@ -476,7 +476,8 @@ _FACTORS = {"tensors": ("factors",)}  # of a product made from the left
 @op("_einsum_view(Tensor[] tensors, str equation) -> Tensor", node="ViewBackward0", names=(), saves=_FACTORS, samples=_EINSUMS, kinks=SMOOTH)
 def _einsum_view(tensors, *, equation):
     """Sums of products of several tensors."""
-    only("bmm", tensors[0], "ifuc")
+    if all(t.size for t in tensors):
+        only("bmm", tensors[0], "ifuc")
     for a, b in pairwise(tensors):
         _expect_same(a, b)
     return _contract(tensors, equation)

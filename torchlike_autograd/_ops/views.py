@@ -127,7 +127,7 @@ def split(self, *, split_size, dim=0):
 
 def _given_sizes(shape, split_sizes, dim):
     if not shape:
-        raise RuntimeError("split_with_sizes expects at least a 1-dimensional tensor")
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, len(shape))
     if any(n < 0 for n in split_sizes):
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(split_sizes)}")
