@@ -44,3 +44,11 @@ def _(torch):
             attempt(lambda f=f, out=out: f(two, out=out)) for f in (torch.fft.ifft, torch.fft.fft, torch.fft.ihfft, torch.fft.rfft)]
     yield "bools", torch.einsum("ij,jk", torch.ones(2, 0, dtype=torch.bool), torch.ones(0, 2, dtype=torch.bool)), attempt(
         lambda: torch.einsum("ij,jk", torch.ones(2, 2, dtype=torch.bool), torch.ones(2, 2, dtype=torch.bool)))
+
+
+@case("refused_at_ends.neighbours that are equal")
+def _(torch):
+    for shape in ((3,), (0,), (2, 2)):
+        x = torch.zeros(shape, dtype=torch.complex64)
+        yield f"{shape}", attempt(lambda x=x: torch.unique_consecutive(x)), attempt(lambda x=x: torch.unique_consecutive(x, dim=0))
+        yield f"{shape}, all", attempt(lambda x=x: torch.unique(x, dim=0))

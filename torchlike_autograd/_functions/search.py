@@ -199,7 +199,7 @@ def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, 
     levels.refuse_dynamic(input, "unique_consecutive")
     _flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
-        raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
+        raise NotImplementedError(f"\"{'unique' if dim is None or input.ndim < 2 else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     a = _plain(input._numpy())
     d = None if dim is None else wrap_dim(dim, input.ndim)
     if d is not None:
