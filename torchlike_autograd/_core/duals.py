@@ -133,7 +133,9 @@ def make(level, source, tangent, made=True):
 
 
 def share(t, level):
-    """Let a tensor, or the base of a view, be read from its primal and its tangent, which both have memory of their own, from now on."""
+    """Let a tensor, or the base of a view, be read from its primal and its tangent, which both have memory of their own, from now on.
+
+    An argument of a reverse-mode level is read from those of the dual tensor whose memory it shows."""
     view = t._view
     if type(view) is DualView:
         return t
@@ -142,6 +144,10 @@ def share(t, level):
     v = t._value()
     if (v.leaf is not None and level.randomness != "jvp") or (view is not None and view.chain and levels.has(v, level)):
         return None  # a part that is no view of the dual tensor: others read the same memory
+    source = next((lv.sources[id(t)] for lv in levels.running() if id(t) in lv.sources), None) if v.leaf is not None else None
+    outer = None if source is None else share(source, level)
+    if outer is not None and type(outer._view) is DualView and outer._view.level == level.key and outer is source:
+        return _share(t, DualView(level.key, _sharing(outer._view.source), outer._view.tangent, False, outer._view.chain, v.leaf))
     cell_of(t)
     p = _sharing(t)
     if levels.has(v, level):

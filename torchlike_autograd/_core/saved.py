@@ -23,6 +23,7 @@ import weakref
 
 import numpy as np
 
+from .._ops.lift import MoveSpec, levels_of
 from .._ops.pull_saved import result_name, saved_places, saved_pullback
 from .._ops.saved_names import NAMES
 from .._ops.schema import REQUIRED
@@ -42,15 +43,22 @@ FREED = ("Calling register_hooks on a saved tensor after it has been freed. Save
 class Packed:
     """What a pack hook made of a saved tensor, and the hook that unpacks it."""
 
-    __slots__ = ("kept", "unpack")
+    __slots__ = ("kept", "levels", "unpack")
+    # levels: of the transformations that the Value is under; hooks see its whole contents, with their dims in front, as they are called outside of them too
 
     def __init__(self, hooks, v, t=None):
         pack, self.unpack = hooks
+        self.levels = levels_of(v.aval)
+        if self.levels:
+            t = wrap(_outside(v, self.levels))
         self.kept = _pack(pack, _shown(v) if t is None else t)
 
     def value(self):
         """The Value that the unpack hook gives, without history."""
-        return as_detached(self.tensor()._value())
+        v = as_detached(self.tensor()._value())
+        for lv in self.levels:
+            v = record_op(MoveSpec("enter", lv, 0), (v,), NOGRAD)[0]
+        return v
 
     def tensor(self):
         """What the unpack hook gives."""
@@ -64,6 +72,13 @@ class Packed:
     def release(self):
         """Forget it."""
         self.kept = self.unpack = None
+
+
+def _outside(v, levels):
+    """The contents of a Value with levels, the dim of the outermost one first."""
+    for lv in reversed(levels):
+        v = record_op(MoveSpec("exit", lv, 0), (v,), NOGRAD)[0]
+    return v
 
 
 def _pack(pack, t):
@@ -173,7 +188,7 @@ def placed(v, edge):
         return as_leaf(v, edge)
     w = Value(v.aval, True, *edge)
     _PLACES.add(w)
-    w.array = np.broadcast_to(np.zeros((), v.aval.dtype.np), v.aval.shape)  # only its place is read
+    w.array = np.broadcast_to(np.zeros((), v.aval.dtype.np), getattr(v.aval, "full", v.aval.shape))  # only its place is read
     return with_history(v, w)
 
 

@@ -79,6 +79,8 @@ class _Reverse(levels.enter):
         t._v = as_leaf(t._v if t._v is not v else v, leaf)
         mark_seen(t._v, t._counter)
         self.starts[id(t)] = t, wrap(t._v)
+        if levels.dual(v) is not None:
+            self.level.sources[id(t)] = x
         self.leaves.append(leaf)
         self.held.inputs.append(weakref.ref(t._v))
         return t
