@@ -21,7 +21,8 @@ from .hot import PLAIN
 ACTIVE: list = []  # not empty from the moment on when some class may override
 MODES: list = []  # one entry for every mode that some thread has entered
 WAITING: list = []  # what `activate` calls
-PATHS: dict = {}  # {id of a public function: its dotted path}
+PATHS: dict = {}  # {id of a public function: its dotted path}; `named` writes it
+NAMED: dict = {}  # {id: the function}
 REROUTE: dict = {}  # {function published as it is: its path}
 RELEVANT: dict = {}  # {function: (how many arguments by position are asked, which by keyword, which by keyword nobody is told of)}, where it is not all
 FORGET: list = []  # tables to be emptied when a mode is entered
@@ -72,6 +73,12 @@ class Off:
         here.off -= 1
         here.all_off -= self._modes
         return False
+
+
+def named(f, path):
+    """Remember the path of a public function.  It is held: the id of a function that is gone becomes that of another one, which would pass for it."""
+    PATHS[id(f)] = path
+    NAMED[id(f)] = f
 
 
 def overrides(kind):

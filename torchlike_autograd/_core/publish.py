@@ -83,7 +83,7 @@ def _overridable(f, path):
         recipes.public = f
         overriding.FORGET.append(f.known)
         overriding.FORGET.append(recipes.kinds)
-        overriding.PATHS[id(f)] = f"torch.{path}" if path.startswith("Tensor.") else path
+        overriding.named(f, f"torch.{path}" if path.startswith("Tensor.") else path)
     return f
 
 
@@ -102,7 +102,8 @@ def _reroutable(path, f):
     """A function that is published as it is: its body changes places when a class overrides `__torch_function__` for the first time."""
     if f.__name__.startswith(("f_", "_", "tensor_")):  # named for the package's own readers
         f.__name__ = path.rpartition(".")[2]
-    overriding.PATHS.setdefault(id(f), f"torch.{path}" if path.startswith("Tensor.") else path)
+    if id(f) not in overriding.PATHS:
+        overriding.named(f, f"torch.{path}" if path.startswith("Tensor.") else path)
     overriding.REROUTE.setdefault(f, path)
     return f
 

@@ -368,7 +368,7 @@ def explaining(path, f):
     parts = path.split(".")
     function.__name__ = "_".join(parts[-2:]) if parts[-2] in ("linalg", "fft", "special") else parts[-1]
     overriding.WAITING.append(look)
-    overriding.PATHS[id(function)] = f"torch.{path}" if path.startswith("Tensor.") else path
+    overriding.named(function, f"torch.{path}" if path.startswith("Tensor.") else path)
     return function
 
 

@@ -340,7 +340,8 @@ def _warn_cycle():
 
 
 for _f, _asked in ((grad, (2, (), ())), (backward, (1, ("inputs",), ("grad_variables",)))):
-    overriding.REROUTE[_f] = overriding.PATHS[id(_f)] = f"torch.autograd.{_f.__name__}"
+    overriding.REROUTE[_f] = f"torch.autograd.{_f.__name__}"
+    overriding.named(_f, overriding.REROUTE[_f])
     overriding.RELEVANT[_f] = _asked
 
 __all__ = ["backward", "grad"]
