@@ -288,8 +288,7 @@ def _log1p(x):
 
 
 @op("logit(Tensor self, float? eps=None) -> Tensor", node="LogitBackward0", promote=Promote.FLOAT, opmath=False, lift=("eps",), bake={"eps": lambda x,
-    flat: x < 0}, saves=_SAVES_SELF, aliases=("special.logit",),
-    samples=[call(real(3, low=0.1, high=0.9)), call(real(3, low=-1.0), 0.1)], kinks=[call(at(0.0, 1.0, -1.0, 2.0, _NAN)), call(at(0.0, 0.25, 0.75, 1.0, _NAN),
+    flat: x < 0}, saves=_SAVES_SELF, aliases=("special.logit",), samples=[call(real(3, low=0.1, high=0.9)), call(real(3, low=-1.0), 0.1)], kinks=[call(at(0.0, 1.0, -1.0, 2.0, _NAN)), call(at(0.0, 0.25, 0.75, 1.0, _NAN),
     0.25)])
 def logit(self, *, eps=None):
     """log(self / (1 - self)), self first clamped to [eps, 1 - eps]; clamped, the gradient is 0."""
@@ -535,8 +534,7 @@ def _digamma(x):
 
 
 @op("polygamma(int n, Tensor self) -> Tensor", node="PolygammaBackward0", promote=Promote.FLOAT, saves=_SAVES_SELF, aliases=("special.polygamma",),
-    method=False,
-    samples=[call(n, real(3, low=0.5)) for n in (0, 1, 2)], kinks=[call(20, real(3, low=0.5)), call(200, real(2, low=0.5))], inplace=False,
+    method=False, samples=[call(n, real(3, low=0.5)) for n in (0, 1, 2)], kinks=[call(20, real(3, low=0.5)), call(200, real(2, low=0.5))], inplace=False,
     errors=[fails(call(-1, real(2)), RuntimeError, "polygamma(n, x) does not support negative n.")])
 def polygamma(self, *, n):
     """The n-th derivative of digamma."""
@@ -546,8 +544,7 @@ def polygamma(self, *, n):
 
 
 @op("polygamma.twin(Tensor self, int n) -> Tensor", node="PolygammaBackward1", promote=Promote.FLOAT, saves=_SAVES_SELF, names=("Tensor.polygamma",),
-    inplace=True,
-    out=False, samples=[call(real(3, low=0.5), 1)], kinks=SMOOTH)
+    inplace=True, out=False, samples=[call(real(3, low=0.5), 1)], kinks=SMOOTH)
 def polygamma_twin(self, *, n):
     """`polygamma` written over self."""
     return polygamma(self, n=n)
