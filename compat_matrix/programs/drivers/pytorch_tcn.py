@@ -18,7 +18,8 @@ def program():
     whole = net(x[:1])
     parts = [net(part, inference=True) for part in x[:1].split(5, 2)]
     yield "stream", whole, parts
-    for layer in (TemporalConv1d(4, 5, 3, dilation=2), TemporalConv1d(4, 5, 3, causal=False, padding_mode="reflect"), TemporalConvTranspose1d(4, 5, 4, stride=2)):
+    layers = [TemporalConv1d(4, 5, 3, dilation=2), TemporalConv1d(4, 5, 3, causal=False, padding_mode="reflect"), TemporalConvTranspose1d(4, 5, 4, stride=2)]
+    for layer in layers:
         z = torch.randn(2, 4, 8, requires_grad=True)
         out = layer(z)
         yield "layer", out, torch.autograd.grad(out.square().sum(), [z, *layer.parameters()])
