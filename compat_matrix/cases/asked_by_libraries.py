@@ -109,3 +109,16 @@ def lent(torch):
     yield "collate", collate.collate_tensor_fn([torch.ones(2), torch.zeros(2)]), collate.collate_float_fn([1.0, 2.0]), collate.collate_int_fn([1, 2]), collate.collate_str_fn(["a", "b"])
     yield "optional", raises(lambda: torch.jit._unwrap_optional(None)), torch.jit._unwrap_optional(3), raises(lambda: torch.jit.fuser("x").__enter__())
     yield "disabled", torch._disable_dynamo(lambda x: x + 1)(2), torch._disable_dynamo(recursive=False)(lambda x: x + 1)(3)
+
+
+@case("asked_by_libraries.generic")
+def generic(torch):
+    """Classes that annotations give arguments to."""
+    data = torch.utils.data
+    for name in ("DataLoader", "Dataset", "IterableDataset", "ChainDataset", "ConcatDataset", "Subset", "TensorDataset", "Sampler", "BatchSampler", "DistributedSampler"):
+        yield name, raises(lambda: getattr(data, name)[int]) is None
+
+    class Loader(data.DataLoader[int]):
+        pass
+
+    yield "subclass", [x.tolist() for (x,) in Loader(data.TensorDataset(torch.arange(4)), batch_size=2)]

@@ -17,7 +17,7 @@ import multiprocessing.context
 import os
 import random
 import traceback
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ..._functions.random import default_generator
 from ..._tensor import Tensor, from_array
 from ._utils.collate import default_collate, default_convert
 from .dataset import IterableDataset, Subset, TensorDataset
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, _T_co, draw_seed  # noqa: F401
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, _T_co, draw_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 _T = TypeVar("_T")
@@ -68,7 +68,7 @@ class _InfiniteConstantSampler(Sampler):
             yield None
 
 
-class DataLoader:
+class DataLoader(Generic[_T_co]):
     """Batches of a dataset."""
 
     __initialized = False

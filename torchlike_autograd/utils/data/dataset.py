@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from ..._core.saying import warn
 from ..._functions.random import default_generator, randperm
+from ..._tensor import Tensor
 
 __all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset", "random_split"]
 
@@ -37,7 +38,7 @@ class IterableDataset(Dataset[_T_co], metaclass=ABCMeta):
         return ChainDataset([self, other])
 
 
-class TensorDataset(Dataset[_T_co]):
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """The rows of tensors."""
 
     def __init__(self, *tensors):
@@ -124,7 +125,7 @@ class ConcatDataset(Dataset[_T_co]):
         return self.cumulative_sizes
 
 
-class ChainDataset(IterableDataset):
+class ChainDataset(IterableDataset[_T_co]):
     """Several iterable datasets, one after the other."""
 
     def __init__(self, datasets):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from ..._functions.random import Generator, randperm
-from .sampler import Sampler
+from .sampler import Sampler, _T_co
 
 __all__ = ["DistributedSampler"]
 
 
-class DistributedSampler(Sampler):
+class DistributedSampler(Sampler[_T_co]):
     """Every `num_replicas`-th key from `rank` on, of an order that all processes know."""
 
     def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):

@@ -29,7 +29,7 @@ class Sampler(Generic[_T_co]):
         raise NotImplementedError
 
 
-class SequentialSampler(Sampler):
+class SequentialSampler(Sampler[int]):
     """0, 1, 2, ..."""
 
     def __init__(self, data_source):
@@ -51,7 +51,7 @@ def _is_count(n):
     return isinstance(n, int) and not isinstance(n, bool) and n > 0
 
 
-class RandomSampler(Sampler):
+class RandomSampler(Sampler[int]):
     """A permutation, again and again until `num_samples`; or draws with replacement."""
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
@@ -83,7 +83,7 @@ class RandomSampler(Sampler):
         return self.num_samples
 
 
-class SubsetRandomSampler(Sampler):
+class SubsetRandomSampler(Sampler[int]):
     """Given keys in random order."""
 
     def __init__(self, indices, generator=None):
@@ -97,7 +97,7 @@ class SubsetRandomSampler(Sampler):
         return len(self.indices)
 
 
-class WeightedRandomSampler(Sampler):
+class WeightedRandomSampler(Sampler[int]):
     """Keys drawn by weights."""
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
@@ -117,7 +117,7 @@ class WeightedRandomSampler(Sampler):
         return self.num_samples
 
 
-class BatchSampler(Sampler):
+class BatchSampler(Sampler[list[int]]):
     """Lists of keys of another sampler."""
 
     def __init__(self, sampler, batch_size, drop_last):
