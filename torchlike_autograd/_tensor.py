@@ -501,7 +501,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def data(self):
         if type(self._v.aval) is LeveledAval and levels.mapped_here(self._v):
             raise RuntimeError("accessing `data` under vmap transform is not allowed")
-        return self._uncounted()
+        found = levels.APART["data"](self) if levels.running() else None
+        return self._uncounted() if found is None else found
 
     @data.setter
     def data(self, new):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from .._core import levels, outlived
+from .._core import belonging, levels, outlived
 from .._core import publish as _publish
 from ..autograd._transforms import _Reverse
 from ..autograd._vmap import RANDOMNESS, enter, leave
@@ -23,7 +23,7 @@ def _wrapping(tensor):
     """The running levels that a tensor belongs to, innermost last."""
     mine = levels.levels_of(tensor._value().aval)
     return [(i, lv) for i, lv in enumerate(levels.running(), 1)
-            if (levels.belongs(tensor._value(), lv) if lv.kind == "grad" else lv.key in mine)]
+            if (belonging.belongs(tensor._value(), lv) if lv.kind == "grad" else lv.key in mine)]
 
 
 def maybe_get_level(tensor) -> int:
@@ -211,7 +211,7 @@ def dlevel(tensor) -> int:
         return found
     if v in outlived.DEAD or levels.levels_of(v.aval):
         return -1
-    return -1 if levels.ENDED and v.needs and v.leaf is None and not levels.reaches([v], ()) else 0
+    return -1 if levels.ENDED and v.needs and v.leaf is None and not belonging.reaches([v], ()) else 0
 
 
 class TransformType(enum.Enum):

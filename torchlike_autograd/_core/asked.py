@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from .nodes import Leaf, numbers_of, step_of
-from .plan import useful_slots
+from .plan import WALL, useful_slots
 from .program import walked
 from .record import slot_table, thread
 
@@ -97,6 +97,9 @@ def _own_targets(p, tape):
     for w in wanted:
         if type(w) is tuple and w[0] is tape:
             yield w[1]
+    for t, slot in p.walls:
+        if t is tape:
+            yield WALL, slot
 
 
 def _tapes_below(p):

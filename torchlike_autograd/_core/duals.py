@@ -14,13 +14,13 @@ import weakref
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import dispatch, levels
+from . import belonging, dispatch, levels
 from .chains import PickSpec
 from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
-from .storage import View, as_detached, as_leaf, cell_of, write
+from .storage import View, as_detached, cell_of, with_history, write
 
 _FILL = spec_of(OPS["_zero_"], (), ("T",))
 _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
@@ -30,12 +30,12 @@ class DualView(View):
     """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor
     (the dual is a view of it then, torch's `_base`); parts: the Values that `value` was joined from."""
 
-    __slots__ = ("leaf", "level", "made", "parts", "since", "source", "tangent", "value")
+    __slots__ = ("level", "made", "old", "parts", "since", "source", "tangent", "value")
     of_two = True
 
-    def __init__(self, level, source, tangent, made, chain, leaf=None):
+    def __init__(self, level, source, tangent, made, chain, old=None):
         View.__init__(self, None, chain, "default")
-        self.leaf = leaf    # of a reverse-mode level inside of this one, whose argument the dual tensor is
+        self.old = old      # whose history it goes on showing when its parts were written to beside it: of a reverse-mode level inside of this one, say
         self.level, self.source, self.tangent, self.made = level, source, tangent, made
         self.parts = self.value = None
         self.since = source._cell.n, tangent._cell.n
@@ -61,7 +61,7 @@ class DualView(View):
         parts = self.source._value(), self.tangent._value()
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
             joined = record_op(levels.MoveSpec("join", self.level), list(parts), GRAD)
-            self.show(t, joined if self.leaf is None else [as_leaf(as_detached(joined[0]), self.leaf)], parts)
+            self.show(t, joined if self.old is None else [with_history(as_detached(joined[0]), self.old)], parts)
         return self.value
 
     def show(self, t, joined, parts):
@@ -84,6 +84,7 @@ class DualView(View):
             self.tangent = wrap(x)
         else:
             write(self.tangent, x)
+        self.old = self.old and new
         self.show(t, [new], (self.source._value(), self.tangent._value()))
 
     def primal(self):
@@ -147,7 +148,7 @@ def share(t, level):
     source = next((lv.sources[id(t)] for lv in levels.running() if id(t) in lv.sources), None) if v.leaf is not None else None
     outer = None if source is None else share(source, level)
     if outer is not None and type(outer._view) is DualView and outer._view.level == level.key and outer is source:
-        return _share(t, DualView(level.key, _sharing(outer._view.source), outer._view.tangent, False, outer._view.chain, v.leaf))
+        return _share(t, DualView(level.key, _sharing(outer._view.source), outer._view.tangent, False, outer._view.chain, v))
     cell_of(t)
     p = _sharing(t)
     if levels.has(v, level):
@@ -157,7 +158,11 @@ def share(t, level):
     else:
         x = wrap(_zeros(v))
     cell_of(x)
-    return _share(t, DualView(level.key, p, x, False, () if view is None else view.chain, v.leaf))
+    outer = levels.dual_level(p._v) if levels.dual(p._v) is not None else None
+    if outer is not None:       # before anybody has another tensor over its memory: that is cut for all of them
+        share(p, outer)
+    own = v.needs and (v.leaf is not None or any(belonging.belongs(v, lv) for lv in belonging.inside(level)))
+    return _share(t, DualView(level.key, p, x, False, () if view is None else view.chain, v if own else None))
 
 
 def _contents(t, v):

@@ -13,7 +13,7 @@ import operator
 from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from . import errors, levels, nodes, placed, record, sparse_gradients, spread
+from . import belonging, errors, levels, nodes, placed, record, sparse_gradients, spread
 from .arrivals import accumulate
 from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks, tensor_of
@@ -37,7 +37,7 @@ class Pass:
 
     __slots__ = (
         "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "partial",
-        "roots", "sparse", "targets", "undefined", "useful")
+        "roots", "sparse", "targets", "undefined", "useful", "walls")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -56,6 +56,7 @@ class Pass:
         self.depth = 0  # how many passes it runs inside
         self.now = None  # the Leaf or (tape, slot) whose node is run, where that is done in Python; () after all
         self.levels = None  # ids of the levels that the pass runs inside
+        self.walls = ()  # [(tape, slot)] that it does not go through
 
     def give(self, where, g):
         """Add a gradient for a Leaf or (tape, slot)."""
@@ -91,7 +92,7 @@ _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 _NEVER = float("inf")
 
 
-def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None):
+def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, walls=None):
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
     p = Pass(keep_graph, create_graph, targets, accumulate)
@@ -102,7 +103,9 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
     placed.cut(not create_graph)
     room = None if outer_pass is None else more_room(p, outer_pass)
     if state.extra.get("levels"):
-        p.levels = levels.of_pass(state.extra["levels"], roots)
+        p.levels, p.walls = levels.of_pass(state.extra["levels"], roots), belonging.walls() if walls is None else walls
+    elif walls:
+        p.walls = walls
     try:
         for where, g in roots:
             p.give(where, g)

@@ -20,14 +20,15 @@ OLD = "old"  # the randomness of a map of torch's older kind, which batches grad
 
 class Level:
     """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map; leaves: those that a reverse-mode one made,
-    aliases: {(tape, slot): the Value from outside that it shows}, sources: {id of an argument that it made: the dual tensor whose memory that shows}."""
+    aliases: {(tape, slot): the Value from outside that it shows}, sources: {id of an argument that it made: the dual tensor whose memory that shows},
+    walls: [(tape, slot)] that its own passes do not go through (apart.py); start: where the record was when it began."""
 
-    __slots__ = ("aliases", "escaped", "id", "kind", "leaves", "randomness", "size", "sources", "start", "tapes")
+    __slots__ = ("aliases", "escaped", "id", "kind", "leaves", "randomness", "size", "sources", "start", "tapes", "walls")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
         # The last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed.
-        self.aliases, self.sources, self.escaped, self.tapes = {}, {}, [], []
+        self.aliases, self.sources, self.escaped, self.tapes, self.walls = {}, {}, [], [], []
 
     @property
     def key(self):
@@ -86,10 +87,10 @@ class enter:
     def __enter__(self):
         extra = thread.state.extra
         levels = extra.setdefault("levels", [])
+        tape = thread.state.tape
+        self.level.start = (tape.serial, len(tape.values))
         if self.level.kind in (MAP, DUAL):
             held = extra.get("reserved", ())
-            tape = thread.state.tape
-            self.level.start = (tape.serial, len(tape.values))
             self.level.id = 1 + max([lv.id for lv in levels if lv.id is not None] + [r.top for r in held], default=-1)
             self.level.id = max(self.level.id, self.above + 1)
             for r in extra.get("watching", ()):
@@ -207,6 +208,7 @@ def gets_tangent(t, old, new):
 
 
 FORWARD_AD: dict = {}  # set by duals.py
+APART: dict = {}  # set by apart.py
 
 
 def shares(key):
@@ -492,13 +494,13 @@ def _levels_behind(places):
         tape, slot = stack.pop()
         for k, _, _ in levels_of(_type_at(tape, slot)):
             yield k, (tape.serial, slot)
-        for place in _before(tape, slot):
+        for place in before(tape, slot):
             if place not in seen:
                 seen.add(place)
                 stack.append(place)
 
 
-def _before(tape, slot):
+def before(tape, slot):
     """The places that one place was computed from, as far as gradient flows."""
     if slot < 0:
         if tape.open:
@@ -530,67 +532,3 @@ def run_stage(p, tape, stage, cots, value_at, number_at):
             old = grads.get(slot)
             grads[slot] = g if old is None else p.add(old, g)
     return [grads[s] for s in stage.outs]
-
-
-def belongs(v, level):
-    """Whether a Value was computed from the inputs of a reverse-mode level."""
-    if not v.needs:
-        return False
-    if v.leaf is not None:
-        return v.leaf in level.leaves
-    seen, stack = {(v.tape, v.slot)}, [(v.tape, v.slot)]
-    while stack:
-        tape, slot = stack.pop()
-        if (tape, slot) in level.aliases or _leaf_there(tape, slot) in level.leaves:
-            return True
-        found = [p for p in _before(tape, slot) if p not in seen]
-        seen.update(found)
-        stack += found
-    return False
-
-
-def _leaf_there(tape, slot):
-    if slot >= 0:
-        return tape.leaves.get(slot)
-    return tape.inputs[-slot - 1].leaf if tape.open else tape.edges[-slot - 1]
-
-
-def reaches(values, but):
-    """Whether the graph behind any of these Values leads to a leaf that is not in `but`, nor one of a transformation that has ended."""
-    seen, stack = set(), []
-
-    def visit(leaf, tape, slot):
-        if leaf is not None:
-            return leaf not in but and leaf not in ENDED
-        if (tape, slot) not in seen:
-            seen.add((tape, slot))
-            stack.append((tape, slot))
-        return False
-
-    for v in values:
-        if v.needs and visit(v.leaf, v.tape, v.slot):
-            return True
-    while stack:
-        tape, slot = stack.pop()
-        if slot < 0:
-            if tape.open:
-                v = tape.inputs[-slot - 1]
-                if v.needs and visit(v.leaf, v.tape, v.slot):
-                    return True
-            else:
-                edge = tape.edges[-slot - 1]
-                if edge is not None and visit(*((None, *edge) if type(edge) is tuple else (edge, None, 0))):
-                    return True
-            continue
-        if slot in tape.leaves:
-            if visit(tape.leaves[slot], None, 0):
-                return True
-            continue
-        step, needs, _ = slot_table(tape.prefix)[slot]
-        if not needs or step.kind not in ("op", "function"):
-            continue
-        own = [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
-        for s in own:
-            if (s < 0 or slot_table(tape.prefix)[s][1]) and visit(None, tape, s):
-                return True
-    return False

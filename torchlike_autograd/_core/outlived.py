@@ -11,7 +11,7 @@ from __future__ import annotations
 import weakref
 from sys import getrefcount
 
-from . import levels
+from . import belonging
 from .record import Value, thread
 from .storage import as_detached
 
@@ -40,7 +40,7 @@ class Held:
         found = [v for v in on_tape if v.needs and getrefcount(v) > _IDLE]
         found += [v for v in (r() for r in (*self.inputs, *self.level.escaped)) if v is not None]
         for v in found:
-            if v.needs and id(v) not in but and not (outer and levels.reaches([v], leaves)):
+            if v.needs and id(v) not in but and not (outer and belonging.reaches([v], leaves)):
                 _let_go(v)
 
 

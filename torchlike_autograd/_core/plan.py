@@ -129,8 +129,11 @@ def wanted_of(step, needs, useful=None):
     return tuple([i for i in step.wanted if step.ins[i] in useful])
 
 
+WALL = "wall"
+
+
 def useful_slots(prefix, targets: frozenset) -> frozenset:
-    """Slots from which gradient can reach a target (targets included)."""
+    """Slots from which gradient can reach a target (targets included); (WALL, slot) among them: not through that one."""
     key = ("useful", targets)
     out = prefix.memo.get(key)
     if out is None:
@@ -138,7 +141,7 @@ def useful_slots(prefix, targets: frozenset) -> frozenset:
         found = set(targets)
         for step in prefix.steps()[0]:
             if any(step.needs) and any(type(s) is not tuple and s in found and needs(s) for s in step.ins) and wanted_of(step, needs, found):
-                found.update(step.first + i for i, n in enumerate(step.needs) if n)
+                found.update(step.first + i for i, n in enumerate(step.needs) if n and (WALL, step.first + i) not in targets)
         out = prefix.memo[key] = frozenset(found)
     return out
 

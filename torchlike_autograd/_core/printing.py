@@ -9,7 +9,7 @@ import numpy as np
 from .. import _tensor_str
 from .._ops.lift import MoveSpec
 from .._ops.spec import LeveledAval
-from . import config, levels
+from . import belonging, config, levels
 from .nothing import Nothing
 from .record import record_op
 from .storage import as_detached, peek
@@ -76,9 +76,9 @@ def _transformed_text(t, v):
     for number, level in reversed(list(enumerate(levels.running(), 1))):
         if level.kind == levels.MAP and levels.has(v, level):
             return None
-        if level.kind == "grad" and levels.belongs(v, level):
+        if level.kind == "grad" and belonging.belongs(v, level):
             inner = level.aliases.get((v.tape, v.slot), v)
-            if inner is v and not levels.reaches([v], level.leaves):
+            if inner is v and not belonging.reaches([v], level.leaves):
                 inner = as_detached(v)
         elif level.kind == levels.DUAL and level.randomness == "jvp" and levels.has(v, level):
             inner = record_op(MoveSpec("primal", level.key), [v])[0]
@@ -106,7 +106,7 @@ def _mapped_text(t, v):
     key = levels.mapped(v)
     running = levels.running()
     number = next((i for i, lv in enumerate(running, 1) if lv.id == key[0]), key[0] + 1)
-    outside = [lv for lv in running[:number - 1] if lv.kind == "grad" and levels.belongs(v, lv)]
+    outside = [lv for lv in running[:number - 1] if lv.kind == "grad" and belonging.belongs(v, lv)]
     own, dim = levels.entered_from(v, key)
     if own is None:
         own = record_op(MoveSpec("exit", key, 0), [v if outside else as_detached(v)])[0]

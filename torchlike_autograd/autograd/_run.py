@@ -121,7 +121,7 @@ def _check_target(t):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
 
 
-def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize):
+def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize, walls=None):
     pairs = _roots(roots, grads)
     places = []
     for t in targets:
@@ -133,7 +133,7 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
     if h is not None:
         place, h = followed(pairs[0][0], h, set(places), create_graph)
         grads, pairs = [h], [(place, h._value())]
-    captured = _pass(pairs, retain_graph, create_graph, set(places), False)
+    captured = _pass(pairs, retain_graph, create_graph, set(places), False, None, walls)
     out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._v is v}  # one Value is one Tensor, as in torch
     for i, (t, place) in enumerate(zip(targets, places)):
         g = captured.get(place)
@@ -157,6 +157,12 @@ def _result(t, g, materialize, create_graph, known=None):
     from .. import zeros_like
 
     return zeros_like(t, requires_grad=create_graph)
+
+
+def pull(outs, xs, gs, create, walls, retain):
+    """Gradients of `xs` (or None each) in a pass of a transformation, which does not go through these walls."""
+    roots = _tuple(outs)
+    return _grad(roots, xs, _make_grads(roots, gs, False), retain, create, True, False, walls)
 
 
 def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import weakref
 
-from .._core import levels, outlived
+from .._core import apart, belonging, levels, outlived  # noqa: F401 - apart gives `.data`
 from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.duals import DualView
@@ -22,7 +22,7 @@ from .._core.storage import View, as_detached, as_leaf, cell_of
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
 from ._captured import forget_history, put_back, run
-from ._run import grad as _run_grad
+from ._run import pull as run_pass
 from ._saving import disabled_message, restore_disabled, set_disabled
 from ._vmap import name_of, vmap
 from .grad_mode import enable_grad, is_grad_enabled
@@ -106,7 +106,7 @@ class _Reverse(levels.enter):
 
     def outside(self, *ts):
         """Whether what led to these tensors can be differentiated outside of this level."""
-        return self.outer and levels.reaches([t._value() for t in ts], self.leaves)
+        return self.outer and belonging.reaches([t._value() for t in ts], self.leaves)
 
     def cut(self, x):
         """A result as it leaves the level."""
@@ -201,7 +201,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if out.dim():
                 raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with {out.dim()} dims. Maybe you wanted to use the vjp "
                                    "or jacrev APIs instead?")
-            gs = _pull(level, [out], level.started(mine), None, level.outside(out))
+            gs = _pull(level, [out], level.started(mine), None, level.outside(out), False)
         result = unflatten([level.cut(g) for g in gs], tree)
         value = level.cut(out)
         level.settle(others)
@@ -213,13 +213,13 @@ def grad_and_value(func, argnums=0, has_aux=False):
     return wrapped
 
 
-def _pull(level, outs, xs, gs, create):
+def _pull(level, outs, xs, gs, create, retain=True):
     """Gradients of `xs`, zeros where there is none."""
     pairs = [(o, g) for o, g in zip(outs, gs or [None] * len(outs)) if o.requires_grad]
     found = (None,) * len(xs)
     if pairs:
         outs, gs = zip(*pairs)
-        found = _run_grad(outs, xs, gs, retain_graph=create or level is None, create_graph=create, allow_unused=True)
+        found = run_pass(outs, xs, gs, create, level.level.walls, create or retain)
     return [zeros_like(x.detach()) if g is None else g for g, x in zip(found, xs)]
 
 
@@ -266,8 +266,8 @@ def _vjp(func, primals, argnums, has_aux):
                                f"{given.pretty()}, primal output: {out_tree.pretty()}")
         assert held is not None
         outer = is_grad_enabled() if create_graph is None else create_graph
-        create = outer and levels.reaches([t._value() for t in (*outs, *gs)], level.leaves)
-        found = [_cut(g, level.leaves, outer) for g in _pull(None, outs, mine, gs, create)]
+        create = outer and belonging.reaches([t._value() for t in (*outs, *gs)], level.leaves)
+        found = [_cut(g, level.leaves, outer) for g in _pull(level, outs, mine, gs, create)]
         return unflatten(found, tree)
 
     results = unflatten([level.cut(o) for o in outs], out_tree)
@@ -278,7 +278,7 @@ def _vjp(func, primals, argnums, has_aux):
 
 def _cut(g, leaves, outer):
     v = g._value()
-    return g if not v.needs or (outer and levels.reaches([v], leaves)) else wrap(as_detached(v))
+    return g if not v.needs or (outer and belonging.reaches([v], leaves)) else wrap(as_detached(v))
 
 
 def _only_tensors(outs, where):

@@ -1,0 +1,65 @@
+"""Parts of functions that are taken apart (detach, .data, no_grad) in transformations two and three deep: how far each reaches."""
+
+import itertools
+
+from compat_matrix.case import attempt, case
+
+
+def without_grad(torch, t):
+    with torch.no_grad():
+        c = t**3
+    return c * t**3
+
+
+def written(torch, t):
+    c = t.clone()
+    c.detach().mul_(2)
+    return c**3 * t
+
+
+FUNCTIONS = {
+    "itself": lambda torch, t: t.detach() ** 3 * t**3, "a result": lambda torch, t: (t * t).detach() * t**3, "a part": lambda torch, t: t.detach()[0] ** 3 * t**3,
+    "a view": lambda torch, t: t.view(-1).detach() ** 3 * t**4, "data": lambda torch, t: t.data**3 * t**3, "data of a result": lambda torch, t: (t * t).data ** 2 * t**3,
+    "data of a part": lambda torch, t: t[1:].data.prod() * t**3, "no_grad": without_grad, "written": written,
+}
+
+
+def transformations(torch, v):
+    func = torch.func
+    return {"jvp": lambda f: lambda x: func.jvp(f, (x,), (v,))[1], "grad": lambda f: func.grad(lambda y: f(y).sum()), "vjp": lambda f: lambda x: func.vjp(f, x)[1](v)[0],
+            "jacfwd": lambda f: lambda x: func.jacfwd(f)(x).sum(-1), "map": lambda f: lambda x: func.vmap(f)(torch.stack([x, x * 2]))[1]}
+
+
+def nested(torch, function):
+    f = FUNCTIONS[function]
+    x, v = torch.tensor([0.3, 0.5], dtype=torch.float64), torch.tensor([1.0, 0.4], dtype=torch.float64)
+    made = transformations(torch, v)
+    deep = [(a, b) for a, b in itertools.product(made, repeat=2) if (a, b) != ("map", "map")] + [
+        ("jvp", "jvp", "grad"), ("jvp", "grad", "jvp"), ("grad", "jvp", "jvp"), ("jvp", "jvp", "jvp"), ("grad", "vjp", "jvp"), ("jvp", "map", "grad"), ("jacfwd", "jvp", "vjp")]
+    for names in deep:
+        g = lambda t: f(torch, t)
+        for n in reversed(names):
+            g = made[n](g)
+        leaf = x.clone().requires_grad_()
+
+        def run(g=g, leaf=leaf):
+            y = g(leaf)
+            return y.detach(), y.requires_grad, torch.autograd.grad(y.sum(), leaf, allow_unused=True) if y.requires_grad else None
+
+        yield ", ".join(names), attempt(run)
+
+
+for _name in FUNCTIONS:
+    case(f"func.apart: {_name}", function=_name)(nested)
+
+
+@case("func.apart: data of what was captured")
+def _(torch):
+    """A captured tensor has no level: it is taken apart from all; what is made of it inside has one."""
+    func = torch.func
+    w, x = torch.tensor([0.3, 0.5], dtype=torch.float64, requires_grad=True), torch.tensor([0.7, 0.2], dtype=torch.float64)
+    for name, f in (("itself", lambda y: w.data * y * y), ("made inside", lambda y: (w * 1).data * y * y), ("with the argument", lambda y: (w * y).data * y)):
+        for how, run in (("grad", lambda f, x: func.grad(lambda y: f(y).sum())(x)), ("jvp", lambda f, x: func.jvp(f, (x,), (x,))[1]),
+                         ("vjp", lambda f, x: func.vjp(f, x)[1](x)[0]), ("grad, of a result", lambda f, x: func.grad(lambda y: f(y).sum())(w * x))):
+            y = run(f, x)
+            yield f"{name}, {how}", y.detach(), y.requires_grad, torch.autograd.grad(y.sum(), w) if y.requires_grad else None

@@ -1,0 +1,73 @@
+"""`.data` inside of torch.func's transformations (layer 6): torch takes a tensor apart from the level that it was made in alone.
+
+Its tangent there goes; its history there ends, at a wall: passes of that level do not go through it, those of the levels around it and of plain autograd do.
+"""
+
+from __future__ import annotations
+
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
+from .._tensor import Tensor, wrap
+from . import belonging, duals, levels
+from .record import GRAD, Counter, mark_seen, record_op
+from .state import new as _new
+from .storage import View, another, as_detached, cell_of
+
+_SAME = spec_of(OPS["alias"], (), ("T",))
+
+
+def data(t):
+    """The tensor that `t.data` is, or None where nothing that runs made `t`: it has no history at all then."""
+    v = t._value()
+    level = _maker(v)
+    if level is None:
+        return None
+    if level.kind == levels.DUAL:
+        return _without_tangent(t, v, level)
+    if v.needs and belonging.belongs(v, level):
+        if not belonging.reaches([v], level.leaves):
+            return _over(t, as_detached(v))
+        v = record_op(_SAME, [v], GRAD)[0]
+        level.walls.append((v.tape, v.slot))
+    return _over(t, v)
+
+
+def _maker(v):
+    """The innermost running level that wraps a Value: it was made there, of whatever."""
+    for level in reversed(levels.running()):
+        if level.kind == "grad" and (_since(v, level) or belonging.belongs(v, level)):
+            return level
+        if level.kind == levels.DUAL and level.randomness == "jvp" and (levels.has(v, level) or _since(v, level)):
+            return level
+    return None
+
+
+def _since(v, level):
+    """Whether a Value was recorded after a level began."""
+    return v.tape is not None and v.leaf is None and v.slot >= 0 and (v.tape.serial, v.slot) >= level.start
+
+
+def _without_tangent(t, v, level):
+    if not levels.has(v, level):
+        return _over(t, v)
+    p = duals.unpacked(t, level)[0]
+    if type(t._view) is duals.DualView and p._value().needs:
+        return t._view.source.view_as(t._view.source)       # what is written to it is part of the history around the level
+    return p
+
+
+def _over(t, v):
+    """A tensor that shows a Value with the contents of `t`, in its memory, under the history of the Value and with versions of its own."""
+    view = t._view
+    if view is not None and (view.of_two or (view.base is not None and view.base._view is not None and view.base._view.of_two)):
+        return wrap(v)
+    cell = cell_of(t)
+    out = _new(Tensor)
+    out._v, out._counter = another(v) if not v.needs else v if v is not t._v else record_op(_SAME, [v], GRAD)[0], Counter()
+    out._cell, out._at, out._layout_ = cell, cell.n, t._layout_
+    out._view = None if view is None else View(None, view.chain, "default")
+    mark_seen(out._v, out._counter)
+    return out
+
+
+levels.APART["data"] = data

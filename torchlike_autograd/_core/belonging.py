@@ -1,0 +1,82 @@
+"""What a Value in a reverse-mode transformation was computed from (layer 3): inputs of a level, or what is differentiated outside of it."""
+
+from __future__ import annotations
+
+from . import levels
+from .record import slot_table
+
+
+def inside(level):
+    """The reverse-mode levels that run inside this one."""
+    found = levels.running()
+    return [lv for lv in found[found.index(level) + 1:] if lv.kind == "grad"]
+
+
+def walls():
+    """What the passes that run inside the innermost transformation do not go through."""
+    found = levels.running()
+    return found[-1].walls if found else ()
+
+
+def belongs(v, level):
+    """Whether a Value was computed from the inputs of a reverse-mode level."""
+    if not v.needs:
+        return False
+    if v.leaf is not None:
+        return v.leaf in level.leaves
+    seen, stack = {(v.tape, v.slot)}, [(v.tape, v.slot)]
+    while stack:
+        tape, slot = stack.pop()
+        if (tape, slot) in level.aliases or _leaf_there(tape, slot) in level.leaves:
+            return True
+        found = [p for p in levels.before(tape, slot) if p not in seen] if (tape, slot) not in level.walls else []
+        seen.update(found)
+        stack += found
+    return False
+
+
+def _leaf_there(tape, slot):
+    if slot >= 0:
+        return tape.leaves.get(slot)
+    return tape.inputs[-slot - 1].leaf if tape.open else tape.edges[-slot - 1]
+
+
+def reaches(values, but):
+    """Whether the graph behind any of these Values leads to a leaf that is not in `but`, nor one of a transformation that has ended."""
+    seen, stack = set(), []
+
+    def visit(leaf, tape, slot):
+        if leaf is not None:
+            return leaf not in but and leaf not in levels.ENDED
+        if (tape, slot) not in seen:
+            seen.add((tape, slot))
+            stack.append((tape, slot))
+        return False
+
+    for v in values:
+        if v.needs and visit(v.leaf, v.tape, v.slot):
+            return True
+    while stack:
+        tape, slot = stack.pop()
+        if slot < 0:
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                if v.needs and visit(v.leaf, v.tape, v.slot):
+                    return True
+            else:
+                edge = tape.edges[-slot - 1]
+                if edge is not None and visit(*((None, *edge) if type(edge) is tuple else (edge, None, 0))):
+                    return True
+            continue
+        if slot in tape.leaves:
+            if visit(tape.leaves[slot], None, 0):
+                return True
+            continue
+        step, needs, _ = slot_table(tape.prefix)[slot]
+        if not needs or step.kind not in ("op", "function"):
+            continue
+        own = [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
+        for s in own:
+            if (s < 0 or slot_table(tape.prefix)[s][1]) and visit(None, tape, s):
+                return True
+    return False
