@@ -1,4 +1,5 @@
-"""What the op table is asked beyond values and gradients: forward mode, dtype rules, every public name, in-place twins, `out=`, views, the random stream.
+"""What the op table is asked beyond values and gradients: forward mode, dtype rules, every public name, in-place twins, `out=`, views, how results
+lie in memory, the random stream.
 
 `observe(torch, entry, paths)` asks either module; `python -m compat_matrix columns record` stores torch's answers (real torch), `python -m compat_matrix
 columns` compares.
@@ -15,8 +16,9 @@ from compat_matrix.observe import attempt, encode, look
 PATHS, ANSWERS = ops.FOLDER / "paths.json", ops.FOLDER / "columns.json"
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64", "complex128")
 DUALS = 3  # calls asked in forward mode
+LAYOUTS = 4  # calls asked with tensors that lie otherwise in memory
 SEEDS = (0, 42)
-COLUMNS = ("forward mode", "dtype rules", "names", "twin", "out=", "views", "random stream")
+COLUMNS = ("forward mode", "dtype rules", "names", "twin", "out=", "views", "layouts", "random stream")
 
 
 def published():
@@ -54,6 +56,7 @@ def observe(torch, entry, paths):
         seen.setdefault(column, {})[path] = "same" if not differences(main, found) else found
     seen["out="] = answer(into, call)
     seen["views"] = answer(aliasing, call)
+    seen["layouts"] = {kind: [answer(lying, c, change) for c in entry["calls"][:LAYOUTS]] for kind, change in LIES.items()}
     seen["random stream"] = [ask(lambda c=c: stream(torch, entry["path"], c)) for c in entry["calls"]] if drew else "fixed"
     return json.loads(json.dumps(seen))
 
@@ -195,6 +198,30 @@ def aliasing(torch, path, call):
     args, kwargs = built(torch, call, lambda t: t.detach())
     out = ops.find(torch, path)(*args, **kwargs)
     return [[o._is_view(), list(o.stride()), o.storage_offset()] if isinstance(o, torch.Tensor) else None for o in parts(out)]
+
+
+def backwards(t):
+    """The same values with the first dim as the fastest."""
+    order = list(range(t.dim()))[::-1]
+    return t.detach().permute(order).contiguous().permute(order) if len(order) > 1 else t.detach()
+
+
+def apart(t):
+    """The same values with gaps between them, the last dim but one as the fastest."""
+    if t.dim() < 2:
+        return t.detach()
+    wide = backwards(t).transpose(-1, -2).repeat_interleave(2, -1).contiguous()[..., ::2]
+    return wide.transpose(-1, -2)
+
+
+LIES = {"backwards": backwards, "apart": apart}
+
+
+def lying(torch, path, call, change):
+    """The strides of the results for operands that lie otherwise in memory."""
+    args, kwargs = built(torch, call, change)
+    out = ops.find(torch, path)(*args, **kwargs)
+    return [list(o.stride()) if isinstance(o, torch.Tensor) else None for o in parts(out)]
 
 
 def has_drawn(torch, seed):

@@ -44,7 +44,7 @@ class Values(Members):
         return (a.astype(np.float32) if self.dtype is dtypes.bfloat16 else a).tolist()
 
     def numpy(self, *, force=False):
-        """A NumPy array of the values (a read-only view where possible)."""
+        """A NumPy array of the values, a copy that lies in memory as the tensor does."""
         if not force and self.requires_grad and thread.state.grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if not force and self._view is not None and self.is_conj():
@@ -55,7 +55,12 @@ class Values(Members):
             raise no_data() if force else not_numpy()
         if self.dtype is dtypes.bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16")
-        return np.array(self._numpy())
+        from ._core.laying import order_of
+
+        order = order_of(self)
+        if order is None:
+            return np.array(self._numpy())
+        return np.array(self._numpy().transpose(order), order="C").transpose(np.argsort(order))
 
     def __array__(self, dtype=None, copy=None):
         a = self.numpy()

@@ -120,6 +120,7 @@ def pick(spec, out):
 class PickSpec:
     """Output `output` of a multi-output view operator, as a link of a chain."""
 
+    bends = False
     _made: dict = {}
 
     def __new__(cls, spec, output):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .._tensor import Tensor
 from . import record
+from .laying import bent, lay
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread
 from .speed import native
 from .state import new as _new
@@ -36,6 +37,8 @@ def unary(spec, x):
         _release()
     t = _new(Tensor)
     t._v = out
+    if spec.lies is not None and (spec.lies or bent(x)):
+        lay(spec, (x,), (t,))
     return t
 
 
@@ -59,6 +62,8 @@ def binary(spec, x, y):
         _release()
     t = _new(Tensor)
     t._v = out
+    if spec.lies is not None and (spec.lies or bent(x) or bent(y)):
+        lay(spec, (x, y), (t,))
     return t
 
 
@@ -67,6 +72,8 @@ def with_number(spec, x, number):
     v = x._v if x._cell is None else read(x)
     t = _new(Tensor)
     t._v = _numbered(spec, v, number)
+    if spec.lies is not None and (spec.lies or bent(x)):
+        lay(spec, (x, number) if spec.pattern[0] == "T" else (number, x), (t,))
     return t
 
 

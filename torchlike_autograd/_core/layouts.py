@@ -82,8 +82,7 @@ def asked_format(t, args, form):
 def laid(out, form):
     """A fresh tensor, its strides those of a memory format (metadata: the array stays as it is)."""
     wanted = channels_strides(tuple(out.shape), form)
-    if wanted is not None and wanted != shapes.contiguous_strides(out.shape):
-        out._layout_ = (wanted, 0)
+    out._layout_ = None if wanted is None or wanted == shapes.contiguous_strides(out.shape) else (wanted, 0)
     return out
 
 
@@ -154,6 +153,12 @@ def stretch(t):
     return offset, offset + step
 
 
+def memory_order(shape, strides):
+    """The dims from the slowest to the fastest in memory; None where they lie row by row, or an element is repeated."""
+    order = sorted(range(len(shape)), key=lambda d: -strides[d])
+    return None if order == list(range(len(shape))) or any(n > 1 and not step for n, step in zip(shape, strides)) else order
+
+
 def in_memory_order(t, draw, *along):
     """The array draw(shape, *along) for a tensor of the shape and layout of `t`: its numbers in the order of the memory, as torch's generator fills it.
 
@@ -162,13 +167,27 @@ def in_memory_order(t, draw, *along):
     shape = t._v.aval.shape
     if t._layout_ is None and (t._view is None or not t._view.chain):
         return draw(shape, *along)
-    strides = t.stride()
-    order = sorted(range(len(shape)), key=lambda d: -strides[d])
-    if order == list(range(len(shape))) or any(n > 1 and not step for n, step in zip(shape, strides)):
+    order = memory_order(shape, t.stride())
+    if order is None:
         return draw(shape, *along)
     drawn = draw(tuple(shape[d] for d in order), *(a.transpose(order) for a in along))
     return np.ascontiguousarray(drawn.transpose(np.argsort(order)))
 
 
-__all__ = ["asked_format", "chain_geometry", "channels_last", "channels_strides", "check_overlap", "contiguous_format", "in_memory_order", "laid", "layout",
-           "memory_format", "preserve_format", "shares", "stretch", "strided"]
+__all__ = [
+    "asked_format",
+    "chain_geometry",
+    "channels_last",
+    "channels_strides",
+    "check_overlap",
+    "contiguous_format",
+    "in_memory_order",
+    "laid",
+    "layout",
+    "memory_format",
+    "memory_order",
+    "preserve_format",
+    "shares",
+    "stretch",
+    "strided",
+]

@@ -48,7 +48,8 @@ class View:
     under: the View that the base had then.
     """
 
-    __slots__ = ("base", "chain", "creation", "geometry", "stale", "under")
+    __slots__ = ("base", "bent", "chain", "creation", "geometry", "stale", "under")
+    # bent: whether a link may show dims in another order than that of memory
     # stale: set where it was read again after a write while its base did not require grad: torch makes a history when the base does
     # creation: "default" | "no_grad" | "inference" | "multi" | "function" | "beyond"
     of_two = False  # whether it is read from two tensors (duals.py)
@@ -56,6 +57,7 @@ class View:
     def __init__(self, base, chain, creation, under=None):
         self.base, self.chain, self.creation, self.under = base, chain, creation, under
         self.geometry = None
+        self.bent = any(link.bends for link, _ in chain)
 
 
 class ReplayedView(View):

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._ops.spec import NUMBERS, Aval, Form, Pullback, Spec
 from .._tensor import Tensor
-from . import arrivals, chains, donation, engine, errors, execute, guards, hooks, hot, links, nodes, plan, program, record, simple, storage
+from . import arrivals, chains, donation, engine, errors, execute, guards, hooks, hot, laying, links, nodes, plan, program, record, simple, storage
 from .speed import native
 
 
@@ -28,7 +28,7 @@ def wire():
         read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere, view=hot.python_view, links=chains.links, write=storage.python_write,
         value_at=engine.value_at, number_at=engine.number_at, accumulate=arrivals.accumulate_any, release_kept=program.release_kept, edges_lead=links.leading,
         checked=hooks.checked, call_on_host=execute.call_on_host, pull_on_host=execute.pull_on_host, number_of=plan.number_of, add_arrays=plan.add_arrays,
-        retain=hooks.retain, second_time=errors.second_time)
+        retain=hooks.retain, second_time=errors.second_time, lay=laying.lay)
 
 
 __all__ = ["wire"]

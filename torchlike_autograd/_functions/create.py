@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core import config, devices, dtypes, errors, layouts, levels
 from .._core.composite import composite
+from .._core.laying import keep_order
 from .._core.nothing import KEY as NOWHERE
 from .._core.nothing import Nothing
 from .._core.numeric import cannot_hold, check_number, check_stored
@@ -203,9 +204,13 @@ def _dtype_of_number(x):
     return config.default_dtype().complex_here() if d.category == dtypes.COMPLEX else d
 
 
-def _as_asked(made, form):
-    """A fresh tensor in a memory format."""
-    return made if form is None else layouts.laid(made, form)
+def _as_asked(made, form, like=None):
+    """A fresh tensor in a memory format; it lies like another one unless a format is asked for."""
+    if form is not None and form is not layouts.preserve_format:
+        return layouts.laid(made, form)
+    if like is not None:
+        keep_order(made, like)
+    return made
 
 
 def alike(make, input, device, requires_grad):
@@ -223,7 +228,7 @@ def _like(name, value):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._v.aval
         made = alike(lambda *where: fresh(a.shape, value, _dtype(dtype, a.dtype), *where), input, device, requires_grad)
-        return _as_asked(levels.like(input, made), memory_format)
+        return _as_asked(levels.like(input, made), memory_format, input)
 
     factory.__name__ = name
     factory.__doc__ = f"torch.{name}."
@@ -241,7 +246,7 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     fill_value = _item(fill_value)
     a = input._v.aval
     made = alike(lambda *where: placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), *where), input, device, requires_grad)
-    return _as_asked(levels.like(input, made), memory_format)
+    return _as_asked(levels.like(input, made), memory_format, input)
 
 
 def _new(name, value):

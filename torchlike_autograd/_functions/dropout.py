@@ -151,7 +151,7 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
              "and silence this warning, please use dropout instead. Note that dropout3d exists to provide channel-wise dropout on inputs "
              "with 3 spatial "
              "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).")
-    return _batched(input, p, training, inplace, n != 4)
+    return _batched(input, p, training, inplace, n == 5)
 
 
 # Random slopes

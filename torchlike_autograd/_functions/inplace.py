@@ -369,6 +369,14 @@ def _memory_shown(t, size, steps):
     return True
 
 
+def _by_memory(t):
+    """A copy of the elements in the order of memory; of a tensor with gaps row by row."""
+    strides = t._geometry()[0]
+    if not layouts.stretch(t):
+        return copied(t).reshape(-1)
+    return copied(t.permute(sorted(range(t.ndim), key=lambda d: -strides[d]))).reshape(-1)
+
+
 def _steps(size, form):
     """The strides of a memory format that was asked for."""
     if form is layouts.preserve_format:
@@ -405,7 +413,7 @@ def resize_(self, *sizes, memory_format=None):
             raise NotImplementedError("resize_ to another memory format where the memory cannot be shown as one piece")
         return self
     have, want = self.numel(), numel(size)
-    flat = copied(self).reshape(-1)
+    flat = _by_memory(self)
     if want <= have:
         new = sliced(flat, 0, 0, want)
     else:

@@ -10,10 +10,12 @@ import numpy as np
 from .._core import dtypes, levels, words
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run, values_of, wrap
+from .._core.laying import keep_order, lay
 from .._core.numeric import say_once
 from .._core.record import Value, record_op
-from .._core.shapes import as_long, broadcast, contiguous_strides, wrap_dim
+from .._core.shapes import as_long, broadcast, wrap_dim
 from .._core.words import type_name
+from .._ops.memory import preserved
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -36,7 +38,7 @@ def _joiner(name, *paths):
                 raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
         spec = spec_of(op, (("dim", operator.index(dim if axis is None else axis)),), (("L", len(tensors)),))
         if out is None:
-            return run(spec, tensors) if len(tensors) < _MANY else wrap(record_op(spec, _apart(values_of(tensors)))[0])
+            return run(spec, tensors) if len(tensors) < _MANY else _join_many(spec, tensors)
         if not all(dtypes.can_cast(t.dtype, out.dtype) for t in tensors):
             raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.char_name}")
         return into(name, spec, tensors, out)
@@ -44,6 +46,12 @@ def _joiner(name, *paths):
     join.__name__ = join.__qualname__ = name
     join.__doc__ = op.doc
     return published(f"{name}(Tensor[] tensors, int dim=0)", paths=paths)(join)
+
+
+def _join_many(spec, tensors):
+    out = wrap(record_op(spec, _apart(values_of(tensors)))[0])
+    lay(spec, tensors, (out,))
+    return out
 
 
 _MANY = 4  # tensors, from which on they are taken for a sample of data
@@ -273,9 +281,11 @@ _rot90 = named("rot90")
 def rot90(input, k=1, dims=(0, 1)):
     """Quarter turns in the plane of two dims."""
     out = _rot90(input, k, dims)
-    if k % 2:
+    if k % 4 == 2:
+        keep_order(out, input)
+    elif k % 2:  # PyTorch flips one dim and exchanges both
         a, b = [d % input.ndim for d in dims]
-        strides = list(contiguous_strides(input._v.aval.shape))
+        strides = list(preserved(tuple(input.shape), input.stride()))
         strides[a], strides[b] = strides[b], strides[a]
         out._layout_ = (tuple(strides), 0)
     return out

@@ -14,7 +14,6 @@ from .._core.composite import composite, named
 from .._core.dispatch import named_tuple, run, write_result
 from .._core.ranges import known, unguarded
 from .._core.record import thread
-from .._core.shapes import contiguous_strides
 from .._core.words import outs_of, type_name
 from .._ops.registry import OPS
 from .._ops.schema import parse
@@ -378,8 +377,7 @@ def tensorinv(input, ind=2, *, out=None):
         raise RuntimeError(f"Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got {columns} != {rows}")
     found = call("linalg_inv_ex", [input.reshape(columns, rows)], check_errors="inv")[0]
     sizes = (*last, *first)
-    folded = call("_reshape_alias", [found], size=sizes, stride=contiguous_strides(sizes)) if rows > 1 else found.reshape(sizes)
-    return into("linalg_tensorinv", out, folded, input)
+    return into("linalg_tensorinv", out, found.reshape(sizes), input)
 
 
 @composite("torch.linalg.tensorsolve")

@@ -9,10 +9,12 @@ import numpy as np
 from .._core import dtypes, errors, levels
 from .._core.composite import composite, named
 from .._core.dispatch import write_result
+from .._core.laying import bent, keep_order
 from .._core.record import thread
 from .._core.storage import write
 from .._core.words import type_name
 from .._ops import normalize as _normalize_ops
+from .._ops.memory import channels_order
 from .._tensor import Tensor, wrap
 from ..autograd.grad_mode import no_grad
 from .convert import cast
@@ -59,7 +61,12 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     out = named("mul")(x, named("rsqrt")(named("add")(mean, eps)))
     if weight is not None:
         out = named("mul")(out, weight)
-    return cast(out, own) if low else out
+    out = cast(out, own) if low else out
+    if bent(input) and channels_order(tuple(input.shape), input.stride()) is None:  # PyTorch's kernel reads and writes rows, but for images with channels last
+        out._layout_ = None
+        if input.is_contiguous():
+            keep_order(out, input)
+    return out
 
 
 # By batch

@@ -257,7 +257,10 @@ def _like(name, factory, fill):
         if batch is not None:
             return batch.requires_grad_() if requires_grad else batch
         if levels.running() or memory_format is contiguous_format or input.is_contiguous() or in_row_order(input):
-            return factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
+            out = factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
+            if not levels.running() and memory_format is not contiguous_format:
+                keep_order(out, input)
+            return out
         d = dtype or a.dtype
         drawn = numbers(device_of(device), a.shape, d,
                         lambda shape: in_memory_order(input, lambda shape: fill(_gen(kw.get("generator")), shape, d.np, *args)))

@@ -9,6 +9,7 @@ from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.hot import unary
 from .._core.hot import view as follow_view
+from .._core.laying import keep_order
 from .._core.layouts import channels_strides, laid
 from .._core.record import number_kind, thread
 from .._core.saying import warn
@@ -18,6 +19,7 @@ from .._core.words import explained
 from .._ops import join as _join_ops
 from .._ops import shape as _shape_ops
 from .._ops import views as _view_ops
+from .._ops.memory import preserved
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
@@ -288,45 +290,10 @@ def clone(input, *, memory_format=None):
 _CHANNELS = {"torch.channels_last": "ChannelsLast", "torch.channels_last_3d": "ChannelsLast3d"}
 
 
-def keep_order(out, like):
-    """Give a fresh tensor the order of dims in memory of another one of its shape."""
-    if not plain(like):
-        strides = _dense_strides(out._v.aval.shape, like._geometry()[0])
-        if strides != shapes.contiguous_strides(out._v.aval.shape):
-            out._layout_ = (strides, 0)
-
-
 def in_row_order(t):
     """Whether a copy of `t` that keeps the order of dims in memory lies row by row, though `t` has gaps or repeats."""
     shape = t._v.aval.shape
-    return plain(t) or _dense_strides(shape, t._geometry()[0]) == shapes.contiguous_strides(shape)
-
-
-def _dense_strides(shape, strides):
-    """Strides without gaps in the order of memory that `strides` have."""
-    order = sorted(range(len(shape)), key=lambda d: (-strides[d], d)) if 0 not in strides else _order_with_repeats(shape, strides)
-    out, step = [0] * len(shape), 1
-    for d in reversed(order):
-        out[d] = step
-        step *= max(shape[d], 1)
-    return tuple(out)
-
-
-def _order_with_repeats(shape, strides):
-    """Dims from outermost to innermost; repeated ones (stride 0) stay where they stand between their neighbours."""
-    order = list(range(len(shape)))
-    for i in range(1, len(order)):
-        k = i
-        for j in range(i - 1, -1, -1):
-            a, b = strides[order[j]], strides[order[k]]
-            if a == 0 or b == 0:
-                continue
-            if a < b or (a == b and shape[order[j]] > shape[order[k]]):
-                order[j], order[k] = order[k], order[j]
-                k = j
-            else:
-                break
-    return order
+    return plain(t) or preserved(shape, t._geometry()[0]) == shapes.contiguous_strides(shape)
 
 
 @composite("Tensor.contiguous")

@@ -11,6 +11,7 @@ from jax import lax
 from .._core.shapes import wrap_dim
 from . import held
 from .conventions import always, only, partials
+from .memory import channels_last, elementwise, like_first
 from .registry import SMOOTH, at, call, fails, op, real
 from .unary import error_function
 
@@ -25,7 +26,7 @@ def _activation(schema, *, node, saves=_SELF, public=None, twin_node=None, twin_
 
     twin: further fields of such a twin.
     """
-    fields = {"inplace": twin_node is None, "opmath": True, "samples": _ANY, "kinks": [call(_FAR)], **fields}
+    fields = {"inplace": twin_node is None, "opmath": True, "samples": _ANY, "kinks": [call(_FAR)], "lies": elementwise, **fields}
 
     def declare(body):
         op(schema, node=node, saves=saves, names=public, **fields)(body)
@@ -100,7 +101,7 @@ def _prelu_tangent(out, primals, tangents):
     return jnp.where(x >= 0, t, w * t + x * v)
 
 
-@_activation("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", node="PreluKernelBackward0", zero_second=always, public=(), inplace=False,
+@_activation("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", node="PreluKernelBackward0", lies=like_first, zero_second=always, public=(), inplace=False,
              saves={"self": ("self", "weight"), "weight": ("self", "weight")}, samples=[call(real(2, 3), real(1, 3))], kinks=[call(at(0.0, 1.0, -1.0),
              at(0.25))], tangent=_prelu_tangent)
 def _prelu_kernel(self, weight):
@@ -114,7 +115,7 @@ def _prelu(x, w):
     return jnp.where(x > 0, x, w * x)
 
 
-@_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", zero_second=True, lift=("min_val", "max_val"),
+@_activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", node="HardtanhBackward0", lies=like_first, zero_second=True, lift=("min_val", "max_val"),
              holds={"min_val": held.whole, "max_val": held.whole},
              public=(), opmath=False,
              samples=[call(real(4)), call(real(4), -0.3, 0.4)], kinks=[call(at(-1.0, 1.0, 0.0, 2.0, _NAN))])
@@ -285,7 +286,7 @@ def _tanh_softplus(x):
     return jnp.tanh(jnp.log1p(jnp.exp(x)))
 
 
-@_activation("log_sigmoid(Tensor self) -> Tensor", node="LogSigmoidBackward0", public=_functional("logsigmoid"), inplace=False)
+@_activation("log_sigmoid(Tensor self) -> Tensor", node="LogSigmoidBackward0", public=_functional("logsigmoid"), inplace=False, lies=None)
 def log_sigmoid(self):
     """log(sigmoid(self)), finite also where sigmoid is 0."""
     return _log_sigmoid(only("log_sigmoid_cpu", self, "f"))
@@ -296,7 +297,7 @@ def _log_sigmoid(x):
     return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
 
 
-@_activation("glu(Tensor self, int dim=-1) -> Tensor", node="GluBackward0", public=(), inplace=False, samples=[call(real(4)), call(real(2, 3), 0)],
+@_activation("glu(Tensor self, int dim=-1) -> Tensor", node="GluBackward0", public=(), inplace=False, lies=channels_last, samples=[call(real(4)), call(real(2, 3), 0)],
              kinks=SMOOTH,
              errors=[fails(call(real(3)), RuntimeError, "Halving dimension must be even, but dimension 0 is size 3")])
 def glu(self, *, dim):
@@ -313,7 +314,7 @@ def glu(self, *, dim):
 
 # Over a dim
 
-_SOFT = {"saves": _RESULT, "public": (), "inplace": False, "samples": [call(real(2, 3), 1), call(real(2, 3), -2), call(real(()), 0)],
+_SOFT = {"saves": _RESULT, "lies": None, "public": (), "inplace": False, "samples": [call(real(2, 3), 1), call(real(2, 3), -2), call(real(()), 0)],
          "kinks": [call(at([[_INF, 0.0], [-_INF, -_INF], [-_INF, 0.0], [800.0, -800.0]]), 1)]}
 
 
@@ -370,7 +371,7 @@ def _check_rrelu(types, result, statics):
 
 
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
-    zero_second=always, node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
+    zero_second=always, lies=None, node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
     public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False, check=_check_rrelu,
     twin=_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])

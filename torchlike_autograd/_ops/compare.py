@@ -8,6 +8,7 @@ from jax import lax
 from .._core import config, dtypes
 from . import held
 from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, straight, wide
+from .memory import elementwise
 from .registry import NONE, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -58,7 +59,7 @@ for _name, _compare, _aliases, _kinds, _node in (
     _comparison(_name, _compare, _aliases, _kinds, _node)
 
 
-_TEST = {"derivative": NONE, "inplace": False, "samples": [call(real(3)), call(real(()))], "kinks": [call(at(_NAN, _INF, -_INF, 0.0))]}
+_TEST = {"derivative": NONE, "lies": elementwise, "inplace": False, "samples": [call(real(3)), call(real(()))], "kinks": [call(at(_NAN, _INF, -_INF, 0.0))]}
 
 
 @op("isnan(Tensor self) -> Tensor", out=False, **_TEST)
@@ -129,7 +130,7 @@ def _near(self, other, rtol, atol, equal_nan):
 
 
 _TOLERANCES = "float rtol=1e-05, float atol=1e-08, bool equal_nan=False"
-_CLOSE = {"derivative": NONE, "lift": ("rtol", "atol"), "bake": {"rtol": lambda x, flat: x < 0, "atol": lambda x, flat: x < 0}, "opmath": False, "out": False,
+_CLOSE = {"derivative": NONE, "lies": elementwise, "lift": ("rtol", "atol"), "bake": {"rtol": lambda x, flat: x < 0, "atol": lambda x, flat: x < 0}, "opmath": False, "out": False,
           "samples": [call(at(1.0, 2.0), at(1.0, 2.00001)), call(at(1.0, 2.0), at(1.0, 2.1), 0.1, 0.1)],
           "kinks": [call(at(_INF, _INF, _NAN), at(_INF, -_INF, _NAN)), call(at(_NAN), at(_NAN), equal_nan=True)],
           "errors": [fails(call(at(1.0), at(1.0, dtype="float32")), RuntimeError, "Double did not match Float"),
@@ -162,7 +163,7 @@ def _truth(x):
     return x if x.dtype == bool else x != 0
 
 
-_LOGIC = {"derivative": NONE, "inplace": True, "kinks": [call(at(0.0, _NAN, -0.0), at(0.0, 1.0, 2.0))], "samples": _TWO}
+_LOGIC = {"derivative": NONE, "lies": elementwise, "inplace": True, "kinks": [call(at(0.0, _NAN, -0.0), at(0.0, 1.0, 2.0))], "samples": _TWO}
 
 
 @op("logical_and(Tensor self, Tensor other) -> Tensor", **_LOGIC)
@@ -186,7 +187,7 @@ def logical_xor(self, other):
     return _truth(self) ^ _truth(other)
 
 
-@op("logical_not(Tensor self) -> Tensor", derivative=NONE, inplace=True, kinks=[call(at(0.0, _NAN, -0.0))], samples=[call(real(3))])
+@op("logical_not(Tensor self) -> Tensor", derivative=NONE, lies=elementwise, inplace=True, kinks=[call(at(0.0, _NAN, -0.0))], samples=[call(real(3))])
 def logical_not(self):
     """Where self is 0."""
     return ~_truth(only("logical_not_cpu", self, "bifc"))
@@ -217,7 +218,7 @@ def bitwise_xor(self, other):
     return only("bitwise_xor_cpu", self, "biu") ^ other
 
 
-@op("bitwise_not(Tensor self) -> Tensor", derivative=NONE, inplace=True, samples=[call(at(5, 0, -1, dtype="int64", grad=False))],
+@op("bitwise_not(Tensor self) -> Tensor", derivative=NONE, lies=elementwise, inplace=True, samples=[call(at(5, 0, -1, dtype="int64", grad=False))],
     kinks=[call(at(True, False, dtype="bool", grad=False))])
 def bitwise_not(self):
     """Every bit turned over."""

@@ -9,6 +9,7 @@ from jax import lax
 
 from .._core import dtypes
 from .conventions import aligned, char_name, flat, magnitude, partials, signum
+from .memory import elementwise
 from .registry import SMOOTH, Promote, at, call, fails, op, real
 
 _NAN = float("nan")
@@ -101,7 +102,7 @@ def view_as_complex(self):
 
 # From two parts
 
-_PARTS = {"method": False, "inplace": False, "kinks": SMOOTH, "samples": [call(real(3), real(3)), call(real(2, 3), real(3))],
+_PARTS = {"method": False, "lies": elementwise, "inplace": False, "kinks": SMOOTH, "samples": [call(real(3), real(3)), call(real(2, 3), real(3))],
           "errors": [fails(call(at(1.0), at(1.0, dtype="float32")), RuntimeError,
           "Expected object of scalar type Double but got scalar type Float for second argument"),
                      fails(call(at(1, dtype="int64", grad=False), at(1, dtype="int64", grad=False)), RuntimeError,

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .conventions import aligned, only, partials
+from .memory import elementwise, like_first
 from .registry import NONE, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -30,7 +31,7 @@ _degrees("deg2rad", "Deg2RadBackward0", math.pi / 180)
 _degrees("rad2deg", "Rad2DegBackward0", 180 / math.pi)
 
 
-@op("signbit(Tensor self) -> Tensor", derivative=NONE, samples=[call(real(3, grad=False))], kinks=[call(at(0.0, -0.0, _INF, -_INF, _NAN, grad=False))])
+@op("signbit(Tensor self) -> Tensor", lies=elementwise, derivative=NONE, samples=[call(real(3, grad=False))], kinks=[call(at(0.0, -0.0, _INF, -_INF, _NAN, grad=False))])
 def signbit(self):
     """Whether the sign bit is set; of an integer, whether it is negative."""
     if jnp.iscomplexobj(self):
@@ -40,7 +41,7 @@ def signbit(self):
     return jnp.signbit(self) if jnp.issubdtype(self.dtype, jnp.floating) else self < 0
 
 
-@op("heaviside(Tensor self, Tensor values) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, inplace=True,
+@op("heaviside(Tensor self, Tensor values) -> Tensor", lies=elementwise, node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, inplace=True,
     samples=[call(real(3, grad=False), real(3, grad=False))], kinks=[call(at(-1.0, 0.0, -0.0, _NAN, grad=False), at(0.5, grad=False))],
     errors=[fails(call(at(1.0), at(1, dtype="int64", grad=False)), RuntimeError, "heaviside is not yet implemented for tensors with different dtypes.")])
 def heaviside(self, values):
@@ -88,7 +89,7 @@ def _exponent(x):
     return jnp.where(jnp.isfinite(x), jnp.frexp(lax.stop_gradient(x))[1], 0).astype(jnp.int32)
 
 
-@op("frexp.Tensor(Tensor self) -> (Tensor, Tensor)", node="FrexpBackward0", fields=("mantissa", "exponent"), nondiff_out=(1,), saves={"self": ("result1",)},
+@op("frexp.Tensor(Tensor self) -> (Tensor, Tensor)", node="FrexpBackward0", lies=like_first, fields=("mantissa", "exponent"), nondiff_out=(1,), saves={"self": ("result1",)},
     samples=_ANY, kinks=[call(at(0.0, 1.0, -3.0, 0.3))])
 def frexp(self):
     """The mantissa in [1/2, 1) and the exponent of 2."""

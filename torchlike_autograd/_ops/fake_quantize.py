@@ -10,6 +10,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.shapes import wrap_dim
 from .conventions import char_name, only, partials
+from .memory import elementwise
 from .registry import SMOOTH, at, call, op, real
 
 _CACHED = {"names": (), "inplace": False, "opmath": False, "out": False, "forward": False, "nondiff": ("scale", "zero_point"), "nondiff_out": (1,),
@@ -160,7 +161,7 @@ def _fake_quantize_learnable_per_tensor_affine(self, scale, zero_point, *, quant
 
 
 @op("_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int axis, int quant_min, int quant_max, float grad_factor=1.) "
-    "-> Tensor", node="FakeQuantizeLearnablePerChannelAffineBackward0", second="aten::_fake_quantize_learnable_per_channel_affine_backward",
+    "-> Tensor", node="FakeQuantizeLearnablePerChannelAffineBackward0", lies=elementwise, second="aten::_fake_quantize_learnable_per_channel_affine_backward",
     refuses=_refuses_wide,
     samples=[call(real(3, 2, dtype="float32"), at(0.125, 0.3, dtype="float32"), at(1.0, 0.0, dtype="float32"), 1, -8, 7, 0.5)], **_LEARNABLE)
 def _fake_quantize_learnable_per_channel_affine(self, scale, zero_point, *, axis, quant_min, quant_max, grad_factor):

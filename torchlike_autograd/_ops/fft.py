@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from .._core import dtypes
 from .._core.shapes import wrap_dim
 from .conventions import char_name
+from .memory import half_transformed, to_reals, transformed
 from .reduce import type_of
 from .registry import SMOOTH, call, fails, op, real
 
@@ -55,7 +56,7 @@ def _only_complex(x):
         raise RuntimeError(f"Only supports complex dtypes, but found: {char_name(x)}")
 
 
-@op("_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor", node="FftC2CBackward0", names=("torch._fft_c2c",),
+@op("_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor", lies=transformed, node="FftC2CBackward0", names=("torch._fft_c2c",),
     samples=_complex(((4,), [0], 0, True), ((5,), [0], 2, False), ((3, 4), [0, 1], 1, True), ((3, 4), [0], 0, False), ((2, 3, 2, 2), [0, 1, 2, 3], 0, True),
                      ((3,), [], 0, True)), kinks=SMOOTH)
 def _fft_c2c(self, *, dim, normalization, forward):
@@ -66,7 +67,7 @@ def _fft_c2c(self, *, dim, normalization, forward):
     return _scaled(_transformed(self, axes, forward), normalization, _points(self, axes))
 
 
-@op("_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", node="FftR2CBackward0", names=("torch._fft_r2c",), saves={"self": ("self",)},
+@op("_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", lies=half_transformed, node="FftR2CBackward0", names=("torch._fft_r2c",), saves={"self": ("self",)},
     samples=[call(real(4), [0], 0, True), call(real(5), [0], 2, True), call(real(4), [0], 0, False), call(real(3, 4), [0, 1], 1, True),
              call(real(3, 4), [0, 1], 0, False), call(real(4, 3), [1, 0], 0, True), call(real(1), [0], 0, True), call(real(4, dtype="float32"), [0], 0, True)],
     kinks=SMOOTH, errors=[fails(call(real(4, dtype="float16"), [0], 0, True), RuntimeError, "MKL FFT doesn't support tensors of type: Half")])
@@ -84,7 +85,7 @@ def _fft_r2c(self, *, dim, normalization, onesided):
     return _scaled(out, normalization, _points(self, axes))
 
 
-@op("_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor", node="FftC2RBackward0", names=("torch._fft_c2r",),
+@op("_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor", lies=to_reals, node="FftC2RBackward0", names=("torch._fft_c2r",),
     samples=_complex(((3,), [0], 2, 4), ((3,), [0], 2, 5), ((3, 3), [0, 1], 0, 4), ((3, 4), [1, 0], 1, 5), ((1,), [0], 0, 1)), kinks=SMOOTH)
 def _fft_c2r(self, *, dim, normalization, last_dim_size):
     """The transform back to real numbers, of which the second half along the last dim is the mirror image of the first."""

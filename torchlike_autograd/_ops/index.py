@@ -13,6 +13,7 @@ from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
 from .casts import convert
 from .conventions import straight
+from .memory import indexed, like_first
 from .norm import norm_of
 from .opened import is_int64
 from .places import (
@@ -78,7 +79,7 @@ def several_error(code, shape, *_, dims, **__):
 _SEVERAL = {"guard": _each_in_range, "guard_error": several_error}
 
 
-@op("_index(Tensor self, Tensor[] indices, int[] dims) -> Tensor", node="IndexBackward0", names=(), zero_second=True, saves={"self": ("indices",)},
+@op("_index(Tensor self, Tensor[] indices, int[] dims) -> Tensor", node="IndexBackward0", lies=indexed, names=(), zero_second=True, saves={"self": ("indices",)},
     **_SEVERAL, samples=[call(real(3, 4), (long(0, 2, 0),), (0,)), call(real(3, 4, 2), (long([[0], [1]]), long(0, 1)), (0, 2))], kinks=SMOOTH)
 def _index(self, indices, *, dims):
     """Elements at index tensors, broadcast together, in the dims given; all of the other dims."""
@@ -288,7 +289,7 @@ def _filled_entries(self, index, value, dim):
     return jnp.where(chosen, convert(value, from_numpy_dtype(self.dtype)), x).reshape(self.shape)
 
 
-@op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", out=False, node="IndexFillBackward1", saves={"self": ("index",), "value": ("index",)},
+@op("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", out=False, lies=like_first, node="IndexFillBackward1", saves={"self": ("index",), "value": ("index",)},
     inplace=True, **_ENTRIES, samples=[call(real(3, 4), 0, long(0, 2), real(()))], kinks=[call(real(3), 0, long(0, 0), real(()))],
     errors=[fails(call(real(3), 0, long(0), real(2)), RuntimeError, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 dimension(s).")])
 def index_fill_tensor(self, index, value, *, dim):
@@ -298,7 +299,7 @@ def index_fill_tensor(self, index, value, *, dim):
     return _filled_entries(self, index, value, dim)
 
 
-@op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", out=False, node="IndexFillBackward0", saves={"self": ("index",)}, lift=("value",),
+@op("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", out=False, lies=like_first, node="IndexFillBackward0", saves={"self": ("index",)}, lift=("value",),
     inplace=True, **_ENTRIES, samples=[call(real(3, 4), 0, long(0, 2), 1.5), call(real(()), 0, long(0), 2.0)], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(3), 1.0), IndexError, "index 3 is out of bounds for dimension 0 with size 3")])
 def index_fill(self, index, *, dim, value):
@@ -334,7 +335,7 @@ def take(self, index):
     return self.reshape(-1).at[where].get(mode="clip", wrap_negative_indices=False).reshape(index.shape)
 
 
-@op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", out=False, node="PutBackward0", inplace=True,
+@op("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", out=False, lies=like_first, node="PutBackward0", inplace=True,
     saves={"self": ("index",), "source": ("index", "source")}, **_FLAT, samples=[call(real(3, 4), long(0, -1), real(2)), call(real(3), long(1, 1), real(2), True)],
     kinks=[call(real(3), long(0, 0), real(2))],
     errors=[fails(call(real(3), long(3), real(1)), IndexError, "out of range: tried to access index 3 on a tensor of 3 elements.")])

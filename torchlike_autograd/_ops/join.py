@@ -8,6 +8,7 @@ from .._core.dtypes import from_numpy_dtype, promote_types, result_type
 from .._core.shapes import broadcast, wrap_dim, wrap_dims
 from . import held
 from .casts import convert
+from .memory import channels_of_all, like_first, rolled, stacked
 from .registry import NONE, OPS, SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .views import diagonal_of
 
@@ -48,7 +49,7 @@ def _cat_dim(tensors, dim):
     return d, counting
 
 
-@op("cat(Tensor[] tensors, int dim=0) -> Tensor", node="CatBackward0", aliases=("concat", "concatenate"), method=False,
+@op("cat(Tensor[] tensors, int dim=0) -> Tensor", lies=channels_of_all, node="CatBackward0", aliases=("concat", "concatenate"), method=False,
     samples=[call((real(2, 3), real(1, 3))), call((real(2, 3), real(2, 1)), -1), call((real(0), real(2, 3)), 0)], kinks=SMOOTH,
     errors=[fails(call((real(2, 3), real(3, 3)), 1), RuntimeError, "Sizes of tensors must match except in dimension 1. Expected size 2 but got size 3 for tensor number 1"),
             fails(call((real(2, 3), real(3))), RuntimeError, "Tensors must have same number of dimensions: got 2 and 1"),
@@ -63,7 +64,7 @@ def cat(tensors, *, dim=0):
     return jnp.concatenate([tensors[i] for i in counting], d) if counting else tensors[0]
 
 
-@op("stack(Tensor[] tensors, int dim=0) -> Tensor", node="StackBackward0", method=False, samples=[call((real(2, 3), real(2, 3))), call((real(()), real(())), -1)],
+@op("stack(Tensor[] tensors, int dim=0) -> Tensor", node="StackBackward0", lies=stacked, method=False, samples=[call((real(2, 3), real(2, 3))), call((real(()), real(())), -1)],
     kinks=SMOOTH, errors=[fails(call((real(2), real(3))), RuntimeError, "stack expects each tensor to be equal size, but got [2] at entry 0 and [3] at entry 1"),
                           fails(call(()), RuntimeError, "stack expects a non-empty TensorList")])
 def stack(tensors, *, dim=0):
@@ -114,7 +115,7 @@ def repeat(self, *, repeats):
 
 # Moving elements
 
-@op("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", out=False, node="RollBackward0", samples=[call(real(2, 3), 1), call(real(2, 3), (1, -2), (0, 1)),
+@op("roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", out=False, lies=rolled, node="RollBackward0", samples=[call(real(2, 3), 1), call(real(2, 3), (1, -2), (0, 1)),
     call(real(0, 2), 1, 0), call(real(0, 2), 1, 5)], kinks=SMOOTH, errors=[fails(call(real(2, 3), (1, 2)), RuntimeError, "shifts and dimensions must align. shifts: 2, dims:0"),
                                                   fails(call(real(2, 3), ()), RuntimeError, "`shifts` required")])
 def roll(self, *, shifts, dims=()):
@@ -130,7 +131,7 @@ def roll(self, *, shifts, dims=()):
     return jnp.roll(self, shifts, [wrap_dim(d, self.ndim, scalar_ok=False) for d in dims])
 
 
-@op("flip(Tensor self, int[] dims) -> Tensor", out=False, node="FlipBackward0", varargs="dims", samples=[call(real(2, 3), (0,)), call(real(2, 3), (0, -1)), call(real(()), (0,))],
+@op("flip(Tensor self, int[] dims) -> Tensor", out=False, lies=like_first, node="FlipBackward0", varargs="dims", samples=[call(real(2, 3), (0,)), call(real(2, 3), (0, -1)), call(real(()), (0,))],
     kinks=SMOOTH, errors=[fails(call(real(2), (0, 0)), RuntimeError, "dim 0 appears multiple times in the list of dims")])
 def flip(self, *, dims):
     """The order of elements reversed along dims."""
@@ -209,14 +210,14 @@ def diag_embed(self, *, offset=0, dim1=-2, dim2=-1):
 
 # Filling and copying in place (the twins have nodes of their own)
 
-@op("fill.Tensor(Tensor self, Tensor value) -> Tensor", node="FillBackward1", samples=[call(real(2, 3), real(()))], kinks=SMOOTH, method=False,
+@op("fill.Tensor(Tensor self, Tensor value) -> Tensor", node="FillBackward1", lies=like_first, samples=[call(real(2, 3), real(()))], kinks=SMOOTH, method=False,
     errors=[fails(call(real(2, 3), real(2)), RuntimeError, "fill only supports 0-dimension value tensor but got tensor with 1 dimensions")])
 def fill_tensor(self, value):
     """The element of a 0-dim tensor everywhere."""
     return _filled(self, value, "fill")
 
 
-@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lift=("value",),
+@op("fill.Scalar(Tensor self, Scalar value) -> Tensor", node="FillBackward0", lies=like_first, lift=("value",),
     holds={"value": held.own}, samples=[call(real(2, 3), 1.5)], kinks=SMOOTH, method=False)
 def fill_scalar(self, *, value):
     """One number everywhere."""

@@ -32,6 +32,7 @@ from .linalg_base import (
     with_batch,
 )
 from .linalg_solve import check_pair
+from .memory import columns
 from .reduce import type_of
 from .registry import SMOOTH, at, call, fails, op, real
 
@@ -124,7 +125,7 @@ def _cholesky_error(code, shape, *, upper, check_errors):
     return located("linalg.cholesky_ex" if check_errors is True else check_errors, code, shape, NOT_POSITIVE)
 
 
-@op("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", node="LinalgCholeskyExBackward0", tangent=_cholesky_tangent,
+@op("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", lies=columns(0), node="LinalgCholeskyExBackward0", tangent=_cholesky_tangent,
     names=("torch.linalg.cholesky_ex",), fields=("L", "info"), saves={"self": ("result0",)}, guard=_cholesky_code, guard_error=_cholesky_error,
     samples=[call(_POSITIVE), call(_STACK), call(_POSITIVE, upper=True), call(_HERMITIAN), call(_HERMITIAN, upper=True), call(real(0, 0)), call(real(0, 2, 2)),
              call(at([[4.0, 1.0], [1.0, 3.0]], dtype="float32"))],
@@ -141,7 +142,7 @@ def linalg_cholesky_ex(self, *, upper=False, check_errors=False):
     return _factor(self, upper), _cholesky_info(_lower(self, upper))
 
 
-@op("cholesky(Tensor self, bool upper=False) -> Tensor", forward=False, node="CholeskyBackward0", saves={"self": ("result",)}, guard=_cholesky_code,
+@op("cholesky(Tensor self, bool upper=False) -> Tensor", forward=False, lies=columns(), node="CholeskyBackward0", saves={"self": ("result",)}, guard=_cholesky_code,
     guard_error=lambda code, shape, *, upper: located("cholesky", code, shape, NOT_POSITIVE), samples=[call(_POSITIVE), call(_STACK, True)], kinks=SMOOTH,
     zero_second=True,
     errors=[fails(call(real(3, 2)), RuntimeError, "cholesky: A must be batches of square matrices, but they are 3 by 2 matrices")])
@@ -177,7 +178,7 @@ def _solved_with(b, factor, upper):
     return jax.lax.custom_linear_solve(matvec, b, lambda matvec, b: _with_factor(factor, b, upper), conjugated)
 
 
-@op("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", node="CholeskySolveBackward0",
+@op("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", lies=columns(), node="CholeskySolveBackward0",
     saves=dict.fromkeys(("self", "input2"), ("self", "input2", "result")),
     samples=[call(real(2, 1), real(2, 2)), call(real(2, 3), real(2, 2), True), call(real(2, 1), real(3, 2, 2)),
              call(real(2, 1, dtype="complex128"), real(2, 2, dtype="complex128")), call(real(0, 2), real(0, 0))], kinks=SMOOTH, zero_second=True,
@@ -206,7 +207,7 @@ def _inverse_tangent(out, primals, tangents, *, upper=False):
     return -(half + adjoint(half))
 
 
-@op("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", node="CholeskyInverseBackward0", saves={"self": ("self", "result")}, guard=_zero_diagonal,
+@op("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", lies=columns(), node="CholeskyInverseBackward0", saves={"self": ("self", "result")}, guard=_zero_diagonal,
     tangent=_inverse_tangent,
     guard_error=lambda code, shape, *, upper: located("cholesky_inverse", code, shape, SINGULAR),
     samples=[call(real(2, 2)), call(real(2, 2), True), call(real(2, 2, 2)), call(at([[2.0, 0j], [1 - 1j, 1.5]], dtype="complex128")), call(real(0, 0))],
@@ -244,7 +245,7 @@ def _lu_error(code, shape, *, pivot, check_errors):
 
 
 @op("linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)",
-    node="LinalgLuFactorExBackward0", names=("torch.linalg.lu_factor_ex",), fields=("LU", "pivots", "info"), saves={"A": ("result0", "result1")},
+    lies=columns(0), node="LinalgLuFactorExBackward0", names=("torch.linalg.lu_factor_ex",), fields=("LU", "pivots", "info"), saves={"A": ("result0", "result1")},
     samples=_TALL, kinks=SMOOTH, zero_second=True, guard=lambda A, *, pivot, check_errors: lu_code(A) if check_errors else 0, guard_error=_lu_error,
     errors=[fails(call(real(3)), RuntimeError, "torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: [3] instead"),
             fails(call(real(2, 2), pivot=False), RuntimeError, "linalg.lu_factor: LU without pivoting is not implemented on the CPU")])
@@ -323,7 +324,7 @@ def _check_lu_solve(LU, pivots, B, left):
         raise RuntimeError(f"linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(pivots.shape)} instead")
 
 
-@op("linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", node="LinalgLuSolveBackward0",
+@op("linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", lies=columns(unless=lambda output, operands, statics: not statics.get("left", True)), node="LinalgLuSolveBackward0",
     names=("torch.linalg.lu_solve",), saves={"LU": ("LU", "pivots", "result"), "B": ("LU", "pivots")},
     samples=[call(real(3, 3), at(3, 2, 3, dtype="int32"), real(3, 2)), call(real(3, 3), at(3, 2, 3, dtype="int32"), real(3, 2), adjoint=True),
              call(real(2, 2), at(2, 2, dtype="int32"), real(3, 2), left=False), call(real(2, 2), at(2, 2, dtype="int32"), real(3, 2), left=False, adjoint=True),

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from .._core import shapes
 from .linalg_base import check_float, check_kernel, check_square, with_batch
 from .linalg_solve import check_pair
+from .memory import columns
 from .registry import SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
 
 _ALPHA = (1 + math.sqrt(17)) / 8
@@ -143,7 +144,7 @@ def _error(code, *_, check_errors, **__):
     return RuntimeError(f"{name}: Unknown error code: {code}.")
 
 
-@op("linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)", node=_NODE,
+@op("linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots, Tensor info)", lies=columns(0), node=_NODE,
     derivative=UNIMPLEMENTED, names=("torch.linalg.ldl_factor_ex",), method=False, fields=("LD", "pivots", "info"), guard=_code, guard_error=_error,
     samples=[call(x) for x in _INDEFINITE] + [call(_INDEFINITE[3], hermitian=True), call(real(0, 0))], kinks=[call(at([[0.0, 0.0], [0.0, 0.0]])), call(real(3, 3))],
     errors=[fails(call(real(2, 3)), RuntimeError, "torch.linalg.ldl_factor_ex: A must be batches of square matrices, but they are 2 by 3 matrices"),
@@ -157,7 +158,7 @@ def linalg_ldl_factor_ex(self, *, hermitian=False, check_errors=False):
     return _factors(self, hermitian)
 
 
-@op("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", node=_NODE, derivative=UNIMPLEMENTED,
+@op("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", lies=columns(), node=_NODE, derivative=UNIMPLEMENTED,
     names=("torch.linalg.ldl_solve",), method=False,
     samples=[call(real(3, 3), at(1, 3, 3, dtype="int32", grad=False), real(3, 2)), call(real(3, 3), at(-2, -2, 3, dtype="int32", grad=False), real(3, 1)),
              call(real(2, 2, dtype="complex128"), at(-2, -2, dtype="int32", grad=False), real(2, 1, dtype="complex128"), hermitian=True)],

@@ -31,6 +31,7 @@ from .linalg_base import (
 )
 from .linalg_solve import is_vector
 from .linalg_spectral import pseudo_inverse
+from .memory import columns, fitted
 from .reduce import total, type_of
 from .registry import SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
 
@@ -89,7 +90,7 @@ def _of_nothing(a, mode):
     return q, jnp.zeros((*a.shape[:-2], k, n), a.dtype) + zero
 
 
-@op("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", node="LinalgQrBackward0", names=("torch.linalg.qr",), fields=("Q", "R"),
+@op("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", lies=columns(), node="LinalgQrBackward0", names=("torch.linalg.qr",), fields=("Q", "R"),
     saves={"A": ("result0", "result1")}, zero_second=True,
     samples=[call(real(3, 3)), call(real(3, 2)), call(real(2, 3)), call(real(2, 3, 2)), call(real(3, 3), "complete"), call(real(2, 3), "complete"),
              call(real(3, 2), "complete"), call(real(3, 2), "r"), call(real(3, 2, dtype="complex128")), call(real(2, 3, dtype="complex128")), call(real(0, 3)),
@@ -149,7 +150,7 @@ def _reflected(vectors, tau, x, conjugated=False, forward=False):
     return x
 
 
-@op("linalg_householder_product(Tensor input, Tensor tau) -> Tensor", node="LinalgHouseholderProductBackward0", names=("torch.linalg.householder_product",),
+@op("linalg_householder_product(Tensor input, Tensor tau) -> Tensor", lies=columns(), node="LinalgHouseholderProductBackward0", names=("torch.linalg.householder_product",),
     silent=lambda *types, **_: any(0 in a.shape for a in types), saves={"input": ("input", "tau", "result"), "tau": ("input", "tau", "result")},
     samples=[call(real(3, 2), real(2)), call(real(3, 3), real(2)), call(real(2, 3, 2), real(2, 2)), call(real(3, 2, dtype="complex128"), real(
         2, dtype="complex128"))], kinks=SMOOTH,
@@ -165,7 +166,7 @@ def linalg_householder_product(input, tau):
     return _reflected(input, tau, start)
 
 
-@op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", forward=False, node="OrmqrBackward0",
+@op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", forward=False, lies=columns(), node="OrmqrBackward0",
     saves={"self": ("self", "input2", "input3", "result"), "input2": ("self", "input2", "input3", "result"), "input3": ("self", "input2")},
     samples=[call(real(3, 2), real(2), real(3, 2)), call(real(3, 2), real(2), real(3, 2), True, True), call(real(3, 2), real(2), real(2, 3), False),
              call(real(3, 2), real(2), real(2, 3), False, True)], kinks=SMOOTH,
@@ -192,7 +193,7 @@ def ormqr(self, input2, input3, *, left=True, transpose=False):
     return adjoint(_reflected(self, input2, adjoint(input3), not transpose, not transpose))
 
 
-@op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", node="GeqrfBackward0", derivative=UNIMPLEMENTED, fields=("a", "tau"), real_only=True,
+@op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", lies=columns(0), node="GeqrfBackward0", derivative=UNIMPLEMENTED, fields=("a", "tau"), real_only=True,
     samples=[call(real(3, 2)), call(real(2, 3))], kinks=SMOOTH, errors=[fails(call(real(3)), RuntimeError, "torch.geqrf: input must have at least 2 dimensions.")])
 def geqrf(self):
     """The reflections that make a matrix triangular, packed."""
@@ -295,7 +296,7 @@ def _rank_error(code, shape, *_, driver):
 
 
 @op("_linalg_lstsq(Tensor self, Tensor b, Tensor? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)",
-    node="LinalgLstsqBackward0", names=(), scalars=("rcond",), nondiff=("rcond",), nondiff_out=(3,), guard=_rank_code, guard_error=_rank_error,
+    lies=fitted, node="LinalgLstsqBackward0", names=(), scalars=("rcond",), nondiff=("rcond",), nondiff_out=(3,), guard=_rank_code, guard_error=_rank_error,
     saves={"self": ("self", "b", "result0"), "b": ("self", "b", "result0")}, zero_second=True, samples=[call(real(3, 2), real(3, 1))], kinks=SMOOTH)
 def _linalg_lstsq(self, b, rcond=None, *, driver=None):
     """The solutions of least length, sums of squared residuals of full-rank systems, ranks and singular values; the caller says which of them torch has."""

@@ -30,6 +30,7 @@ from .linalg_base import (
     triangular,
     with_batch,
 )
+from .memory import columns
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 
@@ -80,7 +81,7 @@ def _determinant(a):
     return jnp.prod(diagonal(factors), axis=-1) * _parity(pivots).astype(a.dtype)
 
 
-@op("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", node="LinalgDetBackward0", names=("torch._linalg_det",), nondiff_out=(1,),
+@op("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", lies=columns(1), node="LinalgDetBackward0", names=("torch._linalg_det",), nondiff_out=(1,),
     fields=("result", "LU", "pivots"), saves={"A": ("A", "result")},
     samples=[c for c in _SQUARE if c.args[0].shape != (0, 2, 2)], kinks=[call(at(_SINGULAR)), call(at([[0.0, 0.0], [0.0, 3.0]]))],
     errors=[fails(call(real(3)), RuntimeError, "linalg.det: The input tensor A must have at least 2 dimensions."),
@@ -120,7 +121,7 @@ def _(primals, tangents):
     return (sign, log), (sign * imaginary(trace), jnp.real(trace))
 
 
-@op("_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)", node="LinalgSlogdetBackward0",
+@op("_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)", lies=columns(2), node="LinalgSlogdetBackward0",
     names=("torch._linalg_slogdet",), nondiff_out=(2,), fields=("sign", "logabsdet", "LU", "pivots"), saves={"A": ("A", "result0")}, samples=_SQUARE,
     kinks=SMOOTH, zero_second=True, errors=[fails(call(real(3)), RuntimeError, "linalg.slogdet: The input tensor A must have at least 2 dimensions.")])
 def _linalg_slogdet(A):
@@ -138,7 +139,7 @@ def _inverse_error(code, shape, *, check_errors):
     return located("linalg.inv_ex" if check_errors is True else check_errors, code, shape, SINGULAR)
 
 
-@op("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", node="LinalgInvExBackward0", names=("torch.linalg.inv_ex",),
+@op("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", lies=columns(0), node="LinalgInvExBackward0", names=("torch.linalg.inv_ex",),
     fields=("inverse", "info"), saves={"A": ("result0",)}, samples=_SQUARE, kinks=SMOOTH, zero_second=True,
     guard=lambda A, *, check_errors: lu_code(A) if check_errors else 0, guard_error=_inverse_error,
     errors=[fails(call(real(2, 3)), RuntimeError, "linalg.inv: A must be batches of square matrices, but they are 2 by 3 matrices"),
@@ -196,7 +197,7 @@ _SYSTEMS = [call(real(3, 3), real(3, 2)), call(real(3, 3), real(3)), call(real(2
 
 
 @op("_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
-    node="LinalgSolveExBackward0", names=("torch._linalg_solve_ex",), nondiff_out=(1,), fields=("result", "LU", "pivots", "info"),
+    lies=columns(0, 1, unless=lambda output, operands, statics: output == 0 and not statics.get("left", True)), node="LinalgSolveExBackward0", names=("torch._linalg_solve_ex",), nondiff_out=(1,), fields=("result", "LU", "pivots", "info"),
     saves={"A": ("A", "result0"), "B": ("A",)}, samples=_SYSTEMS, kinks=SMOOTH, zero_second=True, guard=_solve_code, guard_error=_solve_error,
     errors=[fails(call(real(2, 2), real(3, 2)), RuntimeError, "linalg.solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x2)"),
             fails(call(real(2, 2), real(2, 3), left=False), RuntimeError,
@@ -216,7 +217,7 @@ def _linalg_solve_ex(A, B, *, left=True, check_errors=False):
 # Triangular systems
 
 @op("linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
-    node="LinalgSolveTriangularBackward0", names=("torch.linalg.solve_triangular",), saves={"self": ("self", "result"), "B": ("self",)},
+    lies=columns(), node="LinalgSolveTriangularBackward0", names=("torch.linalg.solve_triangular",), saves={"self": ("self", "result"), "B": ("self",)},
     samples=[call(real(3, 3), real(3, 2), upper=True), call(real(2, 2), real(3, 2), upper=False, left=False),
              call(real(2, 2), real(2, 1), upper=True, unitriangular=True), call(real(2, 2, 2), real(2, 1), upper=False),
              call(real(0, 0), real(0, 2), upper=True),
@@ -252,7 +253,7 @@ def _older_tangent(out, primals, tangents, *, upper=True, transpose=False, unitr
 
 
 @op("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-    node="TriangularSolveBackward0", fields=("solution", "cloned_coefficient"), tangent=_older_tangent, saves=dict.fromkeys(("self", "A"), ("self", "A", "result0")),
+    lies=columns(), node="TriangularSolveBackward0", fields=("solution", "cloned_coefficient"), tangent=_older_tangent, saves=dict.fromkeys(("self", "A"), ("self", "A", "result0")),
     samples=[call(real(2, 1), real(2, 2)), call(real(2, 1), real(2, 2), False, True, True), call(real(3, 2), real(4, 3, 3))], kinks=SMOOTH, zero_second=True,
     errors=[fails(call(real(3, 1), real(2, 2)), RuntimeError,
                   "Incompatible matrix sizes for triangular_solve: each A matrix is 2 by 2 but each b matrix is 3 by 1")])

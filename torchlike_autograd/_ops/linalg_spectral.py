@@ -28,6 +28,7 @@ from .linalg_base import (
     product,
     solved,
 )
+from .memory import columns
 from .reduce import type_of
 from .registry import NONE, SMOOTH, at, call, fails, op, real
 
@@ -118,7 +119,7 @@ def _hermitian(a, lower):
     return decompose(a)
 
 
-@op("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", node="LinalgEighBackward0", names=("torch.linalg.eigh",),
+@op("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", lies=columns(1), node="LinalgEighBackward0", names=("torch.linalg.eigh",),
     fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, samples=_SYMMETRIC, zero_second=True, tangent=_hermitian_tangent, refuse=_refuse_phase("linalg_eigh"),
     kinks=[call(at([[2.0, 100.0], [1.0, 3.0]])), call(at([[2.0, 100.0], [1.0, 3.0]]), "U")],
     errors=[*_square_errors("eigh"), fails(call(real(2, 2), "Q"), RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got Q"),
@@ -172,7 +173,7 @@ _FINITE = {"guard": lambda self: jnp.logical_not(jnp.all(jnp.isfinite(self))),
            "guard_error": lambda *_, **__: RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")}
 
 
-@op("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", node="LinalgEigBackward0", names=("torch.linalg.eig",),
+@op("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", lies=columns(1), node="LinalgEigBackward0", names=("torch.linalg.eig",),
     fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, zero_second=True, refuse=_refuse_phase("linalg_eig"), **_FINITE,
     samples=[call(at([[2.0, 1.0], [0.5, 3.0]])), call(at([[1.0, 2.0, 0.0], [0.5, 3.0, 1.0], [0.0, 0.25, -1.0]])),
              call(at([[[2.0, 1.0], [0.5, 3.0]], [[1.0, 2.0], [3.0, 4.0]]])), call(real(0, 0)), call(at([[2.0, 1.0], [0.5, 3.0]], dtype="float32"))],
@@ -260,7 +261,7 @@ def _check_svd(name, A, driver):
 _SVD_GUARD = {"guard": lambda A, **_: nan_code(A), "guard_error": lambda code, shape, **_: located("linalg.svd", code, shape, NOT_FINITE)}
 
 
-@op("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", node="LinalgSvdBackward0",
+@op("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", lies=columns(0, 2), node="LinalgSvdBackward0",
     names=("torch.linalg.svd",), fields=("U", "S", "Vh"), saves={"A": ("result0", "result1", "result2")}, zero_second=True, refuse=_refuse_singular_phase,
     **_SVD_GUARD,
     samples=[call(real(3, 3), False), call(real(3, 2), False), call(real(2, 2, 2), False), call(real(1, 1)), call(real(0, 3), False),

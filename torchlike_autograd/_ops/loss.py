@@ -11,6 +11,7 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from .conventions import always, magnitude, only, partials, refuse_bools, straight, taking
+from .memory import elementwise, like_first, second_first
 from .norm import norm_gradient, norm_of
 from .opened import is_int64
 from .reduce import average, total, type_of
@@ -152,7 +153,7 @@ def _outside_unit(self, target, weight, *, reduction):
     return jax.lax.cond(jnp.any(bad[0] | bad[1]), which, lambda a, b: jnp.where(a[0], 0, 0), *bad)
 
 
-@op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", tangent=BODY, names=(),
+@op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", lies=elementwise, tangent=BODY, names=(),
     opmath=True, nondiff=("weight",), saves=_FULL,
     samples=[call(real(3, low=0.1, high=0.9), real(3, low=0.0, high=1.0)),
              call(real(2, 3, low=0.1, high=0.9), real(2, 3, low=0.0, high=1.0), real(2, 3, low=0.0, grad=False), 0)],
@@ -172,7 +173,7 @@ def _log_sigmoid(x):
 
 
 @op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor", out=False,
-    node="BinaryCrossEntropyWithLogitsBackward0", tangent=BODY, promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
+    node="BinaryCrossEntropyWithLogitsBackward0", lies=second_first, tangent=BODY, promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
     saves=dict.fromkeys(("self", "target"), ("self", "target", "weight", "pos_weight")),
     samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),
              call(real(2, 3), real(2, 3, low=0.0, high=1.0), real(3, low=0.0, grad=False), None, 0)],
@@ -395,7 +396,7 @@ def _among_integers(eps, flat):
     return all(t.dtype.category < dtypes.FLOAT for t in flat if hasattr(t, "dtype"))
 
 
-@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", promote=Promote.RESULT,
+@op("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", node="NormBackward1", lies=None, promote=Promote.RESULT,
     **norm_gradient("p"), saves={"x1": ("result",), "x2": ("result",)}, inplace=False, method=False, out=False, lift=("eps",), bake={"eps": _among_integers}, aliases=("nn.functional.pairwise_distance",),
     check=partial(refuse_bools, of=("x1", "x2")),
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3), 1.0), call(real(3), real(3), 3.0, 1e-3, True)],
@@ -416,7 +417,7 @@ def pairwise_distance(x1, x2, *, p=2, eps=1e-06, keepdim=False):
 
 # Pieces of losses made of several operators
 
-@op("_at_least(Tensor self, float bound) -> Tensor", node="CloneBackward0", names=(), opmath=True, lift=("bound",), samples=[call(real(3), 0.5)],
+@op("_at_least(Tensor self, float bound) -> Tensor", lies=like_first, node="CloneBackward0", names=(), opmath=True, lift=("bound",), samples=[call(real(3), 0.5)],
     tangent=lambda out, primals, tangents, *, bound: jnp.where(primals[0] < bound, 0, tangents[0]),
     guard=lambda self, *, bound: jnp.any(self < 0),
     guard_error=lambda code, *_, **__: ValueError("var has negative entry/entries"), kinks=[call(at(0.0, 0.5, 1.0), 0.5)])
@@ -425,7 +426,7 @@ def _at_least(self, *, bound):
     return straight(jnp.where(self < bound, bound.astype(self.dtype), self), self)
 
 
-@op("_div_number(Tensor self, Scalar other) -> Tensor", node="DivBackward1", names=(), opmath=True, lift=("other",), samples=[call(real(3), 2.0)], kinks=SMOOTH)
+@op("_div_number(Tensor self, Scalar other) -> Tensor", lies=elementwise, node="DivBackward1", names=(), opmath=True, lift=("other",), samples=[call(real(3), 2.0)], kinks=SMOOTH)
 def _div_number(self, *, other):
     """Division by a number."""
     return self / other.astype(self.dtype)

@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from .conventions import magnitude, only, wide
+from .memory import channels_last
 from .reduce import average, total
 from .registry import NONE, SMOOTH, call, fails, op, real, rule
 
@@ -137,7 +138,7 @@ def _check_channels(input, **others):
 def _by_batch(name, node):
     return op(f"{name}(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
               "(Tensor, Tensor, Tensor, Tensor, Tensor)", node=node, names=(), lift=("eps",), nondiff=("running_mean", "running_var"),
-              nondiff_out=(1, 2, 3, 4), zero_second=True, saves=_BATCH, check=_check_types,
+              nondiff_out=(1, 2, 3, 4), zero_second=True, saves=_BATCH, check=_check_types, lies=channels_last,
               samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
 
 
@@ -194,7 +195,7 @@ _GROUP = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "result1
 
 
 @op("native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-    node="NativeGroupNormBackward0", method=False, out=False, lift=("eps",), saves=_GROUP, check=_check_types,
+    lies=channels_last, node="NativeGroupNormBackward0", method=False, out=False, lift=("eps",), saves=_GROUP, check=_check_types,
     samples=[call(real(2, 4, 3), real(4), real(4), 2, 4, 3, 2, 1e-5), call(real(2, 4, 3), None, None, 2, 4, 3, 1, 1e-5)], kinks=SMOOTH)
 def native_group_norm(input, weight, bias, *, N, C, HxW, group, eps):
     """The input less the mean of its group of channels, divided by its deviation; mean and inverse deviation of each group."""

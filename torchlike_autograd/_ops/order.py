@@ -11,6 +11,7 @@ from .._core import dtypes
 from .._core.shapes import reduce_dims, wrap_dim
 from .compare import maximum, minimum
 from .conventions import char_name, larger_tangent, only, smaller_tangent
+from .memory import by_question, like_first
 from .ranks import extreme, first_extreme, order, ordered, pick
 from .reduce import total, type_of
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
@@ -235,33 +236,33 @@ _STABLE_TIES = [call(at(3.0, 1.0, 2.0, 1.0, 3.0), stable=True), call(at(3.0, 1.0
 _SORT_ERRORS = [_OUTSIDE, fails(call(real(2, dtype="complex128")), RuntimeError, "Sort does not support complex dtypes on CPU")]
 
 
-@op("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", node="SortBackward0", fields=_PAIR, saves=_INDEX, samples=_SORTS,
+@op("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", lies=like_first, node="SortBackward0", fields=_PAIR, saves=_INDEX, samples=_SORTS,
     kinks=SMOOTH, errors=_SORT_ERRORS)
 def sort(self, *, dim=-1, descending=False):
     """Sorted along a dim, with the indices."""
     return _sort(self, dim, descending)
 
 
-@op("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", node="SortBackward1", fields=_PAIR,
+@op("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)", lies=like_first, node="SortBackward1", fields=_PAIR,
     saves=_INDEX, samples=_STABLE, kinks=_STABLE_TIES)
 def sort_stable(self, *, stable, dim=-1, descending=False):
     """Sorted along a dim, equals in their order."""
     return _sort(self, dim, descending)
 
 
-@op("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", derivative=NONE, out=False, samples=_SORTS, kinks=SMOOTH, errors=_SORT_ERRORS)
+@op("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", lies=like_first, derivative=NONE, out=False, samples=_SORTS, kinks=SMOOTH, errors=_SORT_ERRORS)
 def argsort(self, *, dim=-1, descending=False):
     """The indices that sort along a dim."""
     return _sort(self, dim, descending)[1]
 
 
-@op("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor", derivative=NONE, samples=_STABLE, kinks=_STABLE_TIES)
+@op("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor", derivative=NONE, lies=like_first, samples=_STABLE, kinks=_STABLE_TIES)
 def argsort_stable(self, *, stable, dim=-1, descending=False):
     """The indices that sort along a dim, equals in their order."""
     return _sort(self, dim, descending)[1]
 
 
-@op("msort(Tensor self) -> Tensor", node="SortBackward0", samples=[call(real(3, 2)), call(real(()))], kinks=SMOOTH)
+@op("msort(Tensor self) -> Tensor", lies=like_first, node="SortBackward0", samples=[call(real(3, 2)), call(real(()))], kinks=SMOOTH)
 def msort(self):
     """Sorted along the first dim."""
     return _sort(self, 0, False)[0]
@@ -503,7 +504,7 @@ _QUANTILE_ERRORS = [fails(call(real(0), 0.5), RuntimeError, "quantile() input te
                     fails(call(real(3), 1.5), RuntimeError, "quantile() q must be in the range [0, 1] but got 1.5")]
 
 
-@op("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE,
+@op("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", lies=by_question, node="SqueezeBackward4", **_IN_RANGE,
     nondiff=_fixed_ranks, samples=_MANY,
     kinks=SMOOTH, errors=[fails(call(real(3), real(2, 2)), RuntimeError, "quantile() q must be a scalar or 1D tensor")])
 def quantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
@@ -519,7 +520,7 @@ def quantile_scalar(self, *, q, dim=None, keepdim=False, interpolation="linear")
     return _scalar_quantile(self, q, dim, keepdim, interpolation, False)
 
 
-@op("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", node="SqueezeBackward4", **_IN_RANGE,
+@op("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", lies=by_question, node="SqueezeBackward4", **_IN_RANGE,
     nondiff=_fixed_ranks, samples=_MANY,
     kinks=SMOOTH)
 def nanquantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):

@@ -8,6 +8,7 @@ from jax import lax
 
 from . import held
 from .conventions import always, only
+from .memory import channels_last
 from .registry import SMOOTH, call, op, real
 
 
@@ -36,7 +37,7 @@ def _check_constant(shape, pad):
                                f"dimension {k} of your input.")
 
 
-@op("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", node="ConstantPadNdBackward0", method=False, lift=("value",), out=False,
+@op("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", lies=channels_last, node="ConstantPadNdBackward0", method=False, lift=("value",), out=False,
     holds={"value": held.own},
     samples=[call(real(2, 3), (1, 2)), call(real(2, 3), (-1, 1, 0, 2), 1.5), call(real(3), (0, 0))], kinks=SMOOTH)
 def constant_pad_nd(self, *, pad, value=0):
@@ -100,7 +101,7 @@ def _family(n):
     padding = (1, 2) + (1, 0) * (n - 1)
     fields = {"method": False, "saves": {"self": ("self",)}, "kinks": SMOOTH, "out": False, "zero_second": always}
 
-    @op(f"reflection_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReflectionPad{n}DBackward0", names=(),
+    @op(f"reflection_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReflectionPad{n}DBackward0", lies=channels_last, names=(),
         samples=[call(real(*shape), padding)], **fields)
     def reflection(self, *, padding):
         """Elements beyond an end are those before it, mirrored."""
@@ -109,7 +110,7 @@ def _family(n):
         _check_left(self, padding, n, "reflection")
         return _indexed(only(f"reflection_pad{n}d", self, "ifc"), padding, n, _reflected)
 
-    @op(f"replication_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReplicationPad{n}DBackward0", names=(),
+    @op(f"replication_pad{n}d(Tensor self, int[{2 * n}] padding) -> Tensor", node=f"ReplicationPad{n}DBackward0", lies=channels_last, names=(),
         samples=[call(real(*shape), padding)], **fields)
     def replication(self, *, padding):
         """Elements beyond an end are the last one."""

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .conventions import only
+from .memory import channels_last
 from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 from .windows import at_places, regular
 
@@ -91,7 +92,7 @@ def col2im(self, *, output_size, kernel_size, dilation, padding, stride):
 
 # Pixels
 
-@op("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", node="PixelShuffleBackward0",
+@op("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", node="PixelShuffleBackward0", lies=channels_last,
     names=("torch.pixel_shuffle", "torch.nn.functional.pixel_shuffle"),
     out=False, samples=[call(real(1, 4, 2, 3), 2), call(real(9, 1, 2), 3)],
     errors=[fails(call(real(3, 4), 2), RuntimeError, "pixel_shuffle expects input to have at least 3 dimensions, but got input with 2 dimension(s)"),
@@ -113,7 +114,7 @@ def pixel_shuffle(self, *, upscale_factor):
     return jnp.transpose(x, (*range(n + 1), n + 3, n + 1, n + 4, n + 2)).reshape(*batch, c // (r * r), h * r, w * r)
 
 
-@op("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", node="PixelUnshuffleBackward0",
+@op("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", node="PixelUnshuffleBackward0", lies=channels_last,
     names=("torch.pixel_unshuffle", "torch.nn.functional.pixel_unshuffle"), out=False, samples=[call(real(1, 1, 4, 2), 2), call(real(2, 3, 3), 3)],
     errors=[fails(call(real(1, 1, 4, 3), 2), RuntimeError, "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=3 is not "
                   "divisible by 2")], kinks=SMOOTH)
@@ -143,7 +144,7 @@ def _shuffled(x, groups):
     return jnp.swapaxes(x.reshape(n, groups, c // groups, *rest), 1, 2).reshape(x.shape)
 
 
-@op("channel_shuffle(Tensor self, int groups) -> Tensor", node="ChannelShuffleBackward0",
+@op("channel_shuffle(Tensor self, int groups) -> Tensor", node="ChannelShuffleBackward0", lies=channels_last,
     names=("torch.channel_shuffle", "torch.nn.functional.channel_shuffle"),
     out=False, samples=[call(real(1, 6, 2), 3), call(real(2, 4, 1, 1), 2)],
     errors=[fails(call(real(1, 3, 2), 2), RuntimeError, "Number of channels must be divisible by groups. Got 3 channels and 2 groups.")], kinks=SMOOTH)

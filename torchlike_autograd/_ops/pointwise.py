@@ -11,6 +11,7 @@ from . import held
 from .casts import convert
 from .complex_sums import complex_itself, complex_minus, complex_plus
 from .conventions import aligned, along_log, check_scale, cxx_of, fixed_power, only, partials, power, refuse_bools, wide
+from .memory import elementwise, like_first, swapped, with_number
 from .opened import TANGENTS
 from .quotients import quotient, quotient_forward, ratio
 from .registry import BODY, OPS, SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
@@ -71,7 +72,7 @@ def sub(self, other, *, alpha=None):
     return _difference(self, other, alpha)
 
 
-@op("sub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, node="SubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
+@op("sub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, lies=with_number, node="SubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
     holds=_TAKEN,
     promote_with=("self", "other"), names=("torch.subtract", "Tensor.subtract"), samples=[call(real(3), 1.5, 2), call(real(2, 3), 1, 0.5)], kinks=SMOOTH, check=_check_difference)
 def sub_scalar(self, *, other, alpha=None):
@@ -80,14 +81,14 @@ def sub_scalar(self, *, other, alpha=None):
 
 
 @op("rsub.Tensor(Tensor self, Tensor other, *, Scalar? alpha=None) -> Tensor",
-    out=False, node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False, holds=_TAKEN,
+    out=False, lies=swapped, node="RsubBackward0", promote=Promote.RESULT, lift=("alpha",), inplace=False, holds=_TAKEN,
     samples=[*_TWO, call(real(3), real(3), alpha=2.5)], kinks=SMOOTH, method=False, check=_check_difference)
 def rsub(self, other, *, alpha=None):
     """other - alpha * self."""
     return _difference(other, self, alpha)
 
 
-@op("rsub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, node="RsubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
+@op("rsub.Scalar(Tensor self, Scalar other, Scalar? alpha=None) -> Tensor", out=False, lies=with_number, node="RsubBackward1", promote=Promote.RESULT, lift=("other", "alpha"),
     holds=_TAKEN,
     promote_with=("self", "other"), inplace=False, samples=[call(real(3), 1.5), call(real(3), 1, 2)], kinks=SMOOTH, method=False,
     check=_check_difference)
@@ -210,13 +211,13 @@ def remainder(self, other):
     return _floor_rest(self, other)
 
 
-@op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", node="RemainderBackward0", samples=[call(real(3), 0.7)], **_REST_NUMBER)
+@op("remainder.Scalar(Tensor self, Scalar other) -> Tensor", lies=with_number, node="RemainderBackward0", samples=[call(real(3), 0.7)], **_REST_NUMBER)
 def remainder_scalar(self, *, other):
     """`remainder` by a number."""
     return _floor_rest(self, other)
 
 
-@op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, lift=("self",),
+@op("remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", lies=with_number, node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, lift=("self",),
     promote=Promote.RESULT, promote_with=("self", "other"), samples=[call(2.0, real(3))], kinks=SMOOTH, inplace=False, method=False, out=False,
     guard=lambda other, *, self: _divides_by_zero(self, other), guard_error=_WHOLE["guard_error"])
 def remainder_of_scalar(other, *, self):
@@ -230,7 +231,7 @@ def fmod(self, other):
     return _trunc_rest(self, other)
 
 
-@op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", node="FmodBackward0", samples=[call(real(3), 0.7)], **_REST_NUMBER)
+@op("fmod.Scalar(Tensor self, Scalar other) -> Tensor", lies=with_number, node="FmodBackward0", samples=[call(real(3), 0.7)], **_REST_NUMBER)
 def fmod_scalar(self, *, other):
     """`fmod` by a number."""
     return _trunc_rest(self, other)
@@ -273,7 +274,7 @@ def pow_number(self, *, exponent):
     return fixed_power(_counted(self), exponent)
 
 
-@op("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", node="PowBackward2", promote=Promote.RESULT, promote_with=("self", "exponent"), lift=("self",),
+@op("pow.Scalar(Scalar self, Tensor exponent) -> Tensor", lies=None, node="PowBackward2", promote=Promote.RESULT, promote_with=("self", "exponent"), lift=("self",),
     saves={"exponent": ("exponent", "result")}, samples=[call(2.0, real(3))], kinks=[call(0.0, at(0.0, 1.0, -1.0)), call(-2.0, at(2.0, 0.5))],
     inplace=False, method=False)
 def pow_of_number(exponent, *, self):
@@ -335,7 +336,7 @@ def _check_same(types, result, statics):
             raise RuntimeError(f"expected dtype {cxx_of(own)} for `{name}` but got dtype {cxx_of(other.dtype)}")
 
 
-@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", inplace=True, check=_check_same,
+@op("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", node="LerpBackward1", inplace=True, lies=elementwise, check=_check_same,
     saves={"self": ("weight",), "end": ("weight",), "weight": ("self", "end", "weight")}, samples=[call(real(3), real(3), real(3)), call(real(2, 3), real(3),
     real(2, 1))],
     kinks=SMOOTH, errors=[fails(call(at(1.0), at(1.0, dtype="float32"), at(1.0)), RuntimeError, "expected dtype double for `end` but got dtype float")])
@@ -348,7 +349,7 @@ def lerp_tensor(self, end, weight):
     return _mixture(*aligned(self, end, weight))
 
 
-@op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, check=_check_same, lift=("weight",),
+@op("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", node="LerpBackward0", opmath=True, inplace=True, lies=elementwise, check=_check_same, lift=("weight",),
     holds={"weight": held.wide},
     samples=[call(real(3), real(3), 0.3), call(real(2, 3), real(3), 0.7)], kinks=SMOOTH)
 def lerp(self, end, *, weight):
@@ -404,7 +405,7 @@ def copysign(self, other):
     return _with_sign(only("copysign_cpu", self, "f"), other)
 
 
-@op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", node="CopysignBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",),
+@op("copysign.Scalar(Tensor self, Scalar other) -> Tensor", lies=with_number, node="CopysignBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",),
     opmath=False,
     saves={"self": ("self", "result")}, samples=[call(real(3), -2.0)], kinks=[call(at(0.0, -0.0, 1.0, -2.0), -1.0)])
 def copysign_scalar(self, *, other):
@@ -543,7 +544,7 @@ def xlogy(self, other):
     return _x_log_y(only("xlogy_cpu", self, "f"), other)
 
 
-@op("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", node="XlogyBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("self",),
+@op("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor", lies=with_number, node="XlogyBackward1", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("self",),
     saves={"other": ("other",)}, aliases=("special.xlogy",), samples=[call(2.0, real(3, low=0.1))], kinks=[call(0.0, at(0.0, -1.0, _NAN))], inplace=False,
     method=False)
 def xlogy_of_number(other, *, self):
@@ -551,7 +552,7 @@ def xlogy_of_number(other, *, self):
     return _x_log_y(only("xlogy_cpu", self, "f"), other)
 
 
-@op("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", node="XlogyBackward2", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",),
+@op("xlogy.Scalar_Other(Tensor self, Scalar other) -> Tensor", lies=with_number, node="XlogyBackward2", promote=Promote.FLOAT, promote_with=("self", "other"), lift=("other",),
     saves={"self": ("self",)}, aliases=("special.xlogy",), samples=[call(real(3), 2.0)], kinks=[call(at(0.0, 1.0), 0.0)])
 def xlogy_number(self, *, other):
     """`xlogy` with a number."""
@@ -560,13 +561,13 @@ def xlogy_number(self, *, other):
 
 # Conversion
 
-@op("_to_copy(Tensor self, *, ScalarType dtype) -> Tensor", node="ToCopyBackward0", names=(), samples=[call(real(2), dtype="float32")], kinks=SMOOTH)
+@op("_to_copy(Tensor self, *, ScalarType dtype) -> Tensor", node="ToCopyBackward0", names=(), lies=like_first, samples=[call(real(2), dtype="float32")], kinks=SMOOTH)
 def _to_copy(self, *, dtype):
     """Conversion to another dtype."""
     return convert(self, dtype)
 
 
-@op("_to_device(Tensor self, *, str device) -> Tensor", node="ToCopyBackward0", names=(), samples=[call(real(2), device="cpu")], kinks=SMOOTH)
+@op("_to_device(Tensor self, *, str device) -> Tensor", node="ToCopyBackward0", names=(), lies=like_first, samples=[call(real(2), device="cpu")], kinks=SMOOTH)
 def _to_device(self, *, device):
     """The same values elsewhere: the type of the result says where (`devices.key_of`)."""
     return self

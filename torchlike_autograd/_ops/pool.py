@@ -11,6 +11,7 @@ import numpy as np
 from .._core import dtypes
 from . import windows as _windows
 from .conventions import always, char_name, only
+from .memory import channels_last
 from .registry import SMOOTH, at, call, fails, op, real, rule
 
 _WORDS = {1: "one", 2: "two", 3: "three"}
@@ -102,7 +103,7 @@ def _max_pool(n):
     kind = f"int[{n}]"
 
     @op(f"{name}(Tensor self, {kind} kernel_size, {kind} stride=[], {kind} padding=0, {kind} dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-        node=f"MaxPool{n}DWithIndicesBackward0", names=(), nondiff_out=(1,), zero_second=_always,
+        node=f"MaxPool{n}DWithIndicesBackward0", lies=channels_last, names=(), nondiff_out=(1,), zero_second=_always,
         saves={"self": ("self", "result1")}, samples=[call(real(*shape), 2)], kinks=SMOOTH)
     def pool(self, *, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
         """The maximum of each window and its index in the plane."""
@@ -126,7 +127,7 @@ def _average(n):
     kind = f"int[{n}]"
 
     @op(f"{name}(Tensor self, {kind} kernel_size, {kind}? stride=None, {kind} padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-        "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", names=(f"torch.nn.functional.{name}",), opmath=True,
+        "int? divisor_override=None) -> Tensor", node=f"AvgPool{n}DBackward0", lies=channels_last if n == 2 else None, names=(f"torch.nn.functional.{name}",), opmath=True,
         check=_no_halves if n == 3 else None, zero_second=_always, saves={"self": ("self",)},
         samples=[call(real(*shape), 2), call(real(*shape), 3, 2, 1, True, False), call(real(*shape), 3, 2, 1, True, True),
                  call(real(*shape), 2, 1, 0, False, True, 3)],
@@ -205,7 +206,7 @@ def _adaptive(n):
     shape = (2, 2, 5, 4) if n == 2 else (1, 1, 3, 4, 3)
     size = (3, 2) if n == 2 else (2, 3, 1)
 
-    @op(f"_adaptive_avg_pool{n}d(Tensor self, int[{n}] output_size) -> Tensor", node=f"AdaptiveAvgPool{n}DBackward0", method=False, out=False, opmath=True,
+    @op(f"_adaptive_avg_pool{n}d(Tensor self, int[{n}] output_size) -> Tensor", node=f"AdaptiveAvgPool{n}DBackward0", lies=channels_last if n == 2 else None, method=False, out=False, opmath=True,
         zero_second=_always, saves={"self": ("self",)}, refuses=functools.partial(_refuse_empty, f"adaptive_avg_pool{n}d"),
         samples=[call(real(*shape), size), call(real(*shape[1:]), (4,) * n)], kinks=SMOOTH)
     def average(self, *, output_size):
@@ -219,7 +220,7 @@ def _adaptive(n):
         spatial = _parts(self, output_size)
         return _windows.sum_over(self, spatial) / _windows.counts(spatial, self.ndim).astype(self.dtype)
 
-    @op(f"adaptive_max_pool{n}d(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)", node=f"AdaptiveMaxPool{n}DBackward0", names=(), nondiff_out=(1,),
+    @op(f"adaptive_max_pool{n}d(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)", node=f"AdaptiveMaxPool{n}DBackward0", lies=channels_last if n == 2 else None, names=(), nondiff_out=(1,),
         zero_second=always, saves={"self": ("self", "result1")}, refuses=functools.partial(_refuse_empty, f"adaptive_max_pool{n}d"),
         samples=[call(real(*shape), size)], kinks=SMOOTH)
     def largest(self, *, output_size):
@@ -300,7 +301,7 @@ def _unpool(n):
         return _put(tangents[0], primals[1], output_size, False, True)
 
     derivative = rule(lambda out, primals, tangents, *, output_size, **_: _put(tangents[0], primals[1], output_size, True))
-    op(f"max_unpool{n}d(Tensor self, Tensor indices, int[{n}] output_size{more}) -> Tensor", node=f"MaxUnpool{n}DBackward0", names=(), nondiff=("indices",),
+    op(f"max_unpool{n}d(Tensor self, Tensor indices, int[{n}] output_size{more}) -> Tensor", node=f"MaxUnpool{n}DBackward0", lies=channels_last if n == 2 else None, names=(), nondiff=("indices",),
        guard=_first_outside, guard_error=_outside, derivative=derivative, tangent=tangent, saves={"self": ("self", "indices")},
        samples=[call(real(1, 1, 2), at(0, 3, dtype="int64", grad=False), (2, 2))], kinks=SMOOTH)(plain if n == 2 else body)
 

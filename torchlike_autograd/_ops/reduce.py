@@ -469,7 +469,7 @@ def _logsumexp_of_nothing(x, axes, keepdims):
     return of_empty(jnp.log(total(jnp.exp(jax.lax.stop_gradient(x)), axes, keepdims)) + total(x, axes, keepdims), x)
 
 
-@op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", tangent=BODY, promote=Promote.FLOAT, inplace=False,
+@op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", lies=None, tangent=BODY, promote=Promote.FLOAT, inplace=False,
     saves={"self": ("self", "result")}, aliases=("special.logsumexp",),
     samples=[call(real(2, 3), 1), call(real(2, 3, 2), (0, 2), True), call(real(()), 0), call(real(2, 0), 1), call(at(1, 2, dtype="int64", grad=False), 0)],
     kinks=[call(at(-float("inf"), -float("inf")), 0), call(at(float("inf"), 0.0), 0), call(at(1000.0, 1000.0), 0)], errors=[_TWICE, _OUTSIDE])

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .conventions import only
+from .memory import channels_last
 from .registry import SMOOTH, call, op, real
 from .windows import along
 
@@ -171,7 +172,7 @@ def _declare_nearest(n, exact):
     name, node = (f"_upsample_nearest_exact{n}d", f"UpsampleNearestExact{n}DBackward0") if exact else (f"upsample_nearest{n}d", f"UpsampleNearest{n}DBackward0")
     kernel = "upsample_nearest2d_channels_last" if n == 2 else "compute_indices_weights_nearest"
 
-    @op(f"{name}(Tensor self, int[{n}] output_size, float[]? scales) -> Tensor", node=node, samples=[call(real(*_SHAPES[n]), (4,) * n, None)], **_FIELDS)
+    @op(f"{name}(Tensor self, int[{n}] output_size, float[]? scales) -> Tensor", node=node, lies=channels_last, samples=[call(real(*_SHAPES[n]), (4,) * n, None)], **_FIELDS)
     def nearest(self, *, output_size, scales):
         """For each output the nearest input."""
         _check(self, n, output_size, kernel, "uf")
@@ -192,7 +193,7 @@ def _declare_weighted(mode, n, node, aa):
     kernel = "compute_index_ranges_weights" if aa else "upsample_bilinear2d_channels_last" if mode == "bilinear" else \
         "compute_indices_weights_cubic" if mode == "bicubic" else "compute_indices_weights_linear"
 
-    @op(f"{name}(Tensor self, int[{n}] output_size, bool align_corners, float[]? scales) -> Tensor", node=node,
+    @op(f"{name}(Tensor self, int[{n}] output_size, bool align_corners, float[]? scales) -> Tensor", node=node, lies=channels_last,
         samples=[call(real(*_SHAPES[n]), (4,) * n, False, None)], check=_check_half if aa else None, **_FIELDS)
     def weighted(self, *, output_size, align_corners, scales):
         """For each output the weighted mean of inputs around it."""

@@ -88,7 +88,7 @@ NUMBER_KINDS = {v: k for k, v in NUMBERS.items()}
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("forms", "guarded", "hot", "links", "op", "pattern", "single_view", "statics")
+    __slots__ = ("bends", "forms", "guarded", "hot", "lies", "links", "op", "pattern", "single_view", "statics")
     weight = 1
 
     def __init__(self, op, statics, pattern):
@@ -98,6 +98,9 @@ class Spec:
         self.guarded = plain and op.guard is not None  # one plain result, checked when it is looked at
         self.single_view = op.is_view and not (op.multi or op.host or op.guard)
         self.links = ()  # of views with several results, see storage.links
+        self.bends = op.key in _BENDING
+        rule = getattr(op, "lies", None)  # operators that are made of others have none
+        self.lies = None if rule is None else getattr(rule, "always", False)  # whether to ask how results lie: never, where an operand does not lie by rows, always
         self.forms = {}
 
     def form(self, avals) -> Form:
@@ -111,6 +114,9 @@ class Spec:
 
     def __repr__(self):
         return f"{self.op.key}{dict(self.statics) or ''}"
+
+
+_BENDING = {"transpose.int", "t", "permute", "diagonal", "unfold", "_as_strided"}  # views that may show dims in another order than that of memory
 
 
 class HeldSpec(Spec):

@@ -10,6 +10,7 @@ from jax.scipy import special
 
 from .complex_sums import complex_minus, complex_negative, log_of_one_more
 from .conventions import flat, magnitude, only, partials, principal_root, signum, unless
+from .memory import elementwise
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -152,7 +153,7 @@ def frac(self):
     return self - lax.stop_gradient(jnp.trunc(only("frac_cpu", self, "f")))
 
 
-@op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", node="NanToNumBackward0", saves=_SAVES_SELF, inplace=True, real_only=True,
+@op("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", node="NanToNumBackward0", lies=elementwise, saves=_SAVES_SELF, inplace=True, real_only=True,
     lift=("nan", "posinf", "neginf"), samples=[call(real(3)), call(real(3), 1.0, 2.0, -2.0)], kinks=_EDGES + [call(at(_NAN, _INF, -_INF), 0.5, 3.0)])
 def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
     """NaN and infinities replaced; there the gradient is 0."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from . import shape
+from .memory import like_first
 from .opened import TANGENTS
 from .registry import BODY, SMOOTH, call, fails, op, real, rule
 from .shape import _select_write, _slice_write
@@ -278,7 +279,7 @@ def _slice_scatter(self, src, *, dim, start, length, step):
     return _slice_write(self, src.astype(self.dtype), dim=dim, start=start, length=length, step=step)
 
 
-@op("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", out=False, node="DiagonalScatterBackward0",
+@op("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", out=False, lies=like_first, node="DiagonalScatterBackward0",
     samples=[call(real(3, 4), real(3)), call(real(3, 4), real(2), -1)], kinks=SMOOTH,
     errors=[fails(call(real(3, 4), real(4)), RuntimeError, "expected src to have a size equal to the slice of self. src size = [4], slice size = [3]")])
 def diagonal_scatter(self, src, *, offset=0, dim1=0, dim2=1):

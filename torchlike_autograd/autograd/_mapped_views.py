@@ -80,6 +80,7 @@ class _MappedLink:
 
     _made: dict = {}
     statics: dict = {}
+    bends = True  # it may show dims in another order than that of memory
 
     def __new__(cls, links, into, out):
         key = (links, into, out)

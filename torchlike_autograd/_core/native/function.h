@@ -104,6 +104,12 @@ static PyObject *by_recipe(PyObject *found, PyObject *const *args, int write)
     }
     if (k == n)
         out = wrap(record(spec, flat, (int)n));
+    if (out != NULL && SLOT(spec, spec_lies) != Py_None) {
+        PyObject *given[MOST];
+        for (Py_ssize_t i = 0; i < n; i++)
+            given[i] = args[PyLong_AsSsize_t(PyTuple_GET_ITEM(places, i))];
+        out = laid(out, spec, given, n);
+    }
     if (guarded && out != NULL) {
         PyObject *r = PyObject_CallOneArg(py_note, TENSOR(out)->v);
         if (r == NULL)

@@ -300,6 +300,38 @@ static PyObject *record(PyObject *spec, PyObject **ins, int n)
     return record_in(spec, NULL, ins, n);
 }
 
+/* laying.bent */
+static int bent(PyObject *t)
+{
+    State *s = TENSOR(t);
+    return !IS_NONE(s->layout) || (!IS_NONE(s->view) && (SLOT(s->view, view_bent) == Py_True || SLOT(s->cell, cell_layout) != Py_None));
+}
+
+/* The result of a call with its strides set as the entry says (laying.lay); takes the reference to `out`. */
+static PyObject *laid(PyObject *out, PyObject *spec, PyObject *const *flat, Py_ssize_t n)
+{
+    PyObject *lies = SLOT(spec, spec_lies);
+    if (out == NULL || lies == Py_None)
+        return out;
+    int ask = lies == Py_True;
+    for (Py_ssize_t i = 0; i < n && !ask; i++)
+        ask = PyObject_TypeCheck(flat[i], Tensor) && bent(flat[i]);
+    if (!ask)
+        return out;
+    PyObject *given = PyTuple_New(n), *outs = PyTuple_Pack(1, out), *r = NULL;
+    if (given != NULL && outs != NULL) {
+        for (Py_ssize_t i = 0; i < n; i++)
+            PyTuple_SET_ITEM(given, i, Py_NewRef(flat[i]));
+        r = PyObject_CallFunctionObjArgs(py_lay, spec, given, outs, NULL);
+    }
+    Py_XDECREF(given);
+    Py_XDECREF(outs);
+    if (r == NULL)
+        Py_CLEAR(out);
+    Py_XDECREF(r);
+    return out;
+}
+
 static PyObject *unary(PyObject *spec, PyObject *x)
 {
     PyObject *v = read_value(x);
@@ -307,7 +339,7 @@ static PyObject *unary(PyObject *spec, PyObject *x)
         return NULL;
     PyObject *out = record(spec, &v, 1);
     Py_DECREF(v);
-    return wrap(out);
+    return laid(wrap(out), spec, &x, 1);
 }
 
 static PyObject *binary(PyObject *spec, PyObject *x, PyObject *y)
@@ -319,7 +351,8 @@ static PyObject *binary(PyObject *spec, PyObject *x, PyObject *y)
     PyObject *out = ins[1] == NULL ? NULL : record(spec, ins, 2);
     Py_DECREF(ins[0]);
     Py_XDECREF(ins[1]);
-    return wrap(out);
+    PyObject *flat[2] = {x, y};
+    return laid(wrap(out), spec, flat, 2);
 }
 
 /* Whether the spec takes its number before its tensor. */
@@ -348,5 +381,11 @@ static PyObject *numbered(PyObject *spec, PyObject *x, PyObject *number)
 
 static PyObject *with_number(PyObject *spec, PyObject *x, PyObject *number)
 {
-    return wrap(numbered(spec, x, number));
+    PyObject *out = wrap(numbered(spec, x, number));
+    PyObject *lies = SLOT(spec, spec_lies);
+    if (out == NULL || lies == Py_None || (lies == Py_False && !bent(x)))
+        return out;
+    int swap = number_first(spec);
+    PyObject *flat[2] = {swap ? number : x, swap ? x : number};
+    return laid(out, spec, flat, 2);
 }

@@ -88,7 +88,7 @@ static PyObject *target_of(PyObject *ref)
 static PyTypeObject *Tensor, *Value, *Counter, *Cell, *View, *Leaf, *Simple, *Array, *Tape, *Prefix, *Stage;
 static PyObject *PLAIN, *REPLAY, *the_thread, *threads;
 static PyObject *lock_acquire, *lock_release;
-static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_links, *py_write, *py_numbers, *py_sent, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare, *py_checked, *py_retain, *py_release_kept, *py_edges_lead, *py_second_time;
+static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_links, *py_write, *py_numbers, *py_sent, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare, *py_checked, *py_retain, *py_release_kept, *py_edges_lead, *py_second_time, *py_lay;
 static PyObject *watched, *immediate, *stats, *credits, *serials, *ADD, *py_flush, *py_value_at, *py_number_at;
 static PyObject *no_numbers, *LEAF, *INPLACE, *NOGRAD, *ZERO, *ONE;
 static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern, *s_gradient, *s_derivative;
@@ -107,8 +107,8 @@ static Py_ssize_t prefix_memo, prefix_next, prefix_aval, prefix_needs, prefix_fi
 static Py_ssize_t st_tape, st_grad, st_root, st_anomaly;
 static Py_ssize_t counter_n, counter_writer;
 static Py_ssize_t cell_value, cell_counter, cell_layout, cell_n;
-static Py_ssize_t view_base, view_chain, view_creation, view_under, view_geometry;
-static Py_ssize_t aval_shape, spec_guarded, spec_hot, spec_single_view, spec_links;
+static Py_ssize_t view_base, view_chain, view_creation, view_under, view_geometry, view_bent;
+static Py_ssize_t aval_shape, spec_guarded, spec_hot, spec_single_view, spec_links, spec_lies, spec_bends;
 
 static void set_slot(PyObject *p, Py_ssize_t offset, PyObject *x) /* takes a new reference to x */
 {

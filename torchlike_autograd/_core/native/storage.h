@@ -90,7 +90,8 @@ static PyObject *extended_chain(PyObject *old, PyObject *link, PyObject *numbers
     return chain;
 }
 
-static PyObject *new_view(PyObject *base, PyObject *chain, PyObject *creation, PyObject *under)
+/* old: the View that the source has, or NULL. */
+static PyObject *new_view(PyObject *base, PyObject *chain, PyObject *creation, PyObject *under, PyObject *old, PyObject *link)
 {
     PyObject *view = View->tp_alloc(View, 0);
     if (view != NULL) {
@@ -99,6 +100,8 @@ static PyObject *new_view(PyObject *base, PyObject *chain, PyObject *creation, P
         SLOT(view, view_creation) = Py_NewRef(creation);
         SLOT(view, view_under) = Py_NewRef(under);
         SLOT(view, view_geometry) = Py_NewRef(Py_None);
+        int bent = (old != NULL && SLOT(old, view_bent) == Py_True) || (PyObject_TypeCheck(link, Spec) && SLOT(link, spec_bends) == Py_True);
+        SLOT(view, view_bent) = Py_NewRef(bent ? Py_True : Py_False);
     }
     return view;
 }
@@ -130,7 +133,7 @@ static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, 
     }
     if (chain == NULL)
         goto fail;
-    view = new_view(base, chain, creation, under);
+    view = new_view(base, chain, creation, under, IS_NONE(s->view) ? NULL : s->view, link);
     t = view == NULL ? NULL : Tensor->tp_alloc(Tensor, 0);
     if (t == NULL)
         goto fail;
