@@ -1,5 +1,6 @@
 """Parts of functions that are taken apart (detach, .data, no_grad) in transformations two and three deep: how far each reaches."""
 
+import functools
 import itertools
 
 from compat_matrix.case import attempt, case
@@ -37,7 +38,7 @@ def nested(torch, function):
     deep = [(a, b) for a, b in itertools.product(made, repeat=2) if (a, b) != ("map", "map")] + [
         ("jvp", "jvp", "grad"), ("jvp", "grad", "jvp"), ("grad", "jvp", "jvp"), ("jvp", "jvp", "jvp"), ("grad", "vjp", "jvp"), ("jvp", "map", "grad"), ("jacfwd", "jvp", "vjp")]
     for names in deep:
-        g = lambda t: f(torch, t)
+        g = functools.partial(f, torch)
         for n in reversed(names):
             g = made[n](g)
         leaf = x.clone().requires_grad_()
