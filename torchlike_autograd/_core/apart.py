@@ -8,7 +8,7 @@ from __future__ import annotations
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import belonging, duals, levels
+from . import belonging, duals, levels, walls
 from .record import GRAD, Counter, mark_seen, record_op
 from .state import new as _new
 from .storage import View, another, as_detached, cell_of
@@ -28,7 +28,7 @@ def data(t):
         if not belonging.reaches([v], level.leaves):
             return _over(t, as_detached(v))
         v = record_op(_SAME, [v], GRAD)[0]
-        level.walls.append((v.tape, v.slot))
+        walls.build(v, [level], False)
     return _over(t, v)
 
 

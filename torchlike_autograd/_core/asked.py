@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from . import walls
 from .nodes import Leaf, numbers_of, step_of
 from .plan import WALL, useful_slots
 from .program import walked
@@ -16,11 +17,15 @@ def cuts_of(tape, p):
     """The slots of a tape whose gradients somebody looks at, and ("node", first slot) for steps that are looked at themselves.
 
     ("order", numbers): what runs before what, where somebody said so.
+    (WALL, slot): where the pass ends (with targets that is said among these).
     ("filled", first slot): a target whose `.grad` is filled, so that its node runs although nobody wants what it gives.
     """
     leaves = _leaf_cuts(tape)
     if p.targets is not None and p.accumulate:
         leaves |= _filled(p, tape)
+    ends = walls.on(tape, p.mark)
+    if ends:
+        leaves |= {(WALL, slot) for slot in ends}
     if thread.state.anomaly is not None:
         return leaves | thread.state.anomaly.cuts(tape)
     return frozenset(_watched(tape)) | leaves if tape.extra else leaves
@@ -97,9 +102,8 @@ def _own_targets(p, tape):
     for w in wanted:
         if type(w) is tuple and w[0] is tape:
             yield w[1]
-    for t, slot in p.walls:
-        if t is tape:
-            yield WALL, slot
+    for slot in walls.on(tape, p.mark):
+        yield WALL, slot
 
 
 def _tapes_below(p):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import levels
+from . import levels, walls
 from .record import slot_table
 
 
@@ -12,10 +12,14 @@ def inside(level):
     return [lv for lv in found[found.index(level) + 1:] if lv.kind == "grad"]
 
 
-def walls():
-    """What the passes that run inside the innermost transformation do not go through."""
-    found = levels.running()
-    return found[-1].walls if found else ()
+def innermost(v):
+    """The innermost reverse-mode level whose inputs a Value was computed from."""
+    return next((lv for lv in reversed(levels.running()) if lv.kind == "grad" and belongs(v, lv)), None)
+
+
+def mark():
+    """Of the level that a pass which runs now is one of, see walls.py."""
+    return next((lv.mark for lv in reversed(levels.running()) if lv.kind == "grad"), None)
 
 
 def belongs(v, level):
@@ -29,7 +33,7 @@ def belongs(v, level):
         tape, slot = stack.pop()
         if (tape, slot) in level.aliases or _leaf_there(tape, slot) in level.leaves:
             return True
-        found = [p for p in levels.before(tape, slot) if p not in seen] if (tape, slot) not in level.walls else []
+        found = [p for p in levels.before(tape, slot) if p not in seen] if slot not in walls.on(tape, level.mark) else []
         seen.update(found)
         stack += found
     return False

@@ -36,8 +36,8 @@ class Pass:
     """
 
     __slots__ = (
-        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "now", "number", "partial",
-        "roots", "sparse", "targets", "undefined", "useful", "walls")
+        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "mark", "now", "number",
+        "partial", "roots", "sparse", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate):
         self.keep_graph, self.create_graph = keep_graph, create_graph
@@ -56,7 +56,7 @@ class Pass:
         self.depth = 0  # how many passes it runs inside
         self.now = None  # the Leaf or (tape, slot) whose node is run, where that is done in Python; () after all
         self.levels = None  # ids of the levels that the pass runs inside
-        self.walls = ()  # [(tape, slot)] that it does not go through
+        self.mark = None  # of the reverse-mode level whose pass it is, see walls.py
 
     def give(self, where, g):
         """Add a gradient for a Leaf or (tape, slot)."""
@@ -92,7 +92,7 @@ _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 _NEVER = float("inf")
 
 
-def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, walls=None):
+def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, mark=None):
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
     p = Pass(keep_graph, create_graph, targets, accumulate)
@@ -103,9 +103,8 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
     placed.cut(not create_graph)
     room = None if outer_pass is None else more_room(p, outer_pass)
     if state.extra.get("levels"):
-        p.levels, p.walls = levels.of_pass(state.extra["levels"], roots), belonging.walls() if walls is None else walls
-    elif walls:
-        p.walls = walls
+        p.levels, mark = levels.of_pass(state.extra["levels"], roots), mark or belonging.mark()
+    p.mark = mark
     try:
         for where, g in roots:
             p.give(where, g)

@@ -21,14 +21,14 @@ OLD = "old"  # the randomness of a map of torch's older kind, which batches grad
 class Level:
     """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map; leaves: those that a reverse-mode one made,
     aliases: {(tape, slot): the Value from outside that it shows}, sources: {id of an argument that it made: the dual tensor whose memory that shows},
-    walls: [(tape, slot)] that its own passes do not go through (apart.py); start: where the record was when it began."""
+    mark: what walls.py knows it by; start: where the record was when it began."""
 
-    __slots__ = ("aliases", "escaped", "id", "kind", "leaves", "randomness", "size", "sources", "start", "tapes", "walls")
+    __slots__ = ("aliases", "escaped", "id", "kind", "leaves", "mark", "randomness", "size", "sources", "start", "tapes")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
         # The last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed.
-        self.aliases, self.sources, self.escaped, self.tapes, self.walls = {}, {}, [], [], []
+        self.aliases, self.sources, self.escaped, self.tapes, self.mark = {}, {}, [], [], object()
 
     @property
     def key(self):
@@ -55,8 +55,8 @@ def differentiating():
 
 
 def mapped_here(v):
-    """Whether the innermost transformation is a map that goes over this Value."""
-    inner = running()
+    """Whether the innermost transformation of torch.func is a map that goes over this Value."""
+    inner = [lv for lv in running() if lv.kind != DUAL or lv.randomness == "jvp"]
     return bool(inner) and inner[-1].kind == MAP and inner[-1].randomness != OLD and has(v, inner[-1])
 
 
@@ -284,6 +284,12 @@ def mapped(v):
 def dual(v):
     """The innermost dual level of a Value, as types hold it, or None."""
     return next((lv for lv in reversed(levels_of(v.aval)) if lv[2] == DUAL), None)
+
+
+def refuse_forward(inside):
+    """torch's error for forward mode inside of forward mode, but `jvp` inside of `jvp`."""
+    if inside:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
 
 
 def dual_level(v):

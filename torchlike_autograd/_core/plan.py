@@ -254,11 +254,15 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
     An undefined gradient goes on through every node: hooks and custom Functions see it (given: ()).  Those that have run already are passed over.
     """
     have, gone = set(roots), set(lost[0] if lost else ())
+    walls = {c[1] for c in cuts if type(c) is tuple and c[0] == WALL} if cuts else ()
     out = []
     for step in reversed(prefix.steps()[0]):
         if step.mode == LEAF or True not in step.needs or step.kind in ("leaf", "detach"):
             continue
         first = step.first
+        if walls:
+            have -= walls
+            gone -= walls
         if len(step.needs) == 1:
             given = _ONLY if first in have else ()
         else:

@@ -22,7 +22,7 @@ from weakref import ref
 from .._ops import graft  # noqa: F401 - its entry is a spec here
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from . import errors, levels
+from . import belonging, errors, levels, walls
 from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
@@ -164,6 +164,9 @@ def with_history(v, old):
     """The contents of `v` under the history of `old`."""
     if not old.needs:
         return as_detached(v)
+    level = belonging.innermost(old) if v.needs and v.leaf is None and v is not old and levels.running() else None
+    if level is not None:       # written through `.data` inside of a transformation: the levels around it see that
+        return walls.merged([level], old, v)
     if old.leaf is not None:
         return v if v.leaf is old.leaf else as_leaf(v, old.leaf)
     return record_one(_GRAFT, (v, old if levels.dual(v) else levels.primal(old, GRAD)), GRAD)

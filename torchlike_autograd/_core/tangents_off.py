@@ -37,7 +37,7 @@ class _Off(Listener):
         """The primal of a Value in these levels."""
         for key in self.levels:
             if levels.has_key(v, key):
-                v = record_op(levels.MoveSpec("primal", key), [v])[0]
+                v = record_op(levels.MoveSpec("still", key), [v])[0]
         return v
 
 
@@ -45,6 +45,29 @@ def enabled():
     """Whether tangents are made and seen in this thread."""
     extra = thread.state.extra
     return extra.get(_KEY) is None and not extra.get(FORWARD)
+
+
+class On:
+    """Switched on for a while for the level that `jvp` makes: those around it stay as they are."""
+
+    def __enter__(self):
+        self.before = thread.state.extra.pop(_KEY, None)
+
+    def __exit__(self, *exc):
+        turn(True)
+        if self.before is not None:
+            thread.state.extra[_KEY] = self.before
+
+
+class Off:
+    """Switched off for a while, as for the `jvp` of a custom Function."""
+
+    def __enter__(self):
+        self.before = thread.state.extra.get(_KEY) is None
+        turn(False)
+
+    def __exit__(self, *exc):
+        turn(self.before)
 
 
 def turn(on):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 
@@ -13,7 +15,7 @@ from .registry import BODY, SMOOTH, call, op, real
     names=(), tangent=BODY)
 def _graft(self, history):
     """The values of `self`, and its tangent, with the gradient of `history` (after a write through `.data`, or where no graph is made)."""
-    return (_written if TANGENTS[0] else _grafted)(self, history)
+    return (partial(_written, TANGENTS[0]) if TANGENTS[0] else _grafted)(self, history)
 
 
 @jax.custom_jvp
@@ -29,15 +31,43 @@ def _(primals, tangents):
     return _grafted(*primals), _fitted(tangent, values)
 
 
-@jax.custom_jvp
-def _written(values, history):
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _written(duals, values, history):
     return _grafted(values, history)
 
 
 @_written.defjvp
+def _(duals, primals, tangents):
+    """In forward mode, under so many dual levels: a tangent is contents too, and is written under the history that the old one had."""
+    f = _grafted if duals == 1 else partial(_written, duals - 1)
+    return f(*primals), f(*tangents)
+
+
+@op("_merged(Tensor self, Tensor history) -> Tensor", node="GraftBackward0", samples=[call(real(2), real(2))], kinks=SMOOTH, names=(), tangent=BODY)
+def _merged(self, history):
+    """The values of `self`, and its tangent, with the gradients of both: what two graphs say of one tensor."""
+    return (partial(_both_written, TANGENTS[0]) if TANGENTS[0] else _both)(self, history)
+
+
+@jax.custom_jvp
+def _both(values, history):
+    return values
+
+
+@_both.defjvp
 def _(primals, tangents):
-    """In forward mode: a tangent is contents too, and is written under the history that the old one had."""
-    return _grafted(*primals), _grafted(*tangents)
+    return _both(*primals), tangents[0] + tangents[1]
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _both_written(duals, values, history):
+    return _both(values, history)
+
+
+@_both_written.defjvp
+def _(duals, primals, tangents):
+    f = _both if duals == 1 else partial(_both_written, duals - 1)
+    return f(*primals), f(*tangents)
 
 
 def _reaches(small, large):

@@ -139,7 +139,8 @@ class Lifted(Form):
         have = [list(levels_of(a)) for a in self.avals]
         missing = [[lv for lv in levels_of(b) if lv not in h] for b, h in zip(self.base.avals, have)]
         flat = [_expanded(x, h, m) for x, h, m in zip(flat, have, missing)]
-        run = (forward if any(lv[2] == DUAL for lv in self.mapped) else calling)(self.base)
+        duals = sum(lv[2] == DUAL for lv in self.mapped)
+        run = forward(self.base, duals) if duals else calling(self.base)
         return tuple(_run(run, self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
                           [levels_of(b) for b in self.base.avals], flat))
 
@@ -245,11 +246,13 @@ class _MoveOp:
 
 
 _OPS = {"enter": _MoveOp("_enter_level", "ViewBackward0"), "exit": _MoveOp("_exit_level", "ViewBackward0"), "join": _MoveOp("_make_dual", "ViewBackward0"),
-        "primal": _MoveOp("_unpack_primal", "torch::autograd::Identity"), "tangent": _MoveOp("_unpack_tangent", "AliasBackward0")}
+        "primal": _MoveOp("_unpack_primal", "torch::autograd::Identity"), "tangent": _MoveOp("_unpack_tangent", "AliasBackward0"),
+        "still": _MoveOp("_computed_still", "torch::autograd::Identity")}
 
 
 class MoveSpec:
-    """One way into or out of a level: `how` ("enter", "exit" by a dim; "join", "primal", "tangent"), interned."""
+    """One way into or out of a level: `how` ("enter", "exit" by a dim; "join", "primal", "tangent"; "still": the primal of what was computed with forward
+    mode off, whose gradients have tangents nevertheless), interned."""
 
     _made: dict = {}
     pattern, statics, weight, hot, single_view = ("T",), {}, 1, False, False
@@ -306,7 +309,7 @@ class Move(Form):
             return (jnp.moveaxis(x, 0, dim),)
         if how == "join":
             return (jnp.stack([x, t]),)
-        return (x[0 if how == "primal" else 1],)
+        return (x[1 if how == "tangent" else 0],)
 
     def inside(self, wanted, given):
         """The pullback in a pass that runs inside this dual level: the gradient of the primal is that of the dual number."""
@@ -317,22 +320,23 @@ class Move(Form):
 
 
 class _Through(Form):
-    """Gradients of a join inside its level: the one of the primal as it is, none for the tangent."""
+    """Gradients of a join inside its level: the one of the primal as it is, none for the tangent; of "still" the one there is."""
 
     __slots__ = ("keep", "passes", "refuses", "wanted")
     weight = 1
 
     def __init__(self, form, wanted):
-        if form.spec.how != "join":
+        if form.spec.how not in ("join", "still"):
             raise NotImplementedError("a backward pass inside a dual level from a dual tensor through a tangent that was unpacked there")
         self.op, self.spec, self.wanted, self.keep, self.passes, self.refuses = _OPS["primal"], self, wanted, (), (), False
-        self.avals, self.owners, self.saves, self.node, self.silent = (form.avals[0],), ["g0"], {}, "AliasBackward0", False
+        of = form.avals[0] if form.spec.how == "join" else form.out_avals[0]
+        self.avals, self.owners, self.saves, self.node, self.silent = (of,), ["g0"], {}, "AliasBackward0", False
         self._pullbacks, self._jit, self.tuple_out = {}, None, True
         Form.reset_host(self)
         with jax.enable_x64(True):
-            self.closed = jax.make_jaxpr(lambda g: tuple(g if i == 0 else jnp.zeros_like(g) for i in wanted))(_full(form.avals[0]))
+            self.closed = jax.make_jaxpr(lambda g: tuple(g if i == 0 else jnp.zeros_like(g) for i in wanted))(_full(of))
         self.call = jax.extend.core.jaxpr_as_fun(self.closed)
-        self.out_avals = tuple(form.avals[0] for _ in wanted)
+        self.out_avals = tuple(of for _ in wanted)
         self.diff_in, self.diff_out = (0,), tuple(range(len(wanted)))
 
     def form(self, avals):

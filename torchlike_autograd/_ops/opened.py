@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
-TANGENTS = [False]  # whether operators take the tangents that they declare for forward mode
+TANGENTS = [0]  # under how many dual levels operators take the tangents that they declare for forward mode
 OPEN = [False]  # whether bodies are run where a Form is called, and not the programs that were traced from them
 
 
@@ -19,8 +19,8 @@ def calling(form):
     return _opened(form) if OPEN[0] else form.call
 
 
-def forward(form):
-    """What runs a Form in forward mode: its body with the tangent that its operator declares, or what runs it anywhere."""
+def forward(form, duals):
+    """What runs a Form in forward mode, under so many dual levels: its body with the tangent that its operator declares, or what runs it anywhere."""
     from .spec import Form, _RealForm  # cycle: forms call one another through this
 
     if type(form) not in (Form, _RealForm) or getattr(form.op, "tangent", None) is None:
@@ -28,7 +28,7 @@ def forward(form):
     run = _opened(form)
 
     def with_tangents(*flat):
-        before, TANGENTS[0] = TANGENTS[0], True
+        before, TANGENTS[0] = TANGENTS[0], duals
         try:
             return run(*flat)
         finally:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._core import duals, levels
+from .._core import belonging, duals, levels, tangents_off
 from .._core.dtypes import FLOAT
 from .._core.pytree import broadcast, flatten, unflatten
 from .._core.storage import cell_of
@@ -17,6 +17,7 @@ from .._functions.create import zeros_like
 from .._tensor import Tensor, wrap
 from ._transforms import make_dual, unpack
 from ._vmap import enter, leave
+from .grad_mode import set_grad_enabled
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
@@ -28,12 +29,10 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def innermost(args):
-    """The innermost running level that matters to these arguments; None without one."""
-    for level in reversed(levels.running()):
-        if level.kind == "grad" or any(levels.has(a._value(), level) for a in flatten(tuple(args))[0] if isinstance(a, Tensor)):
-            return level
-    return None
+def _met(args):
+    """The running levels that matter to these arguments, innermost first."""
+    flat = [a for a in flatten(tuple(args))[0] if isinstance(a, Tensor)]
+    return [lv for lv in reversed(levels.running()) if lv.kind == "grad" or any(levels.has(a._value(), lv) for a in flat)]
 
 
 def node_class(cls):
@@ -51,24 +50,43 @@ def applied(cls, args, kwargs, split, apply):
     if not split and any(level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running()):
         raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
                            f"staticmethod. {_MORE}")
-    level = innermost(args)
-    if level is None or level.kind == "grad":
-        return None
-    if level.kind == levels.DUAL:
-        return (_pushed(cls, level, args, kwargs, split, apply),)
-    return None if level.randomness is levels.OLD or _generated(cls) else (_mapped(cls, level, args),)
+    if any(lv.kind == levels.MAP and lv.randomness is not levels.OLD for lv in levels.running()):
+        _generated(cls)     # torch asks for it whether or not the map goes over an argument
+    for level in _met(args):
+        if level.kind == "grad":
+            return None
+        if level.kind == levels.DUAL:
+            return (_pushed(cls, level, args, kwargs, split, apply),)
+        if level.randomness is levels.OLD:
+            return None
+        if not _generated(cls):
+            return (_mapped(cls, level, args),)
+    return None
 
 
 def forward(cls, args, plain):
     """The outputs of `cls.forward(*args)` inside a reverse-mode level, as the levels outside of it run it."""
-    for level in reversed(levels.running()):
-        if level.kind == "grad" or not any(levels.has(a._value(), level) for a in flatten(tuple(args))[0] if isinstance(a, Tensor)):
-            continue
-        if level.kind == levels.MAP and level.randomness is not levels.OLD and not _generated(cls):
-            return _mapped(cls, level, args)
-        if level.kind == levels.DUAL:
-            return _pushed(cls, level, args, {}, True, plain)
-    return cls.forward(*args)
+    met = [lv for lv in _met(args) if lv.kind != "grad"]
+    with set_grad_enabled(any(lv.kind == levels.DUAL and _differentiated(lv, args) for lv in met)):
+        for level in met:
+            if level.kind == levels.DUAL:
+                return _pushed(cls, level, args, {}, True, plain)
+            if level.randomness is not levels.OLD and not _generated(cls):
+                return _mapped(cls, level, args)
+        return cls.forward(*args)
+
+
+def _differentiated(level, args):
+    """Whether what is around a dual level differentiates any of these."""
+    values = [a._value() for a in flatten(tuple(args))[0] if isinstance(a, Tensor)]
+    return belonging.reaches(values, [leaf for lv in belonging.inside(level) for leaf in lv.leaves])
+
+
+def around(v):
+    """Whether what is around the innermost dual level of a result of a forward has recorded it, and the reverse-mode levels inside of that one."""
+    key = levels.dual(v) if v.needs and v.leaf is None else None
+    level = None if key is None else next((lv for lv in levels.running() if lv.key == key), None)
+    return level is not None, () if level is None else belonging.inside(level)
 
 
 def _generated(cls):
@@ -124,7 +142,8 @@ def _pushed(cls, level, args, kwargs, split, apply):
     ctx.__dict__["_in_jvp"] = True
     versions = [None if t is None else cell_of(t) and t._counter.n for t in tangents]
     try:
-        found = cls.jvp(ctx, *tangents)
+        with tangents_off.Off():      # as in torch: the rule itself is not pushed forward by levels around this one
+            found = cls.jvp(ctx, *tangents)
     finally:
         del ctx.__dict__["_in_jvp"]
     outs = out if isinstance(out, tuple) else (out,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from logging import DEBUG
 
-from .._core import devices, engine, levels, lifetimes, overriding
+from .._core import devices, engine, levels, lifetimes, overriding, walls
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.hooks import shown
@@ -29,7 +29,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
         v = tensors._v if tensors._cell is None else tensors._value()
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running() and not log.isEnabledFor(DEBUG):
-            if thread.state.anomaly is None and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
+            if thread.state.anomaly is None and not walls.on(v.tape, None) and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
                 return
             _watch(tensors, v)
             if tensors._cell is None and v.aval.dtype.category == FLOAT:
@@ -121,7 +121,7 @@ def _check_target(t):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(t).__name__}")
 
 
-def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize, walls=None):
+def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize, mark=None):
     pairs = _roots(roots, grads)
     places = []
     for t in targets:
@@ -133,7 +133,7 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
     if h is not None:
         place, h = followed(pairs[0][0], h, set(places), create_graph)
         grads, pairs = [h], [(place, h._value())]
-    captured = _pass(pairs, retain_graph, create_graph, set(places), False, None, walls)
+    captured = _pass(pairs, retain_graph, create_graph, set(places), False, None, mark)
     out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._v is v}  # one Value is one Tensor, as in torch
     for i, (t, place) in enumerate(zip(targets, places)):
         g = captured.get(place)
@@ -159,10 +159,10 @@ def _result(t, g, materialize, create_graph, known=None):
     return zeros_like(t, requires_grad=create_graph)
 
 
-def pull(outs, xs, gs, create, walls, retain):
-    """Gradients of `xs` (or None each) in a pass of a transformation, which does not go through these walls."""
+def pull(outs, xs, gs, create, mark, retain):
+    """Gradients of `xs` (or None each) in a pass of the transformation with this mark, see walls.py."""
     roots = _tuple(outs)
-    return _grad(roots, xs, _make_grads(roots, gs, False), retain, create, True, False, walls)
+    return _grad(roots, xs, _make_grads(roots, gs, False), retain, create, True, False, mark)
 
 
 def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize):

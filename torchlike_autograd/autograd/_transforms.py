@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import weakref
 
-from .._core import apart, belonging, levels, outlived  # noqa: F401 - apart gives `.data`
+from .._core import apart, belonging, levels, outlived, tangents_off  # noqa: F401 - apart gives `.data`
 from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.duals import DualView
 from .._core.duals import end as end_duals
 from .._core.pytree import flatten, tree_map, unflatten
-from .._core.record import mark_seen
+from .._core.record import mark_seen, thread
 from .._core.storage import View, as_detached, as_leaf, cell_of
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
@@ -219,7 +219,7 @@ def _pull(level, outs, xs, gs, create, retain=True):
     found = (None,) * len(xs)
     if pairs:
         outs, gs = zip(*pairs)
-        found = run_pass(outs, xs, gs, create, level.level.walls, create or retain)
+        found = run_pass(outs, xs, gs, create, level.level.mark, create or retain)
     return [zeros_like(x.detach()) if g is None else g for g, x in zip(found, xs)]
 
 
@@ -365,7 +365,8 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
         for t in flat:
             if not isinstance(t, Tensor):
                 raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
-    with levels.Recording(), levels.enter(levels.DUAL, randomness="jvp") as level:
+    levels.refuse_forward("forward_ad" in thread.state.extra)
+    with levels.Recording(), tangents_off.On(), levels.enter(levels.DUAL, randomness="jvp") as level:
         duals = [make_dual(level, x, t) for x, t in zip(xs, ts)]
         before, args = [d._v for d in duals], unflatten(duals, tree)
         others = [] if argnums is None else [(x, x._value()) for x in flatten(primals)[0] if isinstance(x, Tensor) and not any(x is y for y in xs)]

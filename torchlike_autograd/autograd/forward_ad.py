@@ -33,11 +33,18 @@ def _open():
     return thread.state.extra.get("forward_ad")
 
 
+def _here():
+    """The level in which dual tensors are made and unpacked: that of `jvp` where it runs innermost; None without one."""
+    found, running = _open(), levels.running()
+    if running and running[-1].kind == levels.DUAL:
+        return running[-1]
+    return None if found is None else found[1]
+
+
 def enter_dual_level():
     """Begin a level in which dual tensors can be made; returns its number."""
     global _current_level
-    if _open() is not None:
-        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    levels.refuse_forward(any(lv.kind == levels.DUAL for lv in levels.running()))
     manager = levels.enter(levels.DUAL)
     tape = thread.state.tape
     thread.state.extra["forward_ad"] = (manager, manager.__enter__(), (tape, len(tape.values)))
@@ -96,18 +103,19 @@ def _check_level(level, name, below):
 
 def make_dual(tensor, tangent, *, level=None):
     """A view of `tensor` with this tangent."""
-    found = _open()
-    if found is None:
+    here = _here()
+    if here is None:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
     _check_level(level, "_make_dual", "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
     for what, t in (("primal", tensor), ("tangent", tangent)):
         if not (t.is_floating_point() or t.is_complex()):
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
     v = tensor._value()
-    if levels.has(v, found[1]):
-        raise RuntimeError(f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {_current_level} is not supported.")
-    if levels.has(tangent._value(), found[1]):
-        raise RuntimeError(f"Setting a forward grad that itself has a forward gradient at the same level{_current_level} is not supported.")
+    number = max(_current_level, 0)     # that of `jvp` is none of the user's
+    if levels.has(v, here):
+        raise RuntimeError(f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {number} is not supported.")
+    if levels.has(tangent._value(), here):
+        raise RuntimeError(f"Setting a forward grad that itself has a forward gradient at the same level{number} is not supported.")
     if not _is_fwd_grad_enabled() or thread.state.inference:
         return tensor.view_as(tensor)
     if tangent.shape != tensor.shape:
@@ -115,7 +123,9 @@ def make_dual(tensor, tangent, *, level=None):
                            f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
-    return duals.make(found[1], tensor, tangent if _same_memory(tensor, tangent) else _copied(tensor, tangent))
+    if levels.mapped_here(v) or levels.mapped_here(tangent._value()):
+        raise RuntimeError("Batching rule not implemented for aten::_make_dual; the fallback path doesn't work on out= or view ops.")
+    return duals.make(here, tensor, tangent if _same_memory(tensor, tangent) else _copied(tensor, tangent))
 
 
 def _same_memory(a, b):
@@ -152,12 +162,12 @@ def unpack_dual(tensor, *, level=None):
     """(primal, tangent or None)."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
-    found = _open()
-    if found is not None:
+    here = _here()
+    if here is not None:
         _check_level(level, "_fw_primal", None)
-    if found is None or (level is not None and level < 0) or not levels.has(tensor._value(), found[1]):
+    if here is None or (level is not None and level < 0) or not levels.has(tensor._value(), here):
         return UnpackedDualTensor(tensor, None)
-    primal, tangent = duals.unpacked(tensor, found[1])
+    primal, tangent = duals.unpacked(tensor, here)
     return UnpackedDualTensor(primal, tangent if _is_fwd_grad_enabled() else None)
 
 

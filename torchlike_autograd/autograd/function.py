@@ -10,7 +10,7 @@ import functools
 import inspect
 import itertools
 
-from .._core import dtypes, errors, levels, lifetimes
+from .._core import dtypes, errors, levels, lifetimes, walls
 from .._core.composite import named
 from .._core.engine import _leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
@@ -404,13 +404,28 @@ def _recorded(cls, args, kwargs, split):
         attached, inner = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
         outputs = attached
+        own = levels.running() and _beside(outputs, inner)
         try:
-            ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], outputs, inner)
+            ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], () if own else outputs, inner)
         finally:  # also where a pack hook raises: the ctx would hold its own outputs
             ctx.__dict__.pop("to_save", None)
     else:
         outputs = tuple(_fresh(o, args, ctx) if isinstance(o, Tensor) else o for o in outputs)
     return outputs if isinstance(raw, tuple) else outputs[0], ctx
+
+
+def _beside(outputs, inner):
+    """Outputs that the levels around a dual one have recorded as well get that graph too; whether there are any.  inner: see `_attach`."""
+    from . import _function_levels  # cycle: levels apply Functions
+
+    any_made = False
+    for o in outputs:
+        v = inner.get(id(o)) if isinstance(o, Tensor) else None
+        made, inside = (False, ()) if v is None else _function_levels.around(v)
+        if made:
+            o._set_value(walls.merged(inside, o._value(), v) if inside else v)
+        any_made |= made
+    return any_made
 
 
 def _fresh(o, args, ctx):

@@ -8,6 +8,7 @@ results from the graph unless it was asked for.  A matrix (`jacobian`) is one pa
 
 from __future__ import annotations
 
+from .._core import levels
 from .._core.publish import load_all
 from .._core.storage import as_leaf
 from .._functions.create import zeros, zeros_like
@@ -310,6 +311,7 @@ def _forward(func, inputs, create_graph, strict, vectorize):
         many[0], outs = _tuple(func(*args), "outputs of the user-provided function", "jacobian")
         return outs
 
+    levels.refuse_forward(any(lv.kind == levels.DUAL for lv in levels.running()))
     rows = columns(outputs, xs)
     rows = [_form(row, several) for row in rows]
     return _form(rows if several else tuple(rows), many[0])  # lists, as torch gives them here

@@ -18,10 +18,16 @@ def written(torch, t):
     return c**3 * t
 
 
+def data_written(torch, t):
+    c = t.clone()
+    c.data.mul_(2)
+    return c**3 * t**2
+
+
 FUNCTIONS = {
     "itself": lambda torch, t: t.detach() ** 3 * t**3, "a result": lambda torch, t: (t * t).detach() * t**3, "a part": lambda torch, t: t.detach()[0] ** 3 * t**3,
     "a view": lambda torch, t: t.view(-1).detach() ** 3 * t**4, "data": lambda torch, t: t.data**3 * t**3, "data of a result": lambda torch, t: (t * t).data ** 2 * t**3,
-    "data of a part": lambda torch, t: t[1:].data.prod() * t**3, "no_grad": without_grad, "written": written,
+    "data of a part": lambda torch, t: t[1:].data.prod() * t**3, "no_grad": without_grad, "written": written, "data written": data_written,
 }
 
 
