@@ -302,7 +302,7 @@ def check(torch, key, entry, paths):
 
 
 def stamp(entry, paths):
-    return ops.stamp({"entry": entry, "paths": sorted(paths)})
+    return ops.stamp({"entry": entry, "paths": sorted(paths), "columns": COLUMNS})
 
 
 def record(everything=False):

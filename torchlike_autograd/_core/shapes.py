@@ -95,6 +95,10 @@ def contiguous_strides(shape) -> tuple:
     return tuple(reversed(out))
 
 
+NOT_VIEWABLE = ("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use "
+                ".reshape(...) instead.")
+
+
 def is_contiguous(shape, strides) -> bool:
     """Whether `strides` lay `shape` out row by row without gaps."""
     if 0 in shape:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import dtypes, levels, rng, rng_draws
 from .._core.composite import composite, named
-from .._core.layouts import in_memory_order
+from .._core.layouts import contiguous_format, in_memory_order
 from .._core.nothing import Nothing, numbers
 from .._core.saying import warn
 from .._core.spread import beside
@@ -219,7 +219,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     if not hard:
         return soft
     index = soft.max(dim, keepdim=True)[1]
-    return zeros_like(logits).scatter_(dim, index, 1.0) - soft.detach() + soft
+    return zeros_like(logits, memory_format=contiguous_format).scatter_(dim, index, 1.0) - soft.detach() + soft
 
 
 __all__ = ["dropout", "gumbel_softmax", "rrelu"]

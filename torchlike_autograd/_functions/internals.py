@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import dtypes, levels
 from .._core.composite import composite, named
+from .._core.laying import keep_order
 from .._core.shapes import wrap_dim
 from .convert import cast
 from .create import full, zeros
@@ -103,9 +104,12 @@ def native_dropout(input, p, train):
     refuse_complex("native_dropout", [input])
     if train is False or not input.numel():
         mask = full(input.shape, True, dtype=dtypes.bool_)
+        keep_order(mask, input)
         return named("_native_dropout")(input, mask, 1.0), mask
     drawn = dtypes.bool_ if input.dtype.is_complex else input.dtype
-    mask = cast(_kept(input, 1 - p) if levels.running() else bernoulli_(zeros(input.shape, dtype=drawn), 1 - p), dtypes.bool_)
+    blank = zeros(input.shape, dtype=drawn)
+    keep_order(blank, input)
+    mask = cast(_kept(input, 1 - p) if levels.running() else bernoulli_(blank, 1 - p), dtypes.bool_)
     if input.dtype.category < dtypes.FLOAT:
         raise RuntimeError(f"result type {dtypes.float32.char_name} can't be cast to the desired output type {input.dtype.char_name}")
     return named("_native_dropout")(input, mask, 0.0 if p == 1 else 1 / (1 - p)), mask

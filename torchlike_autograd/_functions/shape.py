@@ -101,10 +101,6 @@ def plain(t):
 
 # Other sizes
 
-_NOT_VIEWABLE = ("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use "
-                 ".reshape(...) instead.")
-
-
 def viewed(t, size):
     """`t.view(size)` for a tuple of ints."""
     return _record(_view_specs(t, size), t)
@@ -115,7 +111,7 @@ def _view_specs(t, size):
         shape = t._v.aval.shape
         new = shapes.infer_size(size, shapes.numel(shape))
         if shapes.view_strides(shape, t._geometry()[0], new) is None:
-            raise RuntimeError(_NOT_VIEWABLE)
+            raise RuntimeError(shapes.NOT_VIEWABLE)
     return (_sized("view", size=size),)
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .conventions import char_name, only
-from .memory import channels_of_any
+from .memory import channels_of_any, steps_in_time
 from .registry import SMOOTH, call, fails, op, real
 
 _LETTERS = "DHW"
@@ -273,7 +273,7 @@ def _convolution_complex(input, weight, bias, *, stride, padding, dilation, tran
                         groups=groups, kinds="fc")
 
 
-@op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", forward=False, node="ConvTbcBackward0", method=False, out=False, opmath=True,
+@op("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", forward=False, lies=steps_in_time, node="ConvTbcBackward0", method=False, out=False, opmath=True,
     aliases=("torch.nn.functional.conv_tbc",), saves=dict.fromkeys(("self", "weight", "bias"), ("self", "weight", "bias")),
     samples=[call(real(4, 2, 3), real(2, 3, 2), real(2), 1)],
     errors=[fails(call(real(4, 2, 3), real(2, 2, 2), real(2)), RuntimeError, "Input dim 2 (input channels) is not == dim 1 in the weight tensor")],

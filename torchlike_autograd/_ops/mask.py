@@ -8,6 +8,7 @@ from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, numel
 from .casts import convert
 from .conventions import cxx_name
+from .memory import elementwise
 from .places import char, long, truth
 from .registry import SMOOTH, call, fails, op, real
 
@@ -39,7 +40,7 @@ def masked_fill(self, mask, *, value):
     return _masked(self, mask, value)
 
 
-@op("_native_dropout(Tensor self, Tensor mask, float scale) -> Tensor", node="NativeDropoutBackward0", names=(), lift=("scale",), saves={"self": ("mask",)},
+@op("_native_dropout(Tensor self, Tensor mask, float scale) -> Tensor", node="NativeDropoutBackward0", lies=elementwise, names=(), lift=("scale",), saves={"self": ("mask",)},
     samples=[call(real(2, 3), truth([True, False, True]), 2.0)], kinks=SMOOTH)
 def _native_dropout(self, mask, *, scale):
     """What a mask keeps, scaled."""

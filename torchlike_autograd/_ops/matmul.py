@@ -16,7 +16,7 @@ from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from . import held
 from .conventions import cxx_name, only, partials
-from .memory import like_first
+from .memory import blocks, like_first
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
@@ -347,7 +347,7 @@ def _inner(self, other):
     return jnp.tensordot(self, other, axes=((self.ndim - 1,), (other.ndim - 1,)), precision=Precision.HIGHEST)
 
 
-@op("kron(Tensor self, Tensor other) -> Tensor", node="UnsafeViewBackward0", opmath=False, samples=[call(real(2, 2), real(3)), call(real(()), real(2))],
+@op("kron(Tensor self, Tensor other) -> Tensor", node="UnsafeViewBackward0", lies=blocks, opmath=False, samples=[call(real(2, 2), real(3)), call(real(()), real(2))],
     kinks=SMOOTH)
 def kron(self, other):
     """All products of elements, laid out in blocks."""

@@ -9,7 +9,7 @@ Source of the rules: PyTorch's TensorIterator (the permutation that it sorts dim
 
 from __future__ import annotations
 
-from .._core.shapes import contiguous_strides, is_contiguous
+from .._core.shapes import NOT_VIEWABLE, contiguous_strides, is_contiguous, view_strides
 
 
 def elementwise(shape, operands, **_):
@@ -123,6 +123,30 @@ def fitted(shape, operands, output=0, **_):
 
 
 fitted.always = True
+
+
+def blocks(shape, operands, **_):
+    """A rule for Kronecker products: element by element over twice as many dims, of which each two are shown as one; PyTorch's error where they cannot be."""
+    (a, steps), (b, others) = operands
+    n = len(shape)
+    a, steps, b, others = [(fill,) * (n - len(x)) + x for x, fill in ((a, 1), (steps, 0), (b, 1), (others, 0))]
+    pairs = [k for sizes in zip(a, b) for k in sizes]
+    left, right = [k for step in steps for k in (step, 0)], [k for step in others for k in (0, step)]
+    return _viewed(tuple(pairs), _in_order(pairs, [left, right]), shape)
+
+
+def steps_in_time(shape, operands, pad=0, **_):
+    """A rule for `conv_tbc`, which reads steps of time and batch as one dim; PyTorch's error where they cannot be."""
+    own, strides = operands[0]
+    _viewed((own[0], own[1]), strides[:2], (own[0] * own[1],))
+    return contiguous_strides(shape)
+
+
+def _viewed(shape, strides, size):
+    found = view_strides(shape, strides, size)
+    if found is None:
+        raise RuntimeError(NOT_VIEWABLE)
+    return found
 
 
 def by_question(shape, operands, **_):
@@ -251,6 +275,6 @@ def _has_channels_last(shape, strides):
     return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense(shape, (1, 3, 2, 0))))
 
 
-__all__ = ["by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "fitted", "half_transformed", "indexed", "like_first",
-           "preserved", "rolled", "second_first", "stacked", "swapped", "to_reals", "transformed",
+__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "fitted", "half_transformed", "indexed", "like_first",
+           "preserved", "rolled", "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
            "with_number"]
