@@ -22,6 +22,10 @@ def data(t):
     level = _maker(v)
     if level is None:
         return None
+    for inner in levels.running()[levels.running().index(level) + 1:]:
+        if inner.kind == levels.DUAL and inner.randomness != "jvp" and levels.has(v, inner):        # of torch.autograd.forward_ad: it has none of its own
+            t = duals.unpacked(t, inner)[0]
+            v = t._value()
     if level.kind == levels.DUAL:
         return _without_tangent(t, v, level)
     if v.needs and belonging.belongs(v, level):

@@ -12,7 +12,7 @@ from .._core.devices import device as Device
 from .._core.errors import only_float_requires_grad
 from .._core.numeric import limits, overflows, say_once
 from .._core.saying import warn
-from .._core.shapes import as_long
+from .._core.shapes import as_long, contiguous_strides
 from .._tensor import Tensor, from_array
 from .create import _dtype, _dtype_of_number, filled, placed
 
@@ -151,7 +151,7 @@ def from_data(data, dtype, copy) -> Tensor:
     """A Tensor over the values of any nested data."""
     dtype = None if dtype is None else _dtype(dtype)
     if isinstance(data, (np.ndarray, np.generic)):
-        return _from_numpy(np.asarray(data), dtype)
+        return _from_numpy(np.asarray(data), dtype, copy)
     say_data_type(data)
     shape = _shape(data)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], np.ndarray):
@@ -163,7 +163,8 @@ def from_data(data, dtype, copy) -> Tensor:
     return from_array(_stored(flat, dtype).reshape(shape), dtype)
 
 
-def _from_numpy(a, dtype=None):
+def _from_numpy(a, dtype=None, copy=False):
+    """A tensor over the values of an array, in memory as they are there; copy: as PyTorch copies them, which keeps strides without gaps."""
     if not a.dtype.isnative:
         raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.")
     found = dtypes.from_numpy_dtype(a.dtype)
@@ -171,14 +172,23 @@ def _from_numpy(a, dtype=None):
         raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can "
                          "probably work around this by making a copy of your array  with array.copy().) ")
     t = from_array(np.array(a, order="C"), found)
+    if a.ndim and not any(s % a.itemsize for s in a.strides):
+        strides = tuple([s // a.itemsize for s in a.strides])
+        if strides != contiguous_strides(a.shape) and not (copy and _has_gaps(a.shape, strides)):
+            t._layout_ = strides, 0
     return t if dtype is None or dtype is found else t.to(dtype)
 
 
-def _fixed_strides(t, a):
-    """Strides of the array where it is not row-major."""
-    if a.ndim and a.size and not a.flags.c_contiguous and all(s % a.itemsize == 0 for s in a.strides):
-        t._layout_ = (tuple(s // a.itemsize for s in a.strides), 0)
-    return t
+def _has_gaps(shape, strides):
+    """Whether elements with these strides leave places of memory out, or share one."""
+    if 0 in shape:
+        return False
+    step = 1
+    for s, n in sorted((s, n) for n, s in zip(shape, strides) if n != 1):
+        if s != step:
+            return True
+        step *= n
+    return False
 
 
 # Public functions
@@ -245,7 +255,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         if not isinstance(obj, np.ndarray):
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         _check_alias(from_data(obj, None, copy=True), dtype, device, copy)
-    return placed(from_data(obj, dtype, copy=True), device, requires_grad)
+    return placed(from_data(obj, dtype, copy=bool(copy)), device, requires_grad)
 
 
 def _check_alias(obj, dtype, device, copy):
@@ -288,7 +298,7 @@ def from_numpy(*args):
                  "undefined behavior. You may want to copy the array to protect its data or make it writable before converting it to a tensor. "
                  "This type of warning will be suppressed for the rest of this program. (Triggered internally at "
                  "/pytorch/torch/csrc/utils/tensor_numpy.cpp:213.)")
-    return _fixed_strides(_from_numpy(ndarray), ndarray)
+    return _from_numpy(ndarray)
 
 
 _READ_ONLY = ("The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can write to the underlying (supposedly "

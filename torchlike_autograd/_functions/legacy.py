@@ -48,7 +48,7 @@ def _from_data(x, dtype):
     if not _is_sequence(x):
         kind = type(x)
         raise TypeError(f"new(): data must be a sequence (got {f'numpy.{kind.__name__}' if kind.__module__ == 'numpy' else kind.__name__})")
-    return from_data(x, dtype, copy=True)
+    return from_data(x, dtype, copy=False)
 
 
 def _is_size(x):

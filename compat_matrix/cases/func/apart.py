@@ -1,6 +1,7 @@
 """Parts of functions that are taken apart (detach, .data, no_grad) in transformations two and three deep: how far each reaches."""
 
 import functools
+import importlib
 import itertools
 
 from compat_matrix.case import attempt, case
@@ -58,6 +59,26 @@ def nested(torch, function):
 
 for _name in FUNCTIONS:
     case(f"func.apart: {_name}", function=_name)(nested)
+
+
+@case("func.apart: data under forward_ad")
+def _(torch):
+    """A dual level inside of a transformation has no graph of its own: what is taken apart there has neither that tangent nor the history in the transformation."""
+    func, fw = torch.func, importlib.import_module(f"{torch.__name__}.autograd.forward_ad")
+    x, v = torch.tensor([0.3, 0.5], dtype=torch.float64), torch.tensor([1.0, 0.4], dtype=torch.float64)
+
+    def dual(f):
+        def push(x):
+            with fw.dual_level():
+                return fw.unpack_dual(f(fw.make_dual(x, v))).tangent
+
+        return push
+
+    def f(t):
+        return (t * 1.1).data * t * t
+
+    yield "inside", func.vjp(dual(f), x)[1](v), func.vmap(func.grad(lambda x: dual(f)(x).sum()))(torch.stack([x, v]))
+    yield "outside", dual(lambda t: func.vjp(f, t)[1](v)[0])(x)
 
 
 @case("func.apart: data of what was captured")
