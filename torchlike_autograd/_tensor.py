@@ -156,7 +156,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
                 view.geometry = chain_geometry(self._cell, view.chain)
             return view.geometry
-        return shapes.contiguous_strides(self._v.aval.shape), 0
+        return shapes.row_strides(self._v.aval.shape), 0
 
     def stride(self, dim=None, *, axis=None):
         """Strides in elements, or one of them."""

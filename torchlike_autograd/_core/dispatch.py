@@ -11,7 +11,7 @@ from .._tensor import Tensor, wrap
 from . import config, dtypes, errors, guards, levels, mixed, record
 from .chains import links
 from .hot import make_view
-from .laying import lay
+from .laying import lay_if_bent
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
 from .repeats import check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last
@@ -40,12 +40,10 @@ def run(spec, flat):
     if not op.multi:
         t = _new(Tensor)
         t._v = values[0]
-        if spec.lies is not None:
-            lay(spec, flat, (t,))
+        lay_if_bent(spec, flat, (t,))
         return t
     outs = tuple([wrap(v) for v in values])
-    if spec.lies is not None:
-        lay(spec, flat, outs)
+    lay_if_bent(spec, flat, outs)
     return pack(op, outs)
 
 
@@ -338,8 +336,8 @@ def into(name, spec, flat, out):
     for i, (o, v) in enumerate(zip(outs, results)):
         resized = o._v.aval.shape != v.aval.shape
         write_result(o, v)
-        if resized and spec.lies is not None and o._cell is None:
-            lay(spec, flat, (o,), i)
+        if resized and o._cell is None:
+            lay_if_bent(spec, flat, (o,), i)
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
 
 

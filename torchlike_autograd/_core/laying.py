@@ -34,41 +34,67 @@ def order_of(t):
 
 
 def lay(spec, flat, outs, first=0):
-    """Set the strides of results, where they do not lie row by row; spec.lies is not None; first: which result the first one is."""
-    if spec.lies or any(isinstance(x, Tensor) and bent(x) for x in flat):
-        operands = _operands(spec, flat)
-        for i, t in enumerate(outs, first):
-            shape = t._v.aval.shape
-            if len(shape) > 1:
-                strides = _strides(spec, shape, operands, i, t._v.aval.dtype)
-                if strides is not None:
-                    t._layout_ = strides, 0
+    """Set the strides of results, where they do not lie row by row; first: which result the first one is."""
+    operands = _operands(spec, flat)
+    for t in outs:
+        a = t._v.aval
+        if len(a.shape) > 1:
+            strides = _strides(spec, a.shape, operands, first, a.dtype)
+            if strides is not None:
+                t._layout_ = strides, 0
+        first += 1
+
+
+def lay_if_bent(spec, flat, outs, first=0):
+    """`lay` where the rule has to be asked."""
+    if spec.lies:
+        return lay(spec, flat, outs, first)
+    if spec.lies is not None:
+        for x in flat:
+            if isinstance(x, Tensor) and bent(x):
+                return lay(spec, flat, outs, first)
 
 
 def _strides(spec, shape, operands, output, dtype):
     key = spec, shape, operands, output, dtype
-    if key not in _found:
+    strides = _found.get(key, _found)
+    if strides is _found:
         if len(_found) > 4096:
             _found.clear()
         strides = tuple(spec.op.lies(shape, operands, output=output, type=dtype, **spec.statics))
-        _found[key] = None if strides == contiguous_strides(shape) else strides
-    return _found[key]
+        strides = _found[key] = None if strides == contiguous_strides(shape) else strides
+    return strides
+
+
+_NUMBER = (), ()
+_reads: dict = {}  # spec -> which of its flat inputs a rule is told of, see `_reads_of`
 
 
 def _operands(spec, flat):
     """(shape, strides) of each tensor, None for one that is absent, ((), ()) for a number in its place."""
-    op, out, i = spec.op, [], 0
-    for param, token in zip([p for p in op.params if p.kind.startswith("Tensor") or p.name in op.lift], spec.pattern):
-        if token[0] == "N":
-            out.append(None)
-            continue
-        for x in flat[i:i + (token[1] if type(token) is tuple else 1)]:
-            i += 1
-            if isinstance(x, Tensor):
-                out.append((x._v.aval.shape, x.stride()))
-            elif param.kind.startswith("Tensor"):
-                out.append(((), ()))
+    reads = _reads.get(spec)
+    if reads is None:
+        reads = _reads[spec] = _reads_of(spec)
+    if None not in reads:
+        return tuple([(x._v.aval.shape, x.stride()) if isinstance(x, Tensor) else _NUMBER for x, how in zip(flat, reads) if how])
+    given, out = iter(flat), []
+    for how in reads:
+        x = None if how is None else next(given)
+        if how is not False:
+            out.append((x._v.aval.shape, x.stride()) if isinstance(x, Tensor) else how and _NUMBER)
     return tuple(out)
 
 
-__all__ = ["bent", "keep_order", "lay", "order_of"]
+def _reads_of(spec):
+    """For each flat input, and each that is absent: True for a tensor or a number in its place, False for another number, None for an absent one."""
+    op, out = spec.op, []
+    for param, token in zip([p for p in op.params if p.kind.startswith("Tensor") or p.name in op.lift], spec.pattern):
+        counts = param.kind.startswith("Tensor")
+        if token[0] != "N":
+            out += [counts] * (token[1] if type(token) is tuple else 1)
+        elif counts:
+            out.append(None)
+    return tuple(out)
+
+
+__all__ = ["bent", "keep_order", "lay", "lay_if_bent", "order_of"]

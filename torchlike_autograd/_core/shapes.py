@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 
@@ -93,6 +94,9 @@ def contiguous_strides(shape) -> tuple:
         out.append(step)
         step *= max(n, 1)
     return tuple(reversed(out))
+
+
+row_strides = functools.lru_cache(4096)(contiguous_strides)  # of tuples
 
 
 NOT_VIEWABLE = ("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use "

@@ -10,7 +10,7 @@ import numpy as np
 from .._core import dtypes, levels, words
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run, values_of, wrap
-from .._core.laying import keep_order, lay
+from .._core.laying import keep_order, lay_if_bent
 from .._core.numeric import say_once
 from .._core.record import Value, record_op
 from .._core.shapes import as_long, broadcast, wrap_dim
@@ -50,7 +50,7 @@ def _joiner(name, *paths):
 
 def _join_many(spec, tensors):
     out = wrap(record_op(spec, _apart(values_of(tensors)))[0])
-    lay(spec, tensors, (out,))
+    lay_if_bent(spec, tensors, (out,))
     return out
 
 
