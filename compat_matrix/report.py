@@ -19,15 +19,16 @@ from compat_matrix.run import BAD, counts
 
 FOLDER = Path(__file__).parent
 FILE, PAGE = FOLDER / "MATRIX.md", FOLDER / "MATRIX.html"
-COLUMNS = ("signature", "value", "nodes", "first", "second", "errors", "dtype rules", "forward mode", "names", "twin", "out=", "views", "layouts", "random stream",
-    "lowers for CUDA", "lowers for TPU", "sharded", "spread")
+COLUMNS = ("signature", "value", "nodes", "first", "second", "errors", "dtype rules", "forward mode", "names", "twin", "out=", "views", "layouts",
+    "random stream", "lowers for CUDA", "lowers for TPU", "sharded", "spread")
 EXPLAINED = {
     "signature": "what each of its names takes",
     "value": "result of every sample", "nodes": "names of grad_fn", "first": "first derivative", "second": "second derivative",
         "errors": "refused calls: class and words",
     "dtype rules": "dtype of the result for ten dtypes", "forward mode": "tangents", "names": "every other public name", "twin": "the name with _",
         "out=": "written into a given tensor",
-    "views": "aliasing, strides, offsets", "layouts": "strides of results where operands lie otherwise", "random stream": "values, gradients and the next number after a seed",
+    "views": "aliasing, strides, offsets", "layouts": "strides of results where operands lie otherwise",
+    "random stream": "values, gradients and the next number after a seed",
         "lowers for CUDA": "jax.export of forward and pullback",
         "lowers for TPU": "jax.export of forward and pullback",
     "sharded": "a batch split over eight devices", "spread": "tensors split over devices: values, gradients and where these lie"}
