@@ -1,7 +1,7 @@
 """Calls at the edge of what a function takes: names of arguments, degrees that are numbers, refusals of both."""
 
 from compat_matrix.case import attempt, case
-from compat_matrix.observe import raises
+from compat_matrix.observe import raises, warned
 
 
 @case("edges_of_calls.a number called self")
@@ -69,3 +69,14 @@ def _(torch):
     yield "tensordot", attempt(lambda: torch.tensordot(a, b, ([0], [0]))), attempt(lambda: torch.tensordot(a, b, ([1], [0])))
     yield "cross", attempt(lambda: torch.cross(a, b, dim=0)), attempt(lambda: torch.linalg.cross(a, b))
     yield "gradient", attempt(lambda: torch.gradient(a, dim=0)), attempt(lambda: torch.gradient(a, dim=1)), attempt(lambda: torch.gradient(torch.ones(3), dim=-2))
+
+
+@case("edges_of_calls.covariances without freedom")
+def _(torch):
+    """More corrected than there are observations: it is divided by 0, and said."""
+    x = torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64, requires_grad=True)
+    for name, given in (("correction", {"correction": 2}), ("more", {"correction": 5}), ("counts", {"fweights": torch.tensor([1, 0])}),
+                        ("counts, more", {"fweights": torch.tensor([1, 2]), "correction": 4}),
+                        ("weights", {"aweights": torch.tensor([1.0, 0.5], dtype=torch.float64), "correction": 3})):
+        yield name, torch.cov(x, **given), torch.autograd.grad(torch.cov(x, **given).sum(), x), warned(lambda given=given: torch.cov(x, **given))
+    yield "corrcoef", torch.corrcoef(torch.ones(3, 1))

@@ -10,6 +10,7 @@ from .._core import dtypes, words
 from .._core.bind import number
 from .._core.composite import composite, named
 from .._core.numeric import check_number
+from .._core.saying import warn
 from .._core.shapes import wrap_dim
 from .._core.spread import beside
 from .._core.words import type_name
@@ -221,7 +222,11 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     if correction and weights is not None:
         norm = norm - correction if aweights is None else norm - correction * (weights * aweights).sum() / norm
     elif weights is None:
-        norm = max(n - correction, 0)
+        norm = n - correction
+    if (norm if weights is None else norm.item()) <= 0:
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations. (Triggered internally at "
+             "/pytorch/aten/src/ATen/native/Correlation.cpp:129.)")
+        norm = 0 if weights is None else norm.new_zeros(())
     centred = rows - mean.unsqueeze(1)
     right = centred if weights is None else centred * weights
     return (centred @ right.t().conj() / norm).squeeze()
