@@ -115,3 +115,25 @@ def _(torch):
             ("norm of ints", lambda: torch._foreach_norm(i))):
         yield label, attempt(f)
     yield "ints", torch._foreach_add(i, 1.5), torch._foreach_exp(i), torch._foreach_div(i, 2)
+
+
+@case("foreach.copied into")
+def _(torch):
+    """There is no gradient of `_foreach_copy_`: tensors that it writes, or any that it reads, end there."""
+    for ours, theirs, grad in ((False, True, True), (True, False, True), (True, True, True), (False, False, True), (True, True, False), (False, True, False)):
+        into = [torch.zeros(2, requires_grad=ours) * 1, torch.zeros(1)]
+        with torch.set_grad_enabled(grad):
+            torch._foreach_copy_(into, [torch.tensor([1.0, 2.0], requires_grad=theirs), torch.ones(1)])
+        yield f"{ours} {theirs} {grad}", [(t.detach(), t.requires_grad, None if t.grad_fn is None else t.grad_fn.name(), t._version) for t in into]
+        if ours or theirs:
+            yield f"{ours} {theirs} {grad}, its gradient", attempt(lambda into=into: (into[0] * 2).sum().backward())
+    base = torch.zeros(4)
+    torch._foreach_copy_([base[:2], base[2:]], [torch.ones(2, requires_grad=True), torch.ones(2)])
+    yield "views", base.detach(), base.grad_fn.name()
+
+
+@case("foreach.words")
+def _(torch):
+    for name in ("abs", "clone", "sigmoid_", "zero_", "norm", "max"):
+        f = getattr(torch, f"_foreach_{name}")
+        yield name, [attempt(lambda f=f, a=a: f(*a)) for a in (([torch.ones(2)], 1, 2, 3), (), (torch.ones(2),), ([1],), ([],), (3,))], attempt(lambda f=f: f([torch.ones(2)], foo=1))

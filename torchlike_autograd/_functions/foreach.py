@@ -6,11 +6,17 @@ list.  Gradients are those of the single operations; their nodes carry the names
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import check_inplace
+from .._core.record import record_op, thread
+from .._core.storage import as_detached, write
 from .._core.words import type_name
+from .._ops.registry import OPS
+from .._ops.spec import spec_of
 from .._tensor import Tensor
 from .create import full
 from .pointwise import twin_of
@@ -25,15 +31,48 @@ _ABSENT = object()
 
 def _lists(name, self, *others):
     """The checked lists: tensors, at least one, as many in each."""
-    for x in (self, *others):
+    _tensors(name, self)
+    for x in others:
         if not isinstance(x, (list, tuple)):
-            raise TypeError(f"_foreach_{name}(): argument 'self' must be tuple of Tensors, not {type(x).__name__}")
+            raise TypeError(f"_foreach_{name}(): argument 'self' must be tuple of Tensors, not {type_name(x)}")
     if not len(self):
         raise RuntimeError("Tensor list must have at least one tensor.")
     for x in others:
         if len(x) != len(self):
             raise RuntimeError(f"Tensor lists must have the same number of tensors, got {len(self)} and {len(x)}")
     return (self, *others)
+
+
+def _tensors(name, self):
+    if not isinstance(self, (list, tuple)):
+        raise TypeError(f"_foreach_{name}(): argument 'self' (position 1) must be tuple of Tensors, not {type_name(self)}")
+    for i, x in enumerate(self):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(x)}")
+
+
+def _taking(most):
+    """torch's errors for other than one list and up to `most` - 1 arguments more that follow it, each with a default."""
+
+    def decorate(f):
+        public = f"_{f.__name__}" if f.__name__.startswith("foreach_") else f.__name__
+        known = list(inspect.signature(f).parameters)
+
+        @functools.wraps(f)
+        def checked(*args, **kwargs):
+            if len(args) > most:
+                takes = "1 positional argument" if most == 1 else f"from 1 to {most} positional arguments"
+                raise TypeError(f"{public}() takes {takes} but {len(args)} were given")
+            if not args and "self" not in kwargs:
+                raise TypeError(f'{public}() missing 1 required positional arguments: "self"')
+            for name in kwargs:
+                if name not in known:
+                    raise TypeError(f"{public}() got an unexpected keyword argument '{name}'")
+            return f(*args, **kwargs)
+
+        return checked
+
+    return decorate
 
 
 def _each(name, self, other):
@@ -64,13 +103,14 @@ def _writable(self):
             check_inplace(x)
 
 
-def _publish(name, f, write):
+def _publish(name, f, write, alone=False):
     """The function and its twin: ``f(operation, *arguments)`` applies an operation to every tensor."""
 
     def foreach(self, *args, **kwargs):
         return tuple(f(named_operation(name), self, *args, **kwargs))
 
     def foreach_(self, *args, **kwargs):
+        _tensors(f"{name}_", self)
         _writable(self)
         list(f(write, self, *args, **kwargs))
         return self if isinstance(self, list) else list(self)
@@ -78,7 +118,7 @@ def _publish(name, f, write):
     for made, public in ((foreach, f"_foreach_{name}"), (foreach_, f"_foreach_{name}_")):
         made.__name__ = public
         made.__doc__ = f"`{name}` on every tensor of a list."
-        composite(f"torch.{public}")(made)
+        composite(f"torch.{public}")(_taking(1)(made) if alone else made)
 
 
 def _against(name):
@@ -110,7 +150,7 @@ def _unary(name):
     def apply(operation, self):
         return [operation(x) for x in _lists(name, self)[0]]
 
-    _publish(name, apply, lambda x: _twin(name)(x))
+    _publish(name, apply, lambda x: _twin(name)(x), alone=True)
 
 
 def _binary(name, extra):
@@ -159,6 +199,7 @@ _publish("lerp", _lerp, lambda x, *a: _twin("lerp")(x, *a))
 # Reductions, copies
 
 @composite("torch._foreach_norm")
+@_taking(3)
 def foreach_norm(self, ord=2, dtype=None):
     """The vector norm of every tensor."""
     _lists("norm", self)
@@ -168,6 +209,7 @@ def foreach_norm(self, ord=2, dtype=None):
 
 
 @composite("torch._foreach_powsum")
+@_taking(3)
 def foreach_powsum(self, ord=2, dtype=None):
     """The sum of |x|^ord of every tensor."""
     _lists("powsum", self)
@@ -175,6 +217,7 @@ def foreach_powsum(self, ord=2, dtype=None):
 
 
 @composite("torch._foreach_max")
+@_taking(1)
 def foreach_max(self):
     """The largest element of every tensor."""
     _lists("max", self)
@@ -190,12 +233,14 @@ def foreach_mm(self, mat2):
 
 
 @composite("torch._foreach_clone")
+@_taking(1)
 def foreach_clone(self, *, memory_format=None):
     """A copy of every tensor."""
     return tuple(x.clone() for x in _lists("clone", self)[0])
 
 
 @composite("torch._foreach_zero_")
+@_taking(1)
 def foreach_zero_(self):
     """Zeros written into every tensor."""
     _writable(_lists("zero_", self)[0])
@@ -209,9 +254,23 @@ def foreach_copy_(self, src, non_blocking=False):
     """Every tensor overwritten with its partner."""
     _lists("copy_", self, src)
     _writable(self)
+    given = thread.state.grad and next((y._value() for y in src if y._value().needs), None)
     for x, y in zip(self, src, strict=True):
-        x.copy_(y)
+        old = x._value()
+        x.copy_(y.detach())
+        if given or (thread.state.grad and old.needs):
+            _replace(x, record_op(_COPIED, (as_detached(x._value()), old if old.needs else given))[0])
     return self
+
+
+def _replace(x, v):
+    """Let `x`, which was just written to, have this history: torch has no formula for the copy."""
+    versions = x._counter.n
+    write(x, v)
+    x._counter.n = versions
+
+
+_COPIED = spec_of(OPS["_foreach_copied"], (), ("T", "T"))
 
 
 __all__ = ["foreach_clone", "foreach_copy_", "foreach_max", "foreach_mm", "foreach_norm", "foreach_powsum", "foreach_zero_", "named_operation"]

@@ -62,6 +62,13 @@ def _set(self, history):
     return self
 
 
+@op("_foreach_copied(Tensor self, Tensor history) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, second="_foreach_copy_",
+    names=(), samples=[call(real(2, grad=False), real(2, grad=False))], kinks=SMOOTH)
+def _foreach_copied(self, history):
+    """What `_foreach_copy_` left in a tensor, where that or what was copied had a history: it ends here."""
+    return self
+
+
 @op("dequantize.self(Tensor self) -> Tensor", node="torch::autograd::NotImplemented", derivative=UNIMPLEMENTED, names=(), samples=[call(real(2, grad=False))],
     kinks=SMOOTH)
 def dequantize(self):

@@ -10,7 +10,8 @@ def unimplemented(op, inplace=False):
     name = (getattr(op, "second", None) or op.name).removeprefix("aten::")  # with the prefix: an operator for whose gradient torch has no node of its own
     if op.node is not None and op.node != NO_FORMULA:
         return NotImplementedError(f"the derivative for '{name}' is not implemented.")
-    return RuntimeError(f"derivative for {'' if name == 'set_' else 'aten::'}{name}{'_' if inplace else ''} is not implemented")
+    whole = name in ("set_", "_foreach_copy_")
+    return RuntimeError(f"derivative for {'' if whole else 'aten::'}{name}{'_' if inplace and not whole else ''} is not implemented")
 
 
 def no_complex_gradient(op):
