@@ -60,6 +60,16 @@ def mapped_here(v):
     return bool(inner) and inner[-1].kind == MAP and inner[-1].randomness != OLD and has(v, inner[-1])
 
 
+def mapped_by_innermost(v):
+    """Whether one of the maps inside of which no other transformation of torch.func runs goes over this Value."""
+    for lv in reversed([lv for lv in running() if lv.kind != DUAL or lv.randomness == "jvp"]):
+        if lv.kind != MAP:
+            return False
+        if has(v, lv):
+            return lv.randomness != OLD
+    return False
+
+
 def mapped_among(ts):
     """Whether any of these is a tensor that a map goes over."""
     return bool(running()) and any(mapped(t._value()) is not None for t in ts if hasattr(t, "_value"))

@@ -123,7 +123,7 @@ def make_dual(tensor, tangent, *, level=None):
                            f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
-    if levels.mapped_here(v) or levels.mapped_here(tangent._value()):
+    if levels.mapped_by_innermost(v) or levels.mapped_by_innermost(tangent._value()):
         raise RuntimeError("Batching rule not implemented for aten::_make_dual; the fallback path doesn't work on out= or view ops.")
     return duals.make(here, tensor, tangent if _same_memory(tensor, tangent) else _copied(tensor, tangent))
 

@@ -114,6 +114,8 @@ def _(torch):
     yield "jacfwd in dual", attempt(lambda: push(lambda a: func.jacfwd(f)(a))(x))
     yield "jacobian in jvp", attempt(lambda: func.jvp(lambda a: torch.autograd.functional.jacobian(f, a, strategy="forward-mode", vectorize=True), (x,), (v,)))
     yield "map", attempt(lambda: func.vmap(push(f))(x.repeat(3, 1)))
+    yield "mapped by an outer one", attempt(lambda: func.vmap(lambda a: func.vmap(lambda b: push(f)(a) * b)(x.repeat(3, 1)))(x.repeat(3, 1)))
+    yield "in reverse mode", attempt(lambda: func.vmap(func.grad(lambda a: push(f)(a).sum()))(x.repeat(3, 1)))
     yield "nothing mapped", attempt(lambda: func.vmap(lambda y: push(f)(x) * y)(x.repeat(3, 1)))
     yield "unpacked in jvp", func.jvp(lambda a: fw.unpack_dual(a).primal * a, (x,), (v,)), func.jvp(lambda a: fw.unpack_dual(a).tangent, (x,), (v,))
     yield "made in jvp", func.jvp(lambda a: fw.make_dual(x, v), (x,), (v,)), attempt(lambda: func.jvp(lambda a: fw.make_dual(a, v), (x,), (v,)))
