@@ -16,7 +16,7 @@ from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
 from .repeats import check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last
 from .saying import warn
-from .shapes import contiguous_strides, numel
+from .shapes import broadcast, contiguous_strides, numel
 from .speed import native
 from .state import new as _new
 from .storage import is_inference, may_repeat, overlaps, peek, read, repeated_dims, unhooked, untrack, view_error, with_history, write, write_own
@@ -211,6 +211,19 @@ def _check_common(spec, values, old):
         raise RuntimeError(_OWN_REFUSALS.get(spec.op.name, _REFUSAL).format(have=have.char_name, want=want.char_name)) from None
 
 
+def _check_shape(spec, values, old, found):
+    if found != old.aval.shape:
+        from .wrong_shapes import wrong_shape
+
+        raise wrong_shape(spec.op.name, old.aval.shape, found, [_aval_of(v).shape for v in values], old.aval.device)
+
+
+def _check_spread(spec, values, old):
+    """torch looks at the shape of what an elementwise call would write before it looks at any dtype."""
+    if spec.op.promote.value in ("result", "float"):
+        _check_shape(spec, values, old, tuple(broadcast(*[_aval_of(v).shape for v in values])))
+
+
 _RUNNING = {"cumsum", "cumprod"}  # computed in the dtype of the target
 
 
@@ -230,19 +243,18 @@ def _inplace_value(spec, values, old, target):
         form = spec.form(tuple(_aval_of(v) for v in values))
     except NotImplementedError:
         check_inplace(target)  # torch refuses to write to a leaf before its kernels look at dtypes
+        _check_spread(spec, values, old)
         _check_common(spec, values, old)
         raise
     except RuntimeError as e:
         raise (mixed.in_place(spec.op, [_aval_of(v) for v in values]) or e) from None
     out = form.out_avals[0]
-    _check_result(form, old)
     if type(out) is LeveledAval:
+        _check_result(form, old)
         check_write(old.aval, out, spec.op.name, values)
         levels.gets_tangent(target, old.aval, out)
-    if out.shape != old.aval.shape:
-        from .wrong_shapes import wrong_shape
-
-        raise wrong_shape(spec.op.name, old.aval.shape, out.shape, [_aval_of(v).shape for v in values], old.aval.device)
+    _check_shape(spec, values, old, out.shape)
+    _check_result(form, old)
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype

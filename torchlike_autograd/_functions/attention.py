@@ -9,7 +9,9 @@ import numpy as np
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.record import thread
+from .._core.shapes import broadcast, wrap_dim
 from .._core.spread import beside
+from .._core.wrong_shapes import wrong_shape
 from .._ops import attention as _attention_ops
 from .._tensor import Tensor, from_array
 from .arguments import no_tensor
@@ -48,17 +50,15 @@ def _fused(query, key, value, mask, dropout_p, gqa):
     """Whether torch takes its fused kernel."""
     if query.ndim != 4 or key.ndim != 4 or value.ndim != 4 or dropout_p or not query.dtype.is_floating_point:
         return False
-    if not query.stride(-1) == key.stride(-1) == value.stride(-1) == 1:
-        return False
     q, k, v = (tuple(t.shape) for t in (query, key, value))
     heads = k[1] == v[1] and (q[1] == k[1] or (gqa and k[1] and q[1] % k[1] == 0))
-    if not (q[0] == k[0] == v[0] and heads and q[3] == k[3] == v[3] and k[2] == v[2] and 0 not in q and 0 not in k):
+    if not (q[0] == k[0] == v[0] and heads) or (mask is not None and thread.state.grad and mask.requires_grad):
         return False
-    if mask is None:
-        return True
-    if (thread.state.grad and mask.requires_grad) or mask.ndim not in (2, 4):
+    if mask is not None:
+        wrap_dim(-2, mask.ndim, scalar_ok=False)  # torch asks a mask for its last two sizes before it looks how many it has
+    if not (q[3] == k[3] == v[3] and k[2] == v[2] and 0 not in q and 0 not in k and query.stride(-1) == key.stride(-1) == value.stride(-1) == 1):
         return False
-    return all(m in (1, s) for m, s in zip(reversed(mask.shape), (k[2], q[2], q[1], q[0])))
+    return mask is None or (mask.ndim in (2, 4) and all(m in (1, s) for m, s in zip(reversed(mask.shape), (k[2], q[2], q[1], q[0]))))
 
 
 def _default_scale(query):
@@ -97,6 +97,9 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
     if mask is not None:
         if mask.dtype is dtypes.bool_:
             mask = from_array(np.zeros((), query.dtype.np), query.dtype, like=query).masked_fill(mask.logical_not(), -math.inf)
+        have, found = tuple(scores.shape), broadcast(tuple(scores.shape), tuple(mask.shape))
+        if found != have:  # torch adds the mask in place
+            raise wrong_shape("add", have, found, ())
         scores = _add(scores, mask)
     weights = named("_safe_softmax")(scores, -1) if mask is not None else named("_softmax")(scores, -1)
     if dropout_p:

@@ -134,10 +134,12 @@ checked("masked_fill", True, _settle_mask)
 def _settle_source(spec, flat):
     if flat[1].dtype is dtypes.uint8:
         warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead.")
-    mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ else None
+    mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ and flat[0].dtype is flat[2].dtype else None
     if mask is None:
         return spec
-    shape = np.broadcast_shapes(mask.shape, tuple(flat[0].shape))
+    from .._core.shapes import broadcast
+
+    shape = broadcast(tuple(mask.shape), tuple(flat[0].shape))
     if np.broadcast_to(mask, shape).sum() > flat[2].numel():
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return unguarded(spec)

@@ -161,6 +161,8 @@ def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each entry several times in a row."""
     if not isinstance(repeats, Tensor):
         return _repeat_each(input, int(repeats), dim)
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.is_meta and output_size is None:
         raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
     if dim is None:
@@ -172,7 +174,7 @@ def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
     elif repeats.numel() != size:
         raise RuntimeError("repeats must have the same size as input along dim, but got "
                            f"repeats.size(0) = {repeats.numel()} and input.size({dim}) = {size}")
-    return COMPOSITES["torch.index_select"](input, d, _repeated_numbers(repeats))
+    return COMPOSITES["torch.index_select"](input, d, _counted(repeats, output_size=output_size if size else None))
 
 
 @by_example
@@ -211,10 +213,15 @@ def broadcast_tensors(*tensors):
 def meshgrid(*tensors, indexing=None):
     """Coordinates of a grid, one tensor for each axis."""
     tensors = _listed(tensors)
+    for k, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {k} in argument 0, but got {type_name(t)}")
     if indexing is None:
         say_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. (Triggered internally at "
                  "/pytorch/aten/src/ATen/native/TensorShape.cpp:4324.)")
         indexing = "ij"
+    if not isinstance(indexing, str):
+        raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {type_name(indexing)}")
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f"torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}")
     _check_grid(tensors)

@@ -371,6 +371,8 @@ def tensorinv(input, ind=2, *, out=None):
     tensors("linalg_tensorinv", input=input)
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > input.ndim or not input.ndim:
+        raise RuntimeError(f"ArrayRef: invalid slice, N = {ind}; size = {input.ndim}")
     first, last = list(input.shape[:ind]), list(input.shape[ind:])
     rows, columns = _prod(first), _prod(last)
     if rows != columns:

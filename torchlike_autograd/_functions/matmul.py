@@ -452,7 +452,8 @@ def multi_dot(tensors, *, out=None):
         matrices[-1] = named("unsqueeze")(matrices[-1], -1)
     for i, (a, b) in enumerate(pairwise(matrices)):
         if a.shape[1] != b.shape[0]:
-            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot be multiplied")
+            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(tensors[i].shape)} and "
+                               f"{list(tensors[i + 1].shape)} cannot be multiplied")
     sizes = [m.shape[0] for m in matrices] + [matrices[-1].shape[1]]
     result = named("view")(_in_order(matrices, _best_order(sizes), 0, len(matrices) - 1), tuple(shape))
     return into("linalg_multi_dot", out, result, *tensors)

@@ -216,7 +216,7 @@ def torch_instance_norm(input, weight, bias, running_mean, running_var, use_inpu
     x = named("view")(input.contiguous(), (1, n * c, *input.shape[2:]))
     out = torch_batch_norm(x, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, cudnn_enabled)
     for running, updated in ((running_mean, mean), (running_var, var)):
-        if running is not None:
+        if running is not None and use_input_stats:
             _write_mean(running, updated, n, c)
     return named("view")(out, tuple(input.shape))
 

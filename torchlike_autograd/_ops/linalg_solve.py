@@ -165,14 +165,15 @@ def is_vector(a, b):
 
 def _check_solve(A, B):
     check_float("linalg.solve", A, low=True)
-    check_square("linalg.solve", A)
     both_dtypes("linalg.solve", A, B)
+    check_square("linalg.solve", A)
     check_kernel("lu_cpu", A, nothing=True)
 
 
 def _solution(A, B, left):
     vector = is_vector(A.shape, B.shape)
     b = B[..., None] if vector else B
+    check_matrix("linalg.solve", b, "B")
     check_system("linalg.solve", A, b, left)
     if vector and not left:
         raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this case linalg.solve is equivalent "

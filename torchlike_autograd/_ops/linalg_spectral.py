@@ -84,9 +84,9 @@ def _refuse_singular_phase(cotangents, outs):
 # Hermitian matrices
 
 def _check_uplo(name, x, UPLO):
+    check_square(name, x)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    check_square(name, x)
     check_kernel("linalg_eigh_cpu", x, nothing=True)
 
 

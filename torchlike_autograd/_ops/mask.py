@@ -65,10 +65,10 @@ def _enough(self, mask, source):
     errors=[fails(call(real(2), truth([True, True]), real(1)), RuntimeError, "Number of elements of source < number of ones in mask")])
 def masked_scatter(self, mask, source):
     """Elements of source, in order, where the mask is true."""
-    if mask.dtype != bool:
-        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {char(mask)}")
     if self.dtype != source.dtype:
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{char(self)} and {char(source)}")
+    if mask.dtype != bool:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {char(mask)}")
     shape = broadcast(mask.shape, self.shape)
     full = jnp.broadcast_to(mask, shape)
     if source.size == 0 or numel(shape) == 0:

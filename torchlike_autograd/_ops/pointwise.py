@@ -160,7 +160,7 @@ def div_mode(self, other, *, rounding_mode):
     """self / other, rounded down or towards zero; rounded, its gradients are 0."""
     if rounding_mode is None:
         d = config.default_dtype().np
-        return quotient(self, other) if jnp.issubdtype(self.dtype, jnp.inexact) else quotient(self.astype(d), other.astype(d))
+        return _half_steps(quotient, self, other) if jnp.issubdtype(self.dtype, jnp.inexact) else quotient(self.astype(d), other.astype(d))
     if rounding_mode not in ("floor", "trunc"):
         raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
     self, other = lax.stop_gradient(self), lax.stop_gradient(other)
