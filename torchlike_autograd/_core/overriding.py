@@ -21,6 +21,7 @@ from .hot import PLAIN
 ACTIVE: list = []  # not empty from the moment on when some class may override
 MODES: list = []  # one entry for every mode that some thread has entered
 WAITING: list = []  # what `activate` calls
+SHOWN: dict = {}  # {function written in Python: what is published in its place} (built_in.py)
 PATHS: dict = {}  # {id of a public function: its dotted path}; `named` writes it
 NAMED: dict = {}  # {id: the function}
 REROUTE: dict = {}  # {function published as it is: its path}
@@ -122,6 +123,7 @@ def found_in(relevant):
 
 def ask(func, found, types, args, kwargs):
     """The answer of the innermost mode or of the first object that has one; NotImplemented without one."""
+    func = SHOWN.get(func, func)
     if here.modes and not here.all_off:
         mode, outer = here.modes[-1], here.modes
         here.modes = outer[:-1]

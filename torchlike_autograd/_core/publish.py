@@ -8,6 +8,7 @@ import pkgutil
 from types import FunctionType
 
 from . import bind, overriding, twins
+from .built_in import shown
 from .composite import COMPOSITES
 
 _loaded = []
@@ -46,7 +47,9 @@ def _fill():
         if path.endswith("_") and path.startswith("torch.") and path.count(".") == 1 and path[len("torch."):] not in twins.FUNCTIONS \
                 and not path.startswith("torch._foreach_"):
             continue
-        _table[path] = f if type(f) is not FunctionType else _reroutable(path, f) if path.rpartition(".")[2] in _PLAIN else _explained(path, f)
+        if type(f) is FunctionType:
+            f = shown(path, _reroutable(path, f) if path.rpartition(".")[2] in _PLAIN else _explained(path, f))
+        _table[path] = f
     for path, f in _table.items():
         body = body_of(f)
         if body is not None and "._" in body.__module__ and path.startswith("torch.") and "._" not in path:
@@ -58,7 +61,7 @@ def body_of(f):
     if type(f) is FunctionType:
         return f
     within = getattr(f, "__wrapped__", None)
-    return within if type(within) is FunctionType and hasattr(within, "recipes") else None
+    return within if type(within) is FunctionType and (hasattr(within, "recipes") or overriding.SHOWN.get(within) is f) else None
 
 
 # Functions of torch.nn.functional that say that they come from torch._C._nn.
