@@ -5,7 +5,8 @@ from compat_matrix.case import attempt, case
 
 @case("order_of_refusals.written where it does not fit")
 def _(torch):
-    own = {"int64": torch.ones(3, dtype=torch.int64), "float32": torch.ones(3), "float64, column": torch.ones(2, 1, dtype=torch.float64)}
+    own = {"int64": torch.ones(3, dtype=torch.int64), "float32": torch.ones(3), "float64, column": torch.ones(2, 1, dtype=torch.float64),
+           "complex64": torch.ones(3, dtype=torch.complex64)}
     other = {"float64": torch.ones(2, 3, dtype=torch.float64), "complex64": torch.ones(2, 3, dtype=torch.complex64), "long": torch.ones(2, 3, dtype=torch.int64)}
     for a in own:
         for b in other:

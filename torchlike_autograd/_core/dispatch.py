@@ -220,7 +220,8 @@ def _check_shape(spec, values, old, found):
 
 def _check_spread(spec, values, old):
     """torch looks at the shape of what an elementwise call would write before it looks at any dtype."""
-    if spec.op.promote.value in ("result", "float"):
+    complex_clamp = spec.op.name in _CLAMPS and _aval_of(values[0]).dtype.is_complex  # refused before anything is asked of shapes
+    if spec.op.promote.value in ("result", "float") and not complex_clamp:
         _check_shape(spec, values, old, tuple(broadcast(*[_aval_of(v).shape for v in values])))
 
 
