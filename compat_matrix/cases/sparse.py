@@ -1,6 +1,6 @@
 """Sparse tensors: how they are made and shown, what is computed with them, and gradients through them (with respect to their values, and of leaves)."""
 
-from compat_matrix.case import case, raises
+from compat_matrix.case import attempt, case, raises
 from compat_matrix.probes import each
 
 PLACES = [[0, 1, 1], [2, 0, 2]]
@@ -206,3 +206,20 @@ def graph_network(torch):
         losses.append(loss.detach())
     yield "losses", losses
     yield "weights", second.weight.detach()
+
+
+@case("sparse.turned matrices")
+def _(torch):
+    places = [[0, 1], [1, 0]]
+    given = {"matrix": torch.sparse_coo_tensor(places, [1.0, 2.0], (2, 3)), "vector": torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,)),
+             "complex": torch.sparse_coo_tensor(places, [1j, 2 + 1j], (2, 3)),
+             "batch": torch.sparse_coo_tensor([*places, [0, 1]], [1.0, 2.0], (2, 3, 4)).requires_grad_()}
+    for kind, s in given.items():
+        for name in ("T", "mT", "H", "mH", "adjoint"):
+            def turn(s=s, name=name):
+                out = getattr(s, name)
+                out = out() if callable(out) else out
+                return out.to_dense(), out.layout, out.is_coalesced(), out.grad_fn and out.grad_fn.name()
+            yield f"{kind} {name}", attempt(turn)
+    (g,) = torch.autograd.grad((given["batch"].mT.to_dense() * torch.arange(24.0).reshape(2, 4, 3)).sum(), given["batch"])
+    yield "gradient", g.to_dense()

@@ -11,7 +11,7 @@ from .._tensor import Tensor
 from . import _places
 from ._calls import PUBLIC, calls, joined, rows_of
 from ._members import answers
-from ._tensor import CALLS, dense_of, host, is_sparse, made, merge, places
+from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, places
 
 # Sums
 
@@ -93,6 +93,25 @@ def _permute(s, *dims):
 
 
 CALLS[Tensor.__dict__["T"].__get__] = lambda s, *rest: _moved(s, range(len(places(s).size))[::-1], "_coo_permute")
+
+
+def _matrices(name):
+    """The last two dims exchanged; of complex numbers the conjugates for an adjoint."""
+    def turned(s, *rest):
+        n = len(places(s).size)
+        if n < 2 or (name == "H" and n != 2):
+            raise RuntimeError("tensor.H is only supported on matrices (2-D tensors). Got "
+                               f"{n}-D tensor.{' For batches of matrices, consider using tensor.mH' if n > 2 else ''}" if name == "H" else
+                               f"tensor.{name} is only supported on matrices or batches of matrices. Got {n}-D tensor.")
+        out = _transpose(s, -2, -1)
+        return like(named("conj_physical")(out), out) if name != "mT" and Tensor.dtype.__get__(s).is_complex else out
+
+    return turned
+
+
+for _name in ("mT", "mH", "H"):
+    CALLS[Tensor.__dict__[_name].__get__] = _matrices(_name)
+calls("adjoint")(_matrices("adjoint()"))
 
 
 @calls("unsqueeze")
