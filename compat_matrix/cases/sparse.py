@@ -219,7 +219,7 @@ def _(torch):
             def turn(s=s, name=name):
                 out = getattr(s, name)
                 out = out() if callable(out) else out
-                return out.to_dense(), out.layout, out.is_coalesced(), out.grad_fn and out.grad_fn.name()
+                return out.to_dense(), str(out.layout), out.is_coalesced(), out.grad_fn and out.grad_fn.name()
             yield f"{kind} {name}", attempt(turn)
     (g,) = torch.autograd.grad((given["batch"].mT.to_dense() * torch.arange(24.0).reshape(2, 4, 3)).sum(), given["batch"])
     yield "gradient", g.to_dense()
