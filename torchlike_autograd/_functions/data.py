@@ -13,6 +13,7 @@ from .._core.errors import only_float_requires_grad
 from .._core.numeric import limits, overflows, say_once
 from .._core.saying import warn
 from .._core.shapes import as_long, contiguous_strides
+from .._ops.memory import without_gaps
 from .._tensor import Tensor, from_array
 from .create import _dtype, _dtype_of_number, filled, placed
 
@@ -174,21 +175,9 @@ def _from_numpy(a, dtype=None, copy=False):
     t = from_array(np.array(a, order="C"), found)
     if a.ndim and not any(s % a.itemsize for s in a.strides):
         strides = tuple([s // a.itemsize for s in a.strides])
-        if strides != contiguous_strides(a.shape) and not (copy and _has_gaps(a.shape, strides)):
+        if strides != contiguous_strides(a.shape) and (not copy or 0 in a.shape or without_gaps(a.shape, strides)):
             t._layout_ = strides, 0
     return t if dtype is None or dtype is found else t.to(dtype)
-
-
-def _has_gaps(shape, strides):
-    """Whether elements with these strides leave places of memory out, or share one."""
-    if 0 in shape:
-        return False
-    step = 1
-    for s, n in sorted((s, n) for n, s in zip(shape, strides) if n != 1):
-        if s != step:
-            return True
-        step *= n
-    return False
 
 
 # Public functions

@@ -21,7 +21,7 @@ def elementwise(shape, operands, **_):
         if len(shape) == 4 and all(_has_channels_last(s, strides) for s, strides in given):
             return dense(shape, (1, 3, 2, 0))
         first = given[0][1]
-        if all(strides == first for _, strides in given) and _without_gaps(shape, first):
+        if all(strides == first for _, strides in given) and without_gaps(shape, first):
             return first
     return _in_order(shape, [_spread(shape, *x) for x in given])
 
@@ -56,7 +56,7 @@ def like_first(shape, operands, **_):
 
 def preserved(shape, strides):
     """Strides of `empty_like` of what has these sizes and strides."""
-    if _without_gaps(shape, strides):
+    if without_gaps(shape, strides):
         return strides
     return dense(shape, _order(shape, [strides]))
 
@@ -261,7 +261,7 @@ def _compare(shape, operands, a, b):
     return 0
 
 
-def _without_gaps(shape, strides):
+def without_gaps(shape, strides):
     """Whether every element has a place of its own and there are no others."""
     step = 1
     for n, own in sorted([(n, own) for n, own in zip(shape, strides) if n != 1], key=lambda x: x[1]):
@@ -277,4 +277,4 @@ def _has_channels_last(shape, strides):
 
 __all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "fitted", "half_transformed", "indexed", "like_first",
            "preserved", "rolled", "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
-           "with_number"]
+           "with_number", "without_gaps"]
