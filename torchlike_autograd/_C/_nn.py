@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 
 from .. import ops
-from .._core.composite import COMPOSITES
+from .._core.publish import load_all
 from ..nn import functional as F
 from . import _functions, _parse_to  # noqa: F401
 
 _test_warn_in_autograd = _functions._TestWarnInAutograd.apply
-globals().update({p.rpartition(".")[2]: f for p, f in COMPOSITES.items() if p.startswith("torch._C._nn.")})
+globals().update({p.rpartition(".")[2]: f for p, f in load_all().items() if p.startswith("torch._C._nn.")})
 # The same objects in both places, as in torch.
 avg_pool2d, avg_pool3d, elu_, gelu, hardtanh_, leaky_relu_ = F.avg_pool2d, F.avg_pool3d, F.elu_, F.gelu, F.hardtanh_, F.leaky_relu_
 logsigmoid, one_hot, softplus, softshrink = F.logsigmoid, F.one_hot, F.softplus, F.softshrink
