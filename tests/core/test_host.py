@@ -71,6 +71,25 @@ CASES = {
     "unstack": (lambda x: jnp.unstack(x, axis=1), X),
     "bits": (lambda x: (lax.bitcast_convert_type(x, jnp.int32) >> 3) ^ (lax.bitcast_convert_type(x, jnp.int32) << 2), ODD),
     "lgamma": (lax.lgamma, ODD),
+    "erf": (lambda x: (lax.erf(x), lax.erfc(x)), ODD),
+    "sums_of_many": (lambda x: (x.sum(0), x.sum((0, 1))), RNG.random((300, 2, 700), np.float32)),
+    "cholesky": (lax.linalg.cholesky, np.stack([W @ W.T + np.eye(4, dtype=np.float32), -np.eye(4, dtype=np.float32)])),
+    "cholesky_of_complex": (lambda a: lax.linalg.cholesky(a @ a.conj().T + np.eye(4, dtype=a.dtype)), W + 1j * W.T),
+    "triangular_solve": (lambda a, b: [lax.linalg.triangular_solve(a + 2 * np.eye(4, dtype=a.dtype), b, left_side=left, lower=lower, transpose_a=t,
+                                                                   conjugate_a=c, unit_diagonal=unit)
+                                       for left in (0, 1) for lower in (0, 1) for t in (0, 1) for c in (0, 1) for unit in (0, 1)], W + 1j * W.T, 1j * W[::-1]),
+    "lu": (lax.linalg.lu, np.stack([W, W.T, W * 0])),
+    "solve": (jnp.linalg.solve, W, X.T),
+    "gradient_of_solve": (jax.grad(lambda a, b: jnp.linalg.solve(a, b).sum(), (0, 1)), W, X.T),
+    "inverse_and_determinant": (lambda a: (jnp.linalg.inv(a), jnp.linalg.det(a)), np.stack([W, W.T])),
+    "qr": (lambda a: (jnp.linalg.qr(a), jnp.linalg.qr(a.T), jnp.linalg.qr(a, mode="complete")), X),
+    "qr_with_pivots": (lambda a: lax.linalg.qr(a, pivoting=True), X + 1j * X[::-1]),
+    "householder_product": (lambda a: lax.linalg.householder_product(a, a[0] / 8), X),
+    "eigh": (lambda a: (jnp.linalg.eigh(a + a.T), lax.linalg.eigh(a + jnp.inf)), W.astype(np.float64)),
+    "svd": (lambda a: (jnp.linalg.svd(a), jnp.linalg.svd(a, full_matrices=False), jnp.linalg.svd(a * jnp.nan, compute_uv=False)), X.astype(np.float64)),
+    "singular_values": (jax.grad(lambda a: jnp.linalg.svd(a, compute_uv=False).sum()), X),
+    "fft": (lambda x: (jnp.fft.fft(x), jnp.fft.ifft2(x), jnp.fft.rfft(x, axis=0), jnp.fft.irfft(lax.complex(x, -x))), X),
+    "platform": (lambda x: lax.platform_dependent(x, tpu=jnp.cos, cpu=jnp.sin, default=jnp.exp), X),
 }
 
 
@@ -87,3 +106,16 @@ def test_host_and_xla_agree(name):
     assert [np.dtype(a.dtype) for a in seen] == [np.dtype(a.dtype) for a in expected]
     for a, b in zip(seen, expected, strict=True):
         np.testing.assert_allclose(a, np.asarray(b), rtol=2e-6, atol=1e-7)
+
+
+def test_the_inverse_of_erf_has_the_digits_of_its_precision():
+    x = np.linspace(-0.999, 0.999, 101).astype(np.float32)
+    with jax.enable_x64(True):
+        run, exact = host_function(jax.make_jaxpr(lax.erf_inv)(x)), lax.erf_inv(x.astype(np.float64))
+    np.testing.assert_allclose(run(x)[0], exact, rtol=1e-6)
+
+
+def test_what_is_large_is_left_to_xla():
+    with jax.enable_x64(True):
+        assert host_function(jax.make_jaxpr(jnp.sin)(np.zeros((1025, 1024)))) is None
+        assert host_function(jax.make_jaxpr(lax.linalg.cholesky)(np.zeros((257, 2, 2)))) is None

@@ -14,9 +14,11 @@ from jax.extend.core import Literal
 
 from .dtypes import DOUBLED
 from .host_indexed import Unsupported, gather, put, scatter
+from .host_linalg import FACTORISATIONS
+from .host_math import BITWISE, ELEMENTWISE
 from .loops import parts
 
-LARGEST = 1 << 16  # elements; larger arrays are left to XLA
+LARGEST = 1 << 20  # elements; larger arrays are left to XLA
 LONGEST = 256  # turns of a loop; longer ones too
 
 
@@ -167,106 +169,14 @@ def _as_array(x, dtype):
 def _primitive(eqn):
     """(function of arrays, whether it returns several)."""
     name = eqn.primitive.name
-    if name in SIMPLE:
-        f = SIMPLE[name]
-        if f in _LOGICAL and eqn.invars[0].aval.dtype != bool:
-            f = _BITWISE[f]
+    if name in ELEMENTWISE:
+        f = ELEMENTWISE[name]
+        if f in BITWISE and eqn.invars[0].aval.dtype != bool:
+            f = BITWISE[f]
         return f, False
     if name in MADE:
         return MADE[name](eqn.params, eqn), eqn.primitive.multiple_results
     raise Unsupported(name)
-
-
-def _div(a, b):
-    if a.dtype.kind not in "iu":
-        return np.divide(a, b)
-    safe = np.where(b == 0, 1, b)
-    q = a // safe  # rounded down, so one more where the signs differ and something is left
-    if a.dtype.kind == "i":
-        q = q + ((q * safe != a) & ((a < 0) != (safe < 0)))
-    return np.where(b == 0, -1, q).astype(a.dtype)
-
-
-def _rem(a, b):
-    if a.dtype.kind not in "iu":
-        return np.fmod(a, b)
-    return np.where(b == 0, a, np.fmod(a, np.where(b == 0, 1, b))).astype(a.dtype)
-
-
-def _select_n(which, *cases):
-    if not which.shape:
-        return cases[int(which)]
-    if len(cases) == 2 and which.dtype == bool:
-        return np.where(which, cases[1], cases[0])
-    return np.choose(which, cases)
-
-
-def _one_minus_square(x):
-    """JAX's factor of the derivative of tanh since 0.12."""
-    one = x.dtype.type(1)
-    return (one + x) * (one - x)
-
-
-def _sign(x):
-    if x.dtype.kind == "c":
-        size = np.abs(x)
-        return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
-    return np.sign(x)
-
-
-def _erf(x):
-    return _math(math.erf, x)
-
-
-def _lgamma(x):
-    return _math(_log_gamma, x)
-
-
-def _log_gamma(v):
-    if v == -math.inf or (v <= 0 and v == math.floor(v)):
-        return math.inf
-    try:
-        return math.lgamma(v)
-    except OverflowError:  # beyond 2.5e305 Python raises
-        return math.inf
-
-
-def _math(f, x):
-    x = np.asarray(x)
-    flat = [f(float(v)) for v in x.reshape(-1)]
-    return np.array(flat, x.dtype).reshape(x.shape)
-
-
-def _complex(a, b):
-    """By parts: a sum with 1j * b would make NaN of infinities and lose signs of zeros."""
-    out = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), np.complex64 if a.dtype == np.float32 else np.complex128)
-    out.real, out.imag = a, b
-    return out
-
-
-def _clamp(low, x, high):
-    return np.minimum(np.maximum(x, low), high)
-
-
-def _logistic(x):
-    return (1 / (1 + np.exp(-x))).astype(x.dtype)
-
-
-_LOGICAL = {np.logical_and, np.logical_or, np.logical_xor, np.logical_not}
-_BITWISE = {np.logical_and: np.bitwise_and, np.logical_or: np.bitwise_or, np.logical_xor: np.bitwise_xor, np.logical_not: np.bitwise_not}
-
-SIMPLE = {
-    "add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "div": _div, "rem": _rem, "max": np.maximum, "min": np.minimum,
-    "neg": np.negative, "sign": _sign, "floor": np.floor, "ceil": np.ceil, "exp": np.exp, "exp2": np.exp2, "log": np.log, "log1p": np.log1p,
-    "expm1": np.expm1, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
-    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sqrt": np.sqrt,
-    "rsqrt": lambda x: (1 / np.sqrt(x)).astype(x.dtype), "cbrt": np.cbrt, "pow": lambda a, b: np.power(a, b.astype(a.dtype) if a.dtype.kind in "fc" else b),
-    "one_minus_square": _one_minus_square,
-    "abs": np.abs, "square": np.square, "erf": _erf, "lgamma": _lgamma, "logistic": _logistic, "is_finite": np.isfinite, "eq": np.equal, "ne": np.not_equal,
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
-    "not": np.logical_not, "select_n": _select_n, "clamp": _clamp, "real": np.real, "imag": np.imag, "conj": np.conj, "nextafter": np.nextafter,
-    "shift_left": np.left_shift, "complex": _complex,
-}
 
 
 def _round(params, eqn):
@@ -329,16 +239,14 @@ def _reduce(f):
     return make
 
 
-_FEW, _MANY = 64, 1 << 16
+_FEW = 64
 
 
 def _sum(params, eqn):
-    """NumPy adds in pairs along the last dims only, along others one by one: few floats, or in double precision, and many not here."""
+    """NumPy adds in pairs along the last dims only, along others one by one: few floats are added in their precision, many in double."""
     shape, axes, dtype = eqn.invars[0].aval.shape, tuple(params["axes"]), np.dtype(eqn.outvars[0].aval.dtype)
     if dtype.kind not in "fc" or sorted(axes) == list(range(len(shape)))[len(shape) - len(axes):] or math.prod(shape[i] for i in axes) <= _FEW:
         return _reduce(np.add.reduce)(params, eqn)
-    if math.prod(shape) > _MANY:
-        raise Unsupported
     wide = DOUBLED.get(dtype.name, dtype)
     return lambda x: np.add.reduce(x, axis=axes, dtype=wide).astype(dtype, copy=False)
 
@@ -471,6 +379,19 @@ def _cond(params, eqn):
     return lambda which, *ins: branches[min(max(int(which), 0), len(branches) - 1)](*ins)
 
 
+def _linear_solve(params, eqn):
+    """The solution as it is computed; what its derivatives would need is left out."""
+    lengths = params["const_lengths"]
+    solve, first, given = _body(params["jaxprs"].solve), lengths.matvec + lengths.vecmat, sum(lengths)
+    return lambda *ins: solve(*ins[first:first + lengths.solve], *ins[given:])
+
+
+def _platform(params, eqn):
+    """Which branch is for the CPU."""
+    index = np.int32(next(i for i, names in enumerate(params["platforms"]) if names is None or "cpu" in names))
+    return lambda: index
+
+
 def _body(jaxpr):
     """The function of an inner program, closed or not."""
     return _compile(getattr(jaxpr, "jaxpr", jaxpr), getattr(jaxpr, "consts", ()))
@@ -510,6 +431,11 @@ def _bitcast(params, eqn):
     if dtype.itemsize != np.dtype(eqn.invars[0].aval.dtype).itemsize:
         raise Unsupported
     return lambda x: np.ascontiguousarray(x).view(dtype).reshape(np.shape(x))  # made contiguous, a number becomes a row
+
+
+def _empty(params, eqn):
+    aval = eqn.outvars[0].aval
+    return lambda: np.zeros(aval.shape, aval.dtype)
 
 
 def _iota(params, eqn):
@@ -573,7 +499,7 @@ MADE = {
     "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),
     "shift_right_arithmetic": _shift_right("i"), "shift_right_logical": _shift_right("u"),
     "argmax": _argreduce(np.argmax), "argmin": _argreduce(np.argmin), "integer_pow": _integer_pow,
-    "reshape": _reshape,
+    "reshape": _reshape, "custom_linear_solve": _linear_solve, "platform_index": _platform, "empty": _empty, "empty2": _empty, **FACTORISATIONS,
     "transpose": lambda p, e: (lambda x, perm=tuple(p["permutation"]): x.transpose(perm)),
     "rev": lambda p, e: (lambda x, dims=tuple(p["dimensions"]): np.flip(x, dims)),
 }
