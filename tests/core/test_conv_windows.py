@@ -76,7 +76,7 @@ def test_programs_inside_programs_are_written_anew(always):
     np.testing.assert_allclose(jaxpr_as_fun(new)(x)[0], jaxpr_as_fun(closed)(x)[0])
 
 
-def test_gradients_of_each_sample_and_a_step_of_a_depthwise_net(always, monkeypatch):
+def test_gradients_of_each_sample_and_a_step_of_a_depthwise_net(always, credit, monkeypatch):
     """Through `vmap` the weights of each sample make groups: what is compiled holds no grouped convolution."""
     compiled = []
     monkeypatch.setattr(compiling, "suited", lambda closed: compiled.append(conv_windows.suited(closed)) or compiled[-1])

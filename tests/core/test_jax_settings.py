@@ -49,7 +49,7 @@ def test_a_setting_changes_nothing(name, value):
     assert (big, order) == (2**40 + 1, plain[4])
 
 
-def test_compiled_programs_are_kept_on_disk(tmp_path):
+def test_compiled_programs_are_kept_on_disk(tmp_path, credit):
     """JAX's own cache of compiled programs, as JAX_COMPILATION_CACHE_DIR names it: what comes from there computes the same."""
     names = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs", "jax_persistent_cache_min_entry_size_bytes"
     before = [getattr(jax.config, n) for n in names]

@@ -1,14 +1,15 @@
 """Running programs (layer 3): compiling, caching, choosing between fused and op-by-op, counting.
 
-A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for hundreds of operators seconds: a training step is
-compiled at first sight, a long one and the turns of a loop without gradients when they come a second time.  What else has no backward pass, such as a
-printed value, an evaluation or the setting up of a script, runs on the host, where it can, until that has taken as long as compiling will.  Training draws on a
-credit that hits earn back; when it is used up, or where a place compiles in vain, new structures run op by op until that has taken as long as compiling them
-would.  Both ways run the same Forms.
+A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for hundreds of operators seconds: a training step, or a
+gradient in a loop, is compiled at first sight, a long one and the turns of a loop without gradients when they come a second time.  What else has no backward
+pass, such as a printed value, an evaluation or the setting up of a script, runs on the host, where it can, until that has taken as long as compiling will.
+Training draws on a credit that hits earn back; when it is used up, or where a place compiles in vain, new structures run op by op until that has taken as
+long as compiling them would.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from array import array
@@ -21,16 +22,17 @@ from .compiling import Sections, build, called, is_pass
 from .cuts import divided
 from .ends import MORE, TURNS, fills, live_mask
 from .host import host_function
-from .lines import user_line
+from .lines import in_loop, user_line
 from .links import leading
 from .program import Program, results, run_step, stand_in
 from .record import LEAF, LOCK, ROOT, Tape, Value, thread
 from .speed import native
 
-# Compiling at first sight costs COMPILE of the credit, a run of a compiled program earns 1: a loop that repeats may afford it, one whose structure never does
-# may not.  Without credit (of EASE for the turns of a loop without gradients) a structure is compiled when its runs op by op have taken as long as compiling it
-# will: at most twice what the better of the two would have taken.
-COMPILE, CREDIT_START, CREDIT_MAX, EASE = 32, 12 * 32, 24 * 32, 6 * 32
+# Compiling at first sight costs COMPILE of the credit, AWAY where the host lacks an operator, a run of a compiled program earns 1: a loop that repeats may
+# afford it, one whose structure never does may not.  Without credit (of EASE for gradients outside loops, and for the turns of a loop without gradients) a
+# structure is compiled when its runs op by op have taken as long as compiling it will: at most twice what the better of the two would have taken.
+COMPILE, AWAY = 256, 32
+CREDIT_START, CREDIT_MAX, EASE = 12 * COMPILE, 24 * COMPILE, 6 * COMPILE
 LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
 DEAD = 64  # operators of a record that is dropped without another look where nobody holds its results
@@ -215,10 +217,18 @@ def _waits(program):
     """
     if not program.prefix.weight or (program.runs < 2 and _can_wait(program)):
         return True
-    least = COMPILE if _in_training(program) or not _on_host(program) else EASE if program.prefix.setup == TURNS else CREDIT_MAX + 1
-    if _credit[0] >= least and not (_in_vain(program) and _on_host(program)):
+    if _credit[0] >= _least(program) and not (_in_vain(program) and _on_host(program)):
         return False
     return program.spent < program.prefix.weight * (stats["compile_seconds"] + _GUESS[0]) / (_operators[0] + _GUESS[1])
+
+
+def _least(program):
+    """The credit that compiling a program before it has paid takes."""
+    if not _on_host(program):
+        return AWAY
+    if not _in_training(program):
+        return EASE if program.prefix.setup == TURNS else CREDIT_MAX + 1
+    return COMPILE if any(map(_updates, reversed(program.steps))) or in_loop(sys._getframe(1)) else EASE
 
 
 _operators = [0]  # in all programs that were compiled
@@ -296,7 +306,11 @@ def _hardly(others, program, runs, before):
 
 def _trains(step):
     """Whether a step is part of a backward pass or updates a leaf."""
-    return is_pass(step) or (step.mode == LEAF and step.kind == "op" and not fills(step))
+    return is_pass(step) or _updates(step)
+
+
+def _updates(step):
+    return step.mode == LEAF and step.kind == "op" and not fills(step)
 
 
 def _numbers(program, floats, ints):
@@ -349,7 +363,7 @@ def _compile(program, floats, ints, arrays, heirs):
         new, program.donates, out = sections.build(words, arrays, heirs)
         program.compiled, weight = sections, new
     if new:
-        _credit[0] = max(_credit[0] - COMPILE, 0)
+        _credit[0] = max(_credit[0] - (COMPILE if _on_host(program) else AWAY), 0)
         _count(program, start, weight)
     else:
         stats["hits"] += 1

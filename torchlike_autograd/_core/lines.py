@@ -47,6 +47,27 @@ def is_ours(frame):
     return False
 
 
+def in_loop(frame):
+    """Whether the user's code, from `frame` outwards, stands in a loop; loops of what runs programs, such as a tool for tests, do not count."""
+    while (frame := user_frame(frame)) is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS:
+            return False
+        if any(start <= frame.f_lasti <= end for start, end in _loops(frame.f_code)):
+            return True
+        frame = frame.f_back
+    return False
+
+
+_RUNNERS = {"IPython", "_pytest", "asyncio", "concurrent", "ipykernel", "pluggy", "pytest", "runpy", "threading", "unittest", "xdist"}
+
+
+@functools.lru_cache(maxsize=1024)
+def _loops(code):
+    """[(first, last)] instruction of each loop of a function."""
+    return tuple((step.argval, step.offset) for step in dis.get_instructions(code)
+                 if step.opname.startswith(("JUMP_BACKWARD", "POP_JUMP_BACKWARD")) and not step.opname.endswith("NO_INTERRUPT"))
+
+
 def catches(frame, linalg):
     """Whether the user's code stands in a `try` whose `except` is for what a call raises here (in the innermost functions, not in all that called them).
 
