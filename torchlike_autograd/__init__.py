@@ -32,7 +32,7 @@ _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has
 
 _LATER = frozenset((  # modules that are seldom asked for: imported then
     "__future__", "_compile", "_custom_op", "_custom_ops", "_higher_order_ops", "_jit_internal", "_prims_common", "_subclasses", "_utils", "_utils_internal",
-    "ao", "quantization", "sparse"))
+    "ao", "fx", "quantization", "sparse"))
 
 
 def _asked_elsewhere(name, where):

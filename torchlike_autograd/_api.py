@@ -11,6 +11,7 @@ from ._core import defaults as _defaults
 from ._core import dtypes as _dtypes
 from ._core import execute as _execute
 from ._core import operators as _operators
+from ._core import overriding as _overriding
 from ._core import overriding_methods as _overriding_methods
 from ._core import publish as _publish
 from ._core import readonly as _readonly
@@ -65,7 +66,6 @@ from . import (  # noqa: E402
     func,
     functional,
     futures,
-    fx,
     hub,
     interop,
     jit,
@@ -149,7 +149,9 @@ def set_execution(mode):
 
 
 def _assert(condition, message):
-    """`assert condition, message`, as a function."""
+    """`assert condition, message`, as a function; objects with a `__torch_function__` are asked."""
+    if type(condition) is not Tensor and _overriding.overrides(type(condition)):
+        return _overriding.hand_over(_assert, (condition,), (condition, message), {})
     assert condition, message
 
 
@@ -177,11 +179,11 @@ class SymBool(SymInt):
 
 
 def typename(obj):
-    """The name of an object's type, with torch's spelling for tensors."""
+    """The name of a function or class, of anything else that of its type, with torch's spelling for tensors."""
     if isinstance(obj, Tensor):
         return obj.type()
-    module = getattr(type(obj), "__module__", "")
-    return f"{module}.{type(obj).__qualname__}" if module and module != "builtins" else type(obj).__qualname__
+    module, name = getattr(obj, "__module__", None), getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or type(obj).__qualname__
+    return f"{module}.{name}" if module and module != "builtins" else name
 
 
 _threads = []  # what `set_num_threads` was told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import sys
@@ -174,21 +175,37 @@ def get_device_module(device=None):
 
 # Arithmetic of sizes, which are plain numbers here
 
+def _overridable(f):
+    """`f` that asks objects with a `__torch_function__`, as proxies of tracers are."""
+    from ._core import overriding
+
+    @functools.wraps(f)
+    def function(*args):
+        found = [a for a in args if overriding.overrides(type(a))]
+        return overriding.hand_over(function, found, args, {}) if found else f(*args)
+
+    return function
+
+
+@_overridable
 def sym_int(a):
     """The integer next to a number towards 0."""
     return int(a)
 
 
+@_overridable
 def sym_float(a):
     """A number as float."""
     return float(a)
 
 
+@_overridable
 def sym_not(a):
     """`not a`."""
     return not a
 
 
+@_overridable
 def sym_sqrt(a):
     """The square root of a number."""
     return math.sqrt(a)
@@ -204,11 +221,13 @@ def _numbers(*values):
     return any(isinstance(x, (float, np.floating)) for x in values)
 
 
+@_overridable
 def sym_max(a, b):
     """The larger of two numbers, a float where one is a float."""
     return float(max(a, b)) if _numbers(a, b) else max(a, b)
 
 
+@_overridable
 def sym_min(a, b):
     """The smaller of two numbers, a float where one is a float."""
     return float(min(a, b)) if _numbers(a, b) else min(a, b)

@@ -40,6 +40,8 @@ class _Alias(importlib.abc.Loader):
     def exec_module(self, module):
         module.__spec__, module.__loader__ = self.kept
         if _active and isinstance(_active[-1], _Finder) and "._" not in self.ours:
+            for name in [k for k in sys.modules if k.startswith(f"{self.ours}.") and "._" not in k]:  # what it loads itself
+                _name_as_torchs(sys.modules[name])
             _name_as_torchs(module)
 
 

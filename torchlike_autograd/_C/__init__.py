@@ -326,6 +326,6 @@ class _VariableFunctionsClass(metaclass=_Functions):
 def __getattr__(name):
     if name == "Generator":  # the module of random numbers is of the same layer
         return sys.modules[__package__.partition(".")[0]].Generator
-    if name == "_nn":  # it needs torch.nn and torch.ops, which need this module
-        return importlib.import_module("._nn", __name__)
+    if name in ("_nn", "_linalg", "_special", "_fft"):  # they need torch.nn and torch.ops, which need this module
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'torch._C' has no attribute '{name}'")

@@ -50,6 +50,9 @@ def _fill():
         if type(f) is FunctionType:
             f = shown(path, _reroutable(path, f) if path.rpartition(".")[2] in _PLAIN else _explained(path, f))
         _table[path] = f
+    for name in _SHARED:
+        if f"torch.{name}" in _table:
+            _table[f"torch.nn.functional.{name}"] = _table[f"torch.{name}"]
     for path, f in _table.items():
         body = body_of(f)
         if body is not None and "._" in body.__module__ and path.startswith("torch.") and "._" not in path:
@@ -69,11 +72,21 @@ _BELOW = frozenset(("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "le
                     "scaled_dot_product_attention", "softplus", "softshrink"))
 
 
+# Functions of torch that PyTorch has in torch.functional.
+_IN_PYTHON = frozenset(("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
+                        "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"))
+# Functions of torch.nn.functional that are those of torch.
+_SHARED = ("adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu_", "conv1d", "conv2d", "conv3d", "cosine_similarity", "pdist", "prelu", "relu_", "rrelu_",
+           "selu_", "threshold_")
+
+
 def _at_home(f, path):
     """Let a function say that it comes from the public module that it is found in: by that and its name it is pickled."""
     module, _, name = path.rpartition(".")
     if module == "torch.nn.functional" and name in _BELOW:
         module = "torch._C._nn"
+    elif module == "torch" and name in _IN_PYTHON:
+        module = "torch.functional"
     f.__module__ = __package__.partition(".")[0] + module[len("torch"):]
     if f.__qualname__.startswith(("f_", "_")) and f"{module}.{f.__qualname__}" not in _table:
         f.__qualname__ = name

@@ -1,66 +1,36 @@
-"""torch.fx (layer 8): programs are recorded as they run, not traced; what only marks code for a tracer does nothing, what traces says that it is not there."""
+"""torch.fx (layer 8): graphs of programs, traced by running them with proxies, edited, and written as Python again.
+
+`symbolic_trace` runs a function or module once, each call that gets a Proxy becomes a Node of a Graph; a GraphModule runs what the graph says.  What is not
+there: `torch.fx.experimental` beyond its names, and `torch.fx.passes`.
+"""
 
 from __future__ import annotations
 
 from .._core import publish as _publish
-from ..nn.modules.module import Module
+from . import _symbolic_trace, graph, graph_module, immutable_collections, interpreter, node, operator_schemas, proxy, subgraph_rewriter, traceback  # noqa: F401
+from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
+from .graph import CodeGen, Graph
+from .graph_module import GraphModule
+from .interpreter import Interpreter, Transformer
+from .node import Node, has_side_effect, map_arg
+from .proxy import Proxy
+from .subgraph_rewriter import replace_pattern
 
-__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "symbolic_trace", "wrap"]
-
-
-def _refuse(name):
-    raise NotImplementedError(f"torch.fx.{name}: programs are not traced here; they run compiled as they are recorded")
-
-
-def wrap(fn_or_name):
-    """`fn_or_name`: a mark for a tracer."""
-    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
-    return fn_or_name
-
-
-def has_side_effect(fn):
-    """`fn`: a mark for a tracer."""
-    return fn
-
-
-def symbolic_trace(root, concrete_args=None):
-    """NotImplementedError."""
-    _refuse("symbolic_trace")
-
-
-class Tracer:
-    """Cannot be made here."""
-
-    def __init__(self, *args, **kwargs):
-        _refuse(type(self).__name__)
-
-
-class Graph(Tracer):
-    """Cannot be made here."""
-
-
-class Node(Tracer):
-    """Cannot be made here."""
-
-
-class Proxy(Tracer):
-    """Cannot be made here."""
-
-
-class Interpreter(Tracer):
-    """Cannot be made here."""
-
-
-class Transformer(Tracer):
-    """Cannot be made here."""
-
-
-class GraphModule(Module):
-    """Cannot be made here."""
-
-    def __init__(self, *args, **kwargs):
-        _refuse("GraphModule")
-
-
+__all__ = [
+           "PH",
+           "CodeGen",
+           "Graph",
+           "GraphModule",
+           "Interpreter",
+           "Node",
+           "Proxy",
+           "ProxyableClassMeta",
+           "Tracer",
+           "Transformer",
+           "has_side_effect",
+           "map_arg",
+           "replace_pattern",
+           "symbolic_trace",
+           "wrap",
+]
 __getattr__ = _publish.missing("torch.fx")
