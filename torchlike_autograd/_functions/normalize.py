@@ -36,8 +36,14 @@ def _tensor(name, x):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(x)}")
 
 
-@composite("torch.layer_norm", "torch.nn.functional.layer_norm")
+@composite("torch.layer_norm")
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True):
+    """The input less its mean over the last dims, divided by its deviation, scaled and shifted."""
+    return f_layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+@composite("torch.nn.functional.layer_norm")
+def f_layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
     """The input less its mean over the last dims, divided by its deviation, scaled and shifted."""
     _tensor("layer_norm", input)
     return _layer(input, _shape("layer_norm", normalized_shape), weight, bias, eps)[0]

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import itertools
 import linecache
+import re
 from pathlib import Path
 
 import torchlike_autograd as torch
@@ -48,7 +49,13 @@ def _import_block(names):
 
 def reduce_graph_module(body, import_block):
     """Make a GraphModule again from the dict and the text that a pickle holds."""
-    return _deserialize_graph_module(_forward_from_src(import_block + body.pop("_code"), {}), body)
+    return _deserialize_graph_module(_forward_from_src(_at_home(import_block) + body.pop("_code"), {}), body)
+
+
+def _at_home(import_block):
+    """Imports of torch as those of this package, be it installed as torch or not."""
+    lines = re.sub(r"^import torch$", "import torchlike_autograd as torch", import_block, flags=re.MULTILINE)
+    return re.sub(r"^(from|import) torch\b", r"\1 torchlike_autograd", lines, flags=re.MULTILINE)
 
 
 class _CodeOnlyModule(Module):

@@ -14,7 +14,7 @@ from .node import Node
 
 
 class Match(NamedTuple):
-    """anchor: where the pattern ends in the graph; nodes_map: {node of the pattern: node of the graph}."""
+    """anchor: the last node of the pattern; nodes_map: {node of the pattern: node of the graph}."""
 
     anchor: Node
     nodes_map: dict
@@ -123,7 +123,7 @@ def _replace(gm, pattern, replacement, filters=None, ignore_literals=False, call
     matcher = _Matcher(pattern_graph, ignore_literals)
     places, changed, done = [n for n in pattern_graph.nodes if n.op == "placeholder"], {}, []
     for nodes in _matches(graph, matcher):
-        seen = _Found([nodes[matcher.ends[0]]], nodes, [nodes.get(p) for p in places], [nodes[e] for e in matcher.ends])
+        seen = _Found([matcher.ends[0]], nodes, [nodes.get(p) for p in places], [nodes[e] for e in matcher.ends])
         if not all(f(seen, graph, pattern_graph) for f in filters or ()):
             continue
         new = callback(seen, graph, pattern_graph) if callback is not None else _graph_of(replacement)
@@ -150,7 +150,7 @@ def _put(graph, matcher, nodes, places, new, changed):
     for n in sorted(inner, key=before.index, reverse=True):
         if not n.users and not n._erased:
             graph.erase_node(n)
-    return ReplacedPatterns(nodes[matcher.ends[0]], nodes, made)
+    return ReplacedPatterns(matcher.ends[0], {p: changed.get(n, n) if p.op == "placeholder" else n for p, n in nodes.items()}, made)
 
 
 def _replace_attributes(gm, replacement):
