@@ -13,7 +13,8 @@ import operator
 import types
 import typing
 
-from .. import _api
+import torchlike_autograd as torch
+
 from .immutable_collections import immutable_dict, immutable_list
 
 log = logging.getLogger("torch.fx.node")
@@ -31,15 +32,8 @@ def has_side_effect(fn):
     return fn
 
 
-def _torch():
-    import torchlike_autograd
-
-    return torchlike_autograd
-
-
 def _find_module_of_method(orig_method):
     """The module in which a function lies under its own name."""
-    torch = _torch()
     for guess in (torch, torch.nn.functional):
         if getattr(guess, orig_method.__name__, None) is orig_method:
             return guess.__name__.replace("torchlike_autograd", "torch", 1)
@@ -54,7 +48,7 @@ def _module_of(obj):
     module, name = module.replace("torchlike_autograd", "torch", 1), getattr(obj, "__name__", "")
     if module in ("torch.fft", "torch.linalg", "torch.special") and name.startswith(f"{module[6:]}_"):
         return f"torch._C._{module[6:]}"
-    return "torch" if module.startswith("torch._") and getattr(_torch(), name, None) is obj else module
+    return "torch" if module.startswith("torch._") and getattr(torch, name, None) is obj else module
 
 
 def _type_repr(obj):
@@ -68,7 +62,6 @@ def _type_repr(obj):
 
 def _get_qualified_name(func):
     """The name under which code that is written can call a function."""
-    torch = _torch()
     if getattr(builtins, getattr(func, "__name__", ""), None) is func:
         return func.__name__
     if getattr(torch.Tensor, getattr(func, "__name__", ""), None) is func:
@@ -131,9 +124,9 @@ class Node:
             raise AssertionError(f"op '{op}' is not in _legal_ops")
         if op == "call_function":
             if not callable(target):
-                raise ValueError(f"Node [graph = {graph}, name = '{name}'] target {target} has type {_torch().typename(target)} but a Callable is expected")
+                raise ValueError(f"Node [graph = {graph}, name = '{name}'] target {target} has type {torch.typename(target)} but a Callable is expected")
         elif not isinstance(target, str):
-            raise ValueError(f"Node [graph = {graph}, name = '{name}'] target {target} has type {_torch().typename(target)} but a str is expected")
+            raise ValueError(f"Node [graph = {graph}, name = '{name}'] target {target} has type {torch.typename(target)} but a str is expected")
         self.graph, self.name, self.op, self.target = graph, name, op, target
         self._prev = self._next = self
         self._erased, self._repr_fn = False, None
@@ -342,6 +335,6 @@ class Node:
         return self is other or self > other
 
 
-_side_effectful_functions.update([_api._assert, operator.setitem])
+_side_effectful_functions.update([torch._assert, operator.setitem])
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
