@@ -26,6 +26,7 @@ PATHS: dict = {}  # {id of a public function: its dotted path}; `named` writes i
 NAMED: dict = {}  # {id: the function}
 REROUTE: dict = {}  # {function published as it is: its path}
 RELEVANT: dict = {}  # {function: (how many arguments by position are asked, which by keyword, which by keyword nobody is told of)}, where it is not all
+SPREAD: dict = {}  # {path of a function: f(args), the arguments by position as it tells them}, where it calls itself with others before it asks
 FORGET: list = []  # tables to be emptied when a mode is entered
 
 
@@ -219,6 +220,7 @@ def python_call(public, body, args, kwargs):
         return False, None
     said = RELEVANT.get(public)
     args, kwargs = normal(body, args, kwargs)
+    args = SPREAD.get(PATHS.get(id(public)), tuple)(args)
     relevant = arguments(args, kwargs) if said is None else arguments(args[:said[0]], {k: kwargs.get(k) for k in said[1]})
     relevant = [x for x in relevant if isinstance(x, Tensor) or overrides(type(x))]
     if said is not None:

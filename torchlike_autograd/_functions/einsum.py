@@ -7,6 +7,7 @@ import string
 from .._core.autocasting import also, lower
 from .._core.composite import composite, named
 from .._core.dispatch import run
+from .._core.overriding import SPREAD
 from .._core.shapes import wrap_dim
 from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
@@ -168,14 +169,28 @@ def _cast(args, kwargs):
 
 
 @also(_cast)
+def _told(args):
+    """Operands without a list around them: so `__torch_function__` is told."""
+    _has_operands(args)
+    return (args[0], *args[1]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else args
+
+
+def _has_operands(args):
+    if len(args) < 2:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")
+
+
+SPREAD["torch.einsum"] = _told
+
+
 @composite("torch.einsum")
 def einsum(*args):
     """Sums of products over the indices that the equation names."""
-    if len(args) < 2:
-        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list")
+    _has_operands(args)
     equation, operands = (args[0], list(args[1:])) if isinstance(args[0], str) else _from_lists(args)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = list(operands[0])
+        _has_operands((equation, *operands))
     for i, x in enumerate(operands):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type_name(x)}")
