@@ -231,7 +231,7 @@ class _JaxOp:
     guard = rule = promote_with = None
     multi = True
     derivative, promote = "body", Promote.NONE
-    params = lift = scalars = nondiff = nondiff_out = ()
+    params = lift = scalars = nondiff = nondiff_out = uncast = ()
 
     def __init__(self, f, tree, rest):
         self.f, self.tree, self.rest = f, tree, rest

@@ -23,7 +23,7 @@ class _ChainOp:
         self.body, self.node, self.saves = body, node, saves
         self.params = ()
         self.derivative, self.promote = "body", Promote.NONE
-        self.nondiff = self.nondiff_out = self.lift = self.scalars = ()
+        self.nondiff = self.nondiff_out = self.lift = self.scalars = self.uncast = ()
         self.rule, self.opmath, self.is_view, self.host, self.promote_with = None, False, False, False, None
         self.multi = False
         self.bake, self.guard, self.zero_second = {}, None, False

@@ -168,7 +168,6 @@ def _cast(args, kwargs):
     return lower((equation, *operands), kwargs) if summed else (args, kwargs)
 
 
-@also(_cast)
 def _told(args):
     """Operands without a list around them: so `__torch_function__` is told."""
     _has_operands(args)
@@ -183,6 +182,7 @@ def _has_operands(args):
 SPREAD["torch.einsum"] = _told
 
 
+@also(_cast)
 @composite("torch.einsum")
 def einsum(*args):
     """Sums of products over the indices that the equation names."""

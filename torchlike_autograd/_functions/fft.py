@@ -258,7 +258,9 @@ for _end, _default, _where in (("2", (-2, -1), "two dims"), ("n", None, "several
 # Helpers
 
 def _frequencies(name, ranges, n, d, out, dtype, device, requires_grad):
-    dtype = config.default_dtype() if dtype is None else dtype
+    if out is not None and dtype not in (None, out.dtype):
+        raise RuntimeError(f"dtype {dtype.char_name} does not match dtype of out parameter ({out.dtype.char_name})")
+    dtype = dtype or (config.default_dtype() if out is None else out.dtype)
     if dtype.category < dtypes.FLOAT:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     scale = 1.0 / (n * d) if n * d else float("inf") if n * d >= 0 else -float("inf")
@@ -282,7 +284,10 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, pin_mem
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """The frequencies that the entries of rfft belong to."""
     n = operator.index(n)
-    return _frequencies("rfftfreq", [(0, n // 2 + 1)], n, d, out, dtype, device, requires_grad)
+    count = int(n / 2) + 1
+    if count < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {count}: [{count}]")
+    return _frequencies("rfftfreq", [(0, count)], n, d, out, dtype, device, requires_grad)
 
 
 def _dims(x, dim):

@@ -307,6 +307,14 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     return named("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, code)
 
 
+@composite("torch.binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits_(input, target, weight=None, pos_weight=None, reduction=0):
+    """The binary cross entropy of sigmoid(input); nothing is reduced unless asked, and shapes broadcast."""
+    if isinstance(input, Tensor) and isinstance(target, Tensor):
+        fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    return named("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, reduction)
+
+
 @composite("torch.kl_div")
 def kl_div_(input, target, reduction=0, *, log_target=False):
     """target * (log target - input); without a word about it nothing is reduced, though torch's parser shows 1."""

@@ -41,7 +41,7 @@ def casts_of(form):
         param_is_tensor = owner not in op.lift
         if _takes_part(form, owner) or not param_is_tensor:
             target = compute if not _is_int_param(op, owner) else dtypes.int64
-            casts.append(None if a.dtype is target else target)
+            casts.append(None if a.dtype is target or owner in op.uncast else target)
         else:
             casts.append(None)
     return tuple(casts), compute

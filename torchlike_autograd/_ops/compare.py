@@ -384,7 +384,7 @@ _AT_NUMBER = [call(at(0.0, 1.0, 2.0, _NAN), 1.0)]
 
 @op("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", node="ClampMinBackward1", promote=Promote.RESULT, saves=dict.fromkeys(("self", "min"), ("self",
     "min")),
-    samples=_TWO, kinks=_AT_BOUND, opmath=False)
+    samples=_TWO, kinks=_AT_BOUND, opmath=False, tangent=lambda out, xs, ts: jnp.where(xs[0] >= xs[1], *ts))
 def clamp_min_tensor(self, min):
     """self, at least min; at a tie the gradient goes to self."""
     return _clamp_tensors(only("maximum_cpu", self, "bif"), min, None)
@@ -400,7 +400,7 @@ def clamp_min(self, *, min):
 
 @op("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", node="ClampMaxBackward1", promote=Promote.RESULT, saves=dict.fromkeys(("self", "max"), ("self",
     "max")),
-    samples=_TWO, kinks=_AT_BOUND, opmath=False)
+    samples=_TWO, kinks=_AT_BOUND, opmath=False, tangent=lambda out, xs, ts: jnp.where(xs[0] <= xs[1], *ts))
 def clamp_max_tensor(self, max):
     """self, at most max; at a tie the gradient goes to self."""
     return _clamp_tensors(only("minimum_cpu", self, "bif"), None, max)

@@ -110,7 +110,8 @@ def igammac(self, other):
 
 @partials(_refused("zeta"), lambda t, out, x, q: t * -x * _zeta(x + 1, q))
 def _zeta(x, q):
-    value = js.zeta(x, q)
+    far = (q > 1e8 * (1 + jnp.abs(x))) & (x > 1) & jnp.isfinite(q)  # the first terms of https://dlmf.nist.gov/25.11.E43: q ** -x may underflow before the sum does
+    value = jnp.where(far, q ** (1 - x) * (1 / jnp.where(x == 1, 1, x - 1) + 0.5 / q), js.zeta(x, q))
     value = jnp.where(jnp.isnan(value) & jnp.isfinite(q), q ** -x + (q + 1) ** -x, value)      # so large an x that JAX's correction of the tail overflows
     pole = (q <= 0) & (q == jnp.floor(q))
     strange = (q <= 0) & (x != jnp.floor(x))

@@ -1,7 +1,7 @@
 """What torch calls the node that made a gradient (layer 2): `grad_fn` of what ``grad(..., create_graph=True)`` returns.
 
 A pullback is one step here, and its name is that of the last operator in torch's formula.  `FIRST` says it for first derivatives,
-by input where the inputs differ; `SECOND` for derivatives of those with respect to the operator's inputs.  A node that stands in
+by input where the inputs differ, or by the call's settings where those decide; `SECOND` for derivatives of those with respect to the operator's inputs.  A node that stands in
 neither keeps its own name (`MulBackward0`, `MmBackward0`, `FlipBackward0`: their formulas end in themselves).
 """
 
@@ -37,7 +37,8 @@ FIRST = {
     **dict.fromkeys(("SincBackward0", "LogitBackward0", "ClampBackward0", "ClampBackward1"), "WhereBackward0"),
     **dict.fromkeys(("EluBackward0", "CeluBackward0"), "EluBackwardBackward0"),
     **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
-    **dict.fromkeys(("MeanBackward0", "MeanBackward1", "BinaryCrossEntropyWithLogitsBackward0"), "DivBackward1"),
+    **dict.fromkeys(("MeanBackward0", "MeanBackward1"), "DivBackward1"),
+    "BinaryCrossEntropyWithLogitsBackward0": lambda statics: "DivBackward1" if statics.get("reduction") == 1 else "MulBackward0",
     **dict.fromkeys(("ExpandBackward0", "TraceBackward0", "NativeGroupNormBackward0", "MaxUnpool2DBackward0", "MaxUnpool3DBackward0"), "ViewBackward0"),
     "NativeBatchNormLegitBackward0": "NativeBatchNormBackwardBackward0", "NativeBatchNormLegitBackward1": "NativeBatchNormBackwardBackward0",
     "GeluBackward0": "GeluBackwardBackward0", "SoftplusBackward0": "SoftplusBackwardBackward0", "LogSigmoidBackward0": "LogSigmoidBackwardBackward0",
@@ -79,20 +80,21 @@ PASSING = {f"{n}Backward0" for n in [
     "IndexAdd", "ScatterAdd"]} | {"SqueezeBackward1", "SqueezeBackward2", "FmodBackward1", "RemainderBackward1"}
 
 
-def first(node, owner):
-    """The name for the gradient of the input `owner` of an operator whose node is `node`."""
+def first(node, owner, statics):
+    """The name for the gradient of the input `owner` of an operator whose node is `node`, called with the settings `statics`."""
     found = FIRST.get(node, node)
+    found = found(statics) if callable(found) else found
     return found.get(owner, node) if isinstance(found, dict) else found
 
 
-def second(node, owner):
+def second(node, owner, statics):
     """The name for a derivative of such a gradient; `owner` is None for its cotangent."""
     if owner is None:
-        return first(node, owner) if node in SECOND else node
+        return first(node, owner, statics) if node in SECOND else node
     found = SECOND.get(node)
     if isinstance(found, dict):
         found = found.get(owner)
-    return found or first(node, owner)
+    return found or first(node, owner, statics)
 
 
 def together(names):

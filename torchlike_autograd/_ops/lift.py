@@ -239,7 +239,7 @@ class _MoveOp:
         self.key = self.name = name
         self.node, self.derivative, self.promote = node, "body", Promote.NONE
         self.params, self.saves, self.bake = (), {}, {}
-        self.nondiff = self.nondiff_out = self.lift = self.scalars = ()
+        self.nondiff = self.nondiff_out = self.lift = self.scalars = self.uncast = ()
         self.rule, self.opmath, self.is_view, self.host, self.promote_with = None, False, False, False, None
         self.multi, self.guard, self.zero_second, self.fields = False, None, False, None
         self.specs = {}

@@ -11,7 +11,7 @@ import numpy as np
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from .conventions import always, magnitude, only, partials, refuse_bools, straight, taking
-from .memory import elementwise, like_first, second_first
+from .memory import elementwise, like_first
 from .norm import norm_gradient, norm_of
 from .opened import is_int64
 from .reduce import average, total, type_of
@@ -164,25 +164,6 @@ def binary_cross_entropy(self, target, weight, *, reduction=1):
     _match(self, target)
     _match(self, weight)
     loss = _bce(only("binary_cross_entropy", self, "f"), target)
-    return reduced(loss if weight is None else loss * weight, reduction)
-
-
-@partials(lambda t, out, x: t * jax.nn.sigmoid(-x))
-def _log_sigmoid(x):
-    return jnp.minimum(x, jnp.zeros_like(x)) - jnp.log1p(jnp.exp(-jnp.abs(x)))
-
-
-@op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=0) -> Tensor", out=False,
-    node="BinaryCrossEntropyWithLogitsBackward0", lies=second_first, tangent=BODY, promote=Promote.RESULT, inplace=False, method=False, nondiff=("weight", "pos_weight"),
-    saves=dict.fromkeys(("self", "target"), ("self", "target", "weight", "pos_weight")),
-    samples=[call(real(3), real(3, low=0.0, high=1.0)), call(real(2, 3), real(2, 3, low=0.0, high=1.0), None, real(3, low=0.0, grad=False), 2),
-             call(real(2, 3), real(2, 3, low=0.0, high=1.0), real(3, low=0.0, grad=False), None, 0)],
-    kinks=[call(at(0.0, 100.0, -100.0, 800.0, -800.0), at(0.5, 0.0, 1.0, 0.0, 1.0))])
-def binary_cross_entropy_with_logits(self, target, weight, pos_weight, *, reduction=0):
-    """Binary cross entropy of sigmoid(self), without overflow; the bare function reduces only where it is asked to."""
-    log_sigmoid = _log_sigmoid(only("log_sigmoid_cpu", self, "f"))
-    scale = 1 if pos_weight is None else (pos_weight - 1) * target + 1
-    loss = (1 - target) * self - scale * log_sigmoid
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -413,18 +413,6 @@ def copysign_scalar(self, *, other):
     return _with_sign(only("copysign_cpu", self, "f"), other)
 
 
-def _check_exponent(types, result, statics):
-    if types["self"].dtype.category == dtypes.FLOAT and types["other"].dtype is dtypes.bool_:
-        raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
-
-
-@op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", node="LdexpBackward0", promote=Promote.FLOAT, samples=_TWO, kinks=SMOOTH,
-    saves={"self": ("other", "result"), "other": ("result",)}, check=_check_exponent)
-def ldexp(self, other):
-    """self * 2 ** other."""
-    return self * power(jnp.full_like(other, 2), other)
-
-
 # Planes and logarithms
 
 @partials(lambda t, out, y, x: t * _share(x, y, x), lambda t, out, y, x: -t * _share(y, y, x))

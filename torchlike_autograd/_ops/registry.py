@@ -103,7 +103,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
        promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
        nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
        guard=None, guard_error=None, zero_second=None, second=None, silent=None, refuses=None, refuse=None, check=None, wide=(), untracked=False,
-       forward=True, tangent=None, holds=None, real_only=False, sparse=None, lies=BODY):
+       forward=True, tangent=None, holds=None, real_only=False, sparse=None, lies=BODY, uncast=()):
     """Declare an operator.
 
     schema: the ATen schema; node: `grad_fn` name (None with derivative=NONE); promote: see `Promote`; saves: {differentiated
@@ -139,6 +139,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     sparse: the option that asks for a sparse gradient of the first input;
     lies: how the results lie in memory (memory.py): asked where an operand does not lie row by row, or each time where it says so; None: they always lie
     row by row (default: element by element for promoted operators, None for others);
+    uncast: parameters that take part in promotion but reach the body as they are;
     real_only: complex results that would require grad are refused (under that name, where it is one).
     """
 
@@ -151,7 +152,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
             nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
             varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, guard=guard, guard_error=guard_error, zero_second=zero_second,
             second=second, silent=silent, refuses=refuses, refuse=refuse, check=check, wide=tuple(wide), untracked=untracked, forward=forward, tangent=tangent,
-            holds=holds, real_only=real_only, sparse=sparse, lies=(elementwise if promoted else None) if lies is BODY else lies)
+            holds=holds, real_only=real_only, sparse=sparse, uncast=tuple(uncast), lies=(elementwise if promoted else None) if lies is BODY else lies)
         OPS[entry.key] = entry
         BY_NAME.setdefault(entry.name, []).append(entry)
         body.op = entry

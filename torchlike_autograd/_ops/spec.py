@@ -373,18 +373,22 @@ def _gradient_nodes(form, wanted):
     form = getattr(form, "base", form)
     node = form.op.node
     if not isinstance(form, Pullback):
-        return gradient_nodes.together([gradient_nodes.first(node, form.owners[i]) for i in wanted])
-    return gradient_nodes.together([gradient_nodes.second(node, _input_behind(form, i)) for i in wanted])
+        return gradient_nodes.together([gradient_nodes.first(node, form.owners[i], _settings(form)) for i in wanted])
+    return gradient_nodes.together([gradient_nodes.second(node, *_input_behind(form, i)) for i in wanted])
 
 
 def _input_behind(form, i):
-    """The operator's input that is input `i` of a pullback (of a pullback, ...); None for a cotangent."""
+    """The operator's input that is input `i` of a pullback (of a pullback, ...), None for a cotangent, and the operator's settings."""
+    owner = True
     while isinstance(form, Pullback):
-        owner = form.owners[i]
-        if owner[0] in "gr":  # a cotangent, or a result
-            return None
-        form, i = getattr(form.inner, "base", form.inner), int(owner[1:])
-    return form.owners[i]
+        name = form.owners[i]
+        owner = owner and name[0] not in "gr"  # neither a cotangent nor a result
+        form, i = getattr(form.inner, "base", form.inner), int(name[1:])
+    return form.owners[i] if owner else None, _settings(form)
+
+
+def _settings(form):
+    return getattr(form.spec, "statics", None) or {}
 
 
 class Pullback(Form):

@@ -32,7 +32,7 @@ class _GroupOp:
     zero_second = opmath = False
     multi = True
     derivative, promote = "body", Promote.NONE
-    params = lift = scalars = ()
+    params = lift = scalars = uncast = ()
     node = "OptimizerBackward0"
 
     def __init__(self, key, body, nondiff_out, differentiable):
