@@ -10,7 +10,7 @@ import pytest
 
 import torchlike_autograd as torch
 from sampling import EVERYTHING
-from torchlike_autograd._core import execute, lifetimes, record, rng_math
+from torchlike_autograd._core import execute, lifetimes, record, rng_math, rng_stream
 from torchlike_autograd._core.speed import native, source_hash
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -135,7 +135,7 @@ def test_indices_and_operands_that_the_shortcuts_do_not_take():
 
 EDGES = """
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, lifetimes, record, rng_math
+from torchlike_autograd._core import execute, lifetimes, record, rng_math, rng_stream
 
 
 def calls():
@@ -212,6 +212,23 @@ def test_normal_numbers_have_the_same_bits(mean, std):
     uniform = (words.astype(np.float32) * np.float32(2.0**-24)).reshape(2, -1, 8).swapaxes(0, 1).reshape(-1)
     ours = rng_math.box_muller(uniform, mean, std)
     assert ours.view(np.uint32).tolist() == rng_math._box_muller(uniform, mean, std).view(np.uint32).tolist()
+
+
+@needs_native
+@pytest.mark.parametrize("name", ("log", "log1p", "exp", "sin", "cos", "tan"))
+def test_the_c_library_has_the_bits_of_python(name):
+    x = np.random.default_rng(0).uniform(1e-3, 6.3, 4096)[::2]  # with gaps between
+    assert rng_math._each(name, x).tolist() == rng_math._each_by_python(name, x).tolist()
+
+
+def test_generators_that_came_after_others_are_fresh():
+    drawn = []
+    for turn in range(3):
+        made = [rng_stream.Generator().manual_seed(seed) for seed in (1, 2, 1)]
+        drawn.append([g.words(1000).tolist() for g in made])
+        assert drawn[turn][0] == drawn[turn][2] != drawn[turn][1]
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert rng_stream.Generator().get_state().tolist() == rng_stream.Generator().get_state().tolist()
 
 
 @needs_native

@@ -112,6 +112,15 @@ def _same_as_libm(name: str) -> bool:
 
 def _each(name: str, x: Array) -> Array:
     """A function of :mod:`math`, which is the C library's, on each element."""
+    if native is not None:
+        x = np.ascontiguousarray(x)
+        out = np.empty_like(x)
+        native.libm(name, x, out)
+        return out
+    return _each_by_python(name, x)
+
+
+def _each_by_python(name: str, x: Array) -> Array:
     return np.fromiter(map(getattr(math, name), x.ravel().tolist()), f8, x.size).reshape(x.shape)
 
 

@@ -34,6 +34,24 @@ _STATE = np.dtype(
 )
 
 
+_SPARE: list = []  # twisters of generators that are no more
+_MANY = 64
+
+
+class _Zeros(np.random.bit_generator.ISeedSequence):
+    """A seed that need not be mixed, for a twister that is seeded as PyTorch's right after."""
+
+    def generate_state(self, n_words, dtype=np.uint32):
+        return np.zeros(n_words, dtype)
+
+
+def _twister():
+    try:
+        return _SPARE.pop()
+    except IndexError:
+        return np.random.MT19937(_Zeros())
+
+
 class Generator(metaclass=Shown):
     """A random stream with its position, like ``torch.Generator``.
 
@@ -44,8 +62,13 @@ class Generator(metaclass=Shown):
     def __init__(self, device: str = "cpu") -> None:
         self.device = str(device)
         self.lock = threading.RLock()
-        self._twister = np.random.MT19937(0)
+        self._twister = _twister()
         self._reseed(_DEFAULT_SEED)
+
+    def __del__(self) -> None:
+        """Programs that make a generator for each draw make no twister for each: that costs more than to seed one."""
+        if _SPARE is not None and len(_SPARE) < _MANY:  # None while Python ends
+            _SPARE.append(self._twister)
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {hex(id(self))}>"

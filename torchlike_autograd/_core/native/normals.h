@@ -117,3 +117,35 @@ static PyObject *speed_box_muller(PyObject *module, PyObject *const *args, Py_ss
         return PyErr_Format(PyExc_ValueError, "box_muller: blocks of 16 float32 values, as many out as in");
     Py_RETURN_NONE;
 }
+
+static const struct {
+    const char *name;
+    double (*function)(double);
+} LIBM[] = {{"log", log}, {"log1p", log1p}, {"exp", exp}, {"sin", sin}, {"cos", cos}, {"tan", tan}};
+
+/* libm(name, x, out): a function of the C library on each element of a float64 buffer */
+static PyObject *speed_libm(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    Py_buffer x, out;
+    double (*function)(double) = NULL;
+    const char *name = n == 3 ? PyUnicode_AsUTF8(args[0]) : NULL;
+    for (size_t i = 0; name && i < sizeof LIBM / sizeof *LIBM; i++)
+        if (!strcmp(name, LIBM[i].name))
+            function = LIBM[i].function;
+    if (!function)
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "libm takes the name of a function and two buffers");
+    if (PyObject_GetBuffer(args[1], &x, PyBUF_SIMPLE) < 0)
+        return NULL;
+    if (PyObject_GetBuffer(args[2], &out, PyBUF_WRITABLE) < 0) {
+        PyBuffer_Release(&x);
+        return NULL;
+    }
+    int fits = out.len == x.len && out.len % sizeof(double) == 0;
+    for (Py_ssize_t i = 0; fits && i < out.len / (Py_ssize_t)sizeof(double); i++)
+        ((double *)out.buf)[i] = function(((const double *)x.buf)[i]);
+    PyBuffer_Release(&x);
+    PyBuffer_Release(&out);
+    if (!fits)
+        return PyErr_Format(PyExc_ValueError, "libm: as many float64 values out as in");
+    Py_RETURN_NONE;
+}

@@ -202,6 +202,7 @@ static PyMethodDef methods[] = {
     {"accumulate", (PyCFunction)(void (*)(void))speed_accumulate, METH_FASTCALL, "Add a gradient to a leaf's."},
     {"live_mask", speed_live_mask, METH_O, "execute.live_mask"},
     {"box_muller", (PyCFunction)(void (*)(void))speed_box_muller, METH_FASTCALL, "rng_math.box_muller of float32, into a buffer."},
+    {"libm", (PyCFunction)(void (*)(void))speed_libm, METH_FASTCALL, "rng_math.libm, into a buffer."},
     {"attached", (PyCFunction)(void (*)(void))speed_attached, METH_FASTCALL, "lifetimes._attached"},
     {NULL},
 };
