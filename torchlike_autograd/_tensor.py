@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, errors, levels, lifetimes, placed, shapes
+from ._core import belonging, devices, dtypes, errors, levels, lifetimes, placed, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, mark_seen, thread
 from ._core.saying import warn
@@ -183,6 +183,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @property
     def requires_grad(self):
         v = self._v if self._cell is None else peek(self)
+        return bool(v.needs) if type(v.aval) is not LeveledAval else belonging.requires_grad(v)
+
+    @property
+    def _needs(self):
+        """Whether gradient flows to it, also where a transformation shows its user nothing of that."""
+        v = self._v if self._cell is None else peek(self)
         return bool(v.needs) if type(v.aval) is not LeveledAval else levels.requires_grad(v)
 
     @requires_grad.setter
@@ -272,12 +278,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @property
     def is_leaf(self):
         v = history(self)
-        return not v.needs or v.leaf is not None or (type(v.aval) is LeveledAval and not levels.requires_grad(v))
+        return not v.needs or v.leaf is not None or levels.entered(v) or (type(v.aval) is LeveledAval and not belonging.requires_grad(v))
 
     @property
     def grad_fn(self):
         v = history(self)
-        if not v.needs or v.leaf is not None or (type(v.aval) is LeveledAval and not levels.requires_grad(v)):
+        if not v.needs or v.leaf is not None or levels.entered(v) or (type(v.aval) is LeveledAval and not belonging.requires_grad(v)):
             return None
         lifetimes.watch(self)
         return node_at(v.tape, v.slot)[0]

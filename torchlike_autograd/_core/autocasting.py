@@ -78,7 +78,7 @@ def cast(x, dtype):
     if isinstance(x, Tensor):
         if not _castable(x, dtype):
             return x
-        if here.caches and dtype is not float32 and x._v.aval.dtype is float32 and x.is_leaf and x.requires_grad and not x._is_view():
+        if here.caches and dtype is not float32 and x._v.aval.dtype is float32 and x.is_leaf and x._needs and not x._is_view():
             return _cached(x, dtype)
         return run(cast_spec(dtype), [x])
     if type(x) in (list, tuple):

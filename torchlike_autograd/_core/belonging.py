@@ -17,6 +17,18 @@ def innermost(v):
     return next((lv for lv in reversed(levels.running()) if lv.kind == "grad" and belongs(v, lv)), None)
 
 
+def requires_grad(v):
+    """Whether a Value with levels requires grad for its user: not what a map or `jvp` holds, but for a reverse-mode level inside of that."""
+    if v.needs:
+        for level in reversed(levels.running()):
+            if level.kind == "grad":
+                if belongs(v, level):
+                    return True
+            elif levels.has(v, level) and level.randomness != levels.OLD and (level.kind == levels.MAP or level.randomness == "jvp"):
+                return False
+    return levels.requires_grad(v)
+
+
 def mark():
     """Of the level that a pass which runs now is one of, see walls.py."""
     return next((lv.mark for lv in reversed(levels.running()) if lv.kind == "grad"), None)

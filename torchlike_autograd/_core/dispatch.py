@@ -321,9 +321,9 @@ _APART = "torch::autograd::NotImplemented"  # the node of operators that torch k
 def _refuse_grad(name, op, outs, inputs):
     """torch's error where a call with `out` would need a history."""
     if op.derivative is UNIMPLEMENTED and op.node == _APART:
-        if any(x.requires_grad and x.is_leaf for x in outs):
+        if any(x._needs and x.is_leaf for x in outs):
             raise errors.out_requires_grad(f"aten::{op.name}")
-    elif op.derivative is not NONE and any(isinstance(x, Tensor) and x.requires_grad for x in (*outs, *inputs)):
+    elif op.derivative is not NONE and any(isinstance(x, Tensor) and x._needs for x in (*outs, *inputs)):
         raise errors.out_requires_grad(op.key if op.key in ("max.other", "min.other") else _own_name(name, op))
 
 

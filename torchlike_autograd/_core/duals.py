@@ -80,7 +80,7 @@ class DualView(View):
         target = self.primal()
         dispatch.check_inplace(target)
         write(target, p)
-        if self.tangent.requires_grad and self.tangent.is_leaf:
+        if self.tangent._needs and self.tangent.is_leaf:
             self.tangent = wrap(x)
         else:
             write(self.tangent, x)

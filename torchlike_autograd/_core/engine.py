@@ -564,7 +564,7 @@ def finish_leaf(p, leaf, g):
                 result = result[0] if isinstance(result, tuple) else result
                 g = None if result is None else checked(result, g, f)
     t = tensor_of(leaf)
-    if t is not None and not t.requires_grad:
+    if t is not None and not t._needs:
         return
     arrived = shown(g)
     if g is not None:

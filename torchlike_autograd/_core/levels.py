@@ -200,6 +200,11 @@ def _joined_from(v, level, how):
     return v.tape.inputs[-slot - 1] if slot < 0 else v.tape.values[slot]
 
 
+def entered(v):
+    """Whether a Value is an input of a reverse-mode transformation that runs: a leaf there, whatever it was made of outside."""
+    return any((v.tape, v.slot) in lv.aliases for lv in running() if lv.aliases)
+
+
 def has(v, level):
     """Whether a Value has a dim of this level."""
     return level.key in levels_of(v.aval)

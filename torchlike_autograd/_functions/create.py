@@ -117,7 +117,7 @@ def _fill_out(name, out, size, value):
         return None
     from .._core.dispatch import write_made
 
-    if name == "empty" and out._v.aval.shape == tuple(size) and not out.requires_grad:
+    if name == "empty" and out._v.aval.shape == tuple(size) and not out._needs:
         return out  # what stands there stays
     return write_made(name, out, filled(size, value, out.dtype)._v)
 
@@ -180,7 +180,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
 
 def _item(x):
     """The number in a 0-dim tensor without history; anything else as it is."""
-    return x.item() if isinstance(x, Tensor) and not x.ndim and not x.requires_grad else float(x) if isinstance(x, np.bool_) else x
+    return x.item() if isinstance(x, Tensor) and not x.ndim and not x._needs else float(x) if isinstance(x, np.bool_) else x
 
 
 def _full(shape, value, dtype, check=check_number):

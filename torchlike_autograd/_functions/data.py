@@ -265,7 +265,7 @@ def _asked_for_gradients(out, obj, requires_grad):
         return out
     if requires_grad and out.dtype.category < dtypes.FLOAT:
         raise only_float_requires_grad()
-    if out.requires_grad == bool(requires_grad):
+    if out._needs == bool(requires_grad):
         return out
     if not out.is_leaf:
         return out.detach()

@@ -81,7 +81,7 @@ def _copied(x):
 @composite("Tensor.__dlpack__")
 def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
     """A capsule of the values; runs what is pending."""
-    if self.requires_grad:
+    if self._needs:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if self._view is not None and self.is_conj():
         raise BufferError("Can't export tensors with the conjugate bit set")

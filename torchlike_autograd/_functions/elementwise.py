@@ -9,7 +9,7 @@ from .._tensor import Tensor, from_array
 
 
 def _refuse_grad(name, *tensors):
-    if any(t.requires_grad for t in tensors):
+    if any(t._needs for t in tensors):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
 
 

@@ -103,7 +103,7 @@ def _histogram(input, bins, given, weight, density):
 
 def _told_by(sources, name, *found):
     """What was found, with a history where one of its sources has one: backward through it raises."""
-    needing = [t for t in sources if isinstance(t, Tensor) and t.requires_grad]
+    needing = [t for t in sources if isinstance(t, Tensor) and t._needs]
     if not needing:
         return found
     out = named(name)(needing, *found)

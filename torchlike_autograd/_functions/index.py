@@ -110,7 +110,7 @@ def _settle_real(spec, flat):
 
 def refuse_complex(name, flat):
     """torch's error where a complex result would need a gradient."""
-    if flat[0].dtype.is_complex and is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in flat):
+    if flat[0].dtype.is_complex and is_grad_enabled() and any(isinstance(t, Tensor) and t._needs for t in flat):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 

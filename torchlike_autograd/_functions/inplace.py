@@ -82,7 +82,7 @@ def copy_(self, other, non_blocking=False):
 @composite("Tensor.fill_diagonal_")
 def fill_diagonal_(self, fill_value, wrap=False):
     """One number on the main diagonal; with `wrap` it goes on below it in a tall matrix."""
-    if isinstance(fill_value, Tensor) and fill_value.requires_grad:
+    if isinstance(fill_value, Tensor) and fill_value._needs:
         raise TypeError("fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not Tensor")
     shape, strides = self._v.aval.shape, self.stride()
     if len(shape) < 2:
@@ -201,7 +201,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     if input.is_contiguous() and not input.storage_offset():
         statics = (("size", tuple(size)), ("stride", tuple(stride)), ("storage_offset", storage_offset))
         return run(spec_of(OPS["as_strided_scatter"], statics, ("T", "T")), (input, src))
-    if thread.state.grad and (input.requires_grad or src.requires_grad):
+    if thread.state.grad and (input._needs or src._needs):
         raise NotImplementedError("torchlike_autograd: gradients of as_strided_scatter into a view that does not begin its storage row by row")
     memory = as_strided(input.detach(), (input.untyped_storage().size() // input.itemsize,), (1,), 0).clone()
     replaced = as_strided(memory, size, stride, input.storage_offset() if storage_offset is None else storage_offset)
@@ -397,7 +397,7 @@ def _form_of(t):
 def resize_(self, *sizes, memory_format=None):
     """Other sizes over the same elements; zeros are added where there are not enough."""
     size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    if self.requires_grad and not is_inference(self):
+    if self._needs and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     size = tuple(size)
     if any(n < 0 for n in size):
@@ -454,7 +454,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     check_inplace(self)
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
-    old, ends = self._v, thread.state.grad and (self.requires_grad or source.requires_grad)
+    old, ends = self._v, thread.state.grad and (self._needs or source._needs)
     self.data = source
     if ends:
         self._v = record_op(_SET, (as_detached(self._v), old if old.needs else source._v))[0]

@@ -93,7 +93,7 @@ def several_into(name, several, out, results, *inputs):
     if out is None:
         return several(*results)
     outs = outs_of(name, several, out)
-    if thread.state.grad and any(t.requires_grad for t in (*outs, *inputs)):
+    if thread.state.grad and any(t._needs for t in (*outs, *inputs)):
         raise errors.out_requires_grad(name)
     for i, (o, r) in enumerate(zip(outs, results)):
         check_out(name, o, r, i)

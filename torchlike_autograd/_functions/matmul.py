@@ -203,7 +203,7 @@ def _batch(chain, i, j):
 
 def _plan(x, y):
     chain = Chain(x, y)
-    needs = x.requires_grad, y.requires_grad
+    needs = x._needs, y._needs
     _extend(chain, 0, 1, *needs)
     return chain.steps
 
@@ -233,7 +233,7 @@ def product(x, y, name="matmul"):
         return _dot(x, y)
     if not a.ndim or not b.ndim:
         raise RuntimeError(f"both arguments to {name} need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
-    key = (a, b, x.requires_grad, y.requires_grad, _geometry_key(x), _geometry_key(y))
+    key = (a, b, x._needs, y._needs, _geometry_key(x), _geometry_key(y))
     steps = _plans.get(key)
     if steps is None:
         if a.dtype is not b.dtype and a.ndim > 2 and b.ndim > 2:

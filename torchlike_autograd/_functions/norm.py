@@ -22,7 +22,7 @@ def into(name, out, result, *inputs):
     """Write a result into `out`, if there is one."""
     if out is None:
         return result
-    if thread.state.grad and any(t.requires_grad for t in (out, *inputs)):
+    if thread.state.grad and any(t._needs for t in (out, *inputs)):
         raise errors.out_requires_grad(name)
     check_out(name, out, result)
     write_result(out, result._value())

@@ -90,7 +90,7 @@ def _shown(size):
 def _not_differentiable(function, **inputs):
     if thread.state.grad:
         for name, x in inputs.items():
-            if x is not None and x.requires_grad:
+            if x is not None and x._needs:
                 raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad "
                                    "True.")
 

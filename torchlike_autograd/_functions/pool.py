@@ -77,7 +77,7 @@ def _max_one(input, kernel, stride, padding, dilation, ceil_mode, plain):
         _check_one(input, lists, ceil_mode)
     else:
         _check_with_indices(input, lists)
-    kept = thread.state.grad and input.requires_grad
+    kept = thread.state.grad and input._needs
     if plain and not kept and not input.dtype.is_floating_point:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.char_name}'")
     out, indices = _largest[2](_unsqueeze(input, -2), [1, *kernel], [1, *(stride or kernel)], [0, *padding], [1, *dilation], ceil_mode)

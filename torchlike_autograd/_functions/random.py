@@ -118,7 +118,7 @@ def _gen(generator, maps=False, out=None):
     """The generator to draw from; one of its own where `out` refuses the numbers, for which nothing is drawn."""
     if out is not None and any(lv.kind == levels.MAP for lv in levels.running()):
         raise RuntimeError("vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as a workaround")
-    if out is not None and out.requires_grad and thread.state.grad:
+    if out is not None and out._needs and thread.state.grad:
         return _copied(rng.default_generator if generator is None else generator)
     if not maps and levels.running():
         levels.refuse_random()
@@ -288,7 +288,7 @@ randint_like = composite("torch.randint_like")(_like("randint_like", randint, _i
 
 def following(t, key, *inputs):
     """Fresh numbers under the node of an entry, which says what they send to the tensors they were drawn for; plain ones where none is differentiated."""
-    if not (thread.state.grad and any(x.requires_grad for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
+    if not (thread.state.grad and any(x._needs for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
         return t
     return run(spec_of(OPS[key], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
 

@@ -126,7 +126,7 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
     places = []
     for t in targets:
         _check_target(t)
-        if isinstance(t, Tensor) and not t.requires_grad:
+        if isinstance(t, Tensor) and not t._needs:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
     h = _alone(pairs, grads)
@@ -221,7 +221,7 @@ def _shape_dtype(out):
     if isinstance(out, GradientEdge):
         meta = out.node._input_metadata[out.output_nr]
         return tuple(meta.shape), meta.dtype, True
-    return tuple(out.shape), out.dtype, out.requires_grad
+    return tuple(out.shape), out.dtype, out._needs
 
 
 def _make_grads(roots, grads, batched):
@@ -299,7 +299,7 @@ def _roots(roots, grads):
     for i, (root, g) in enumerate(zip(roots, grads)):
         if isinstance(root, Tensor):
             v = history(root)
-            if not root.requires_grad or type(v.leaf) is Nowhere:
+            if not root._needs or type(v.leaf) is Nowhere:
                 raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
             _watch(root, v)
         if g is None:

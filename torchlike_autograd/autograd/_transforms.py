@@ -215,7 +215,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
 def _pull(level, outs, xs, gs, create, retain=True):
     """Gradients of `xs`, zeros where there is none."""
-    pairs = [(o, g) for o, g in zip(outs, gs or [None] * len(outs)) if o.requires_grad]
+    pairs = [(o, g) for o, g in zip(outs, gs or [None] * len(outs)) if o._needs]
     found = (None,) * len(xs)
     if pairs:
         outs, gs = zip(*pairs)

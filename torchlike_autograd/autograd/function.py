@@ -370,7 +370,7 @@ def _node_class(cls):
     return _function_levels.node_class(cls)
 
 
-_REQUIRES = Tensor.requires_grad.fget
+_REQUIRES = Tensor._needs.fget
 
 
 def _recorded(cls, args, kwargs, split):
@@ -577,7 +577,7 @@ def once_differentiable(fn):
             outputs = fn(ctx, *args)
         finally:
             state.grad = outer
-        if not outer or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+        if not outer or not any(isinstance(a, Tensor) and a._needs for a in args):
             return outputs
         from ._once import errors_on_backward  # cycle: what it applies is a Function
 

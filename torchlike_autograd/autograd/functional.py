@@ -82,7 +82,7 @@ def _fresh(xs, connected, needs):
     if not connected:
         return tuple(x.detach().requires_grad_(needs) for x in xs)
     views = tuple(x.view_as(x) for x in xs)
-    return tuple(x if x.requires_grad or not needs else _needing(x) for x in views)
+    return tuple(x if x._needs or not needs else _needing(x) for x in views)
 
 
 def _needing(x):
@@ -140,13 +140,13 @@ def _require(ts, what, strict):
     for i, t in enumerate(ts) if strict else ():
         if t is None:
             raise RuntimeError(_INDEPENDENT.format(i=i))
-        if not t.requires_grad:
+        if not t._needs:
             raise RuntimeError(_DEPENDS[what].format(i=i))
 
 
 def _grad(outs, xs, gs=None, **options):
     """`grad` from those outputs that require it; None for what is not reached."""
-    pairs = [(o, g) for o, g in zip(outs, gs or (None,) * len(outs)) if o is not None and o.requires_grad]
+    pairs = [(o, g) for o, g in zip(outs, gs or (None,) * len(outs)) if o is not None and o._needs]
     if not pairs:
         return (None,) * len(xs)
     outs, gs = zip(*pairs)
@@ -159,7 +159,7 @@ def _filled(gs, like, call, stage):
     for i, (g, x) in enumerate(zip(gs, like)):
         if call.strict and g is None:
             raise RuntimeError(_ABSENT[stage].format(i=i))
-        if call.strict and call.connected and not g.requires_grad:
+        if call.strict and call.connected and not g._needs:
             what = "jacobian" if stage.startswith("first") else "hessian"
             raise RuntimeError(f"The {what} of the user-provided function is independent of input {i}. {_NOT_ALLOWED} when create_graph=True.")
         out.append(zeros_like(x) if g is None else g)
@@ -260,7 +260,7 @@ def _one_by_one(call, i, out):
         for k, (g, x, column) in enumerate(zip(gs, call.xs, columns)):
             if g is None and call.strict:
                 raise RuntimeError(f"Output {i} of the user-provided function is independent of input {k}. {_NOT_ALLOWED}.")
-            if call.strict and call.connected and not g.requires_grad:
+            if call.strict and call.connected and not g._needs:
                 raise RuntimeError(f"The jacobian of the user-provided function is independent of input {k}. {_NOT_ALLOWED} when create_graph=True.")
             column.append(zeros_like(x) if g is None else g)
     joined = load_all()["torch.stack"]  # the public one: subclasses of Tensor are asked
@@ -335,7 +335,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
     def first(*args):
         if outer_jacobian_strategy == "forward-mode":
-            args = tuple(a if a.requires_grad else _needing(a.view_as(a)) for a in args)
+            args = tuple(a if a._needs else _needing(a.view_as(a)) for a in args)
         jac = jacobian(scalar, args, create_graph=True)
         _require(jac, "jacobian", strict)
         return jac

@@ -134,7 +134,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         hook = _first_known(fn)
-        return _MultiHandle(tuple(t.register_hook(hook) for t in tensors if t.requires_grad))
+        return _MultiHandle(tuple(t.register_hook(hook) for t in tensors if t._needs))
     return _MultiHandle(tuple(t.register_hook(hook) for t, hook in zip(tensors, _all_known([_node_of(t) for t in tensors], fn))))
 
 

@@ -242,7 +242,7 @@ class _Catch:
                 raise CheckpointError(debug_report(frame.types, self.types) if frame.debug else text + TIP)
             return _alone(t)
         self.types.append(_type_of(t))
-        kept = _alone(t) if t.requires_grad else t
+        kept = _alone(t) if t._needs else t
         if frame.places[number]() is not None:
             self.tensors[number] = kept
         if frame.early_stop and number + 1 == len(frame.places):
@@ -286,7 +286,7 @@ class CheckpointFunction(Function):
             with enable_grad(), ctx.autocast():
                 outputs = ctx.run_function(*detached)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
-        pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, Tensor) and o.requires_grad]
+        pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, Tensor) and o._needs]
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward(*map(list, zip(*pairs)))
@@ -300,7 +300,7 @@ def detach_variable(inputs):
     out = []
     for x in inputs:
         if isinstance(x, Tensor):
-            needs = x.requires_grad
+            needs = x._needs
             x = x.detach()
             x.requires_grad = needs
         out.append(x)
@@ -309,7 +309,7 @@ def detach_variable(inputs):
 
 def check_backward_validity(inputs):
     """Warn where no input requires grad."""
-    if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
+    if not any(x._needs for x in inputs if isinstance(x, Tensor)):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 

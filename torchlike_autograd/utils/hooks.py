@@ -30,7 +30,7 @@ class BackwardHookFunction(Function):
 
     @staticmethod
     def forward(ctx, *args):
-        ctx.mark_non_differentiable(*[a for a in args if not a.requires_grad])
+        ctx.mark_non_differentiable(*[a for a in args if not a._needs])
         return args
 
     @staticmethod
@@ -51,7 +51,7 @@ class BackwardHook:
 
     def setup_input_hook(self, args):
         """The arguments, handed through a node where one of them requires grad."""
-        self.blank = [None if t.requires_grad else t.detach() for t in args if isinstance(t, Tensor)]
+        self.blank = [None if t._needs else t.detach() for t in args if isinstance(t, Tensor)]
         out, self.input_places = self._through(args, self._watch_inputs)
         self.n_inputs = len(args)
         return out
@@ -68,7 +68,7 @@ class BackwardHook:
 
     def _through(self, values, watch):
         places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
-        if not any(values[i].requires_grad for i in places):
+        if not any(values[i]._needs for i in places):
             return values, None
         passed = BackwardHookFunction.apply(*[values[i] for i in places])
         passed = passed if isinstance(passed, tuple) else (passed,)
