@@ -67,8 +67,9 @@ class Generator(metaclass=Shown):
 
     def __del__(self) -> None:
         """Programs that make a generator for each draw make no twister for each: that costs more than to seed one."""
-        if _SPARE is not None and len(_SPARE) < _MANY:  # None while Python ends
-            _SPARE.append(self._twister)
+        twister = self.__dict__.get("_twister")  # none where making it was refused
+        if twister is not None and _SPARE is not None and len(_SPARE) < _MANY:  # None while Python ends
+            _SPARE.append(twister)
 
     def __repr__(self) -> str:
         return f"<torch._C.Generator object at {hex(id(self))}>"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from .._core import config
 from .._core.overloads import OpOverload, OpOverloadPacket
 from .._core.pytree import flatten, unflatten
 from .._tensor import Tensor
+from ..autograd import grad
+from ..testing import assert_close
 from .operators import of
 
 CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static", "test_aot_dispatch_dynamic")
@@ -14,10 +17,10 @@ class OpCheckError(Exception):
     """A check failed."""
 
 
-def opcheck(op, args, kwargs=None, *, test_utils=CHECKS[:3], raise_exception=True, atol=None, rtol=None):
+def opcheck(op, args, kwargs=None, *, test_utils=(*CHECKS[:3], CHECKS[4]), raise_exception=True, atol=None, rtol=None):
     """{check: "SUCCESS" or the error} of an operator on arguments; OpCheckError unless `raise_exception` is False.
 
-    What differs: the checks by a tracer (``test_aot_dispatch_*``) are not made unless they are asked for, which raises NotImplementedError.
+    What differs: there is no tracer; ``test_aot_dispatch_*`` compare the operator run at once with the operator as part of a record.
     """
     if isinstance(test_utils, str):
         test_utils = (test_utils,)
@@ -30,10 +33,11 @@ def opcheck(op, args, kwargs=None, *, test_utils=CHECKS[:3], raise_exception=Tru
         raise NotImplementedError(f"torch.library.opcheck: {op} is no operator of the program's own")
     out = {}
     for name in test_utils:
-        if name not in _TRIED:
-            raise NotImplementedError(f"torch.library.opcheck: {name}")
         try:
-            _TRIED[name](found, args, kwargs or {})
+            if name in CHECKS[3:]:
+                _test_recorded(found, args, kwargs or {}, atol, rtol)
+            else:
+                _TRIED[name](found, args, kwargs or {})
             out[name] = "SUCCESS"
         except Exception as e:
             if raise_exception:
@@ -86,6 +90,35 @@ def _test_faketensor(op, args, kwargs):
         if isinstance(r, Tensor) and (r.shape != f.shape or r.dtype is not f.dtype):
             raise AssertionError(f"Real tensor propagation found an output size mismatch between fake shape {tuple(f.shape)} of {f.dtype} and real shape "
                                  f"{tuple(r.shape)} of {r.dtype} at output of {op.schema.name}")
+
+
+def _test_recorded(op, args, kwargs, atol, rtol):
+    """Outputs and gradients of the operator run at once, and recorded between other operators."""
+    before = config.set("execution", "immediate")
+    try:
+        at_once = _run(op, args, kwargs)
+    finally:
+        config.set("execution", before)
+    recorded = _run(op, args, kwargs)
+    for what, a, b in zip(("Outputs", "Gradients"), at_once, recorded):
+        try:
+            assert_close(b, a, atol=atol, rtol=rtol, equal_nan=True)
+        except AssertionError as e:
+            raise AssertionError(
+                f"{what} of the operator are different in eager-mode PyTorch vs AOTDispatcher tracing. This means the operator will have incorrect "
+                f"{'output' if what == 'Outputs' else 'gradients'} underneath torch.compile. This could be because the operator's "
+                f"{'implementation' if what == 'Outputs' else 'backward is incorrectly registered or'} not traceable.") from e
+
+
+def _run(op, args, kwargs):
+    """(outputs, gradients) of a call between two other operators."""
+    args, kwargs = _copied(list(args)), _copied(kwargs)
+    leaves, tree = flatten((args, kwargs))
+    inner = [t * 1 if isinstance(t, Tensor) and t.requires_grad else t for t in leaves]
+    outs = [t for t in flatten(op.call(*op.schema.bound(*unflatten(inner, tree))))[0] if isinstance(t, Tensor)]
+    roots, wanted = [t for t in outs if t.requires_grad], [t for t in leaves if isinstance(t, Tensor) and t.requires_grad]
+    gradients = grad([(t * 1).sum().abs() for t in roots], wanted, allow_unused=True) if roots and wanted else ()
+    return [t.detach() for t in outs], [g for g in gradients if g is not None]
 
 
 _TRIED = {"test_schema": _test_schema, "test_autograd_registration": _test_autograd_registration, "test_faketensor": _test_faketensor}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .._core.composite import named
 from .._core.dtypes import float64
+from .._core.execute import steady
 from .._core.saying import warn
 from .._functions.create import zeros_like
 from .._functions.pointwise import allclose
@@ -35,7 +36,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
     options = {k: v for k, v in locals().items() if k not in ("func", "inputs", "raise_exception")}
     try:
-        return _Check(func, as_tuple(inputs), options).run()
+        with steady():
+            return _Check(func, as_tuple(inputs), options).run()
     except GradcheckError:
         if raise_exception:
             raise
