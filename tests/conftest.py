@@ -14,7 +14,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))  # for compat_matrix, which is not installed
 
 import torchlike_autograd as torch  # noqa: E402
-from torchlike_autograd._core import config, execute, record, rng  # noqa: E402
+from torchlike_autograd._core import config, record, rng, worth  # noqa: E402
 
 
 def _state():
@@ -41,7 +41,7 @@ def sealed():
     """Fails the test that leaves a mode, a setting or a module behind; seeds and restores the generator."""
     before, stream = _state(), rng.get_rng_state()
     torch.manual_seed(0)
-    execute._places.clear()  # all tests look at the counters on one line
+    worth.forget()  # all tests look at the counters on one line
     yield
     rng.set_rng_state(stream)
     after = _state()
@@ -73,7 +73,7 @@ def counts():
 @pytest.fixture
 def credit():
     """Compiling is not held back by what other tests have spent, nor others by this one."""
-    before = execute._credit[0]
-    execute._credit[0] = execute.CREDIT_START
+    before = worth.credit[0]
+    worth.credit[0] = worth.CREDIT_START
     yield
-    execute._credit[0] = before
+    worth.credit[0] = before

@@ -7,7 +7,7 @@ import pytest
 
 import torchlike_autograd as torch
 from torchlike_autograd import visualize
-from torchlike_autograd._core import execute, record
+from torchlike_autograd._core import execute, record, worth
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -91,7 +91,7 @@ def test_stats_print_as_a_table():
 
 
 def test_timeline(tmp_path):
-    execute._credit[0] = execute.CREDIT_MAX  # new structures are compiled at first sight
+    worth.credit[0] = worth.CREDIT_MAX  # new structures are compiled at first sight
     m, x = net()
     optimizer = torch.optim.SGD(m.parameters(), lr=0.1)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import config, execute
+from torchlike_autograd._core import config, execute, worth
 
 pytestmark = pytest.mark.usefixtures("credit")
 
@@ -204,7 +204,7 @@ def test_what_is_no_training_step_waits_until_compiling_pays(counts, monkeypatch
     with counts() as c:
         assert fill(5) == 20.0
     assert (c.compiles, c.op_by_op) == (0, 1)
-    monkeypatch.setattr(execute, "_GUESS", (0.0, 1e12))
+    monkeypatch.setattr(worth, "spent", [1e-3, 1e12])
     with counts() as c:
         assert fill(5) == 30.0
         assert fill(5) == 40.0
@@ -223,7 +223,7 @@ def test_what_is_called_a_few_times_has_the_same_digits(counts):
 @pytest.mark.parametrize("dear", (False, True))
 def test_new_structures_cannot_spend_what_a_few_hits_earn(counts, monkeypatch, dear):
     """A stream of structures that never repeat, with a repeated one in between, is not compiled again and again; that one is when it has paid for it."""
-    monkeypatch.setattr(execute, "_GUESS", (1e9, 1) if dear else (0.0, 1e12))  # what compiling is taken to cost
+    monkeypatch.setattr(worth, "spent", [1e9, 1] if dear else [1e-3, 1e12])  # what compiling is taken to cost
     w = torch.tensor([0.5, 0.25], requires_grad=True)
 
     def once(shape):
@@ -234,7 +234,7 @@ def test_new_structures_cannot_spend_what_a_few_hits_earn(counts, monkeypatch, d
         assert w.grad.tolist()
         w.grad = None
 
-    execute._credit[0] = 0
+    worth.credit[0] = 0
     with counts() as c:
         for i in range(60):
             once([int(b) for b in f"{i:07b}"])
@@ -242,29 +242,66 @@ def test_new_structures_cannot_spend_what_a_few_hits_earn(counts, monkeypatch, d
     if dear:
         assert (c.compiles, c.op_by_op) == (0, 120)
     else:
-        assert 1 <= c.compiles <= 1 + c.hits // execute.COMPILE, (c.compiles, c.hits)  # the one that repeats, and what its hits pay for
+        assert 1 <= c.compiles <= 1 + c.hits // worth.COMPILE, (c.compiles, c.hits)  # the one that repeats, and what its hits pay for
         assert c.op_by_op == 60 + 2 - (c.compiles - 1)
 
 
-def test_gradients_outside_loops_leave_half_of_the_credit_to_loops(counts, credit):
-    """A script that takes many different gradients once each, as a tutorial or a test does, is not compiled line by line."""
+def test_gradients_outside_loops_are_not_compiled_line_by_line(counts, credit):
+    """A script that takes many different gradients once each, as a tutorial or a test does; in a loop they are."""
     known = {"w": torch.tensor([0.5, 0.25], requires_grad=True), "grad": torch.autograd.grad, "grads": []}
     lines = [f"grads.append(grad(({' * '.join(['w'] * (n + 2))}).sum(), w)[0].tolist())" for n in range(23)]
     with counts() as c:
         exec(compile("\n".join(lines[:20]), "script.py", "exec"), known)
     assert known["grads"][3] == [5 * 0.5**4, 5 * 0.25**4]
-    assert (c.compiles, c.op_by_op) == (7, 13)
+    assert (c.compiles, c.op_by_op) == (0, 20)
     with counts() as c:
         exec(compile("\n".join(["for _ in range(1):", *[f"    {line}" for line in lines[20:]]]), "loop.py", "exec"), known)
     assert (c.compiles, c.op_by_op) == (3, 0)
     assert known["grads"][22] == [24 * 0.5**23, 24 * 0.25**23]
 
 
+def test_a_loop_in_text_without_a_file_is_a_loop(counts, credit):
+    known = {"w": torch.tensor([0.5, 0.25], requires_grad=True), "grad": torch.autograd.grad}
+    with counts() as c:
+        exec(compile("for _ in range(3):\n    grad((w * w).sum(), w)[0].tolist()", "<string>", "exec"), known)
+    assert (c.compiles, c.op_by_op) == (1, 0)
+
+
+def test_a_variant_that_comes_now_and_then_is_not_compiled(counts):
+    """Steps that print and hold their gradients meanwhile: what repeats is compiled in two turns, another loss too, a step that is looked
+    at every tenth time is not.
+    """
+    w, x = torch.randn(4, 1, requires_grad=True), torch.randn(8, 4)
+
+    def step(look, power=2):
+        w.grad = None
+        loss = (x @ w).tanh().pow(power).mean()
+        loss.backward()
+        with torch.no_grad():
+            w.sub_(w.grad, alpha=0.1)
+        return loss.item() if look else None
+
+    for _ in range(2):
+        step(False)
+    with counts() as c:
+        for i in range(1, 55):
+            step(i % 10 == 0)
+    assert (c.compiles, c.op_by_op) == (0, 5)
+    with counts() as c:
+        for _ in range(10):
+            step(True)
+    assert (c.compiles, c.op_by_op) == (1, 1)  # now they come one after the other
+    with counts() as c:
+        for _ in range(10):
+            step(True, 4)
+    assert (c.compiles, c.op_by_op) == (1, 0)
+
+
 def test_many_structures_that_only_look_are_compiled_when_that_pays(counts, monkeypatch):
     """Structures without a backward pass are compiled when their runs took as long as compiling will."""
     w = torch.ones(3)
     for cost, compiles in ((1e9, 0), (0.0, 20)):
-        monkeypatch.setattr(execute, "_GUESS", (cost, 1 if cost else 1e12))
+        monkeypatch.setattr(worth, "spent", [cost, 1 if cost else 1e12])
         with counts() as c:
             for _ in range(3):
                 for n in range(20):
@@ -315,7 +352,7 @@ def test_episodes_of_any_length_are_not_compiled_each(counts):
 
 def test_structures_that_alternate_at_random_are_seldom_compiled(counts, monkeypatch):
     """Where most structures are new and some come again now and then, a place compiles a few of them, not one after the other."""
-    monkeypatch.setattr(execute, "_GUESS", (1e9, 1))  # what compiling is taken to cost
+    monkeypatch.setattr(worth, "spent", [1e9, 1])  # what compiling is taken to cost
     w, source = torch.tensor([0.5, 0.25], requires_grad=True), random.Random(0)
 
     def once(shape):

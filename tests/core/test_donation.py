@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute
+from torchlike_autograd._core import execute, worth
 
 STEPS, RATE = 6, 2.0
 
@@ -15,7 +15,7 @@ STEPS, RATE = 6, 2.0
 def fresh():
     """Nothing compiled, and credit to compile at first sight."""
     execute.clear_caches()
-    execute._credit[0] = execute.CREDIT_MAX
+    worth.credit[0] = worth.CREDIT_MAX
 
 
 def train(look=lambda w: None):

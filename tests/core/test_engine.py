@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import config, execute, record
+from torchlike_autograd._core import config, execute, record, worth
 
 
 def test_long_chain():
@@ -109,15 +109,15 @@ def program():
 
 
 def test_deferred_fused_op_by_op_and_immediate_agree():
-    credit = execute._credit[0]
+    credit = worth.credit[0]
     try:
-        execute._credit[0] = 10**6
+        worth.credit[0] = 10**6
         fused = program()
-        execute._credit[0] = -(10**6)
+        worth.credit[0] = -(10**6)
         execute.clear_caches()
         one_by_one = program()
     finally:
-        execute._credit[0] = credit
+        worth.credit[0] = credit
     old = config.set("execution", "immediate")
     immediate = program()
     config.set("execution", old)

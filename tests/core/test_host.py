@@ -33,7 +33,28 @@ def _windows(mode):
     return lambda x, u: lax.scatter_add(x, starts, u, numbers, mode=mode)
 
 
+def _convolved(gradients=False, **options):
+    """A convolution of two images of six channels (or its gradients), with what XLA's gradients need: dilated inputs, negative padding, other orders of dims."""
+
+    def f(x, k):
+        return lax.conv_general_dilated(x, k, precision=lax.Precision.HIGHEST, **options)
+
+    return jax.grad(lambda x, k: jnp.sin(f(x, k)).sum(), (0, 1)) if gradients else f
+
+
+IMAGES = RNG.standard_normal((2, 6, 7, 5))
+KERNELS = {groups: RNG.standard_normal((12, 6 // groups, 3, 2)) * 0.2 for groups in (1, 2, 6)}
+LINES = RNG.standard_normal((3, 9, 4)) * (1 + 0.5j)
+
 CASES = {
+    "convolution": (_convolved(window_strides=(2, 1), padding=((1, 0), (2, 1)), rhs_dilation=(1, 2)), IMAGES, KERNELS[1]),
+    "convolution_padded_less": (_convolved(window_strides=(1, 1), padding=((-1, 2), (0, -2)), lhs_dilation=(2, 3)), IMAGES, KERNELS[1]),
+    "convolution_in_groups": (_convolved(window_strides=(1, 2), padding="SAME", feature_group_count=2), IMAGES, KERNELS[2]),
+    "convolution_of_each": (_convolved(True, window_strides=(1, 2), padding="SAME", feature_group_count=6), IMAGES, KERNELS[6]),
+    "convolution_gradients": (_convolved(True, window_strides=(2, 1), padding=((1, 0), (2, 1)), rhs_dilation=(1, 2)), IMAGES, KERNELS[1]),
+    "convolution_gradients_in_groups": (_convolved(True, window_strides=(1, 2), padding=((2, 1), (0, 0)), feature_group_count=2), IMAGES, KERNELS[2]),
+    "convolution_of_batches": (_convolved(window_strides=(1, 1), padding="VALID", batch_group_count=2), IMAGES, KERNELS[1]),
+    "convolution_of_lines": (_convolved(window_strides=(2,), padding=((1, 1),), dimension_numbers=("NWC", "WIO", "NWC")), LINES, LINES[:, :4, :3] * 0.1),
     "take": (lambda x: jnp.take(x, OUT, axis=0, mode="clip"), X),
     "take_fill": (lambda x: x.at[OUT].get(mode="fill"), X),
     "take_fill_value": (lambda x: x.at[:, OUT].get(mode="fill", fill_value=-3.0), X),

@@ -3,7 +3,7 @@
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute
+from torchlike_autograd._core import worth
 
 nn = torch.nn
 
@@ -11,10 +11,10 @@ nn = torch.nn
 @pytest.fixture(autouse=True)
 def credit():
     """Compiling is not held back by what other tests have spent."""
-    before = execute._credit[0]
-    execute._credit[0] = execute.CREDIT_START
+    before = worth.credit[0]
+    worth.credit[0] = worth.CREDIT_START
     yield
-    execute._credit[0] = before
+    worth.credit[0] = before
 
 
 def _step(model, loss_of, params):

@@ -10,7 +10,7 @@ import pytest
 
 import torchlike_autograd as torch
 from sampling import EVERYTHING
-from torchlike_autograd._core import execute, lifetimes, record, rng_math, rng_stream
+from torchlike_autograd._core import execute, lifetimes, record, rng_math, rng_stream, worth
 from torchlike_autograd._core.speed import native, source_hash
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -81,7 +81,7 @@ def test_other_sources_are_refused():
 @needs_native
 def test_error_in_a_run_leaves_the_next_one_whole():
     """What a compiled program raises comes out, and the record is whole again."""
-    execute._credit[0] = execute.CREDIT_MAX  # compiled at first sight, whatever ran before
+    worth.credit[0] = worth.CREDIT_MAX  # compiled at first sight, whatever ran before
     x = torch.tensor([1.0, 2.0], requires_grad=True)
 
     def step():
@@ -135,7 +135,7 @@ def test_indices_and_operands_that_the_shortcuts_do_not_take():
 
 EDGES = """
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, lifetimes, record, rng_math, rng_stream
+from torchlike_autograd._core import execute, lifetimes, record, rng_math, rng_stream, worth
 
 
 def calls():

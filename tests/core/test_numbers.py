@@ -3,7 +3,7 @@
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute
+from torchlike_autograd._core import worth
 
 CALLS = [lambda a, n: a + n, lambda a, n: n - a, lambda a, n: torch.add(a, n), lambda a, n: a.add_(n), lambda a, n: a > n, lambda a, n: a.clamp(0, n)]
 
@@ -29,7 +29,7 @@ def test_beyond_int64_is_a_float_beside_floats():
 def test_long_structures_wait_for_their_second_sight():
     def unrolled():
         h, w = torch.ones(2, 3), torch.full((3, 3), 0.1, requires_grad=True)
-        for _ in range(execute.LONG // 8):
+        for _ in range(worth.LONG // 8):
             h = torch.sin(h @ w) + h * 0.01
         h.sum().backward()
         return w.grad.sum().item()

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, record
+from torchlike_autograd._core import execute, record, worth
 
 
 @pytest.fixture(autouse=True)
 def credit():
     """Compiling is not held back by what other tests have spent."""
-    before = execute._credit[0]
-    execute._credit[0] = execute.CREDIT_START
+    before = worth.credit[0]
+    worth.credit[0] = worth.CREDIT_START
     yield
-    execute._credit[0] = before
+    worth.credit[0] = before
 
 
 def _model(n=2):

@@ -7,7 +7,7 @@ import jax
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import config, execute, room
+from torchlike_autograd._core import config, execute, room, worth
 
 pytestmark = pytest.mark.usefixtures("credit")
 
@@ -53,7 +53,7 @@ def _executables():
 
 
 def test_a_process_that_maps_much_memory_lets_programs_go(monkeypatch, counts, fresh):
-    monkeypatch.setattr(execute, "_waits", lambda program: False)
+    monkeypatch.setattr(worth, "waits", lambda program: False)
     monkeypatch.setattr(room, "BETWEEN", 8)
     before = _executables()
     with counts() as c:
@@ -66,7 +66,7 @@ def test_a_process_that_maps_much_memory_lets_programs_go(monkeypatch, counts, f
 
 
 def test_clearing_lets_all_programs_go(monkeypatch, fresh):
-    monkeypatch.setattr(execute, "_waits", lambda program: False)
+    monkeypatch.setattr(worth, "waits", lambda program: False)
     for n in range(2, 8):
         _step(n)
     programs = [*map(weakref.ref, execute._programs.values())]

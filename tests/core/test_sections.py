@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import compiling, execute
+from torchlike_autograd._core import compiling, execute, worth
 
 
 @pytest.fixture(autouse=True)
 def fresh():
     """Compiled programs and credit of this test's own."""
-    before = execute._credit[0]
+    before = worth.credit[0]
     execute.clear_caches()
-    execute._credit[0] = execute.CREDIT_MAX
+    worth.credit[0] = worth.CREDIT_MAX
     yield
     execute.clear_caches()
-    execute._credit[0] = before
+    worth.credit[0] = before
 
 
 @pytest.fixture

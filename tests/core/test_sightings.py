@@ -5,17 +5,17 @@ import gc
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute, record, sightings
+from torchlike_autograd._core import execute, record, sightings, worth
 
 
 @pytest.fixture(autouse=True)
 def poor():
     """Nothing compiled, and no credit to compile at first sight."""
     execute.clear_caches()
-    saved = execute._credit[0]
-    execute._credit[0] = 0
+    saved = worth.credit[0]
+    worth.credit[0] = 0
     yield
-    execute._credit[0] = saved
+    worth.credit[0] = saved
     execute.clear_caches()
 
 
@@ -56,13 +56,13 @@ def test_nothing_but_a_hash():
 def test_what_comes_again_is_kept_and_compiled_in_time(monkeypatch):
     expected = step(77)
     start = dict(execute.stats)
-    monkeypatch.setattr(execute, "_GUESS", (1e9, 1))  # compiling is dear
+    monkeypatch.setattr(worth, "spent", [1e9, 1])  # compiling is dear
     for _ in range(9):
         assert step(77) == pytest.approx(expected, rel=1e-6)
-        execute._credit[0] = 0
+        worth.credit[0] = 0
         assert execute.stats["compiles"] == start["compiles"]
         assert len(execute._programs) == 1
-    monkeypatch.setattr(execute, "_GUESS", (0.0, 1e12))  # and has paid off now
+    monkeypatch.setattr(worth, "spent", [1e-3, 1e12])  # and has paid off now
     for _ in range(3):
         assert step(77) == pytest.approx(expected, rel=1e-6)
     assert execute.stats["compiles"] == start["compiles"] + 1

@@ -7,7 +7,7 @@ import pytest
 from jax.extend.core import jaxpr_as_fun
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import compiling, config, ends, execute, turns
+from torchlike_autograd._core import compiling, config, ends, execute, turns, worth
 from torchlike_autograd._core.loops import parts
 
 
@@ -201,12 +201,12 @@ def test_an_unrolled_training_step_is_compiled_as_loops(monkeypatch):
 
     execute.clear_caches()
     with monkeypatch.context() as m:
-        m.setattr(execute, "_waits", lambda program: False)
+        m.setattr(worth, "waits", lambda program: False)
         compiled = losses()
     assert any(len(_loops(closed.jaxpr)) >= 2 for closed in made)
     execute.clear_caches()
     with monkeypatch.context() as m:
-        m.setattr(execute, "_waits", lambda program: True)
+        m.setattr(worth, "waits", lambda program: True)
         alone = losses()
     np.testing.assert_allclose(compiled[0], alone[0], rtol=1e-5)
     for a, b in zip(compiled[1], alone[1]):

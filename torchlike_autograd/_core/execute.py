@@ -1,41 +1,29 @@
 """Running programs (layer 3): compiling, caching, choosing between fused and op-by-op, counting.
 
-A structure that repeats runs as one compiled program.  Compiling costs hundreds of milliseconds, for hundreds of operators seconds: a training step, or a
-gradient in a loop, is compiled at first sight, a long one and the turns of a loop without gradients when they come a second time.  What else has no backward
-pass, such as a printed value, an evaluation or the setting up of a script, runs on the host, where it can, until that has taken as long as compiling will.
-Training draws on a credit that hits earn back; when it is used up, or where a place compiles in vain, new structures run op by op until that has taken as
-long as compiling them would.  Both ways run the same Forms.
+A structure that repeats runs as one compiled program; compiling costs hundreds of milliseconds, for hundreds of operators seconds, and worth.py says when
+that pays.  What is not compiled runs op by op, on the host where it can.  Both ways run the same Forms.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
-import warnings
 from array import array
 
 import jax
 import numpy as np
 
-from . import compiling, config, donation, guards, levels, placed, record, room, sightings
-from .compiling import Sections, build, called, is_pass
+from . import compiling, config, donation, guards, levels, placed, record, room, sightings, worth
+from .compiling import Sections, build, called
 from .cuts import divided
-from .ends import MORE, TURNS, fills, live_mask
+from .ends import MORE, live_mask
 from .host import host_function
-from .lines import in_loop, user_line
 from .links import leading
 from .program import Program, results, run_step, stand_in
-from .record import LEAF, LOCK, ROOT, Tape, Value, thread
+from .record import LOCK, ROOT, Tape, Value, thread
 from .speed import native
+from .worth import credit
 
-# Compiling at first sight costs COMPILE of the credit, AWAY where the host lacks an operator, a run of a compiled program earns 1: a loop that repeats may
-# afford it, one whose structure never does may not.  Without credit (of EASE for gradients outside loops, and for the turns of a loop without gradients) a
-# structure is compiled when its runs op by op have taken as long as compiling it will: at most twice what the better of the two would have taken.
-COMPILE, AWAY = 256, 32
-CREDIT_START, CREDIT_MAX, EASE = 12 * COMPILE, 24 * COMPILE, 6 * COMPILE
-LONG = 200  # operators of a program that is not compiled at first sight
-ODD = 32  # operators for which one may be missing on the host
 DEAD = 64  # operators of a record that is dropped without another look where nobody holds its results
 
 
@@ -48,7 +36,6 @@ class Stats(dict):
 
 
 stats = Stats(flushes=0, compiles=0, hits=0, op_by_op=0, compile_seconds=0.0, programs=0, structures=0)
-_credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 _programs: dict = {}  # (prefix, mask) -> Program, least recently used first
 
 
@@ -216,12 +203,12 @@ def _execute(program, tape):
     calm = is_steady(tape.owner)
     if program.compiled is not None and not calm:
         stats["hits"] += 1
-        if _credit[0] < _credit[1]:
-            _credit[0] += 1
+        if credit[0] < credit[1]:
+            credit[0] += 1
         return _call(program, tape)
     floats, ints = tape.floats, tape.ints
     with jax.enable_x64(True), placed.on_host():
-        if calm or config.get("execution") == "immediate" or jax.config.jax_disable_jit or _waits(program):
+        if calm or config.get("execution") == "immediate" or jax.config.jax_disable_jit or worth.waits(program):
             return _run_op_by_op(program, tape)
         if program.placed:
             program.compiled = placed.of(program, len(floats), _count)
@@ -229,32 +216,6 @@ def _execute(program, tape):
             return _call(program, tape)
         heirs = donation.heirs(program, tape)
         return _compile(program, floats, ints, [_device_array(tape.inputs[i]) for i in program.argument_indices], heirs)
-
-
-def _waits(program):
-    """Whether a program that is not compiled yet runs op by op once more.
-
-    What is neither part of a training step nor of a loop does until that took as long as compiling it will: a function that is called a few times has the same
-    last digits each time.
-    """
-    if not program.prefix.weight or (program.runs < 2 and _can_wait(program)):
-        return True
-    if _credit[0] >= _least(program) and not (_in_vain(program) and _on_host(program)):
-        return False
-    return program.spent < program.prefix.weight * (stats["compile_seconds"] + _GUESS[0]) / (_operators[0] + _GUESS[1])
-
-
-def _least(program):
-    """The credit that compiling a program before it has paid takes."""
-    if not _on_host(program):
-        return AWAY
-    if not _in_training(program):
-        return EASE if program.prefix.setup == TURNS else CREDIT_MAX + 1
-    return COMPILE if any(map(_updates, reversed(program.steps))) or in_loop(sys._getframe(1)) else EASE
-
-
-_operators = [0]  # in all programs that were compiled
-_GUESS = 0.2, 50  # seconds and operators that count as compiled before the first are
 
 
 def _run_op_by_op(program, tape):
@@ -280,59 +241,6 @@ def _call_compiled_program(program, tape):
 
 
 _call = _call_compiled_program if native is None else native.run
-
-
-def _can_wait(program):
-    """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
-    return (program.prefix.weight > LONG or not _in_training(program)) and _on_host(program)
-
-
-def _in_training(program):
-    """Whether a program is part of a training step."""
-    return program.graph or any(map(_trains, reversed(program.steps)))
-
-
-def _on_host(program):
-    """Whether the host runs all its operators, or all but the ODD-th part: those are compiled each by itself."""
-    if program.placed:
-        return False
-    missing, known = program.prefix.weight // ODD, set()
-    for step in program.steps:
-        if step.kind == "op" and step.form not in known:
-            known.add(step.form)
-            missing -= step.form.host(host_function) is None
-            if missing < 0:
-                return False
-    return True
-
-
-def _in_vain(program):
-    """Whether the last two programs that were compiled at this place hardly ever ran again: its structure changes from turn to turn, as that of episodes does.
-
-    Of structures that alternate at random some come again now and then.
-    One of the last two that waited here has come again: that is a loop whose first turns were others.  Each program compiled doubles how often it must come.
-    """
-    entry = _places.get(user_line())
-    if entry is None:
-        return False
-    compiled, *last, waiting, others = entry
-    entry[3:] = waiting[-1:] + (program,), others + 1
-    again = program in waiting and program.runs >= 1 << max(compiled - 2, 0)
-    return not again and None not in last and all(_hardly(others, *p) for p in last)
-
-
-def _hardly(others, program, runs, before):
-    """Whether a compiled program has run less than once in 32 times that something else came."""
-    return (program.runs - runs) * 32 <= others - before
-
-
-def _trains(step):
-    """Whether a step is part of a backward pass or updates a leaf."""
-    return is_pass(step) or _updates(step)
-
-
-def _updates(step):
-    return step.mode == LEAF and step.kind == "op" and not fills(step)
 
 
 def _numbers(program, floats, ints):
@@ -385,18 +293,19 @@ def _compile(program, floats, ints, arrays, heirs):
         new, program.donates, out = sections.build(words, arrays, heirs)
         program.compiled, weight = sections, new
     if new:
-        _credit[0] = max(_credit[0] - (COMPILE if _on_host(program) else AWAY), 0)
+        worth.charge(program)
         _count(program, start, weight)
     else:
         stats["hits"] += 1
+    worth.note_variant(program)
     return out
 
 
 def _count(program, start, weight=None):
+    seconds = time.perf_counter() - start
     stats["compiles"] += 1
-    stats["compile_seconds"] += time.perf_counter() - start
-    _operators[0] += program.prefix.weight if weight is None else weight
-    _explain_recompiles(program)
+    stats["compile_seconds"] += seconds
+    worth.note(program, seconds, program.prefix.weight if weight is None else weight)
 
 
 def op_by_op(program, floats, ints, arrays):
@@ -473,7 +382,7 @@ def clear_caches():
     with LOCK:
         flush()
         _programs.clear()
-        _places.clear()
+        worth.forget()
         compiling.forget()
         sightings.clear()
         ROOT.next.clear()
@@ -483,46 +392,6 @@ def clear_caches():
         stats["programs"] = stats["structures"] = 0
         for state in (thread.state,):
             state.tape = Tape(state)
-
-
-REPEATED = 4  # runs of a program that paid for compiling it
-advice = [True]  # whether a place that keeps compiling is told so
-# line of user code -> [compiles there, the last two programs that were compiled, each with its runs and what else had come by then, the last two that waited,
-# how often something else than a compiled program came]
-_places: dict = {}
-_NOWHERE = 0, None, None, (), 0
-
-
-def _explain_recompiles(program):
-    """Warn once when one place keeps compiling, naming what differs.
-
-    A place where the last one ran REPEATED times is counted anew: the phases of a script (its first steps, those that print, another model) meet at one line.
-    """
-    place = user_line()
-    if place is None:
-        return
-    entry = _places.setdefault(place, list(_NOWHERE))
-    before = entry[2]
-    entry[0] = 1 if before is not None and not _hardly(entry[4], *before) and before[0].runs - before[1] >= REPEATED else entry[0] + 1
-    if entry[0] == 8 and advice[0]:
-        warnings.warn_explicit(
-            f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(before[0], program)}. "
-            "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
-    entry[1:3] = before, (program, program.runs, entry[4])
-
-
-def _difference(a, b):
-    if a is None:
-        return "structure"
-    for i, (x, y) in enumerate(zip(a.prefix.steps()[1], b.prefix.steps()[1])):
-        if (x.aval, x.needs) != (y.aval, y.needs):
-            return f"input {i}: {x.aval}{' (grad)' if x.needs else ''} and {y.aval}{' (grad)' if y.needs else ''}"
-    for x, y in zip(a.prefix.steps()[0], b.prefix.steps()[0]):
-        if repr(x) != repr(y):
-            return f"the call {x!r} and {y!r}"
-    if len(a.prefix.steps()[0]) != len(b.prefix.steps()[0]):
-        return f"the number of recorded calls: {len(a.prefix.steps()[0])} and {len(b.prefix.steps()[0])}"
-    return "which results are still held when it runs"
 
 
 record.on_flush(flush)

@@ -16,6 +16,7 @@ from .dtypes import DOUBLED
 from .host_indexed import Unsupported, gather, put, scatter
 from .host_linalg import FACTORISATIONS
 from .host_math import BITWISE, ELEMENTWISE
+from .host_windows import convolution
 from .loops import parts
 
 LARGEST = 1 << 20  # elements; larger arrays are left to XLA
@@ -481,9 +482,9 @@ def _integer_pow(params, eqn):
 
 
 def _reshape(params, eqn):
-    if params.get("dimensions") is not None:
-        raise Unsupported
-    shape = tuple(eqn.outvars[0].aval.shape)
+    shape, order = tuple(eqn.outvars[0].aval.shape), params.get("dimensions")
+    if order is not None:
+        return lambda x: np.transpose(x, order).reshape(shape)
     return lambda x: x.reshape(shape)
 
 
@@ -491,7 +492,7 @@ MADE = {
     "round": _round, "convert_element_type": _convert, "broadcast_in_dim": _broadcast_in_dim, "reduce_sum": _sum,
     "reduce_prod": _reduce(np.multiply.reduce), "reduce_max": _reduce_order(np.maximum.reduce), "reduce_min": _reduce_order(np.minimum.reduce),
     "reduce_and": _reduce(np.logical_and.reduce), "reduce_or": _reduce(np.logical_or.reduce),
-    "dot_general": _dot_general, "slice": _slice, "pad": _pad,
+    "dot_general": _dot_general, "conv_general_dilated": convolution, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "stack": _stack, "unstack": _unstack, "tile": _tile, "gather": gather, "scatter": scatter(put),
     "scatter-add": scatter(np.add.at), "scatter-mul": scatter(np.multiply.at), "scatter-min": scatter(np.minimum.at),
     "scatter-max": scatter(np.maximum.at), "scan": _scan, "cond": _cond, "sort": _sort, "top_k": _top_k, "bitcast_convert_type": _bitcast, "split": _split,

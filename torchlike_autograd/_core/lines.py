@@ -48,16 +48,22 @@ def is_ours(frame):
 
 
 def in_loop(frame):
-    """Whether the user's code, from `frame` outwards, stands in a loop; loops of what runs programs, such as a tool for tests, do not count."""
-    while (frame := user_frame(frame)) is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS:
-            return False
-        if any(start <= frame.f_lasti <= end for start, end in _loops(frame.f_code)):
-            return True
+    """Whether the user's code, or an optimizer that calls it, stands in a loop, from `frame` outwards; loops of what runs programs, such as a tool for tests,
+    do not count.
+    """
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_FROZEN) and (not name.startswith(_HERE) or name.startswith(_OPTIM)):
+            if frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS:
+                return False
+            if any(start <= frame.f_lasti <= end for start, end in _loops(frame.f_code)):
+                return True
         frame = frame.f_back
     return False
 
 
+_OPTIM = _HERE + "optim" + os.sep
+_FROZEN = "<frozen"
 _RUNNERS = {"IPython", "_pytest", "asyncio", "concurrent", "ipykernel", "pluggy", "pytest", "runpy", "threading", "unittest", "xdist"}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._ops.spec import NUMBERS, Aval, Form, Pullback, Spec
 from .._tensor import Tensor
-from . import arrivals, chains, donation, engine, errors, execute, guards, hooks, hot, laying, links, nodes, plan, program, record, simple, storage
+from . import arrivals, chains, donation, engine, errors, execute, guards, hooks, hot, laying, links, nodes, plan, program, record, simple, storage, worth
 from .speed import native
 
 
@@ -21,7 +21,7 @@ def wire():
         **{c.__name__: c for c in known}, Array=np.ndarray, PLAIN=hot.PLAIN, REPLAY=storage.REPLAY, ADD=engine._ADD,
         thread=record.thread, threads=record.threads, acquire=record.LOCK.acquire, release=record.LOCK.release, serials=record.serials,
         number_avals=tuple(NUMBERS[k] for k in "fibc"), record_limit=record.LIMIT, made_nodes=record.ROOT_NODES,
-        immediate=record.IMMEDIATE, watched=nodes.Leaf.watched, stats=execute.stats, credits=execute._credit,
+        immediate=record.IMMEDIATE, watched=nodes.Leaf.watched, stats=execute.stats, credits=worth.credit,
         LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, flush=execute.flush, numbers=execute._numbers, sent=execute._sent,
         device_array=execute._device_array, spare=donation.spare, note=guards.note, await_codes=guards.await_codes,

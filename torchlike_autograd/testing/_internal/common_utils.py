@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-from ..._core import dtypes, execute
+from ..._core import dtypes, worth
 from ..._core import publish as _publish
 from ..._tensor import Tensor
 from ...autograd import gradcheck as _check
@@ -285,8 +285,8 @@ class TestCase(RecordedCase):
     def setUp(self):
         """Seed; no advice about programs that compile again and again, which tests over shapes are full of."""
         set_rng_seed(SEED)
-        self.addCleanup(execute.advice.__setitem__, 0, execute.advice[0])
-        execute.advice[0] = False
+        self.addCleanup(worth.advice.__setitem__, 0, worth.advice[0])
+        worth.advice[0] = False
         self._grad_before = is_grad_enabled()
 
     def tearDown(self):

@@ -1,0 +1,193 @@
+"""Whether compiling a program pays now (layer 3).
+
+A training step, or a gradient in a loop, is compiled at first sight, on a credit that hits earn back; a long one and the turns of a loop without gradients
+when they come a second time.  What else stands in no loop, or has no backward pass, runs op by op, where the host can, until that has taken as long as
+compiling will: what is called a few times is not worth a program, and has the same last digits each time.  So does a variant of a step that repeats, such as
+the one whose loss is printed, as long as it comes only now and then.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+import weakref
+
+from .compiling import is_pass
+from .ends import TURNS, fills
+from .host import host_function
+from .lines import in_loop, user_line
+from .record import LEAF
+
+# Compiling at first sight costs COMPILE of the credit, AWAY where the host lacks an operator, a run of a compiled program earns 1: a loop that repeats may
+# afford it, one whose structure never does may not.  Without credit (of EASE for the turns of a loop without gradients) a structure is compiled when its runs
+# op by op have taken as long as compiling it will: at most twice what the better of the two would have taken.
+COMPILE, AWAY = 256, 32
+CREDIT_START, CREDIT_MAX, EASE = 12 * COMPILE, 24 * COMPILE, 6 * COMPILE
+LONG = 200  # operators of a program that is not compiled at first sight
+ODD = 32  # operators for which one may be missing on the host
+RARE = 4  # runs of a compiled variant between two of another one that stays as it is
+_GUESS = 0.2, 50  # seconds and operators before the first
+credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
+spent = [*_GUESS]  # seconds on compiling, operators compiled
+_variants: dict = {}  # the backward passes of a program -> [its compiled variants, their runs when another one last came]
+
+
+def waits(program):
+    """Whether a program that is not compiled yet runs op by op once more."""
+    rare = _is_rare_variant(program)
+    if not program.prefix.weight or (program.runs < 2 and _can_wait(program)):
+        return True
+    if credit[0] >= _least(program) and not ((rare or _in_vain(program)) and on_host(program)):
+        return False
+    return program.spent < program.prefix.weight * spent[0] / spent[1]
+
+
+def charge(program):
+    """Take what compiling a program costs from the credit."""
+    credit[0] = max(credit[0] - (COMPILE if on_host(program) else AWAY), 0)
+
+
+def note(program, seconds, operators):
+    """Note that a program was compiled: how long it took, and how many operators that were not compiled before it has."""
+    spent[0] += seconds
+    spent[1] += operators
+    _explain_recompiles(program)
+
+
+def _least(program):
+    """The credit that compiling a program before it has paid takes."""
+    if not on_host(program):
+        return AWAY
+    if not _in_training(program):
+        return EASE if program.prefix.setup == TURNS else CREDIT_MAX + 1
+    return COMPILE if any(map(_updates, reversed(program.steps))) or in_loop(sys._getframe(1)) else CREDIT_MAX + 1
+
+
+def note_variant(program):
+    """Remember a compiled program by its backward passes."""
+    if key := _passes_of(program):
+        if len(_variants) > 4096:
+            _variants.clear()
+        known = _variants.setdefault(key, [weakref.WeakSet(), 0])
+        known[0].add(program)
+        known[1] = sum(p.runs for p in known[0])
+
+
+def _is_rare_variant(program):
+    """Whether other programs with the same backward passes, compiled ones, have run several times since one that is not compiled came."""
+    known = _variants.get(_passes_of(program))
+    if known is None:
+        return False
+    runs = sum(p.runs for p in known[0])
+    before, known[1] = known[1], runs
+    return runs - before >= RARE
+
+
+def _passes_of(program):
+    """What tells the backward passes of a program from others, whatever else of it is computed; 0 where it has none."""
+    if program.passes is None:
+        found = [tuple([v.pull for v in s.form.visits]) if s.kind == "backward" else s.form for s in program.steps if is_pass(s)]
+        program.passes = hash(tuple(found)) if found else 0
+    return program.passes
+
+
+def _can_wait(program):
+    """Whether a program can run on the host, and is no part of a training step or so long that compiling it pays only if it comes again."""
+    return (program.prefix.weight > LONG or not _in_training(program)) and on_host(program)
+
+
+def _in_training(program):
+    """Whether a program is part of a training step."""
+    return program.graph or any(map(_trains, reversed(program.steps)))
+
+
+def on_host(program):
+    """Whether the host runs all its operators, or all but the ODD-th part: those are compiled each by itself."""
+    if program.placed:
+        return False
+    missing, known = program.prefix.weight // ODD, set()
+    for step in program.steps:
+        if step.kind == "op" and step.form not in known:
+            known.add(step.form)
+            missing -= step.form.host(host_function) is None
+            if missing < 0:
+                return False
+    return True
+
+
+def _in_vain(program):
+    """Whether the last two programs that were compiled at this place hardly ever ran again: its structure changes from turn to turn, as that of episodes does.
+
+    Of structures that alternate at random some come again now and then.
+    One of the last two that waited here has come again: that is a loop whose first turns were others.  Each program compiled doubles how often it must come.
+    """
+    entry = _places.get(user_line())
+    if entry is None:
+        return False
+    compiled, *last, waiting, others = entry
+    entry[3:] = waiting[-1:] + (program,), others + 1
+    again = program in waiting and program.runs >= 1 << max(compiled - 2, 0)
+    return not again and None not in last and all(_hardly(others, *p) for p in last)
+
+
+def _hardly(others, program, runs, before):
+    """Whether a compiled program has run less than once in 32 times that something else came."""
+    return (program.runs - runs) * 32 <= others - before
+
+
+def _trains(step):
+    """Whether a step is part of a backward pass or updates a leaf."""
+    return is_pass(step) or _updates(step)
+
+
+def _updates(step):
+    return step.mode == LEAF and step.kind == "op" and not fills(step)
+
+
+REPEATED = 4  # runs of a program that paid for compiling it
+advice = [True]  # whether a place that keeps compiling is told so
+# line of user code -> [compiles there, the last two programs that were compiled, each with its runs and what else had come by then, the last two that waited,
+# how often something else than a compiled program came]
+_places: dict = {}
+_NOWHERE = 0, None, None, (), 0
+
+
+def forget():
+    """Forget what was compiled where."""
+    _places.clear()
+    _variants.clear()
+
+
+def _explain_recompiles(program):
+    """Warn once when one place keeps compiling, naming what differs.
+
+    A place where the last one ran REPEATED times is counted anew: the phases of a script (its first steps, those that print, another model) meet at one line.
+    """
+    place = user_line()
+    if place is None:
+        return
+    entry = _places.setdefault(place, list(_NOWHERE))
+    before = entry[2]
+    entry[0] = 1 if before is not None and not _hardly(entry[4], *before) and before[0].runs - before[1] >= REPEATED else entry[0] + 1
+    if entry[0] == 8 and advice[0]:
+        warnings.warn_explicit(
+            f"{place[0]}:{place[1]} has compiled {entry[0]} different programs; the last two differ in {_difference(before[0], program)}. "
+            "Sizes, dtypes and the sequence of calls are structure; numbers and start indices are not.", UserWarning, *place)
+    entry[1:3] = before, (program, program.runs, entry[4])
+
+
+def _difference(a, b):
+    if a is None:
+        return "structure"
+    for i, (x, y) in enumerate(zip(a.prefix.steps()[1], b.prefix.steps()[1])):
+        if (x.aval, x.needs) != (y.aval, y.needs):
+            return f"input {i}: {x.aval}{' (grad)' if x.needs else ''} and {y.aval}{' (grad)' if y.needs else ''}"
+    for x, y in zip(a.prefix.steps()[0], b.prefix.steps()[0]):
+        if repr(x) != repr(y):
+            return f"the call {x!r} and {y!r}"
+    if len(a.prefix.steps()[0]) != len(b.prefix.steps()[0]):
+        return f"the number of recorded calls: {len(a.prefix.steps()[0])} and {len(b.prefix.steps()[0])}"
+    return "which results are still held when it runs"
+
+
+__all__ = ["advice", "charge", "credit", "note", "note_variant", "waits"]
