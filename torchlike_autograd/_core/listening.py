@@ -49,7 +49,7 @@ class Listening(Listener):
 
     def made(self, spec, ins, outs):
         """The results that go on."""
-        op = _named(spec) if isinstance(spec, Spec) and self.mode is not None else None
+        op = operator_of(spec) if isinstance(spec, Spec) and self.mode is not None else None
         if op is None:
             return outs
         flat = [wrap(v) if isinstance(v, Value) else v for v in ins]
@@ -67,7 +67,7 @@ _REAL = frozenset([
 ])
 
 
-def _named(spec):
+def operator_of(spec):
     """The object of an operator that PyTorch has by its name in the table, or by another; None for others, and for those without tensors."""
     name = spec.op.name
     if name in _ALIKE:
@@ -95,6 +95,8 @@ def arguments(spec, flat):
         x = named.get(p.name)
         if p.kind.endswith("[]") and isinstance(x, tuple):
             x = list(x)
+        if p.kind == "bool" and isinstance(x, str):  # the name of the function that refuses
+            x = True
         if p.kw_only:
             kwargs[p.name] = x
         else:
@@ -182,4 +184,4 @@ def _written(spec, flat, target):
     return True, target
 
 
-__all__ = ["Inside", "Listening", "stack"]
+__all__ = ["Inside", "Listening", "arguments", "operator_of", "stack"]

@@ -11,7 +11,7 @@ class OpOverload:
     """One overload of an operator, callable."""
 
     def __init__(self, packet, overload, call):
-        self._packet, self._overload, self._call = packet, overload, call
+        self._overloadpacket, self._overloadname, self._call = packet, overload, call
         self.__name__ = f"{packet.__name__}.{overload}"
         self.__module__ = f"torch._ops.{packet._namespace}"
 
@@ -25,16 +25,12 @@ class OpOverload:
         return own if own is not None else SCHEMA[0](self)
 
     @property
-    def _overloadname(self):
-        return self._overload
-
-    @property
     def _opname(self):
-        return self._packet.__name__
+        return self._overloadpacket.__name__
 
     @property
     def _namespace(self):
-        return self._packet._namespace
+        return self._overloadpacket._namespace
 
     @property
     def _name(self):
@@ -54,23 +50,23 @@ class OpOverload:
     @property
     def overloadpacket(self):
         """The operator of which it is an overload."""
-        return self._packet
+        return self._overloadpacket
 
     @property
     def namespace(self):
         """"aten"."""
-        return self._packet._namespace
+        return self._overloadpacket._namespace
 
     def name(self):
         """Its name in schemas."""
-        dotted = "" if self._overload == "default" else f".{self._overload}"
-        return f"{self.namespace}::{self._packet.__name__}{dotted}"
+        dotted = "" if self._overloadname == "default" else f".{self._overloadname}"
+        return f"{self.namespace}::{self._overloadpacket.__name__}{dotted}"
 
     def __str__(self):
         return f"{self.namespace}.{self.__name__}"
 
     def __repr__(self):
-        return f"<OpOverload(op='{self.namespace}.{self._packet.__name__}', overload='{self._overload}')>"
+        return f"<OpOverload(op='{self.namespace}.{self._overloadpacket.__name__}', overload='{self._overloadname}')>"
 
 
 SCHEMA: list = []  # what makes the schema of an overload of the table
@@ -78,8 +74,8 @@ SCHEMA: list = []  # what makes the schema of an overload of the table
 
 def entry_of(found):
     """(the entry of the table behind an overload, whether it is the twin) or (None, False)."""
-    name, over = found._packet.__name__, "" if found._overload == "default" else f".{found._overload}"
-    if found._packet._namespace != "aten":
+    name, over = found._overloadpacket.__name__, "" if found._overloadname == "default" else f".{found._overloadname}"
+    if found._overloadpacket._namespace != "aten":
         return None, False
     own = OPS.get(f"{name}{over}")
     if own is not None or not name.endswith("_"):

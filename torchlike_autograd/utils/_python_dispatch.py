@@ -22,9 +22,12 @@ class TorchDispatchMode:
 
     def __enter__(self):
         entered = self.__dict__.setdefault("_entered", [])
-        entered.append(Listening(self))
+        entered.append(self._listening())
         entered[-1].__enter__()
         return self
+
+    def _listening(self):
+        return Listening(self)
 
     def __exit__(self, exc_type, exc_val, exc_tb):
         self._entered.pop().__exit__(exc_type, exc_val, exc_tb)
