@@ -6,24 +6,20 @@ _told = {"overwrite": False, "swap": False}
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """True: new Parameters take the place of the old ones.  Not built: NotImplementedError."""
-    if value:
-        raise NotImplementedError("torch.__future__.set_overwrite_module_params_on_conversion(True): parameters keep their identity here")
-    _told["overwrite"] = False
+    """True: new Parameters take the place of the old ones, which keep what they are."""
+    _told["overwrite"] = value
 
 
 def get_overwrite_module_params_on_conversion() -> bool:
-    """False."""
+    """Whether they do; False at first."""
     return _told["overwrite"]
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
-    """True: converted tensors change places with the old ones.  Not built: NotImplementedError."""
-    if value:
-        raise NotImplementedError("torch.__future__.set_swap_module_params_on_conversion(True): see torch.utils.swap_tensors")
-    _told["swap"] = False
+    """True: converted and loaded tensors change places with the old ones (`torch.utils.swap_tensors`)."""
+    _told["swap"] = value
 
 
 def get_swap_module_params_on_conversion() -> bool:
-    """False."""
+    """Whether they do; False at first."""
     return _told["swap"]

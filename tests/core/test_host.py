@@ -34,7 +34,7 @@ def _windows(mode):
 
 
 def _convolved(gradients=False, **options):
-    """A convolution of two images of six channels (or its gradients), with what XLA's gradients need: dilated inputs, negative padding, other orders of dims."""
+    """A convolution of two images of six channels (or its gradients), with what those of XLA need: dilated inputs, negative padding, other orders of dims."""
 
     def f(x, k):
         return lax.conv_general_dilated(x, k, precision=lax.Precision.HIGHEST, **options)

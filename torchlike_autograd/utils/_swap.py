@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 
+from .._core.nodes import Leaf, changes
 from .._core.state import FIELDS, user_fields
 from .._tensor import Tensor
 
@@ -29,6 +31,24 @@ def swap_tensors(t1, t2):
     t1.__class__, t2.__class__ = t2.__class__, t1.__class__
     _given(t1, second)
     _given(t2, first)
+
+
+def put_in(t, new):
+    """Swap a parameter for a new one that nobody else has: graphs that lead to the old one refuse to accumulate from now on."""
+    leaf = t._leaf
+    swap_tensors(t, new)
+    if leaf is not None:
+        leaf.prehooks = OrderedDict({0: _refuse})
+        Leaf.watched[0] = True
+        changes[0] += 1
+
+
+def _refuse(grads):
+    raise RuntimeError(
+        "Trying to execute AccumulateGrad node that was poisoned by swap_tensors this can happen when you try to run backward on a tensor that was swapped. "
+        "For a module m with `torch.__future__.set_swap_module_params_on_conversion(True)` you should not change the device or dtype of the module (e.g. "
+        "`m.cpu()` or `m.half()`) between running forward and backward. To resolve this, please only change the device/dtype before running forward (or after "
+        "both forward and backward).")
 
 
 def _taken(t):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import builtins
 
+from ... import __future__
 from ..._core import devices, dtypes, words
 from ..._core.nothing import no_data
 from ..._core.saying import warn
 from ..._tensor import Tensor
 from ...autograd.grad_mode import no_grad
+from ...utils._swap import put_in
 from ..parameter import Parameter
 
 
 def _apply(self, fn, recurse=True):
-    """Put fn(tensor) into every parameter, gradient and buffer; parameters keep their identity."""
+    """Put fn(tensor) into every parameter, gradient and buffer; parameters keep their identity, unless `torch.__future__` says otherwise."""
     if recurse:
         for module in self.children():
             module._apply(fn)
@@ -22,30 +24,50 @@ def _apply(self, fn, recurse=True):
             continue
         with no_grad():
             new = fn(p)
-        if new.is_meta != p.is_meta:
-            p = self._parameters[name] = _moved(p, new, fn)
-            continue
-        if new is not p:
-            p.data = new
-        g = p.grad
-        if g is not None:
-            with no_grad():
-                new = fn(g)
-            if new is not g:
-                g.data = new
+        if __future__.get_swap_module_params_on_conversion():
+            _swap(self, name, p, new, fn)
+        elif new.is_meta != p.is_meta or __future__.get_overwrite_module_params_on_conversion():
+            self._parameters[name] = _moved(p, new, fn)
+        else:
+            _rewrite(p, new, fn)
     for name, b in self._buffers.items():
         if b is not None:
             self._buffers[name] = fn(b)
     return self
 
 
+def _rewrite(p, new, fn):
+    """The same parameter with other contents."""
+    if new is not p:
+        p.data = new
+    if p.grad is not None:
+        with no_grad():
+            new = fn(p.grad)
+        if new is not p.grad:
+            p.grad.data = new
+
+
 def _moved(p, new, fn):
-    """The parameter in place of one that has data where the other has none: not the same object."""
+    """A parameter in place of one: not the same object."""
     out = Parameter(new, p.requires_grad)
     if p.grad is not None:
         with no_grad():
             out.grad = fn(p.grad).requires_grad_(p.grad.requires_grad)
     return out
+
+
+def _swap(module, name, p, new, fn):
+    """What a parameter and a new one are changes places, the gradient's too."""
+    grad, p.grad = p.grad, None
+    try:
+        put_in(p, Parameter(new, p.requires_grad) if not isinstance(new, Parameter) else new)
+    except Exception as e:
+        p.grad = grad
+        raise RuntimeError(f"_apply(): Couldn't swap {type(module).__name__}.{name}") from e
+    if grad is not None:
+        with no_grad():
+            put_in(grad, fn(grad).requires_grad_(grad.requires_grad))
+        p.grad = grad
 
 
 def cuda(self, device=None):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
+from ... import __future__
 from ..._core.saying import warn
 from ..._core.spread import beside
 from ..._tensor import Tensor
 from ...autograd.grad_mode import no_grad
+from ...utils._swap import put_in
 from ...utils.hooks import RemovableHandle
 from ..parameter import Parameter, is_lazy
 from ._call import _add, _WrappedHook
@@ -158,7 +160,10 @@ def _load_one(module, name, key, tensor, source, assign):
         return (f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape in current model is {tensor.shape}.")
     try:
         with no_grad():
-            if assign:
+            if __future__.get_swap_module_params_on_conversion():
+                new = tensor.module_load(source, assign=assign)
+                put_in(tensor, _as_parameter(tensor, new) if isinstance(tensor, Parameter) else new)
+            elif assign:
                 _assign(module, name, tensor, source)
             elif not (lazy and is_lazy(source)):
                 if tensor.is_meta and not source.is_meta:
@@ -173,9 +178,11 @@ def _load_one(module, name, key, tensor, source, assign):
 
 
 def _assign(module, name, tensor, source):
-    if isinstance(tensor, Parameter):
-        source = source.requires_grad_(tensor.requires_grad) if isinstance(source, Parameter) else Parameter(source, requires_grad=tensor.requires_grad)
-    setattr(module, name, source)
+    setattr(module, name, _as_parameter(tensor, source) if isinstance(tensor, Parameter) else source)
+
+
+def _as_parameter(tensor, source):
+    return source.requires_grad_(tensor.requires_grad) if isinstance(source, Parameter) else Parameter(source, requires_grad=tensor.requires_grad)
 
 
 def _load_extra(module, state_dict, key, strict, missing, unexpected):
