@@ -20,7 +20,7 @@ LAYERS = [
      "distributions/", "fft", "func", "functional", "functorch/", "futures",
      "fx/", "hub", "jit/", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn/", "onnx/",
      "ops", "optim/", "overrides", "profiler/", "quasirandom", "return_types", "serialization", "signal/", "sparse/", "special", "storage", "testing/",
-     "torch_version", "types", "utils/data/", "utils/serialization/", "utils/model_zoo", "utils/module_tracker", "version", "xpu"),
+     "torch_version", "types", "utils/data/", "utils/serialization/", "utils/model_zoo", "utils/flop_counter", "utils/module_tracker", "version", "xpu"),
     ("ao/", "dropin", "interop", "quantization/", "utils/tensorboard/", "visualize", "_drawing/", "distributed/"),
     ("dialects/",),
     ("_api", "_prims_common/", "nn/attention/block_mask", "nn/attention/flex_attention", "__init__", "__main__"),
