@@ -14,7 +14,7 @@ from .hot import make_view
 from .laying import lay_if_bent
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
-from .repeats import check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last
+from .repeats import LAST_STAYS, check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last, last_places
 from .saying import warn
 from .shapes import broadcast, contiguous_strides, numel
 from .speed import native
@@ -348,7 +348,7 @@ def into(name, spec, flat, out):
             _check_out(spec, v.aval, o._v.aval, flat, i)
     for i, (o, v) in enumerate(zip(outs, results)):
         resized = o._v.aval.shape != v.aval.shape
-        write_result(o, v)
+        write_result(*((o, v) if resized or spec.op.name not in LAST_STAYS else last_places(o, v)))
         if resized and o._cell is None:
             lay_if_bent(spec, flat, (o,), i)
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)

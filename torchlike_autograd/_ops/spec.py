@@ -124,13 +124,23 @@ class HeldSpec(Spec):
     __slots__ = ()
 
 
+class SayingSpec(Spec):
+    """A Spec that warns at every call for some types."""
+    __slots__ = ()
+
+    def texts(self, avals):
+        """The warnings that come with a call."""
+        return self.op.says(avals[0], self.statics)
+
+
 def spec_of(op, statics: tuple, pattern: tuple) -> Spec:
     """The interned Spec; `statics` is a tuple of (name, value)."""
     key = (pattern, statics, *[type(v) for _, v in statics])  # 1, 1.0 and True are equal
     out = op.specs.get(key)
     if out is None:
         held = getattr(op, "holds", None) is not None and not NUMBER_DTYPES.keys().isdisjoint(pattern)
-        out = op.specs[key] = (HeldSpec if held else Spec)(op, dict(statics), pattern)
+        kind = HeldSpec if held else Spec if getattr(op, "says", None) is None else SayingSpec
+        out = op.specs[key] = kind(op, dict(statics), pattern)
     return out
 
 
