@@ -272,7 +272,7 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
         if not given and lost and first >= lost[1] and _visible(step, cuts):
             continue
         wanted = step.wanted if useful is None and step.kind == "op" else wanted_of(step, needs, useful)
-        if 0 < len(given) < len(step.needs) and step.kind == "op":
+        if given and step.kind == "op" and (len(given) < len(step.needs) or getattr(step.form.op, "apart", False)):
             wanted = step.form.reached(wanted, given)
         out.append((step, wanted, given))
         ins, where = step.ins, have if given and not _silent(step) else gone

@@ -48,7 +48,7 @@ def with_elements(form, wanted, given):
     """The same pullback at types without elements made ones with some: JAX leaves out what would be computed of nothing.  None where that is not so."""
     from .spec import PLAIN, aval  # cycle: a pullback asks this while it is made
 
-    if type(form) not in PLAIN or not any(0 in a.shape for a in form.avals):
+    if type(form) not in PLAIN or not any(0 in a.shape for a in form.avals) or getattr(form.op, "empty", None) == "constant":
         return None
     try:
         return form.spec.form(tuple(aval(tuple(n or 1 for n in a.shape), a.dtype, a.device) if 0 in a.shape else a for a in form.avals)).pullback(wanted, given)

@@ -166,7 +166,7 @@ def linalg_householder_product(input, tau):
     return _reflected(input, tau, start)
 
 
-@op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", forward=False, lies=columns(), node="OrmqrBackward0",
+@op("ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor", forward=False, lies=columns(), node="OrmqrBackward0", empty=("self", "input2"),
     saves={"self": ("self", "input2", "input3", "result"), "input2": ("self", "input2", "input3", "result"), "input3": ("self", "input2")},
     samples=[call(real(3, 2), real(2), real(3, 2)), call(real(3, 2), real(2), real(3, 2), True, True), call(real(3, 2), real(2), real(2, 3), False),
              call(real(3, 2), real(2), real(2, 3), False, True)], kinks=SMOOTH,

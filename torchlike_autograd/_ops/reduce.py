@@ -291,7 +291,8 @@ def _few(name):
 
     def says(x, statics):
         correction = statics.get("correction", int(statics.get("unbiased", True)))
-        freedom = count(x.shape, reduce_dims(statics.get("dim"), len(x.shape))) - (1 if correction is None else correction).real
+        size, each = count(x.shape, range(len(x.shape))), count(x.shape, reduce_dims(statics.get("dim"), len(x.shape)))
+        freedom = (each if size else 0) - (1 if correction is None else correction).real
         return () if freedom > 0 else (text,) * (2 if x.dtype.is_complex else 1)
 
     return says
@@ -334,7 +335,7 @@ def _std(x, dim, keepdim, correction, name="std and var"):
 
 
 @op("var(Tensor self, bool unbiased=True) -> Tensor",
-    says=_few("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
+    says=_few("var"), node="VarBackward0", empty="constant", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def var(self, *, unbiased=True):
     """The variance of all elements."""

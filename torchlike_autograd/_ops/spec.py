@@ -233,6 +233,8 @@ class Form:
         if op.derivative == NONE:
             return (), ()
         fixed = op.nondiff(**self.spec.statics) if callable(op.nondiff) else op.nondiff
+        if type(getattr(op, "empty", None)) is tuple and any(0 in a.shape for a in self.avals):
+            fixed = (*fixed, *op.empty)
         ins = tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in fixed)
         outs = tuple(i for i, a in enumerate(self.out_avals) if a.dtype.category >= FLOAT and i not in op.nondiff_out)
         return ins, outs
@@ -376,6 +378,7 @@ class PullbackOp:
         self.saves, self.is_view, self.multi = {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
         self.forward = form.op
+        self.apart = getattr(form.op, "empty", None) == "once"
 
 
 def _gradient_nodes(form, wanted):
@@ -417,7 +420,7 @@ class Pullback(Form):
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
             self.elsewhere = with_elements(form, wanted, given)
-            fixed = wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else ()
+            fixed = wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else read_whole(form, wanted)
             fixed = (*fixed, *self.elsewhere.keep) if self.elsewhere is not None else fixed
             self.call, self.keep, self.closed = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs), fixed)
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
@@ -440,10 +443,10 @@ class Pullback(Form):
 
     def _active(self, form):
         """The inputs that the gradients depend on; `masks` says which of them each does, None where all depend on all."""
-        self.masks = None if _has_zero_second(form) else as_elsewhere(self, self.elsewhere) or dependencies(self.closed.jaxpr)
-        all_of = -1 if self.masks is None else union(self.masks)
+        self.masks = None if _has_zero_second(form) or _whole_elsewhere(self.elsewhere) else as_elsewhere(self, self.elsewhere) or dependencies(self.closed.jaxpr)
         if form.op.node in gradient_nodes.WHOLE:
             self.masks = None
+        all_of = -1 if self.masks is None else union(self.masks)
         return tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and all_of >> i & 1)
 
     def requiring(self, wanted, inplace=False):
@@ -456,6 +459,8 @@ class Pullback(Form):
     def reached(self, wanted, given):
         """Gradients are nodes of their own in torch: one is not reached through another."""
         masks = self.masks
+        if self.op.apart and self.elsewhere is not None:
+            return tuple(i for i in wanted if i < len(self.given))
         if masks is None:
             if self.elsewhere is not None or self.op.second is not None or callable(getattr(self.inner.op, "zero_second", None)):
                 return wanted  # operators of their own in torch, which read their input whatever becomes of it
@@ -497,6 +502,19 @@ def _has_zero_second(form):
     if said is None:
         return getattr(form.op, "second", None) is not None
     return said(*form.avals, **form.spec.statics) if callable(said) else said
+
+
+def read_whole(form, wanted):
+    """The differentiated inputs that torch's one operator for all gradients reads, whichever of these are asked for."""
+    if form.op.node not in gradient_nodes.WHOLE:
+        return ()
+    read = {name for names in form.op.saves.values() for name in names}
+    return tuple(i for i in wanted if form.owners[i] in read)
+
+
+def _whole_elsewhere(other):
+    """Whether a pullback depends on all that it reads where there are elements."""
+    return other is not None and other.masks is None
 
 
 def _conj_unsigned(x):
