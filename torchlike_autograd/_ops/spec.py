@@ -233,11 +233,16 @@ class Form:
         if op.derivative == NONE:
             return (), ()
         fixed = op.nondiff(**self.spec.statics) if callable(op.nondiff) else op.nondiff
-        if type(getattr(op, "empty", None)) is tuple and any(0 in a.shape for a in self.avals):
-            fixed = (*fixed, *op.empty)
         ins = tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in fixed)
         outs = tuple(i for i, a in enumerate(self.out_avals) if a.dtype.category >= FLOAT and i not in op.nondiff_out)
         return ins, outs
+
+    def undefined(self):
+        """The flat inputs whose gradient is undefined, as an operand has no elements."""
+        names = getattr(self.op, "empty", None)
+        if type(names) is not tuple or not any(0 in a.shape for a in self.avals):
+            return ()
+        return tuple(i for i, owner in enumerate(self.owners) if owner in names)
 
     def _cast(self, flat):
         """The arrays in the types that the operator computes in."""
@@ -378,7 +383,8 @@ class PullbackOp:
         self.saves, self.is_view, self.multi = {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
         self.forward = form.op
-        self.apart = getattr(form.op, "empty", None) == "once"
+        self.empty = getattr(form.op, "empty", None)
+        self.apart = self.empty not in (None, "constant") or form.op.node in gradient_nodes.WHOLE
 
 
 def _gradient_nodes(form, wanted):
@@ -459,7 +465,7 @@ class Pullback(Form):
     def reached(self, wanted, given):
         """Gradients are nodes of their own in torch: one is not reached through another."""
         masks = self.masks
-        if self.op.apart and self.elsewhere is not None:
+        if self.op.empty not in (None, "constant") and self.elsewhere is not None:
             return tuple(i for i in wanted if i < len(self.given))
         if masks is None:
             if self.elsewhere is not None or self.op.second is not None or callable(getattr(self.inner.op, "zero_second", None)):
@@ -506,7 +512,7 @@ def _has_zero_second(form):
 
 def read_whole(form, wanted):
     """The differentiated inputs that torch's one operator for all gradients reads, whichever of these are asked for."""
-    if form.op.node not in gradient_nodes.WHOLE:
+    if form.op.node not in gradient_nodes.WHOLE and getattr(form.op, "second", None) is None:
         return ()
     read = {name for names in form.op.saves.values() for name in names}
     return tuple(i for i in wanted if form.owners[i] in read)
