@@ -373,7 +373,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
-        _gen(generator), input._numpy(), num_samples, replacement)), dtypes.int64)
+        _gen(generator), input._numpy(), num_samples, replacement, lambda draw, _: in_memory_order(input, draw))), dtypes.int64)
     t = beside(t, input)
     return t if out is None else write_drawn("multinomial", out, t._value())
 
