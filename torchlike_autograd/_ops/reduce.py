@@ -284,6 +284,11 @@ def _always(x, flat):
     return True
 
 
+def _of_all(*, dim=None, **_):
+    """Of all elements torch's formula looks at their count first."""
+    return "constant" if dim is None else None
+
+
 def _few(name):
     """What torch says where the correction is as large as the count of elements: of a complex tensor for each of its parts."""
     text = (f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
@@ -343,7 +348,7 @@ def var(self, *, unbiased=True):
 
 
 @op("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-    says=_few("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)},
+    says=_few("var"), node="VarBackward0", empty=_of_all, opmath=True, saves={"self": ("self",)},
     samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
 def var_dim(self, *, dim, unbiased=True, keepdim=False):
     """The variance over dims."""
@@ -351,7 +356,7 @@ def var_dim(self, *, dim, unbiased=True, keepdim=False):
 
 
 @op("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    says=_few("var"), bake={"correction": _always}, node="VarBackward0", opmath=True,
+    says=_few("var"), bake={"correction": _always}, node="VarBackward0", empty=_of_all, opmath=True,
     lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_correction(self, *, dim=None, correction=None, keepdim=False):
     """The variance over dims, divided by n - correction."""

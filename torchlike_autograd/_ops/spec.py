@@ -19,7 +19,7 @@ from jax.interpreters import partial_eval as pe
 from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
-from .activity import as_elsewhere, dependencies, readings, union, with_elements
+from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, cast, casts_of, is_number, jitted, wide_casts
 from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
@@ -383,7 +383,7 @@ class PullbackOp:
         self.saves, self.is_view, self.multi = {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
         self.forward = form.op
-        self.empty = getattr(form.op, "empty", None)
+        self.empty = emptied(form)
         self.apart = self.empty not in (None, "constant") or form.op.node in gradient_nodes.WHOLE
 
 
@@ -465,8 +465,12 @@ class Pullback(Form):
     def reached(self, wanted, given):
         """Gradients are nodes of their own in torch: one is not reached through another."""
         masks = self.masks
-        if self.op.empty not in (None, "constant") and self.elsewhere is not None:
+        if self.op.empty not in (None, "constant") and any(0 in a.shape for a in self.inner.avals):
             return tuple(i for i in wanted if i < len(self.given))
+        if self.op.apart and self.elsewhere is not None:
+            other = self.elsewhere
+            found = {other.owners[i] for i in other.reached(tuple(range(len(other.avals))), given)}
+            return tuple(i for i in wanted if self.owners[i] in found)
         if masks is None:
             if self.elsewhere is not None or self.op.second is not None or callable(getattr(self.inner.op, "zero_second", None)):
                 return wanted  # operators of their own in torch, which read their input whatever becomes of it
