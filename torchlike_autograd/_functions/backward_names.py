@@ -58,6 +58,8 @@ def gelu_backward(grad_output, self, *, approximate="none"):
 @composite("torch.ops.aten.native_dropout_backward")
 def native_dropout_backward(grad_output, mask, scale):
     """The gradient of a dropout by its mask."""
+    if grad_output.dtype.category < dtypes.FLOAT:  # a number with a point makes it one
+        return grad_output * mask * scale
     return named("_dropout_pulled")(grad_output, mask, scale)
 
 

@@ -125,7 +125,7 @@ def _given(indices):
 @composite("torch._unsafe_masked_index")
 def unsafe_masked_index(self, mask, indices, fill):
     """self[indices] where the mask is True, `fill` elsewhere, where the indices may be out of bounds."""
-    return named("_safe_index")(self, mask, *_given(indices), float(fill))
+    return named("_safe_index")(self, mask, *_given(indices), fill)
 
 
 @composite("torch._unsafe_masked_index_put_accumulate")

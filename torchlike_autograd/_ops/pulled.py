@@ -8,6 +8,7 @@ import numpy as np
 from .._core.shapes import wrap_dim
 from .conventions import flat
 from .index import _index, _index_put
+from .memory import channels_last
 from .places import long
 from .registry import SMOOTH, call, op, real
 
@@ -40,7 +41,7 @@ def _dropout_pulled(grad_output, mask, *, scale):
     return grad_output * mask.astype(grad_output.dtype) * scale.astype(grad_output.dtype)
 
 
-@op("_max_pool2d_pulled(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", node="MaxPool2DWithIndicesBackwardBackward0", names=(),
+@op("_max_pool2d_pulled(Tensor grad_output, Tensor self, Tensor indices) -> Tensor", node="MaxPool2DWithIndicesBackwardBackward0", names=(), lies=channels_last,
     saves={"grad_output": ("indices",), "self": ("indices",)}, zero_second=True, samples=[call(real(1, 2, 1, 2), real(1, 2, 2, 4), long([[[[0, 6]], [[1, 3]]]]))],
     kinks=SMOOTH)
 def _max_pool2d_pulled(grad_output, self, indices):
@@ -64,7 +65,7 @@ def _where(mask, x, other):
 _INDICES = "Tensor[] indices, int[] dims"
 
 
-@op(f"_safe_index(Tensor self, Tensor mask, {_INDICES}, float fill) -> Tensor", node="UnsafeMaskedIndexBackward0", names=(),
+@op(f"_safe_index(Tensor self, Tensor mask, {_INDICES}, Scalar fill) -> Tensor", node="UnsafeMaskedIndexBackward0", names=(),
     saves={"self": ("mask", "indices")}, zero_second=True, nondiff=("mask",),
     samples=[call(real(3, 4), long(1, 0, 1), (long(0, 9, 1), long(1, 2, 3)), (0, 1), 0.0)], kinks=SMOOTH)
 def _safe_index(self, mask, indices, *, dims, fill):
