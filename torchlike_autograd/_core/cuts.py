@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._ops.held import check as check_held
-from .._ops.spec import HeldSpec, Spec
+from .._ops.spec import HeldSpec, SayingSpec, Spec
 from . import record
 from .ends import TURNS, calls_of, is_full, live_mask
 from .program import Program, stand_in
@@ -102,7 +102,7 @@ def _steps_after(prefix, node):
         if type(step) is Step:
             label = next((k for k, edge in parent.next.items() if edge is prefix), None)
             spec = None if label is None else label[1][0] if label[0] == "held" else label[0]
-            known = type(spec) in (Spec, HeldSpec) or (step.kind in ("leaf", "detach") and step.ins)  # the rest are passes, Functions and marks of the engine's
+            known = type(spec) in (Spec, HeldSpec, SayingSpec) or (step.kind in ("leaf", "detach") and step.ins)  # the rest are passes, Functions and marks of the engine's
             if step.packed or (step.mode != LEAF and True in step.needs) or not known:
                 return None
             steps.append((step, spec))
@@ -169,7 +169,9 @@ def _call(tape, spec, mode, ins):
     prefix, held = tape.prefix, ("held", label)
     node = prefix.next.get(label) or prefix.next.get(held)
     if node is None:
-        key = held if type(spec) is HeldSpec and check_held(spec, record.avals_of(ins), ins) else None
+        avals = record.avals_of(ins)
+        looked = check_held(spec, avals, ins) if type(spec) is HeldSpec else type(spec) is SayingSpec and spec.texts(avals)
+        key = held if looked else None
         node = extend(tape, label, spec, ins, mode, key)
     if numbers is not None:
         push_numbers(tape, numbers)

@@ -14,7 +14,7 @@ from .hot import make_view
 from .laying import lay_if_bent
 from .levels import check_write
 from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threads
-from .repeats import check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last
+from .repeats import LAST_STAYS, check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last, last_places
 from .saying import warn
 from .shapes import broadcast, contiguous_strides, numel
 from .speed import native
@@ -340,7 +340,7 @@ def into(name, spec, flat, out):
     if levels.mapped_among((*outs, *flat)):
         raise errors.mapped_without_rule(f"{name}.out", "; the fallback path doesn't work on out= or view ops.")
     check_out(spec.op, outs, flat)
-    results = record_op(cast_first(spec, outs[0].dtype), values_of(flat))
+    results = record_op(cast_first(spec, outs[0].dtype, next((x.dtype for x in flat if isinstance(x, Tensor)), None)), values_of(flat))
     for i, (o, v) in enumerate(zip(outs, results)):
         if o._v.aval.device != v.aval.device:
             mixed.check_written(f"{spec.op.name}.out", o._v.aval, v.aval)
@@ -348,7 +348,7 @@ def into(name, spec, flat, out):
             _check_out(spec, v.aval, o._v.aval, flat, i)
     for i, (o, v) in enumerate(zip(outs, results)):
         resized = o._v.aval.shape != v.aval.shape
-        write_result(o, v)
+        write_result(*((o, v) if resized or spec.op.name not in LAST_STAYS else last_places(o, v)), told=spec.op.name not in _QUIET)
         if resized and o._cell is None:
             lay_if_bent(spec, flat, (o,), i)
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
@@ -376,7 +376,8 @@ def write_made(name, out, v):
         raise RuntimeError("cannot resize variables that require grad")
     if old.needs and old.leaf is not None and thread.state.grad:
         raise errors.out_requires_grad(f"aten::{name}")
-    write_result(out, v, old.needs and old.leaf is None)
+    fills = name in _FILL and out._v.aval.shape == v.aval.shape
+    write_result(*(last_places(out, v) if fills else (out, v)), old.needs and old.leaf is None)
     return out
 
 
@@ -384,15 +385,19 @@ def write_drawn(name, out, v):
     """Make `v`, drawn by `name`, the contents of `out`, which may not require grad in grad mode."""
     if thread.state.grad and peek(out).needs:
         raise errors.out_requires_grad(name)
-    write_result(out, v)
+    write_result(out, v, told=name not in _QUIET)
     return out
 
 
+_FILL = ("zeros", "ones", "full", "eye")  # they write to any `out`
 _RESIZE = ("empty", "randn")  # they resize `out` first
 
 
-def write_result(out, v, keep=True):
-    """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it)."""
+_QUIET = {"addbmm", "narrow_copy", "log_sigmoid", "multinomial", "bernoulli"}  # they resize `out` themselves
+
+
+def write_result(out, v, keep=True, told=True):
+    """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it); told: with a warning."""
     old = peek(out)
     have, get = out._v.aval, v.aval
     if have.device != get.device and "meta" in (have.device, get.device):
@@ -402,7 +407,7 @@ def write_result(out, v, keep=True):
     if get.dtype is not have.dtype:
         v = record_op(cast_spec(have.dtype), (v,))[0]
     if get.shape != have.shape:
-        if keep and out.numel() != 0:
+        if keep and told and out.numel() != 0:
             warn(
                 f"An output with one or more elements was resized since it had shape {list(have.shape)}, which does not match the required output shape "
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "

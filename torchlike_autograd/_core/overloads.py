@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from .._ops.registry import BY_NAME, OPS
+from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import bind, publish
+from .hot import view
 
 
 class OpOverload:
@@ -117,7 +119,42 @@ class OpOverloadPacket:
 
 def _slice(self, dim=0, start=None, end=None, step=1):
     """A view of every `step`-th element along a dim."""
-    return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
+    start, _, step = slice(start, end, step).indices(self.shape[dim])
+    length = len(range(*slice(start, end, step).indices(self.shape[dim])))
+    return view(spec_of(OPS["_slice"], (("dim", dim % self.ndim), ("length", length), ("step", step)), ("T", "i")), self, start)
+
+
+def _factors(given, input, sizes):
+    """The factors of all dims, of which some may be missing; None where all are."""
+    if all(f is None for f in given):
+        return None
+    return [out / n if f is None else f for f, out, n in zip(given, sizes, input.shape[2:])]
+
+
+def _upsampling(name, call):
+    """The packet of an upsampling: with a factor for each dim by its name, or with a list of them in the place of the sizes (`vec`)."""
+    corners = ("align_corners",) * ("nearest" not in name)
+
+    def aligned(args, kwargs):
+        return [args[i] if i < len(args) else kwargs.pop(word) for i, word in enumerate(corners)], args[len(corners):]
+
+    def default(input, output_size, *args, **kwargs):
+        flags, scales = aligned(args, kwargs)
+        return call(input, output_size, *flags, _factors([*scales, *(kwargs[k] for k in ("scales", "scales_d", "scales_h", "scales_w") if k in kwargs)], input, output_size))
+
+    def vec(input, output_size, *args, **kwargs):
+        flags, rest = aligned(args, kwargs)
+        factors = rest[0] if rest else kwargs["scale_factors"]
+        if (output_size is None) == (factors is None):
+            raise RuntimeError("Must specify exactly one of output_size and scale_factors")
+        return call(input, [int(n * f) for n, f in zip(input.shape[2:], factors)] if output_size is None else output_size, *flags, factors)
+
+    def either(*args, **kwargs):
+        last = args[-1] if len(args) > 2 else None
+        sizes = args[1] if len(args) > 1 else kwargs.get("output_size")
+        return (vec if "scale_factors" in kwargs or sizes is None or isinstance(last, (list, tuple)) else default)(*args, **kwargs)
+
+    return OpOverloadPacket("aten", name, either, {"default": default, "vec": vec})
 
 
 def _index(self, indices):
@@ -158,7 +195,10 @@ def _packet(name):
     if call is None and ops is None:
         return None
     made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}
-    return OpOverloadPacket("aten", name, call or bind.make_function(name, ops), made or {"default": call})
+    call = call or bind.make_function(name, ops)
+    if name.startswith(("upsample_", "_upsample_")) and not name.endswith("_backward"):
+        return _upsampling(name, call)
+    return OpOverloadPacket("aten", name, call, made or {"default": call})
 
 
 _OWN = ("_put", "_graft", "_merged", "_cast", "_copy_", "_ones", "_zeros", "_drawn", "_filled", "_whole", "_rearranged")

@@ -272,8 +272,11 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
         if not given and lost and first >= lost[1] and _visible(step, cuts):
             continue
         wanted = step.wanted if useful is None and step.kind == "op" else wanted_of(step, needs, useful)
-        if 0 < len(given) < len(step.needs) and step.kind == "op":
+        if given and step.kind == "op" and (len(given) < len(step.needs) or getattr(step.form.op, "apart", False)):
             wanted = step.form.reached(wanted, given)
+        if given and step.kind == "op" and (lost_here := _undefined(step)):
+            gone.update(step.ins[i] for i in wanted if i in lost_here)
+            wanted = tuple(i for i in wanted if i not in lost_here)
         out.append((step, wanted, given))
         ins, where = step.ins, have if given and not _silent(step) else gone
         for i in wanted:
@@ -305,6 +308,12 @@ def _by_number(order, cuts):
             if not waits[j]:
                 push(j)
     return out
+
+
+def _undefined(step):
+    """The inputs of a step that get no gradient whatever its results get."""
+    names = getattr(step.form.op, "empty", None)
+    return step.form.undefined() if type(names) is tuple else ()
 
 
 def _silent(step):

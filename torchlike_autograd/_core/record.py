@@ -27,10 +27,11 @@ import threading
 
 from .._ops.held import check as check_held
 from .._ops.held import reals as with_reals
-from .._ops.spec import NUMBERS, HeldSpec, spec_of
+from .._ops.spec import NUMBERS, HeldSpec, SayingSpec, spec_of
 from . import config, errors
 from .dtypes import FLOAT
 from .ends import LIMIT, MORE, NOTHING, begins_a_step, is_full, setup_after
+from .saying import warn
 from .speed import native
 from .values import GRAD, INFERENCE, INPLACE, LEAF, NOGRAD, Value, data  # noqa: F401 (what a record holds is imported from here)
 
@@ -306,6 +307,8 @@ def _record_new(th, spec, ins, mode, label, numbers):
         if again is not None:
             return record_op(*again, mode)
         held = check_held(spec, avals_of(ins), ins)
+    elif type(spec) is SayingSpec:
+        held = _said(spec, avals_of(ins))
     if tape.prefix.watched:
         return record_watched(th, spec, ins, mode)
     if IMMEDIATE[0]:
@@ -326,6 +329,15 @@ def _record_new(th, spec, ins, mode, label, numbers):
     if th.tape is not tape:  # somebody ran it meanwhile: tracing an operator may call anything, by the collector
         return record_op(spec, [x.late() if type(x) is Value else x for x in ins], mode)
     return _append(tape, nxt, numbers)
+
+
+def _said(spec, avals):
+    """Give the warnings of a call; whether there are any, which the next call has to give again."""
+    spec.form(avals)  # what torch refuses comes first
+    texts = spec.texts(avals)
+    for text in texts:
+        warn(text)
+    return bool(texts)
 
 
 IMMEDIATE = [config.get("execution") == "immediate"]

@@ -17,13 +17,14 @@ from .hot import view
 from .layouts import check_overlap, shares
 from .record import NOGRAD, Value, record_op
 from .saying import warn
-from .storage import peek, repeated_dims, repeats, write
+from .storage import may_repeat, peek, repeated_dims, repeats, write
 
 _DEPRECATED = {"masked_fill": ("masked_fill_", "mask] = scalar", 2450), "index_fill": ("index_fill_", "mask] = scalar", 1913),
                "_index_put": ("index_put_", "indices] = tensor", 976), "_mask_put": ("index_put_", "indices] = tensor", 976)}
 _TAKEN = {"tril", "triu", "threshold", "conj_physical", "_fill_", "_zero_", *_DEPRECATED}
 
 
+LAST_STAYS = {"mv", "bmm", "cummax", "cummin"}  # their kernels write to any `out`, one element after the other
 _KERNELS_FIRST = {"addmm", "addbmm", "baddbmm", "cumsum", "cumprod"}
 _CASTS_FIRST = {"clamp", "clamp_min", "clamp_max"}
 
@@ -61,16 +62,31 @@ def inplace_repeated(spec, flat, target, check_result):
     for name in (spec.op.name, "masked_fill") if spec.op.name == "_mask_put" else (spec.op.name,):
         if name in _DEPRECATED:
             _say(name)
-    dims, once = repeated_dims(target), target
+    dims = repeated_dims(target)
     if spec.op.name == "_index_put":
         new = record_op(spec_of(OPS["_index_put_repeated"], (*spec.statics.items(), ("repeated", dims)), spec.pattern), values, NOGRAD)[0]
     else:
         new = record_op(spec, values, NOGRAD)[0]
         new = record_op(spec_of(OPS["_written"], (("dims", dims),), ("T", "T")), (new, peek(target)), NOGRAD)[0]
-    for d in dims:
-        once = view(spec_of(OPS["_slice"], (("dim", d), ("length", 1), ("step", 1)), ("T", "i")), once, 0)
-    write(once, new)
+    write(_once(target, dims), new)
     return target
+
+
+def _once(target, dims):
+    """A view of each element that a tensor repeats along `dims`, once."""
+    for d in dims:
+        target = view(spec_of(OPS["_slice"], (("dim", d), ("length", 1), ("step", 1)), ("T", "i")), target, 0)
+    return target
+
+
+def last_places(out, v):
+    """(where to write, what) for an operator that takes any `out`: of what is written to one place the last stays."""
+    if out._view is None or not may_repeat(out):
+        return out, v
+    dims = repeated_dims(out)
+    for d in dims:
+        v = record_op(spec_of(OPS["_slice"], (("dim", d), ("length", 1), ("step", 1)), ("T", "i")), (v, v.aval.shape[d] - 1), NOGRAD)[0]
+    return _once(out, dims), v
 
 
 # Elements that lie at the same place (of `unfold` and `as_strided`): torch's kernels go from one to the next
@@ -134,4 +150,4 @@ def check_twin(op, target, flat):
                 check_overlap(target, x)
 
 
-__all__ = ["check_out", "check_twin", "inplace_repeated"]
+__all__ = ["LAST_STAYS", "check_out", "check_twin", "inplace_repeated", "last_places"]

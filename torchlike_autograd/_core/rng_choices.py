@@ -244,8 +244,10 @@ def dirichlet(gen: Generator, alpha: np.ndarray) -> np.ndarray:
 # ---- multinomial -----------------------------------------------------------------------
 
 
-def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement: bool = False) -> np.ndarray:
+def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement: bool = False, laid=lambda draw, shape: draw(shape)) -> np.ndarray:
     """``multinomial``: indices of one or of several rows of weights, as int64. Equal to torch's.
+
+    laid: ``laid(draw, shape)`` draws numbers for weights that do not lie row by row in their order.
 
     With replacement, one float64 uniform each looks up the running sum of a row. Without, or for a
     single sample, every weight is divided by an exponential and the largest quotients win. Of equal
@@ -257,8 +259,11 @@ def multinomial(gen: Generator, probs: np.ndarray, num_samples: int, replacement
     rows = probs if probs.ndim == 2 else probs[None]
     if not rows.shape[0]:
         return np.empty((0, num_samples), np.int64)
-    draw = _with_replacement if replacement and num_samples > 1 else _without_replacement
-    return draw(gen, rows, num_samples).reshape(*probs.shape[:-1], num_samples)
+    if replacement and num_samples > 1:
+        found = _with_replacement(gen, rows, num_samples)
+    else:
+        found = _without_replacement(gen, rows, num_samples, laid if probs.ndim == 2 else lambda draw, shape: draw(shape))
+    return found.reshape(*probs.shape[:-1], num_samples)
 
 
 def _check_weights(probs: np.ndarray, num_samples: int, replacement: bool) -> None:
@@ -276,7 +281,7 @@ def _check_weights(probs: np.ndarray, num_samples: int, replacement: bool) -> No
     require(probs.shape[-1] <= 2**24, "number of categories cannot exceed 2^24")
 
 
-def _without_replacement(gen: Generator, rows: np.ndarray, num_samples: int) -> np.ndarray:
+def _without_replacement(gen: Generator, rows: np.ndarray, num_samples: int, laid) -> np.ndarray:
     wide = rows.astype(F8)
     require(
         bool(((wide >= 0) & (wide < np.inf)).all()),
@@ -287,7 +292,7 @@ def _without_replacement(gen: Generator, rows: np.ndarray, num_samples: int) -> 
         "invalid multinomial distribution (sum of probabilities <= 0)",
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        keys = (rows / exponential(gen, rows.shape, rows.dtype)).astype(F8)
+        keys = (rows / laid(lambda shape: exponential(gen, shape, rows.dtype), rows.shape)).astype(F8)
     if num_samples == 1:
         return keys.argmax(1)
     return np.ascontiguousarray((-keys).argsort(1, kind="stable")[:, :num_samples])

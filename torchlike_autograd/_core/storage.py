@@ -337,6 +337,8 @@ def write(t, new):
         return view.write(t, new)
     if base is not None and base._cell is cell:
         old = base._v if base._at == cell.n else _read_again(base, False)
+        if view.under is not None and not new.needs and may_repeat(base) and repeated_dims(base):
+            return _write_below(t, new)
         if base._view is not view.under:  # a base that shows a part of its memory by now, and not what else is written here
             cell.value = _put_data(view.chain, cell.value, new) if view.chain else as_detached(new)
         new = _put(view, base, old, new)
@@ -357,6 +359,17 @@ def write(t, new):
     mark_seen(new, counter)
     if shown is not new:
         mark_seen(shown, counter)
+
+
+def _write_below(t, new):
+    """Write what has no history through a view of a tensor that repeats elements: to the memory under both, which the other places show when they are read."""
+    cell, counter = t._cell, t._counter
+    if counter.inference:
+        new.needs = INFERENCE
+    cell.value = _put_data(t._view.chain, cell.value, new)
+    cell.n += 1
+    counter.n += 1
+    mark_seen(new, counter)
 
 
 python_write = write

@@ -16,6 +16,7 @@ from .._ops import attention as _attention_ops
 from .._tensor import Tensor, from_array
 from .arguments import no_tensor
 from .convert import cast
+from .create import zeros
 from .loss import code_of, reduce_by
 from .matmul import matmul as _matmul
 
@@ -111,6 +112,9 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
     """softmax(query key^T / sqrt(E) + mask) value; a mask of bools says what takes part."""
     _check_attention(query, key, value, attn_mask, is_causal)
+    size = (*query.shape[:-1], value.shape[-1])
+    if 0 in size or key.shape[-2] == 0:
+        return zeros(size, dtype=query.dtype, device=query.device) + (query.sum() + key.sum() + value.sum()) * 0  # nothing takes part
     if _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
         factor = _default_scale(query) if scale is None else float(scale)
         return named("_scaled_dot_product_flash_attention_for_cpu")(query, key, value, bool(is_causal), attn_mask, factor)

@@ -58,7 +58,17 @@ def gelu_backward(grad_output, self, *, approximate="none"):
 @composite("torch.ops.aten.native_dropout_backward")
 def native_dropout_backward(grad_output, mask, scale):
     """The gradient of a dropout by its mask."""
-    return grad_output * mask * scale
+    if grad_output.dtype.category < dtypes.FLOAT:  # a number with a point makes it one
+        return grad_output * mask * scale
+    return named("_dropout_pulled")(grad_output, mask, scale)
+
+
+@composite("torch.ops.aten.max_pool2d_with_indices_backward")
+def max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
+    """The gradient of `max_pool2d` by the indices that it gives."""
+    if grad_output.shape != indices.shape:
+        raise RuntimeError(f"Expected a gradient of the shape {list(indices.shape)}, but got {list(grad_output.shape)}")
+    return named("_max_pool2d_pulled")(grad_output, self, indices)
 
 
 @composite("torch.ops.aten.convolution_backward")

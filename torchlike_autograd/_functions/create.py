@@ -320,13 +320,10 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
-    if out is not None and t.shape != out.shape and out.numel():
-        if t.numel() == out.numel():
-            t = t.reshape(out.shape)
-        else:
-            warn(f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the computed number of elements "
-                 f"{t.numel()}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape ({t.numel()},).")
-    return _out_or("arange", t, out, device, requires_grad)
+    if out is not None and out.numel() not in (0, t.numel()):
+        warn(f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the computed number of elements "
+             f"{t.numel()}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape ({t.numel()},).")
+    return _steps_or("arange", t, out, device, requires_grad)
 
 
 def _check_bits(*numbers):
@@ -350,6 +347,11 @@ def _out_or(name, t, out, device, requires_grad):
     return placed(t, device, requires_grad)
 
 
+def _steps_or(name, t, out, device, requires_grad):
+    """The same for numbers in a row: an `out` with room for as many keeps its shape."""
+    return _out_or(name, t if out is None or out.numel() != t.numel() else t.reshape(out.shape), out, device, requires_grad)
+
+
 @composite("torch.range")
 def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Deprecated: includes the end."""
@@ -358,7 +360,8 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     if (start > end) if step > 0 else (start < end):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = int((end - start) / step) + 1
-    return arange(start, start + n * step, step, out=out, dtype=dtype or config.default_dtype(), device=device, requires_grad=requires_grad)
+    t = arange(start, start + n * step, step, dtype=dtype_for(out, dtype) or config.default_dtype(), device=device if out is None else None)
+    return _steps_or("range", t, out, device, requires_grad)
 
 
 def _zero_dim(name, start, end):
@@ -386,7 +389,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         check_number(x, dtype)
     kinds = tuple(number_kind(x) for x in (start, end))
     t = wrap(record_op(spec_of(OPS["_linspace"], (("steps", int(steps)), ("dtype", dtype)), kinds), (start, end))[0])
-    return _out_or("linspace", t, out, device, requires_grad)
+    return _steps_or("linspace", t, out, device, requires_grad)
 
 
 def _complex_steps(start, end, dtype):
@@ -415,11 +418,11 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
         exponents = linspace(*map(int, ends), steps, dtype=dtypes.float32).to(dtypes.float64)
     elif (wide := _complex_steps(start, end, dtype)) is not None:
         t = filled((), complex(base), wide).pow(linspace(start, end, steps, dtype=wide))
-        return _out_or("logspace", t, out, device, requires_grad)
+        return _steps_or("logspace", t, out, device, requires_grad)
     else:
         exponents = linspace(start, end, steps, dtype=dtypes.float64)
     t = filled((), float(base), dtypes.float64).pow(exponents).to(dtype or config.default_dtype())
-    return _out_or("logspace", t, out, device, requires_grad)
+    return _steps_or("logspace", t, out, device, requires_grad)
 
 
 @composite("torch.eye")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core.composite import composite
+from .._core.storage import may_repeat, repeated_dims
 from .._tensor import Tensor, from_array
 
 
@@ -16,14 +17,27 @@ def _refuse_grad(name, *tensors):
 def _fill(self, f, *columns):
     """Write f(elements) to every place, counting no version."""
     kind = float if self.is_floating_point() else complex if self.is_complex() else int
-    made = []
-    for values in zip(*(c._numpy().reshape(-1).tolist() for c in columns)):
-        x = f(*values)
+    places, memory = _memory(self)
+    own, *others = (c._numpy().reshape(-1).tolist() for c in columns)
+    now = dict(zip(places, own))
+    for place, *values in zip(places, *others):
+        x = f(now[place], *values)
         if kind is not complex and (isinstance(x, (str, bytes)) or not hasattr(x, "__float__")):
             raise TypeError(f"must be real number, not {type(x).__name__}")
-        made.append(kind(x))
-    self.data.copy_(from_array(np.array(made, self.dtype.np).reshape(tuple(self.shape)), self.dtype))
+        now[place] = np.array(kind(x)).astype(self.dtype.np).item() if len(now) < len(own) else kind(x)
+    made = list(now.values())
+    memory.copy_(from_array(np.array(made, self.dtype.np).reshape(tuple(memory.shape)), self.dtype))
     return self
+
+
+def _memory(self):
+    """The number of the element of memory that each element is, in their order, and a tensor over that memory: one that repeats elements has fewer."""
+    memory = self.data
+    index = np.arange(memory.numel()).reshape(tuple(memory.shape))
+    for d in repeated_dims(memory) if memory._view is not None and may_repeat(memory) else ():
+        memory = memory.narrow(d, 0, 1)
+        index = np.broadcast_to(index.take([0], d), index.shape)
+    return index.reshape(-1).tolist(), memory
 
 
 @composite("Tensor.apply_")

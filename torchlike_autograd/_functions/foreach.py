@@ -154,8 +154,8 @@ def _unary(name):
 
 
 def _binary(name, extra):
-    def apply(operation, self, other=_ABSENT, *, scalar=_ABSENT, scalars=_ABSENT, exponent=_ABSENT, **options):
-        given = [x for x in (other, scalar, scalars, exponent) if x is not _ABSENT]
+    def apply(operation, self, *others, other=_ABSENT, scalar=_ABSENT, scalars=_ABSENT, exponent=_ABSENT, **options):
+        given = [x for x in (*others, other, scalar, scalars, exponent) if x is not _ABSENT]
         if len(given) != 1 or set(options) - set(extra):
             raise TypeError(f"_foreach_{name}() received an invalid combination of arguments")
         if name == "pow" and not isinstance(self, (list, tuple)):
@@ -167,7 +167,12 @@ def _binary(name, extra):
 
 
 def _ternary(name):
-    def apply(operation, self, tensor1, tensor2, scalars=_ABSENT, value=_ABSENT):
+    def apply(operation, self, *given, tensor1=_ABSENT, tensor2=_ABSENT, scalars=_ABSENT, value=_ABSENT):
+        given = [*given, *(x for x in (tensor1, tensor2, scalars, value) if x is not _ABSENT)]
+        if not 2 <= len(given) <= 3:
+            raise TypeError(f"_foreach_{name}() received an invalid combination of arguments")
+        tensor1, tensor2 = given[:2]
+        scalars, value = given[2] if len(given) == 3 and value is _ABSENT else _ABSENT, value
         _lists(name, self, tensor1, tensor2)
         by = scalars if scalars is not _ABSENT else 1 if value is _ABSENT else value
         if isinstance(by, Tensor):

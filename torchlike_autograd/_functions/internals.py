@@ -117,25 +117,21 @@ def native_dropout(input, p, train):
 
 # Indices that a mask makes safe
 
-def _clamped(self, indices):
-    """The indices within the bounds of their dims."""
-    return tuple(i if i is None else i.clamp(-self.shape[d], self.shape[d] - 1) for d, i in enumerate(indices))
-
-
-def _everything(indices):
-    return tuple(slice(None) if i is None else i for i in indices)
+def _given(indices):
+    """(the index tensors, the dims that they are for)."""
+    return [i for i in indices if i is not None], tuple(d for d, i in enumerate(indices) if i is not None)
 
 
 @composite("torch._unsafe_masked_index")
 def unsafe_masked_index(self, mask, indices, fill):
     """self[indices] where the mask is True, `fill` elsewhere, where the indices may be out of bounds."""
-    return self[_everything(_clamped(self, indices))].masked_fill(~mask, fill)
+    return named("_safe_index")(self, mask, *_given(indices), fill)
 
 
 @composite("torch._unsafe_masked_index_put_accumulate")
 def unsafe_masked_index_put_accumulate(self, mask, indices, values):
     """`values` added to self[indices] where the mask is True."""
-    return self.index_put(_clamped(self, indices), values.masked_fill(~mask, 0), accumulate=True)
+    return named("_safe_index_put")(self, mask, *_given(indices), values)
 
 
 # Backward functions that are public
@@ -150,15 +146,14 @@ def _refuse_integers(name, grad, dim):
 def softmax_backward_data(grad_output, output, dim, input_dtype):
     """The gradient of a softmax by its output."""
     _refuse_integers("softmax", grad_output, dim)
-    weighted = _mul(grad_output, output)
-    return cast(weighted - _mul(output, _sum(weighted, dim, True)), input_dtype)
+    return cast(named("_softmax_pulled")(grad_output, output, dim), input_dtype)
 
 
 @composite("torch._log_softmax_backward_data")
 def log_softmax_backward_data(grad_output, output, dim, input_dtype):
     """The gradient of a log_softmax by its output."""
     _refuse_integers("log_softmax", grad_output, dim)
-    return cast(grad_output - _mul(output.exp(), _sum(grad_output, dim, True)), input_dtype)
+    return cast(named("_log_softmax_pulled")(grad_output, output, dim), input_dtype)
 
 
 __all__ = ["chunk_cat", "empty_permuted", "log_softmax_backward_data", "native_dropout", "softmax_backward_data", "sum_to_size", "unsafe_masked_index",

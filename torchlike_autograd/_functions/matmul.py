@@ -21,7 +21,6 @@ from .._core.numeric import say_once
 from .._core.overriding import asked
 from .._core.ranges_heard import RANGES
 from .._core.record import IMMEDIATE, counter_of, mark_seen, record_op
-from .._core.saying import warn
 from .._core.words import type_name
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
@@ -389,9 +388,9 @@ def vecdot(x, y, *, dim=-1, out=None):
 def cross(input, other, dim=None, *, out=None):
     """The vector product; without `dim` along the first dim of size 3."""
     if dim is None:
-        warn("Using torch.cross without specifying the dim arg is deprecated.\n"
-             "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
-             "The default value of dim will change to agree with that of linalg.cross in a future release.")
+        say_once("Using torch.cross without specifying the dim arg is deprecated.\n"
+                 "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
+                 "The default value of dim will change to agree with that of linalg.cross in a future release.")
         dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")

@@ -15,7 +15,7 @@ from .._core.storage import write
 from .._core.words import type_name
 from .._ops import normalize as _normalize_ops
 from .._ops.memory import channels_order
-from .._tensor import Tensor, wrap
+from .._tensor import Tensor, from_array, wrap
 from ..autograd.grad_mode import no_grad
 from .convert import cast
 from .norm import check_out
@@ -183,6 +183,13 @@ def native_batch_norm_legit(input, weight, bias, *rest, out=None):
         if not isinstance(p, Tensor):
             raise TypeError(f"_native_batch_norm_legit(): argument '{word}' (position {place}) must be Tensor, not {type_name(p)}")
     return _into("_native_batch_norm_legit", out, _normalized(input, weight, bias, mean, var, training, momentum, eps, _legit if stats else _legit_alone))
+
+
+@composite("torch.ops.aten._batch_norm_with_update")
+def batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    """`native_batch_norm` in training, and what a kernel keeps for itself: nothing."""
+    found = _normalized(input, weight, bias, running_mean, running_var, True, momentum, eps, named("_batch_norm_updating"))
+    return *found[:3], from_array(np.zeros(0, np.uint8), dtypes.uint8, like=input)
 
 
 def _into(name, out, found):

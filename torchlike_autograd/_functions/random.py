@@ -21,7 +21,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
 from .convert import NO_CUDA
-from .create import _dtype, _nonnegative, alike, device_of, placed, sizes
+from .create import _dtype, _nonnegative, alike, device_of, dtype_for, placed, sizes
 from .mapped_draws import fill, per_example, rows
 from .mapped_draws import like as whole_like
 from .shape import in_row_order, keep_order
@@ -179,7 +179,7 @@ def _drawn(name, draw):
             raise TypeError(f"{name}() got an unexpected keyword argument '{next(iter(kw))}'")
         shape = sizes(name, size)
         _nonnegative(name, shape)
-        d = _dtype(dtype) if out is None else out.dtype
+        d = _dtype(dtype_for(out, dtype))
         if device_of(device) == NOWHERE and out is None:
             return _tensor(Nothing(shape, d.np), d, requires_grad)
         if RANGES:
@@ -229,6 +229,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
         raise TypeError("randint() takes ints")
     shape = sizes("randint", (size,))
     _nonnegative("randint", shape)
+    dtype_for(out, dtype)
     d = dtype or dtypes.int64
     def draw(shape):
         return rng_integers.randint(_gen(generator, True, out), int(low), int(high), shape, d.np)
@@ -301,6 +302,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         return _normal_into(mean, std, generator, out)
     if size is not None:
         gen = _gen(generator, True, out)
+        dtype_for(out, dtype)
         d = dtype or config.default_dtype()
         shape = sizes("normal", (size,))
         t = _of_shape(lambda shape: rng_draws.normal(gen, shape, d.np, float(mean), float(std)), shape, d, requires_grad, device)
@@ -373,7 +375,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
-        _gen(generator), input._numpy(), num_samples, replacement)), dtypes.int64)
+        _gen(generator), input._numpy(), num_samples, replacement, lambda draw, _: in_memory_order(input, draw))), dtypes.int64)
     t = beside(t, input)
     return t if out is None else write_drawn("multinomial", out, t._value())
 

@@ -48,12 +48,18 @@ def with_elements(form, wanted, given):
     """The same pullback at types without elements made ones with some: JAX leaves out what would be computed of nothing.  None where that is not so."""
     from .spec import PLAIN, aval  # cycle: a pullback asks this while it is made
 
-    if type(form) not in PLAIN or not any(0 in a.shape for a in form.avals):
+    if type(form) not in PLAIN or not any(0 in a.shape for a in form.avals) or emptied(form) == "constant":
         return None
     try:
         return form.spec.form(tuple(aval(tuple(n or 1 for n in a.shape), a.dtype, a.device) if 0 in a.shape else a for a in form.avals)).pullback(wanted, given)
     except (RuntimeError, IndexError, TypeError, ValueError):  # keywords that hold for these shapes alone
         return None
+
+
+def emptied(form):
+    """What torch's gradient of a call does where an operand has no elements (`empty` of registry.op)."""
+    said = getattr(form.op, "empty", None)
+    return said(**form.spec.statics) if callable(said) else said
 
 
 def as_elsewhere(pull, other):
@@ -64,4 +70,4 @@ def as_elsewhere(pull, other):
     return [union(bits[owner] for i, owner in enumerate(other.owners) if m >> i & 1) for m in other.masks]
 
 
-__all__ = ["as_elsewhere", "dependencies", "readings", "union", "with_elements"]
+__all__ = ["as_elsewhere", "dependencies", "emptied", "readings", "union", "with_elements"]

@@ -248,7 +248,7 @@ _SCHEMA = "(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] paddi
     "Tensor"
 
 
-@op(f"convolution{_SCHEMA}", lies=channels_of_any, node="ConvolutionBackward0", names=("torch.convolution",), out=False, opmath=True, saves=_SAVED, check=_check_halves,
+@op(f"convolution{_SCHEMA}", lies=channels_of_any, node="ConvolutionBackward0", names=("torch.convolution",), out=False, empty="once", opmath=True, saves=_SAVED, check=_check_halves,
     samples=[call(real(2, 3, 5), real(4, 3, 2), real(4), *_PLAIN_CALL),
              call(real(1, 2, 4, 3), real(2, 1, 2, 2), None, (2, 1), (1, 0), (1, 1), False, (0, 0), 2),
              call(real(1, 2, 3, 2), real(2, 3, 2, 2), real(3), (2, 2), (1, 0), (1, 2), True, (1, 0), 1),

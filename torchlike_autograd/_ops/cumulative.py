@@ -36,7 +36,7 @@ def cumsum(self, *, dim, dtype=None):
     return _along(lambda x, axis: jnp.cumsum(x, axis, dtype=x.dtype), _no_bools("cumsum_out_cpu", self), dim)
 
 
-@op("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", node="CumprodBackward0", promote=Promote.SUM, inplace=True, opmath=True,
+@op("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", node="CumprodBackward0", empty="constant", promote=Promote.SUM, inplace=True, opmath=True,
     saves={"self": ("self", "result")}, samples=[*_DIMS, call(at(1, 2, dtype="int32", grad=False), 0)],
     kinks=[call(at(2.0, 0.0, 3.0), 0), call(at(2.0, 0.0, 3.0, 0.0, 5.0), 0)], errors=[_OUTSIDE])
 def cumprod(self, *, dim, dtype=None):
@@ -139,7 +139,7 @@ def _logsumexp_tangent(out, primals, tangents, *, dim):
     return jnp.cumsum(weights * tangents[0], axis) / (jnp.cumsum(weights, axis) + 1e-13)
 
 
-@op("logcumsumexp(Tensor self, int dim) -> Tensor", node="LogcumsumexpBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_DIMS,
+@op("logcumsumexp(Tensor self, int dim) -> Tensor", node="LogcumsumexpBackward0", empty="constant", opmath=True, saves={"self": ("self", "result")}, samples=_DIMS,
     tangent=_logsumexp_tangent, kinks=[call(at(1000.0, 1000.0, 0.0), 0), call(at(-_INF, 1.0), 0), call(at(1.0, -_INF, 3.0), 0)],
     errors=[_OUTSIDE, fails(call(at(1, 2, dtype="int64", grad=False), 0), NotImplementedError, "\"logcumsumexp_out_cpu\" not implemented for 'Long'")])
 def logcumsumexp(self, *, dim):

@@ -41,6 +41,7 @@ FIRST = {
     "BinaryCrossEntropyWithLogitsBackward0": lambda statics: "DivBackward1" if statics.get("reduction") == 1 else "MulBackward0",
     **dict.fromkeys(("ExpandBackward0", "TraceBackward0", "NativeGroupNormBackward0", "MaxUnpool2DBackward0", "MaxUnpool3DBackward0"), "ViewBackward0"),
     "NativeBatchNormLegitBackward0": "NativeBatchNormBackwardBackward0", "NativeBatchNormLegitBackward1": "NativeBatchNormBackwardBackward0",
+    "BatchNormWithUpdateBackward0": "BatchNormBackwardBackward0",
     "GeluBackward0": "GeluBackwardBackward0", "SoftplusBackward0": "SoftplusBackwardBackward0", "LogSigmoidBackward0": "LogSigmoidBackwardBackward0",
     **dict.fromkeys(("ReluBackward0", "ThresholdBackward0", "ThresholdBackward1"), "ThresholdBackwardBackward0"),
     "BinaryCrossEntropyBackward0": "BinaryCrossEntropyBackwardBackward0",
@@ -72,7 +73,7 @@ SECOND = {
 
 
 # Nodes whose gradients come from one operator, so that each of them depends on all that it reads.
-WHOLE = {*(f"{n}Backward0" for n in _TWICE), "NativeBatchNormLegitBackward1"}
+WHOLE = {*(f"{n}Backward0" for n in _TWICE), "NativeBatchNormLegitBackward1", "BatchNormWithUpdateBackward0"}
 
 # Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
 PASSING = {f"{n}Backward0" for n in [

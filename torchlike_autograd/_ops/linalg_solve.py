@@ -81,7 +81,7 @@ def _determinant(a):
     return jnp.prod(diagonal(factors), axis=-1) * _parity(pivots).astype(a.dtype)
 
 
-@op("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", lies=columns(1), node="LinalgDetBackward0", names=("torch._linalg_det",), nondiff_out=(1,),
+@op("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", lies=columns(1), node="LinalgDetBackward0", empty="constant", names=("torch._linalg_det",), nondiff_out=(1,),
     fields=("result", "LU", "pivots"), saves={"A": ("A", "result")},
     samples=[c for c in _SQUARE if c.args[0].shape != (0, 2, 2)], kinks=[call(at(_SINGULAR)), call(at([[0.0, 0.0], [0.0, 3.0]]))],
     errors=[fails(call(real(3)), RuntimeError, "linalg.det: The input tensor A must have at least 2 dimensions."),

@@ -108,7 +108,9 @@ def _hermitian(a, lower):
 
     @jax.custom_jvp
     def decompose(a):
-        vectors, values = lapack.eigh(a, lower=lower, symmetrize_input=False, sort_eigenvalues=True)
+        read = jnp.tril(jnp.ones(a.shape[-2:], bool)) == lower
+        whole = jnp.where(read | jnp.eye(a.shape[-1], dtype=bool), a, adjoint(a))  # what stands in the other triangle may be no number
+        vectors, values = lapack.eigh(whole, lower=lower, symmetrize_input=False, sort_eigenvalues=True)
         return values, vectors
 
     @decompose.defjvp

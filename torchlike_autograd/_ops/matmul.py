@@ -220,6 +220,8 @@ def addmm(self, mat1, mat2, *, beta=1, alpha=1):
     """beta * self + alpha * mat1 @ mat2."""
     _check_addmm(self, mat1, mat2)
     base = expand(self, size=(mat1.shape[0], mat2.shape[1]))
+    if _without_products(base, mat1):
+        return _kept(base, beta)
     return _added_product(base, only("addmm_impl_cpu_", mat1, "ifuc"), mat2, beta, alpha)
 
 
@@ -239,7 +241,21 @@ def addmv(self, mat, vec, *, beta=1, alpha=1):
         base, beta = base * beta.astype(base.dtype), 1
     if jnp.iscomplexobj(mat) and not hasattr(alpha, "dtype") and alpha == 0:
         alpha = jnp.zeros((), mat.dtype)  # torch 2.13: here the factors are read
+    if _without_products(base, mat):
+        return _kept(base, beta, cast=True)
     return _added_product(base, only("addmv_impl_cpu", mat, "ifuc"), vec, beta, alpha)
+
+
+def _without_products(base, first):
+    """Whether the kernel, which takes no truth values, is not asked, as there is nothing to multiply."""
+    return base.dtype == bool and (base.size == 0 or first.size == 0)
+
+
+def _kept(base, beta, cast=False):
+    """beta * base for truth values; a number that is none is refused, where it is not cast."""
+    if base.size and not cast and (beta.dtype != bool if hasattr(beta, "dtype") else type(beta) is not bool and beta != 0):
+        raise RuntimeError(f"result type {type_of(jnp.asarray(beta)).char_name} can't be cast to the desired output type Bool")
+    return base & jnp.asarray(beta).astype(bool)
 
 
 def _promoted(*arrays):
@@ -298,6 +314,8 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     if len(set(kinds)) > 1:
         raise RuntimeError(f"Input dtypes must be the same, got: input {kinds[0]}, batch1: {kinds[1]}, batch2: {kinds[2]}")
     _check_bmm(batch1, batch2)
+    if _without_products(base, batch1):
+        return _kept(base, beta)
     return _added_product(base, only("baddbmm", batch1, "ifuc"), batch2, beta, alpha)
 
 
@@ -317,6 +335,8 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({_words(batch1.shape[1:])} and {_words(batch2.shape[1:])})")
     if batch1.shape[0]:
         _check_addmm(self, batch1[0], batch2[0])
+    if _without_products(base, batch1):
+        return _kept(base, beta)
     batch1 = only("addmm_impl_cpu_", batch1, "ifuc")
     if batch1.dtype in _HALVES and batch1.shape[0]:
         return _added_in_turn(base, batch1, batch2, beta, alpha)

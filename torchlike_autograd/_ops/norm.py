@@ -100,7 +100,7 @@ def _check_identity(x, p, dim):
     name = "linalg.vector_norm cannot compute the"
     if x.size == 0 and (dim is None or len(dim) == 0):
         raise RuntimeError(f"{name} {_shown(p)} norm on an empty tensor because the operation does not have an identity")
-    for d in reduce_dims(dim, x.ndim):
+    for d in dim if dim else reduce_dims(dim, x.ndim):
         if x.ndim and x.shape[d] == 0:
             raise RuntimeError(
                 f"{name} {_shown(p)} norm on the dimension {d}because this dimension is empty and the operation does not have an identity")

@@ -173,6 +173,12 @@ def _with_running(input, weight, bias, running_mean, running_var, *, training, e
     return native_batch_norm(input, weight, bias, running_mean, running_var, training=training, eps=eps)
 
 
+@_by_batch("_batch_norm_updating", "BatchNormWithUpdateBackward0")
+def _updating(input, weight, bias, running_mean, running_var, *, training, eps):
+    """`native_batch_norm` under the name that it has where it writes the running statistics itself."""
+    return native_batch_norm(input, weight, bias, running_mean, running_var, training=training, eps=eps)
+
+
 @_by_batch("_native_batch_norm_alone", "NativeBatchNormLegitBackward1")
 def _without_running(input, weight, bias, running_mean, running_var, *, training, eps):
     """The same where there are no running statistics."""

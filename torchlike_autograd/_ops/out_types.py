@@ -79,11 +79,11 @@ _FIRST = {"ldexp.Tensor": _NOT_CAST["ldexp.Tensor"], "diag": "diag: result type 
 _BYTES = ("all", "any")  # whose result may be bytes too
 
 
-def cast_first(spec, dtype):
-    """The spec of a call whose `out` has this dtype: sums and products cast their input to it, where no other is asked for."""
-    if spec.op.name == "nansum" and not dtype.is_floating_point:
+def cast_first(spec, dtype, own):
+    """The spec of a call of a tensor of dtype `own` whose `out` has this dtype: sums and products cast their input to it, where no other is asked for."""
+    if spec.op.name == "nansum" and own.is_floating_point and not dtype.is_floating_point:
         raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
-    if spec.op.name not in ("sum", "prod", "cumsum", "cumprod") or spec.statics.get("dtype", dtype) is not None:
+    if spec.op.name not in ("sum", "nansum", "prod", "cumsum", "cumprod") or spec.statics.get("dtype", dtype) is not None:
         return spec
     if dtype is dtypes.bool_ and spec.op.name.startswith("cum"):
         raise NotImplementedError(f"\"{spec.op.name}_out_cpu\" not implemented for 'Bool'")

@@ -18,7 +18,7 @@ from jax.interpreters import partial_eval as pe
 
 from .casts import is_number
 from .saved_names import NAMES
-from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _only_moves
+from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _only_moves, read_whole
 
 FROM_RESULT = {  # operator: the gradient from the cotangent and the result, where JAX's is a function of the input
     "relu": lambda g, y: jnp.where(y <= 0, 0, g).astype(g.dtype),
@@ -45,7 +45,7 @@ class SavedPullback(Pullback):
     def _trace(self, form):
         gs = tuple(form.out_avals[i] for i in self.given)
         outs = tuple(form.out_avals[i] for i in self.results)
-        fixed = self.wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else ()
+        fixed = self.wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else read_whole(form, self.wanted)
         known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
         abstract = [_abstract(a) for a in (*gs, *form.avals, *outs)]
         closed = _without_results(self._both(known), abstract, len(outs))

@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._core import dtypes
-from .._core.saying import warn
 from .._core.shapes import reduce_dims
 from .casts import convert
 from .conventions import of_one, only, partials, straight, wide
@@ -285,15 +284,23 @@ def _always(x, flat):
     return True
 
 
-def _check_freedom(name):
-    def check(types, result, statics):
-        correction = statics.get("correction", int(statics.get("unbiased", True)))
-        shape = types["self"].shape
-        if "correction" not in types and count(shape, reduce_dims(statics.get("dim"), len(shape))) - (1 if correction is None else correction).real <= 0:
-            warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
-                 "numel). (Triggered internally at /pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)")
+def _of_all(*, dim=None, **_):
+    """Of all elements torch's formula looks at their count first."""
+    return "constant" if dim is None else None
 
-    return check
+
+def _few(name):
+    """What torch says where the correction is as large as the count of elements: of a complex tensor for each of its parts."""
+    text = (f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output "
+            "numel). (Triggered internally at /pytorch/aten/src/ATen/native/ReduceOps.cpp:1861.)")
+
+    def says(x, statics):
+        correction = statics.get("correction", int(statics.get("unbiased", True)))
+        size, each = count(x.shape, range(len(x.shape))), count(x.shape, reduce_dims(statics.get("dim"), len(x.shape)))
+        freedom = (each if size else 0) - (1 if correction is None else correction).real
+        return () if freedom > 0 else (text,) * (2 if x.dtype.is_complex else 1)
+
+    return says
 
 
 @jax.custom_jvp
@@ -333,7 +340,7 @@ def _std(x, dim, keepdim, correction, name="std and var"):
 
 
 @op("var(Tensor self, bool unbiased=True) -> Tensor",
-    check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
+    says=_few("var"), node="VarBackward0", empty="constant", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def var(self, *, unbiased=True):
     """The variance of all elements."""
@@ -341,7 +348,7 @@ def var(self, *, unbiased=True):
 
 
 @op("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-    check=_check_freedom("var"), node="VarBackward0", opmath=True, saves={"self": ("self",)},
+    says=_few("var"), node="VarBackward0", empty=_of_all, opmath=True, saves={"self": ("self",)},
     samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
 def var_dim(self, *, dim, unbiased=True, keepdim=False):
     """The variance over dims."""
@@ -349,7 +356,7 @@ def var_dim(self, *, dim, unbiased=True, keepdim=False):
 
 
 @op("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    check=_check_freedom("var"), bake={"correction": _always}, node="VarBackward0", opmath=True,
+    says=_few("var"), bake={"correction": _always}, node="VarBackward0", empty=_of_all, opmath=True,
     lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_correction(self, *, dim=None, correction=None, keepdim=False):
     """The variance over dims, divided by n - correction."""
@@ -357,14 +364,14 @@ def var_correction(self, *, dim=None, correction=None, keepdim=False):
 
 
 @op("std(Tensor self, bool unbiased=True) -> Tensor",
-    check=_check_freedom("std"), node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
+    says=_few("std"), node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def std(self, *, unbiased=True):
     """The standard deviation of all elements; no gradient where it is 0."""
     return _std(self, None, False, int(unbiased))
 
 
-@op("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", check=_check_freedom("std"), node="StdBackward0", opmath=True,
+@op("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", says=_few("std"), node="StdBackward0", opmath=True,
     saves={"self": ("self", "result")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM, errors=_FLOATS_ONLY_DIM)
 def std_dim(self, *, dim, unbiased=True, keepdim=False):
     """The standard deviation over dims."""
@@ -372,7 +379,7 @@ def std_dim(self, *, dim, unbiased=True, keepdim=False):
 
 
 @op("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    check=_check_freedom("std"), bake={"correction": _always}, node="StdBackward0", opmath=True,
+    says=_few("std"), bake={"correction": _always}, node="StdBackward0", opmath=True,
     lift=("correction",), saves={"self": ("self", "result")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_correction(self, *, dim=None, correction=None, keepdim=False):
     """The standard deviation over dims, from the variance divided by n - correction."""
@@ -399,7 +406,7 @@ def _running_mean(x, axes, keepdims):
 
 
 @op("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", tangent=BODY, opmath=True, method=False, saves={"self": ("self",)},
+    says=_few("var_mean"), out=False, node="VarMeanBackward0", tangent=BODY, opmath=True, method=False, saves={"self": ("self",)},
     samples=_MOMENTS, kinks=_FLAT)
 def var_mean(self, *, unbiased=True):
     """Variance and mean of all elements."""
@@ -407,7 +414,7 @@ def var_mean(self, *, unbiased=True):
 
 
 @op("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("var_mean"), out=False, node="VarMeanBackward0", tangent=BODY, opmath=True, method=False,
+    says=_few("var_mean"), out=False, node="VarMeanBackward0", tangent=BODY, opmath=True, method=False,
     saves={"self": ("self",)}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Variance and mean over dims."""
@@ -415,7 +422,7 @@ def var_mean_dim(self, *, dim, unbiased=True, keepdim=False):
 
 
 @op("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("var_mean"), bake={"correction": _always}, out=False, node="VarMeanBackward0", tangent=BODY,
+    says=_few("var_mean"), bake={"correction": _always}, out=False, node="VarMeanBackward0", tangent=BODY,
     opmath=True, method=False, lift=("correction",), saves={"self": ("self",)}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Variance with a correction, and mean, over dims."""
@@ -423,7 +430,7 @@ def var_mean_correction(self, *, dim=None, correction=None, keepdim=False):
 
 
 @op("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
-    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", tangent=BODY, opmath=True, method=False,
+    says=_few("std_mean"), out=False, node="StdMeanBackward0", tangent=BODY, opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS, kinks=_FLAT)
 def std_mean(self, *, unbiased=True):
     """Standard deviation and mean of all elements."""
@@ -431,7 +438,7 @@ def std_mean(self, *, unbiased=True):
 
 
 @op("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("std_mean"), out=False, node="StdMeanBackward0", tangent=BODY, opmath=True, method=False,
+    says=_few("std_mean"), out=False, node="StdMeanBackward0", tangent=BODY, opmath=True, method=False,
     saves={"self": ("self", "result0")}, samples=_MOMENTS_DIM, kinks=_FLAT_DIM)
 def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
     """Standard deviation and mean over dims."""
@@ -439,7 +446,7 @@ def std_mean_dim(self, *, dim, unbiased=True, keepdim=False):
 
 
 @op("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)",
-    check=_check_freedom("std_mean"), bake={"correction": _always}, out=False, node="StdMeanBackward0", tangent=BODY,
+    says=_few("std_mean"), bake={"correction": _always}, out=False, node="StdMeanBackward0", tangent=BODY,
     opmath=True, method=False, lift=("correction",), saves={"self": ("self", "result0")}, samples=_MOMENTS_CORRECTION, kinks=_FLAT_CORRECTION)
 def std_mean_correction(self, *, dim=None, correction=None, keepdim=False):
     """Standard deviation with a correction, and mean, over dims."""

@@ -19,7 +19,7 @@ from jax.interpreters import partial_eval as pe
 from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
 from . import gradient_nodes
-from .activity import as_elsewhere, dependencies, readings, union, with_elements
+from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, cast, casts_of, is_number, jitted, wide_casts
 from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
@@ -124,13 +124,23 @@ class HeldSpec(Spec):
     __slots__ = ()
 
 
+class SayingSpec(Spec):
+    """A Spec that warns at every call for some types."""
+    __slots__ = ()
+
+    def texts(self, avals):
+        """The warnings that come with a call."""
+        return self.op.says(avals[0], self.statics)
+
+
 def spec_of(op, statics: tuple, pattern: tuple) -> Spec:
     """The interned Spec; `statics` is a tuple of (name, value)."""
     key = (pattern, statics, *[type(v) for _, v in statics])  # 1, 1.0 and True are equal
     out = op.specs.get(key)
     if out is None:
         held = getattr(op, "holds", None) is not None and not NUMBER_DTYPES.keys().isdisjoint(pattern)
-        out = op.specs[key] = (HeldSpec if held else Spec)(op, dict(statics), pattern)
+        kind = HeldSpec if held else Spec if getattr(op, "says", None) is None else SayingSpec
+        out = op.specs[key] = kind(op, dict(statics), pattern)
     return out
 
 
@@ -226,6 +236,13 @@ class Form:
         ins = tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and self.owners[i] not in fixed)
         outs = tuple(i for i, a in enumerate(self.out_avals) if a.dtype.category >= FLOAT and i not in op.nondiff_out)
         return ins, outs
+
+    def undefined(self):
+        """The flat inputs whose gradient is undefined, as an operand has no elements."""
+        names = getattr(self.op, "empty", None)
+        if type(names) is not tuple or not any(0 in a.shape for a in self.avals):
+            return ()
+        return tuple(i for i, owner in enumerate(self.owners) if owner in names)
 
     def _cast(self, flat):
         """The arrays in the types that the operator computes in."""
@@ -366,6 +383,8 @@ class PullbackOp:
         self.saves, self.is_view, self.multi = {}, False, True
         self.guard, self.zero_second, self.host = None, True, False
         self.forward = form.op
+        self.empty = emptied(form)
+        self.apart = self.empty not in (None, "constant") or form.op.node in gradient_nodes.WHOLE
 
 
 def _gradient_nodes(form, wanted):
@@ -407,7 +426,7 @@ class Pullback(Form):
         gs = tuple(form.out_avals[i] for i in given)
         with jax.enable_x64(True):
             self.elsewhere = with_elements(form, wanted, given)
-            fixed = wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else ()
+            fixed = wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else read_whole(form, wanted)
             fixed = (*fixed, *self.elsewhere.keep) if self.elsewhere is not None else fixed
             self.call, self.keep, self.closed = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs), fixed)
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
@@ -430,10 +449,10 @@ class Pullback(Form):
 
     def _active(self, form):
         """The inputs that the gradients depend on; `masks` says which of them each does, None where all depend on all."""
-        self.masks = None if _has_zero_second(form) else as_elsewhere(self, self.elsewhere) or dependencies(self.closed.jaxpr)
-        all_of = -1 if self.masks is None else union(self.masks)
+        self.masks = None if _has_zero_second(form) or _whole_elsewhere(self.elsewhere) else as_elsewhere(self, self.elsewhere) or dependencies(self.closed.jaxpr)
         if form.op.node in gradient_nodes.WHOLE:
             self.masks = None
+        all_of = -1 if self.masks is None else union(self.masks)
         return tuple(i for i, a in enumerate(self.avals) if not is_number(a) and a.dtype.category >= FLOAT and all_of >> i & 1)
 
     def requiring(self, wanted, inplace=False):
@@ -446,6 +465,12 @@ class Pullback(Form):
     def reached(self, wanted, given):
         """Gradients are nodes of their own in torch: one is not reached through another."""
         masks = self.masks
+        if self.op.empty not in (None, "constant") and any(0 in a.shape for a in self.inner.avals):
+            return tuple(i for i in wanted if i < len(self.given))
+        if self.op.apart and self.elsewhere is not None:
+            other = self.elsewhere
+            found = {other.owners[i] for i in other.reached(tuple(range(len(other.avals))), given)}
+            return tuple(i for i in wanted if self.owners[i] in found)
         if masks is None:
             if self.elsewhere is not None or self.op.second is not None or callable(getattr(self.inner.op, "zero_second", None)):
                 return wanted  # operators of their own in torch, which read their input whatever becomes of it
@@ -487,6 +512,19 @@ def _has_zero_second(form):
     if said is None:
         return getattr(form.op, "second", None) is not None
     return said(*form.avals, **form.spec.statics) if callable(said) else said
+
+
+def read_whole(form, wanted):
+    """The differentiated inputs that torch's one operator for all gradients reads, whichever of these are asked for."""
+    if form.op.node not in gradient_nodes.WHOLE and getattr(form.op, "second", None) is None:
+        return ()
+    read = {name for names in form.op.saves.values() for name in names}
+    return tuple(i for i in wanted if form.owners[i] in read)
+
+
+def _whole_elsewhere(other):
+    """Whether a pullback depends on all that it reads where there are elements."""
+    return other is not None and other.masks is None
 
 
 def _conj_unsigned(x):

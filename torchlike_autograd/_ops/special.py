@@ -94,14 +94,14 @@ def _erfcx(x):
     series = jnp.ones_like(x)
     for k in range(9, 0, -1):
         series = 1 - (2 * k - 1) * z * series
-    return jnp.where(far, series / (jnp.where(far, x, 10) * math.sqrt(math.pi)), jnp.exp(near * near) * js.erfc(near))
+    return jnp.where(far, series * (1 / math.sqrt(math.pi)) / jnp.where(far, x, 10), jnp.exp(near * near) * js.erfc(near))
 
 
 @_function("special_log_ndtr", node="SpecialLogNdtrBackward0", saves=_BOTH, kernel="log_ndtr_cpu", kinds="d")
 @partials(lambda t, out, x: t / math.sqrt(2 * math.pi) * jnp.exp(-(out + x * x / 2)))  # far below 0 as inexact as torch 2.13's
 def _log_ndtr(x):
     """The logarithm of the normal distribution function."""
-    t = x / _ROOT2
+    t = x * math.sqrt(0.5)
     low = x < 1
     return jnp.where(low, jnp.log(_erfcx(jnp.where(low, -t, 0)) / 2) - jnp.where(low, t, 0) ** 2, jnp.log1p(-js.erfc(jnp.where(low, 0, t)) / 2))
 

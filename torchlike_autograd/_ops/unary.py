@@ -507,7 +507,14 @@ def erfinv(self):
 
 @partials(lambda t, out, x: (0.5 * math.sqrt(math.pi)) * jnp.exp(out * out) * t)
 def _erfinv(x):
-    return lax.erf_inv(x)
+    """XLA's approximation in single precision has five digits: one step of Newton's, beside 1 by what is missing to 1, gives the others."""
+    out = lax.erf_inv(x)
+    if x.dtype != jnp.float32:
+        return out
+    size, y = jnp.abs(x), jnp.abs(out)
+    missing = jnp.where(size > 0.5, lax.erfc(y) - (1 - size), size - lax.erf(y))
+    y = y + missing * (0.5 * math.sqrt(math.pi)) * jnp.exp(y * y)
+    return jnp.where(size < 1, jnp.where(x < 0, -y, y), out)
 
 
 @_float_op("lgamma", node="LgammaBackward0", saves=_SAVES_SELF, samples=_POSITIVE, aliases=("special.gammaln",))

@@ -262,7 +262,7 @@ def _check_slice(have, want):
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(have)}, slice size = {list(want)}")
 
 
-@op("_select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", node="SelectScatterBackward0", names=(), real_only="select_scatter", lift=("index",),
+@op("_select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", lies=like_first, node="SelectScatterBackward0", names=(), real_only="select_scatter", lift=("index",),
     samples=[call(real(3, 4), real(4), 0, 1)], kinks=SMOOTH)
 def _select_scatter(self, src, *, dim, index):
     """`self` with one index of a dim replaced."""
@@ -271,7 +271,7 @@ def _select_scatter(self, src, *, dim, index):
     return _select_write(self, src.astype(self.dtype), dim=d, index=index)
 
 
-@op("_slice_scatter(Tensor self, Tensor src, int dim, int start, *, int length, int step) -> Tensor", node="SliceScatterBackward0", names=(), real_only="slice_scatter", lift=("start",),
+@op("_slice_scatter(Tensor self, Tensor src, int dim, int start, *, int length, int step) -> Tensor", lies=like_first, node="SliceScatterBackward0", names=(), real_only="slice_scatter", lift=("start",),
     samples=[call(real(3, 4), real(2, 4), 0, 1, length=2, step=1)], kinks=SMOOTH)
 def _slice_scatter(self, src, *, dim, start, length, step):
     """`self` with a range of a dim replaced."""
