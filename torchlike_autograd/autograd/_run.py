@@ -346,7 +346,7 @@ def _warn_cycle():
 
 
 for _f, _asked in ((grad, (2, (), ())), (backward, (1, ("inputs",), ("grad_variables",)))):
-    overriding.REROUTE[_f] = f"torch.autograd.{_f.__name__}"
+    overriding.rerouted(_f, f"torch.autograd.{_f.__name__}")
     overriding.named(_f, overriding.REROUTE[_f])
     overriding.RELEVANT[_f] = _asked
 
