@@ -517,7 +517,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         old = peek(self)
         if type(old.aval) is LeveledAval and levels.mapped_here(old):
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
-        if (old.aval.device == "meta") != (new._v.aval.device == "meta"):
+        if (old.aval.device == "meta") != (new._v.aval.device == "meta") or self.layout is not new.layout:
             raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
