@@ -135,8 +135,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
     name = property(lambda self: None)
     is_meta = property(lambda self: self._v.aval.device == "meta")
-    is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = property(
-        lambda self: False)
+    is_sparse, is_sparse_csr, is_quantized, is_mkldnn, is_mps, is_nested, is_xpu, is_xla, is_ipu, is_maia, is_mtia, is_vulkan = (
+        property(lambda self: False) for _ in range(12))  # one each, as modes tell them by what they are
 
     @property
     def layout(self):

@@ -252,7 +252,7 @@ def hand_over(public, relevant, args, kwargs):
 
 def path_in(cls, f, prefix):
     """The dotted name of what a class holds, or None."""
-    return next((f"{prefix}.{name}" for c in cls.__mro__ for name, x in vars(c).items() if x is f), None)
+    return next((f"{prefix}.{name}" for c in cls.__mro__ for name, x in vars(c).items() if x is f or getattr(x, "own", None) is f), None)
 
 
 def normal(body, args, kwargs):
