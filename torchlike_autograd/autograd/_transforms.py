@@ -69,6 +69,7 @@ class _Reverse(levels.enter):
                 own._v, own._view = alias._v, View(None, () if own._view is None else own._view.chain, "argument")
             self.level.aliases[own._v.tape, own._v.slot] = v
             self.starts[id(own)] = own, wrap(own._v)
+            self.level.examples[id(own)] = x, own._v
             return own
         t = _new(Tensor)
         t._cell, t._counter, t._layout_ = cell_of(x), x._counter, x._layout_
@@ -79,6 +80,7 @@ class _Reverse(levels.enter):
         t._v = as_leaf(t._v if t._v is not v else v, leaf)
         mark_seen(t._v, t._counter)
         self.starts[id(t)] = t, wrap(t._v)
+        self.level.examples[id(t)] = x, t._v
         if levels.dual(v) is not None:
             self.level.sources[id(t)] = x
         self.leaves.append(leaf)

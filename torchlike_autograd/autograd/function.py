@@ -306,6 +306,8 @@ class Function(Instance, FunctionCtx, metaclass=FunctionMeta):
         if split:
             args, kwargs = _bind_defaults(cls.forward, args, kwargs)
         if kwargs:
+            if levels.running():
+                _function_levels().no_tensors(kwargs)
             args = _in_order(cls.forward, args, kwargs, split)
         return _apply(cls, args, {}, split)
 
@@ -338,11 +340,15 @@ def _in_order(forward, args, kwargs, split):
     return tuple(args)
 
 
+def _function_levels():
+    from . import _function_levels as found  # cycle: levels apply Functions
+
+    return found
+
+
 def _apply(cls, args, kwargs, split):
     if levels.running():
-        from . import _function_levels  # cycle: levels apply Functions
-
-        found = _function_levels.applied(cls, args, kwargs, split, _recorded)
+        found = _function_levels().applied(cls, args, kwargs, split, _recorded)
         if found is not None:
             return found[0]
     out, ctx = _recorded(cls, args, kwargs, split)
