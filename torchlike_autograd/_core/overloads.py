@@ -165,7 +165,7 @@ def _packet(name):
     return OpOverloadPacket("aten", name, call or bind.make_function(name, ops), made or {"default": call})
 
 
-_OWN = ("_put", "_graft", "_merged", "_cast", "_copy_", "_ones", "_zeros", "_drawn", "_filled", "_whole", "_rearranged")
+_OWN = ("_put", "_graft", "_merged", "_cast", "_copy_", "_ones", "_zeros", "_drawn", "_filled", "_whole")
 
 
 def overload(name):
