@@ -12,12 +12,14 @@ import functools
 import weakref
 
 from .._core import apart, belonging, levels, outlived, tangents_off  # noqa: F401 - apart gives `.data`
+from .._core.chains import written_repeats
 from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.duals import DualView
 from .._core.duals import end as end_duals
 from .._core.pytree import flatten, tree_map, unflatten
 from .._core.record import mark_seen, thread
+from .._core.shapes import row_strides
 from .._core.storage import View, as_detached, as_leaf, cell_of
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
@@ -421,7 +423,14 @@ def make_dual(level, x, t):
                            f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
     if t.dtype != x.dtype:
         t = t.to(x.dtype)
-    return wrap(levels.move("join", level, [x._value(), t._value()]))
+    out = wrap(levels.move("join", level, [x._value(), t._value()]))
+    if x._view is not None or x._layout_ is not None:
+        laid = x._geometry()
+        if any(n > 1 and s == 0 for n, s in zip(x.shape, laid[0])) and laid[0] != t._geometry()[0]:
+            raise written_repeats()     # the tangent would be copied to where the primal shows one element several times
+        if laid != (row_strides(x.shape), 0):
+            out._layout_ = laid
+    return out
 
 
 def unpack(level, x):
