@@ -11,7 +11,7 @@ from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
-from .._core.shapes import contiguous_strides, numel, wrap_dim
+from .._core.shapes import LARGEST, check_bytes, contiguous_strides, numel, wrap_dim
 from .._core.state import copy_state
 from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, with_history, write
 from .._core.words import type_name
@@ -400,8 +400,9 @@ def resize_(self, *sizes, memory_format=None):
     if self._needs and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     size = tuple(size)
-    if any(n < 0 for n in size):
+    if any(n < 0 for n in size) or numel(size) > LARGEST:
         raise RuntimeError("numel: integer multiplication overflow")
+    check_bytes(size, self.dtype.itemsize)
     steps = _steps(size, memory_format)
     if size == self._v.aval.shape and (memory_format is None or steps == self._geometry()[0]):
         return self

@@ -422,6 +422,8 @@ def make_dual(level, x, t):
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
                            f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
     if t.dtype != x.dtype:
+        if t.is_complex() and not x.is_complex():
+            raise NotImplementedError(f"jvp with a complex tangent ({t.dtype}) of a real primal ({x.dtype})")
         t = t.to(x.dtype)
     out = wrap(levels.move("join", level, [x._value(), t._value()]))
     if x._view is not None or x._layout_ is not None:
