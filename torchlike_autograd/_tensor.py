@@ -135,8 +135,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
     name = property(lambda self: None)
     is_meta = property(lambda self: self._v.aval.device == "meta")
-    is_sparse = is_sparse_csr = is_quantized = is_mkldnn = is_mps = is_nested = is_xpu = is_xla = is_ipu = is_maia = is_mtia = is_vulkan = property(
-        lambda self: False)
+    is_sparse, is_sparse_csr, is_quantized, is_mkldnn, is_mps, is_nested, is_xpu, is_xla, is_ipu, is_maia, is_mtia, is_vulkan = (
+        property(lambda self: False) for _ in range(12))  # one each, as modes tell them by what they are
 
     @property
     def layout(self):
@@ -517,7 +517,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         old = peek(self)
         if type(old.aval) is LeveledAval and levels.mapped_here(old):
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
-        if (old.aval.device == "meta") != (new._v.aval.device == "meta"):
+        if (old.aval.device == "meta") != (new._v.aval.device == "meta") or self.layout is not new.layout:
             raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")

@@ -120,6 +120,9 @@ class Members:
             return None
         raise RuntimeError("No _rev_view_func() found")
 
+    def __dir__(self):
+        return sorted({*object.__dir__(self)} - {"volatile"})
+
     @property
     def volatile(self):
         """False."""

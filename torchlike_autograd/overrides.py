@@ -1,6 +1,6 @@
 """torch.overrides (layer 8): `__torch_function__` of subclasses and other objects, and modes that see every call.
 
-What differs: a mode does not see attributes and some Python-written methods of plain tensors (`x.shape`, `x.backward()`), nor `torch.nn.init`.
+What differs: a mode does not see what the package itself reads of a tensor (an optimizer its `grad`), nor `torch.nn.init`.
 """
 
 from __future__ import annotations

@@ -21,14 +21,14 @@ OLD = "old"  # the randomness of a map of torch's older kind, which batches grad
 class Level:
     """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map; leaves: those that a reverse-mode one made,
     aliases: {(tape, slot): the Value from outside that it shows}, sources: {id of an argument that it made: the dual tensor whose memory that shows},
-    mark: what walls.py knows it by; start: where the record was when it began."""
+    mark: what walls.py knows it by; start: where the record was when it began; examples: {id of what a map gave its function: (the argument, its Value)}."""
 
-    __slots__ = ("aliases", "escaped", "id", "kind", "leaves", "mark", "randomness", "size", "sources", "start", "tapes")
+    __slots__ = ("aliases", "escaped", "examples", "id", "kind", "leaves", "mark", "randomness", "size", "sources", "start", "tapes")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
         # The last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed.
-        self.aliases, self.sources, self.escaped, self.tapes, self.mark = {}, {}, [], [], object()
+        self.aliases, self.sources, self.escaped, self.tapes, self.mark, self.examples = {}, {}, [], [], object(), {}
 
     @property
     def key(self):
@@ -425,14 +425,14 @@ def like(x, t):
 
 
 def flushing(tape):
-    """What a flush inside levels may leave: (dual and reverse-mode levels, weak references to Values for them, what is known of parts of Values).
+    """What a flush inside levels may leave: (dual and reverse-mode levels and where on the tape they began, weak references to Values, what is known of parts of Values).
 
     Whoever watches writes is told first: afterwards nobody knows what made a Value.
     """
     for f in tape.owner.extra.get("before flush", ()):
         f(tape)
-    found = [lv for lv in tape.owner.extra["levels"] if lv.kind != MAP]
-    refs = [weakref.ref(v) for v in tape.values if v.needs or type(v.aval) is LeveledAval] if found else []
+    found = [(lv, lv.start[1] if lv.start[0] == tape.serial else 0) for lv in tape.owner.extra["levels"] if lv.kind != MAP]
+    refs = [(i, weakref.ref(v)) for i, v in enumerate(tape.values) if v.needs or type(v.aval) is LeveledAval] if found else []
     return found, refs, parts.of_tape(tape)
 
 
@@ -440,9 +440,9 @@ def flushed(left, tape):
     """Tell the levels what the flush left."""
     found, refs, known = left
     parts.note(tape, known)
-    refs = [r for r in refs if r() is not None]
-    for level in found:
-        level.escaped += refs
+    refs = [(i, r) for i, r in refs if r() is not None]
+    for level, start in found:
+        level.escaped += [r for i, r in refs if i >= start]  # what was there before a level is not its own
         level.tapes.append(weakref.ref(tape))
 
 

@@ -201,7 +201,7 @@ def _packet(name):
     return OpOverloadPacket("aten", name, call, made or {"default": call})
 
 
-_OWN = ("_put", "_graft", "_merged", "_cast", "_copy_", "_ones", "_zeros", "_drawn", "_filled", "_whole", "_rearranged")
+_OWN = ("_put", "_graft", "_merged", "_cast", "_copy_", "_ones", "_zeros", "_drawn", "_filled", "_whole")
 
 
 def overload(name):

@@ -25,6 +25,7 @@ SHOWN: dict = {}  # {function written in Python: what is published in its place}
 PATHS: dict = {}  # {id of a public function: its dotted path}; `named` writes it
 NAMED: dict = {}  # {id: the function}
 REROUTE: dict = {}  # {function published as it is: its path}
+GUARDED: dict = {}  # {one of these that asks where it fails: its own body}
 RELEVANT: dict = {}  # {function: (how many arguments by position are asked, which by keyword, which by keyword nobody is told of)}, where it is not all
 SPREAD: dict = {}  # {path of a function: f(args), the arguments by position as it tells them}, where it calls itself with others before it asks
 FORGET: list = []  # tables to be emptied when a mode is entered
@@ -99,6 +100,11 @@ def activate():
             change()
         WAITING.clear()
         for f, path in REROUTE.items():
+            body = GUARDED.pop(f, None)
+            if body is not None:
+                f.__code__ = body.__code__
+                f.__defaults__, f.__kwdefaults__ = body.__defaults__, body.__kwdefaults__
+                del f.__wrapped__
             reroute(f, path)
 
 
@@ -246,7 +252,7 @@ def hand_over(public, relevant, args, kwargs):
 
 def path_in(cls, f, prefix):
     """The dotted name of what a class holds, or None."""
-    return next((f"{prefix}.{name}" for c in cls.__mro__ for name, x in vars(c).items() if x is f), None)
+    return next((f"{prefix}.{name}" for c in cls.__mro__ for name, x in vars(c).items() if x is f or getattr(x, "own", None) is f), None)
 
 
 def normal(body, args, kwargs):
@@ -288,13 +294,45 @@ def _elsewhere(*args, **kwargs):
     return _checked(*args, **kwargs)  # noqa: F821 (the name is another one in every function that gets this code)
 
 
-def swapped_code(f, name, make):
-    """Code for a function `f` that calls ``make(body)``, `body` being the function as it is now; it takes what it is given, so `f` must lose its defaults."""
+def _guard(*args, **kwargs):
+    try:
+        return _body(*args, **kwargs)  # noqa: F821 (as above)
+    except Exception:
+        done, out = _wanted(args, kwargs)  # noqa: F821
+        if not done:
+            raise
+    return out
+
+
+def _copied(f):
     body = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     body.__kwdefaults__, body.__doc__, body.__module__, body.__qualname__ = f.__kwdefaults__, f.__doc__, f.__module__, f.__qualname__
+    return body
+
+
+def swapped_code(f, name, make):
+    """Code for a function `f` that calls ``make(body)``, `body` being the function as it is now; it takes what it is given, so `f` must lose its defaults."""
+    body = _copied(f)
     f.__globals__[name] = make(body)
     f.__signature__ = inspect.signature(body)
     return _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+
+
+def rerouted(f, path):
+    """Let a function published as it is look at its arguments from `activate` on, and until then where a call of it fails: an object that is no tensor says
+    nothing of itself before, as its class is no subclass of Tensor."""
+    if f in REROUTE:
+        return
+    REROUTE[f] = path
+    if ACTIVE or path.startswith(("Tensor.", "torch.ops.")) or not (f.__code__.co_argcount or f.__code__.co_flags & inspect.CO_VARARGS):
+        return
+    body, names = _copied(f), {"_body": f"_body_{path.replace('.', '_')}", "_wanted": f"_wanted_{path.replace('.', '_')}"}
+    f.__globals__[names["_body"]] = body
+    f.__globals__[names["_wanted"]] = lambda args, kwargs: foreign_call(f, body, args, kwargs, path)
+    template = _guard.__code__
+    f.__code__ = template.replace(co_names=tuple(names.get(n, n) for n in template.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+    f.__defaults__ = f.__kwdefaults__ = None
+    f.__wrapped__ = GUARDED[f] = body
 
 
 def reroute(f, path):

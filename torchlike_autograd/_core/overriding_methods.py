@@ -28,6 +28,7 @@ def _table():
         if c is object:
             continue
         for name, x in vars(c).items():
+            x = getattr(x, "own", x)  # noqa: PLW2901 (what stands for it while there are modes)
             if name in LEFT or (name.startswith("_") and not name.startswith("__") and name not in PRIVATE):
                 continue
             if isinstance(x, (property, FunctionType)) or _is_field(x) or (callable(x) and not isinstance(x, (type, classmethod, staticmethod))):
@@ -102,7 +103,8 @@ def equip(cls):
         return
     cls._overrides_made = True
     for name, x in _table().items():
-        if inspect.getattr_static(cls, name, None) is x and name not in vars(cls):
+        found = inspect.getattr_static(cls, name, None)
+        if getattr(found, "own", found) is x and name not in vars(cls):
             setattr(cls, name, _property(name, x) if _is_field(x) else _method(name, x))
 
 

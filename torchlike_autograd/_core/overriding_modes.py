@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import functools
+import sys
 from types import FunctionType
 
 from .._tensor import Tensor
 from . import overriding
+from .overriding_methods import PRIVATE
 from .overriding import MODES, activate, ask, asked, asked_operator, hand_over, here, swapped_code
 
 _SHORT = ("__getitem__", "__matmul__", "__rmatmul__")  # methods that remember by themselves
-_PARSED = ("__setitem__", "numpy", "requires_grad_", "register_hook", "retain_grad")  # methods that ask nobody: torch's parser tells of them,
-_BY_SELF = ("item", "tolist", "detach", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__neg__", "__abs__", "__pos__")  # or only of self,
-_IN_PYTHON = ("__len__", "__contains__", "__reversed__", "__format__", "backward")  # or it is written in Python
+_PARSED = ("__setitem__", "numpy", "requires_grad_", "register_hook")  # methods that ask nobody: torch's parser tells of them,
+_BY_SELF = ("item", "retain_grad", "tolist", "detach", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__neg__", "__abs__", "__pos__")  # or only of self,
+_IN_PYTHON = ("__len__", "__contains__", "__reversed__", "__format__", "__repr__", "backward")  # or it is written in Python
+# Those that the package itself asks all the time; only what others ask is told.
+_OF_OTHERS_PARSED = ("size", "stride", "is_contiguous", "type")
+_OF_OTHERS = ("dim", "numel", "element_size", "is_floating_point", "is_complex", "storage_offset", "is_signed", "untyped_storage")
+_HOME = __package__.partition(".")[0] + "."
 _kept: dict = {}
 _rerouted: list = []
 
@@ -26,6 +32,8 @@ def enter(mode):
         for name in _SHORT:
             _kept[name] = Tensor.__dict__.get(name)
             setattr(Tensor, name, _looking(name, _kept[name]))
+        _kept["grad"] = Tensor.__dict__["grad"]
+        Tensor.grad = _Attribute(_kept["grad"])
     MODES.append(mode)
     for table in overriding.FORGET:
         table.clear()
@@ -40,6 +48,25 @@ def leave():
         for name, x in _kept.items():
             setattr(Tensor, name, x)
         _kept.clear()
+
+
+class _Attribute:
+    """What stands for a descriptor of C's while there are modes; by the class it is that one."""
+
+    def __init__(self, own):
+        self.own = own
+        self._read = _checking(own.__get__, _if_elsewhere(_tell_self), own.__get__)
+        self._write = _checking(own.__set__, _if_elsewhere(_tell_self), own.__set__)
+        self._forget = _checking(own.__delete__, _if_elsewhere(_tell_self), own.__delete__)
+
+    def __get__(self, t, owner=None):
+        return self.own if t is None else self._read(t)
+
+    def __set__(self, t, value):
+        self._write(t, value)
+
+    def __delete__(self, t):
+        self._forget(t)
 
 
 def _looking(name, x):
@@ -60,15 +87,21 @@ def _looking(name, x):
 
 def _reroute():
     """Let the methods that ask nobody look for modes from now on; they stay the functions that they are."""
-    for names, tell in ((_PARSED, _tell_parsed), (_BY_SELF, _tell_self), (_IN_PYTHON, _tell_python)):
+    for names, tell in ((_PARSED, _tell_parsed), (_BY_SELF, _tell_self), (_IN_PYTHON, _tell_python), (_OF_OTHERS_PARSED, _if_elsewhere(_tell_parsed)),
+                        (_OF_OTHERS, _if_elsewhere(_tell_self))):
         for name in names:
-            f = getattr(Tensor, name)
-            if type(f) is not FunctionType or f in _rerouted:
-                continue
-            _rerouted.append(f)
-            told = getattr(Tensor, overriding.OPERATORS.get(name, name))
-            f.__code__ = swapped_code(f, f"_mode_{name}", functools.partial(_checking, told, tell))
-            f.__defaults__ = f.__kwdefaults__ = None
+            _reroute_one(getattr(Tensor, name), name, getattr(Tensor, overriding.OPERATORS.get(name, name)), tell)
+    for name, p in {n: p for c in reversed(Tensor.__mro__) for n, p in vars(c).items() if isinstance(p, property)}.items():
+        if not name.startswith("_") or name in PRIVATE:
+            _reroute_one(p.fget, f"get_{name}", p.__get__, _if_elsewhere(_tell_self))
+            _reroute_one(p.fset, f"set_{name}", p.__set__, _if_elsewhere(_tell_self))
+
+
+def _reroute_one(f, name, told, tell):
+    if type(f) is FunctionType and f not in _rerouted:
+        _rerouted.append(f)
+        f.__code__ = swapped_code(f, f"_mode_{name}", functools.partial(_checking, told, tell))
+        f.__defaults__ = f.__kwdefaults__ = None
 
 
 def _checking(told, tell, body):
@@ -90,6 +123,16 @@ def _tell_parsed(told, body, args, kwargs):
 def _tell_self(told, body, args, kwargs):
     found = [] if here.off else overriding.found_in(args[:1])
     return ask(told, found, (type(args[0]),), args, kwargs or None)
+
+
+def _if_elsewhere(tell):
+    """`tell` for calls that do not come from the package: what that reads of a tensor on the way, PyTorch reads where no mode sees it."""
+
+    def told_of_others(told, body, args, kwargs):
+        caller = sys._getframe(3).f_globals.get("__name__", "")  # over `checked` and the function that got its code
+        return NotImplemented if caller.startswith(_HOME) else tell(told, body, args, kwargs)
+
+    return told_of_others
 
 
 def _tell_python(told, body, args, kwargs):

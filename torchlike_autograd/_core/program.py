@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from .._ops.pull_saved import saved_pullback
 from .._ops.registry import UNIMPLEMENTED
 from .plan import add_arrays, apply_form, memory_of, needs_of, number_of, wanted_of
-from .record import LEAF, slot_table
+from .record import INPLACE, LEAF, slot_table
 
 
 class Program:
@@ -38,6 +38,8 @@ class Program:
         self.outs = tuple(dict.fromkeys((*self.shown, *(s for s in self.kept if s >= 0))))
         memories = {memory_of(s, table) for s in self.kept if s >= 0} & set(self.shown)
         watched = {s for s in memories if not table[s][1] or table[s][0].mode == LEAF}  # data now, whose versions are counted there
+        if self.graph:
+            watched |= _saved_data(prefix, set(self.shown), table)
         self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in sorted(watched.union(self.kept)))
         self.steps, used = _needed(prefix, self.outs, table)
         self.placed = _placed(prefix, self.steps, used, table)
@@ -151,6 +153,13 @@ def _needed(prefix, outs, table):
             need.update(reads_of(step))
     chosen.reverse()
     return chosen, need
+
+
+def _saved_data(prefix, shown, table):
+    """The slots among `shown` that nodes save of their own results and that are data (indices, say): as in torch they may not be written to."""
+    return {s.first + i for s in prefix.steps()[0] if s.kind == "op" and s.wanted and len(s.out_avals) > 1 and not s.packed
+            and any(s.first + i in shown and not table[s.first + i][1] for i in range(len(s.out_avals)))
+            for i in s.form.kept(s.wanted, s.mode == INPLACE)[1] if s.first + i in shown and not table[s.first + i][1]}
 
 
 def _live(shown, table):

@@ -120,7 +120,7 @@ def _reroutable(path, f):
         f.__name__ = path.rpartition(".")[2]
     if id(f) not in overriding.PATHS:
         overriding.named(f, f"torch.{path}" if path.startswith("Tensor.") else path)
-    overriding.REROUTE.setdefault(f, path)
+    overriding.rerouted(f, path)
     return f
 
 

@@ -12,6 +12,15 @@ numel = math.prod
 OVERFLOW = "Overflow when unpacking long long"
 
 
+LARGEST = 2**63 - 1     # elements or bytes that are counted
+
+
+def check_bytes(shape, itemsize):
+    """torch's error for a tensor whose bytes cannot be counted (XLA ends the process)."""
+    if math.prod(shape) * itemsize > LARGEST:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+
+
 def is_long(n: int) -> bool:
     """Whether an int has 64 bits."""
     return -(1 << 63) <= n < 1 << 63

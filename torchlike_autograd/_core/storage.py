@@ -256,11 +256,6 @@ def _hooked(v, links):
     return False
 
 
-def rearranged(link, old):
-    """`old` through one view operator under the node that it had."""
-    return record_one(replay_spec(((link, ()),), "_rearranged"), (old,), GRAD)
-
-
 def _link_by_link(view, base, b):
     """`replayed_from` with a node for each link of the chain."""
     whole = base._view is not view.under

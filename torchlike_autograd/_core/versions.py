@@ -31,11 +31,12 @@ def check(tape, plan):
             raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
     if plan.shown:
         _check_shown(tape, plan.shown)
-    for slot in plan.kept:
-        if slot < 0 or not tape.open:  # what a closed tape computed and is data now counts its versions itself
-            seen = _seen_at(tape, slot)
-            if seen is not None and seen[0].n != seen[1]:
-                raise _modified(tape, slot, *seen, slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval)
+    for slots, own in ((plan.kept, False), (() if tape.open else plan.results, True)):
+        for slot in slots:
+            if slot < 0 or not tape.open:  # what a closed tape computed and is data now counts its versions itself
+                seen = _seen_at(tape, slot)
+                if seen is not None and seen[0].n != seen[1] and not (own and seen[0] is DETACHED):
+                    raise _modified(tape, slot, *seen, slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval, own)
 
 
 def _check_shown(tape, pairs):

@@ -505,6 +505,10 @@ def _pair(names, args, kwargs):
 @composite("torch.broadcast_shapes")
 def broadcast_shapes(*shapes):
     """The shape that operands of these shapes broadcast to."""
+    shapes = [s for s in shapes if s is not None]
+    for s in shapes:
+        if not isinstance(s, (int, tuple, list, str)):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {s}")
     rank = max((1 if isinstance(s, int) else len(s) for s in shapes), default=0)
     out = [1] * rank
     for i, s in enumerate(shapes):

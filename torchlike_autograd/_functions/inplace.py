@@ -11,9 +11,9 @@ from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
-from .._core.shapes import contiguous_strides, numel, wrap_dim
+from .._core.shapes import LARGEST, check_bytes, contiguous_strides, numel, wrap_dim
 from .._core.state import copy_state
-from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, rearranged, write
+from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, with_history, write
 from .._core.words import type_name
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
@@ -252,7 +252,7 @@ def _rearranged(t, link, key):
     shape, (strides, offset) = old.aval.shape, t._geometry()
     _, strides, offset = link.op.layout(shape, strides, offset, **link.statics)
     if old.needs and not thread.state.grad:
-        new = as_leaf(record_op(spec, (old,))[0], old.leaf) if old.leaf is not None else rearranged(link, old)
+        new = with_history(record_op(spec, (as_detached(old),))[0], old)
     else:
         new = record_op(spec, (old,))[0]
     if t._cell is None:
@@ -400,8 +400,9 @@ def resize_(self, *sizes, memory_format=None):
     if self._needs and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     size = tuple(size)
-    if any(n < 0 for n in size):
+    if any(n < 0 for n in size) or numel(size) > LARGEST:
         raise RuntimeError("numel: integer multiplication overflow")
+    check_bytes(size, self.dtype.itemsize)
     steps = _steps(size, memory_format)
     if size == self._v.aval.shape and (memory_format is None or steps == self._geometry()[0]):
         return self

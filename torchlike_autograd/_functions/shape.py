@@ -148,12 +148,17 @@ def _retyped(t, dtype):
             raise RuntimeError("torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.")
         if t.is_neg():
             raise RuntimeError("torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.")
+    wider = dtype.itemsize > t.dtype.itemsize and t.ndim and t.shape[-1] * t.dtype.itemsize % dtype.itemsize == 0
+    times, words = dtype.itemsize // t.dtype.itemsize, f"to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got"
+    if wider and t._geometry()[1] % times:
+        raise RuntimeError(f"self.storage_offset() must be divisible by {times} {words} {t._geometry()[1]}")
     if t.dtype.itemsize != dtype.itemsize and t.ndim and t._geometry()[0][-1] != 1 and t.shape[-1] > 1:
         large = t.dtype.itemsize > dtype.itemsize
-        raise RuntimeError(f"self.stride(-1) must be 1 to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got {t.stride(-1)}"
-                           if large or t.shape[-1] % (dtype.itemsize // t.dtype.itemsize) == 0 else
-                           f"self.size(-1) must be divisible by {dtype.itemsize // t.dtype.itemsize} to view {t.dtype.char_name} as {dtype.char_name} "
-                           f"(different element sizes), but got {t.shape[-1]}")
+        raise RuntimeError(f"self.stride(-1) must be 1 {words} {t.stride(-1)}" if large or wider else f"self.size(-1) must be divisible by {times} {words} {t.shape[-1]}")
+    if wider:
+        for d, n in enumerate(t._geometry()[0][:-1]):
+            if n % times:
+                raise RuntimeError(f"self.stride({d}) must be divisible by {times} {words} {n}")
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
     out._view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
     if out._v.needs:

@@ -79,8 +79,7 @@ def _reaches(small, large):
 def _fitted(tangent, values):
     """A tangent of the history's type as one of other data: the gradient, transposed, is cast and summed to what the history has."""
     if not _reaches(tangent.shape, values.shape):
-        raise RuntimeError(f"the data of a tensor that is no leaf were replaced: a gradient of shape {list(values.shape)} came to its history, "
-                           f"whose is compatible with {list(tangent.shape)}")
+        raise RuntimeError(f"invalid gradient at index 0 - got {list(values.shape)} but expected shape compatible with {list(tangent.shape)}")
     if jnp.iscomplexobj(values) and not jnp.iscomplexobj(tangent):
         raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error "
                            "message be improved?  If so, please report an enhancement request to PyTorch.)")

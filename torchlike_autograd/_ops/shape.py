@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 
 from .._core import errors
 from .._core.dtypes import from_numpy_dtype
-from .._core.shapes import contiguous_strides, infer_size, view_strides, wrap_dim, wrap_dims
+from .._core.shapes import LARGEST, contiguous_strides, infer_size, view_strides, wrap_dim, wrap_dims
 from .registry import NONE, SMOOTH, call, fails, op, real
 
 # One index, one range
@@ -332,6 +334,8 @@ def _expanded_shape(shape, size, dtype):
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
         out.append(n)
+    if math.prod(out) > LARGEST:
+        raise RuntimeError("numel: integer multiplication overflow")
     return tuple(reversed(out))
 
 

@@ -18,6 +18,7 @@ from jax.interpreters import partial_eval as pe
 
 from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
+from .._core.shapes import check_bytes
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, cast, casts_of, is_number, jitted, wide_casts
@@ -220,6 +221,8 @@ class Form:
         self.call, self.closed = jaxpr_as_fun(closed), closed
         self.tuple_out = isinstance(out, (tuple, list))
         outs = out if self.tuple_out else (out,)
+        for o in outs:
+            check_bytes(o.shape, o.dtype.itemsize)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
         self.diff_in, self.diff_out = self._differentiable()
         self.saves = spec.op.saves

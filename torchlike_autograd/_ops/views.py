@@ -224,10 +224,17 @@ def strided_index(shape, own, size, stride, offset):
 
 @op("_as_strided(Tensor(a) self, int[] size, int[] stride, int offset, int[] own) -> Tensor(a)", node="AsStridedBackward0", names=(),
     layout=lambda shape, strides, start, *, size, stride, offset, own: (size, stride, start + offset),
-    samples=[call(real(3, 4), (2, 2), (1, 4), 1, (4, 1)), call(real(6), (3, 3), (1, 1), 0, (1,))], kinks=SMOOTH)
+    samples=[call(real(3, 4), (2, 2), (1, 4), 1, (4, 1)), call(real(6), (3, 3), (1, 1), 0, (1,))], kinks=SMOOTH, tangent=BODY)
 def _as_strided(self, *, size, stride, offset, own):
-    """Elements at chosen strides; `own` are the strides of `self`, `offset` counts from its first element (checked by the caller)."""
-    return self.reshape(-1)[strided_index(self.shape, own, size, stride, offset)].reshape(size)
+    """Elements at chosen strides; `own` are the strides of `self`, `offset` counts from its first element (checked by the caller).
+
+    The gradient of a place that `self` shows several times is shared by its elements."""
+    index = strided_index(self.shape, own, size, stride, offset)
+    if not TANGENTS[0]:
+        places = strided_index(self.shape, own, self.shape, own, 0)
+        if not np.array_equal(places, np.arange(places.size)):
+            return _of_places(self, self, tuple(index.tolist()), tuple(places.tolist())).reshape(size)
+    return self.reshape(-1)[index].reshape(size)
 
 
 @op("_as_strided_beyond(Tensor self, Tensor memory, int[] size, int[] stride, int offset, int[] own, int[] shown, int start) -> Tensor", node="AsStridedBackward0",

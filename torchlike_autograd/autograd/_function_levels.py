@@ -102,6 +102,13 @@ def _generated(cls):
     return not own
 
 
+def no_tensors(kwargs):
+    """NotImplementedError where a Function that a map goes over is given tensors by keyword."""
+    if any(isinstance(x, Tensor) for x in kwargs.values()) and any(lv.kind == levels.MAP and lv.randomness is not levels.OLD for lv in levels.running()):
+        raise NotImplementedError(f"Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass kwarg-only Tensors to autograd.Function. "
+                                  f"Got: {kwargs}")
+
+
 def _mapped(cls, level, args):
     """The Function's own rule, called outside of the map."""
     leaves, shape = flatten(tuple(args))

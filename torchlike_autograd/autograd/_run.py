@@ -9,7 +9,7 @@ from .._core import devices, engine, levels, lifetimes, overriding, walls
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.hooks import shown
-from .._core.nodes import AccumulateGrad, Nowhere, place_of
+from .._core.nodes import AccumulateGrad, Nowhere, place_and_step, place_of
 from .._core.numeric import say_once
 from .._core.record import LOCK, record_op, thread, threads
 from .._core.saying import warn
@@ -20,6 +20,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
+from ._reduced import reduced_to
 from ._sharing import followed
 from .graph import GradientEdge
 
@@ -33,7 +34,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
                 return
             _watch(tensors, v)
             if tensors._cell is None and v.aval.dtype.category == FLOAT:
-                engine.run_backward([(place_of(v), _ones((), v.aval.dtype)._v)], False, False)
+                engine.run_backward([_started(tensors, _ones((), v.aval.dtype)._v, 0)], False, False)
                 return
     if levels.transforming():
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or call "
@@ -308,8 +309,24 @@ def _roots(roots, grads):
         v = g._value()
         if v.aval.dtype is not dtype:
             v = record_op(cast_spec(dtype), (v,))[0]
-        out.append((_place(root), _spread(v, root)))
+        out.append(_started(root, _spread(v, root), i))
     return out
+
+
+def _started(root, g, i):
+    """(place, gradient) of a root: the node of one whose data were replaced takes a gradient of what it gave itself, as torch's does."""
+    if isinstance(root, GradientEdge):
+        return _place(root), g
+    v = history(root)
+    if v.leaf is not None:
+        return v.leaf, g
+    tape, slot, step = place_and_step(v)
+    given = step.out_avals[slot - step.first]
+    if v.aval.shape != given.shape:
+        g = reduced_to(g, given.shape, i)
+    if v.aval.dtype is not given.dtype:
+        g = record_op(cast_spec(given.dtype), (g,))[0]
+    return (tape, slot), g
 
 
 def _spread(v, root):
@@ -346,7 +363,7 @@ def _warn_cycle():
 
 
 for _f, _asked in ((grad, (2, (), ())), (backward, (1, ("inputs",), ("grad_variables",)))):
-    overriding.REROUTE[_f] = f"torch.autograd.{_f.__name__}"
+    overriding.rerouted(_f, f"torch.autograd.{_f.__name__}")
     overriding.named(_f, overriding.REROUTE[_f])
     overriding.RELEVANT[_f] = _asked
 

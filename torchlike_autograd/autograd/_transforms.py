@@ -12,12 +12,14 @@ import functools
 import weakref
 
 from .._core import apart, belonging, levels, outlived, tangents_off  # noqa: F401 - apart gives `.data`
+from .._core.chains import written_repeats
 from .._core.composite import named
 from .._core.dtypes import FLOAT
 from .._core.duals import DualView
 from .._core.duals import end as end_duals
 from .._core.pytree import flatten, tree_map, unflatten
 from .._core.record import mark_seen, thread
+from .._core.shapes import row_strides
 from .._core.storage import View, as_detached, as_leaf, cell_of
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
@@ -69,6 +71,7 @@ class _Reverse(levels.enter):
                 own._v, own._view = alias._v, View(None, () if own._view is None else own._view.chain, "argument")
             self.level.aliases[own._v.tape, own._v.slot] = v
             self.starts[id(own)] = own, wrap(own._v)
+            self.level.examples[id(own)] = x, own._v
             return own
         t = _new(Tensor)
         t._cell, t._counter, t._layout_ = cell_of(x), x._counter, x._layout_
@@ -79,6 +82,7 @@ class _Reverse(levels.enter):
         t._v = as_leaf(t._v if t._v is not v else v, leaf)
         mark_seen(t._v, t._counter)
         self.starts[id(t)] = t, wrap(t._v)
+        self.level.examples[id(t)] = x, t._v
         if levels.dual(v) is not None:
             self.level.sources[id(t)] = x
         self.leaves.append(leaf)
@@ -418,8 +422,17 @@ def make_dual(level, x, t):
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
                            f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
     if t.dtype != x.dtype:
+        if t.is_complex() and not x.is_complex():
+            raise NotImplementedError(f"jvp with a complex tangent ({t.dtype}) of a real primal ({x.dtype})")
         t = t.to(x.dtype)
-    return wrap(levels.move("join", level, [x._value(), t._value()]))
+    out = wrap(levels.move("join", level, [x._value(), t._value()]))
+    if x._view is not None or x._layout_ is not None:
+        laid = x._geometry()
+        if any(n > 1 and s == 0 for n, s in zip(x.shape, laid[0])) and laid[0] != t._geometry()[0]:
+            raise written_repeats()     # the tangent would be copied to where the primal shows one element several times
+        if laid != (row_strides(x.shape), 0):
+            out._layout_ = laid
+    return out
 
 
 def unpack(level, x):

@@ -85,6 +85,7 @@ def _example(level, x, d):
         own = strides[:d] + strides[d + 1:]
         if offset or not shapes.is_contiguous(t._v.aval.shape, own):
             t._layout_ = own, offset
+    level.examples[id(t)] = x, t._v
     return t
 
 

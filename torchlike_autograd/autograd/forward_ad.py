@@ -145,15 +145,20 @@ def _is_mapped(t):
 
 
 def _copied(tensor, tangent):
-    """A tangent laid out as the primal is."""
+    """A tangent laid out as the primal is, in a memory as large as the primal's: what views beyond the primal show of it is zero."""
     if _is_mapped(tangent):
         return tangent.clone()
-    if not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
+    whole = _is_mapped(tensor) or tensor.untyped_storage().nbytes() == tensor.numel() * tensor.itemsize
+    if whole and not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
         return tangent.clone(memory_format=contiguous_format)
     error = None if tensor._view is None else repeats(tensor)
     if error is not None:  # what is laid out so cannot be written
         raise error
-    out = tangent.new_empty_strided(tensor.shape, tensor.stride())
+    if whole:
+        out = tangent.new_empty_strided(tensor.shape, tensor.stride())
+    else:
+        memory = tangent.new_zeros(tensor.untyped_storage().nbytes() // tensor.itemsize)
+        out = tangent.new_empty(0).set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
     out = out.conj() if tensor.is_conj() else out
     return (out._neg_view() if tensor.is_neg() else out).copy_(tangent)
 

@@ -11,7 +11,6 @@ import inspect
 import itertools
 
 from .._core import dtypes, errors, levels, lifetimes, walls
-from .._core.composite import named
 from .._core.engine import _leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.placed import cut
@@ -24,6 +23,7 @@ from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, wrap
 from ._function_instances import Instance, Nested
 from ._kept import check_returned, keep, raw_saved_tensors, release, saved_tensors
+from ._reduced import reduced_to
 from ._returned import alias, as_kind
 from .graph import increment_version
 
@@ -214,7 +214,7 @@ class BackwardCFunction(FunctionCtx, Node):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
         v = r._value()
         if v.aval.shape != aval.shape:
-            v = _reduce(v, aval.shape, self.name(), i)
+            v = reduced_to(v, aval.shape, i, f"Function {self.name()} returned an ")
         if v.aval.dtype is not aval.dtype and not self._leaf_casts(i):
             from .._core.dispatch import cast_spec
 
@@ -235,22 +235,6 @@ def _under_levels(v, aval, p):
     from . import _function_levels  # cycle: levels apply Functions
 
     return _function_levels.reduced(v, aval, p.levels)
-
-
-def _reduce(v, shape, name, i):
-    """A gradient of an expanded shape is summed; another is an error."""
-    from .._core import shapes
-
-    try:
-        ok = shapes.broadcast(v.aval.shape, shape) == v.aval.shape
-    except RuntimeError:
-        ok = False
-    if not ok:
-        raise RuntimeError(f"Function {name} returned an invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible "
-                           f"with {list(shape)}")
-    lead = len(v.aval.shape) - len(shape)
-    dims = (*range(lead), *(d + lead for d, n in enumerate(shape) if n == 1 and v.aval.shape[d + lead] != 1))
-    return named("sum")(wrap(v), dims).view(shape)._value()
 
 
 _ids = itertools.count()
@@ -306,6 +290,8 @@ class Function(Instance, FunctionCtx, metaclass=FunctionMeta):
         if split:
             args, kwargs = _bind_defaults(cls.forward, args, kwargs)
         if kwargs:
+            if levels.running():
+                _function_levels().no_tensors(kwargs)
             args = _in_order(cls.forward, args, kwargs, split)
         return _apply(cls, args, {}, split)
 
@@ -338,11 +324,15 @@ def _in_order(forward, args, kwargs, split):
     return tuple(args)
 
 
+def _function_levels():
+    from . import _function_levels as found  # cycle: levels apply Functions
+
+    return found
+
+
 def _apply(cls, args, kwargs, split):
     if levels.running():
-        from . import _function_levels  # cycle: levels apply Functions
-
-        found = _function_levels.applied(cls, args, kwargs, split, _recorded)
+        found = _function_levels().applied(cls, args, kwargs, split, _recorded)
         if found is not None:
             return found[0]
     out, ctx = _recorded(cls, args, kwargs, split)
@@ -541,6 +531,8 @@ def _output(ctx, o, v, args, non_diff):
     dirty = any(o is d for d in ctx.dirty_tensors)
     if dirty:
         write_own(o, v, o._v)
+        if o._leaf is not None:
+            o._leaf.grad = None  # as in torch, where its history begins anew
         return o
     if any(o is a for a in args):
         return as_kind(o, _inside(alias(o, v), _creation(ctx)))

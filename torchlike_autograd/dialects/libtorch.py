@@ -22,7 +22,7 @@ from .._core.saying import warn
 from .._tensor import Tensor as _Inner
 from .._tensor import wrap as _wrap
 from ..autograd import _run
-from ..autograd.function import _reduce
+from ..autograd._reduced import reduced_to
 
 
 class TensorOptions:
@@ -242,10 +242,7 @@ def _fitting(i, t, g):
         raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{i}] has a "
                            f"dtype of {g.dtype.char_name} and output[{i}] has a dtype of {t.dtype.char_name}.")
     if g.shape != t.shape:
-        try:
-            g = _wrap(_reduce(g._value(), tuple(t.shape), "", i))
-        except RuntimeError:
-            raise RuntimeError(f"invalid gradient at index {i} - got {list(g.shape)} but expected shape compatible with {list(t.shape)}") from None
+        g = _wrap(reduced_to(g._value(), tuple(t.shape), i))
     return g.to(t.dtype)
 
 

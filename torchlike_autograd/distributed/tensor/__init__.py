@@ -339,10 +339,10 @@ _SPREAD_ONLY = frozenset(["redistribute", "full_tensor", "to_local", "placements
 
 def _listed(self):
     """The attributes that `dir` shows: of a tensor that is spread, these too."""
-    return [n for n in object.__dir__(self) if n not in _SPREAD_ONLY or "@" in self._v.aval.device]
+    return [n for n in _all_listed(self) if n not in _SPREAD_ONLY or "@" in self._v.aval.device]
 
 
-Tensor.__dir__ = _listed
+_all_listed, Tensor.__dir__ = Tensor.__dir__, _listed
 
 
 @on_spread
