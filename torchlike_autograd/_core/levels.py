@@ -432,7 +432,7 @@ def flushing(tape):
     for f in tape.owner.extra.get("before flush", ()):
         f(tape)
     found = [lv for lv in tape.owner.extra["levels"] if lv.kind != MAP]
-    refs = [weakref.ref(v) for v in tape.values if v.needs or type(v.aval) is LeveledAval] if found else []
+    refs = [(i, weakref.ref(v)) for i, v in enumerate(tape.values) if v.needs or type(v.aval) is LeveledAval] if found else []
     return found, refs, parts.of_tape(tape)
 
 
@@ -440,9 +440,9 @@ def flushed(left, tape):
     """Tell the levels what the flush left."""
     found, refs, known = left
     parts.note(tape, known)
-    refs = [r for r in refs if r() is not None]
+    refs = [((tape.serial, i), r) for i, r in refs if r() is not None]
     for level in found:
-        level.escaped += refs
+        level.escaped += [r for at, r in refs if at >= level.start]  # what was there before the level began is none of its own
         level.tapes.append(weakref.ref(tape))
 
 

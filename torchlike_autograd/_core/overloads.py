@@ -106,7 +106,9 @@ class OpOverloadPacket:
         return list(self._made)
 
     def __getattr__(self, overload):
-        if overload.startswith("__") or overload not in self._made:
+        if overload.startswith("_"):  # also a copy that has nothing yet is asked for these
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{overload}'")
+        if overload not in self._made:
             raise AttributeError(f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'")
         out = OpOverload(self, overload, self._made[overload])
         setattr(self, overload, out)

@@ -71,7 +71,7 @@ class _Reverse(levels.enter):
             self.starts[id(own)] = own, wrap(own._v)
             return own
         t = _new(Tensor)
-        t._cell, t._counter, t._layout_ = cell_of(x), x._counter, x._layout_
+        t._cell, t._counter, t._laid = cell_of(x), x._counter, x._laid
         t._at = t._cell.n
         t._view = None if x._view is None else View(None, x._view.chain, "default")
         t._v = as_detached(v)
