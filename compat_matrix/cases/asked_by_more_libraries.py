@@ -86,7 +86,33 @@ def one_process(torch):
     loader = data.DataLoader(list(range(7)), batch_size=3)
     yield "batches", [list(b) for b in from_loader(loader)]
     yield "its own", isinstance(iter(loader), from_loader), isinstance(iter(data.DataLoader(list(range(7)), batch_size=3, num_workers=1)), from_loader)
-    packet = torch.ops.aten.addmm
+
+
+@case("asked_by_more_libraries.operators")
+def operators(torch):
+    """Operators copied and looked up by those who watch calls; one that stands around a kernel of Triton, on the CPU."""
     import copy
 
-    yield "operators in a dict", copy.deepcopy({str(packet): 1}), callable(copy.deepcopy(packet))
+    packet = torch.ops.aten.addmm
+    table = copy.deepcopy({packet: 1, packet.default: 2})
+    yield "copied", table[packet], table[packet.default], packet.default._overloadpacket is packet, packet.default.overloadpacket is packet
+
+    class Counting(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append((func._overloadpacket in table, func in table))
+            return func(*args, **(kwargs or {}))
+
+    seen, given = [], (torch.ones(2), torch.ones(2, 3), torch.ones(3, 2))
+    with Counting():
+        torch.addmm(*given)
+    yield "watched", seen
+
+    def times_itself(x):
+        return x * x
+
+    times_itself.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
+    square = torch.library.triton_op(f"asked_{id(seen)}::square", times_itself, mutates_args=())
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    yield "called", square(x.detach()), square(x).requires_grad, type(square).__name__
+    square.register_autograd(lambda ctx, g: g * 3)
+    yield "differentiated", torch.autograd.grad(square(x).sum(), x)

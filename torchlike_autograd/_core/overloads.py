@@ -56,6 +56,11 @@ class OpOverload:
         """The operator of which it is an overload."""
         return self._packet
 
+    _overloadpacket = overloadpacket
+
+    def __deepcopy__(self, memo):
+        return self
+
     @property
     def namespace(self):
         """"aten"."""
@@ -96,6 +101,9 @@ class OpOverloadPacket:
 
     def __call__(self, *args, **kwargs):
         return self._call(*args, **kwargs)
+
+    def __deepcopy__(self, memo):
+        return self
 
     @property
     def _qualified_op_name(self):
