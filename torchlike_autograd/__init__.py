@@ -55,6 +55,10 @@ def __getattr__(name):
         return importlib.import_module(f"{__name__}.{name}")
     if name in _ASKED_ELSEWHERE:
         return _asked_elsewhere(name, _ASKED_ELSEWHERE[name])
+    from ._C import _script
+
+    if name in _script.NAMES:
+        return getattr(_script, name)
     found = _load_all().get(f"torch.{name}")  # operators that torch publishes with an underscore
     if found is not None:
         return found

@@ -163,8 +163,8 @@ class Writer(pickle._Pickler):
                 return self._of_cell(t._cell, dtype), offset, strides
         if whole is None:
             whole = _array(v)
-        elif t._layout_ is not None and t._view is None:
-            strides, offset = t._layout_
+        elif t._laid is not None and t._view is None:
+            strides, offset = t._laid
         out = self._known.setdefault(id(t), (t, StoredBytes(_in_memory(whole, strides, offset), dtype)))[1]
         return out, offset, strides
 
@@ -286,7 +286,7 @@ def _with_bits(t, bits):
 def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
     out = from_array(Nothing(size, dtype.np), dtype, requires_grad, "meta")
     if tuple(stride) != shapes.contiguous_strides(tuple(size)):
-        out._layout_ = tuple(stride), 0
+        out._laid = tuple(stride), 0
     return out
 
 

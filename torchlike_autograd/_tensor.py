@@ -147,8 +147,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     # Geometry (metadata: arrays are immutable)
 
     def _geometry(self):
-        if self._layout_ is not None:
-            return self._layout_
+        if self._laid is not None:
+            return self._laid
         view = self._view
         if view is not None and view.chain:
             if view.geometry is None:
@@ -174,7 +174,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
             if memory_format is not contiguous_format:
                 levels.refuse_format(self, "querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format")
             return asked_format(self, args, memory_format)
-        if self._layout_ is None and (self._view is None or not self._view.chain):
+        if self._laid is None and (self._view is None or not self._view.chain):
             return True
         return shapes.is_contiguous(self._v.aval.shape, self._geometry()[0])
 
@@ -301,7 +301,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def grad(self):
         leaf = self._leaf
         out = leaf.grad if leaf is not None else None
-        if out is not None and (self._layout_ is not None or self._view is not None):
+        if out is not None and (self._laid is not None or self._view is not None):
             laid_as(out, self)
         try:
             elsewhere = out is None and not self.is_leaf and not self.retains_grad
@@ -319,7 +319,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def grad(self, value):
         if value is not None:
             self._check_grad(value)
-            if self._layout_ is not None or self._view is not None:
+            if self._laid is not None or self._view is not None:
                 pin_layout(value)
         elif self._leaf is None:
             return
@@ -474,7 +474,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
             placed.cuts[0] = True
         if v.seen is None:
             v.seen = (self._counter, self._counter.n)
-        out._cell, out._at, out._counter, out._layout_ = cell, cell.n, self._counter, self._layout_
+        out._cell, out._at, out._counter, out._laid = cell, cell.n, self._counter, self._laid
         if self._view is not None:
             out._view = View(None, self._view.chain, "default")
         return out
@@ -527,7 +527,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if self._counter is None:
             self._counter = counter_of(self._v)
         self._cell, self._at = cell, cell.n
-        self._layout_ = new._layout_
+        self._laid = new._laid
         if old.needs:
             if old.leaf is not None and old.leaf is self._leaf and new.dtype is not self.dtype:
                 v = as_leaf(v, self._renew_leaf())

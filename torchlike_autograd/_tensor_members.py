@@ -36,7 +36,7 @@ def grad_dtype_of(t):
 
 def laid_as(g, t):
     """Let a gradient that a pass has made lie in memory as its leaf does, as torch makes it; row by row where that has gaps or shows memory twice."""
-    if g._layout_ is None and g._view is None and stretch(t) is not None:
+    if g._laid is None and g._view is None and stretch(t) is not None:
         strides = t.stride()
         if strides != shapes.contiguous_strides(g._v.aval.shape):
             _lay(g, strides)
@@ -44,14 +44,14 @@ def laid_as(g, t):
 
 def pin_layout(g):
     """Let a gradient that was assigned keep its own layout."""
-    if g._layout_ is None and g._view is None:
+    if g._laid is None and g._view is None:
         _lay(g, shapes.contiguous_strides(g._v.aval.shape))
 
 
 def _lay(g, strides):
-    g._layout_ = strides, 0
+    g._laid = strides, 0
     if g._cell is not None and g._cell.layout is None:
-        g._cell.layout = g._layout_
+        g._cell.layout = g._laid
 
 
 class Members:

@@ -197,7 +197,7 @@ class Values(Members):
         cell = memo.get(id(self._cell))
         if cell is None:
             cell = memo[id(self._cell)] = Cell(another(self._cell.value), InferenceCounter() if thread.state.inference else Counter(1), self._cell.layout)
-        out._cell, out._at, out._counter, out._layout_ = cell, cell.n, cell.counter, self._layout_
+        out._cell, out._at, out._counter, out._laid = cell, cell.n, cell.counter, self._laid
         if self._view is not None and self._view.chain:
             out._view = View(None, self._view.chain, "default")
         out._v = another(peek(self))
@@ -233,7 +233,7 @@ def _same(v):
 def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
     out = _new(cls)
     out._v = data(array, dtypes.DTYPES[dtype], device="meta" if type(array) is Nothing else "cpu")
-    out._layout_ = geometry
+    out._laid = geometry
     if requires_grad:
         out.requires_grad_()
     out = mixed.placed_again(out, extra)

@@ -13,7 +13,8 @@ from .._library import unregistered
 from .._tensor import Tensor, TensorMeta
 from ..autograd import forward_ad, grad_mode, graph
 from ..nn.modules._convert import _asked
-from . import _autograd, _functions, _functorch  # noqa: F401
+from . import _autograd, _functions, _functorch, _script  # noqa: F401
+from ._script import *  # noqa: F403
 
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
@@ -81,13 +82,6 @@ def _remove_cached_tensor(t):
 def _is_cached_tensor(t) -> bool:
     """Whether it is noted, and that is enabled."""
     return _cached_asked("_is_cached_tensor", t, "bool") in _cached and _cached["enabled"]
-
-
-class Value:
-    """A value in one of TorchScript's graphs, which are not here: programs import the name, and torch's cannot be made from Python either."""
-
-    def __init__(self, *args, **kwargs):
-        raise TypeError("torch._C.Value: No constructor defined!")
 
 
 TensorBase = _TensorBase = Tensor

@@ -68,7 +68,7 @@ def _over(t, v):
     cell = cell_of(t)
     out = _new(Tensor)
     out._v, out._counter = another(v) if not v.needs else v if v is not t._v else record_op(_SAME, [v], GRAD)[0], Counter()
-    out._cell, out._at, out._layout_ = cell, cell.n, t._layout_
+    out._cell, out._at, out._laid = cell, cell.n, t._laid
     out._view = None if view is None else View(None, view.chain, "default")
     mark_seen(out._v, out._counter)
     return out

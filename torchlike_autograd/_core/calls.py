@@ -24,7 +24,9 @@ def _arguments(args, n):
 def call_node(self, *args):
     """The gradients that the node sends along its edges: one, or a tuple."""
     step, tape = self._step(), self._tape
-    outs = _arguments(args, max(step.form.diff_out) + 1)
+    places = nodes.outputs_of(step)
+    found = dict(zip(places, _arguments(args, len(places))))
+    outs = [found.get(i) for i in range(len(step.out_avals))]
     for g, a in zip(outs, step.out_avals):
         if g is not None and (g.aval.shape, g.aval.dtype) != (a.shape, a.dtype):
             raise RuntimeError(f"{self.name()} takes a gradient of shape {list(a.shape)} and dtype {a.dtype}, got {list(g.aval.shape)} and {g.aval.dtype}")

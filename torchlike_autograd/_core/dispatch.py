@@ -432,7 +432,7 @@ def _resize(out, shape, v):
             out.data = out.as_strided(shape, contiguous_strides(shape), offset)
             return
         out.as_strided((room,), (1,), offset).copy_(wrap(v).reshape(-1)[:room])
-    out._cell, out._view, out._at, out._layout_ = None, None, 0, None
+    out._cell, out._view, out._at, out._laid = None, None, 0, None
 
 
 __all__ = ["cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]

@@ -110,7 +110,7 @@ def _sharing(t):
 def _share(t, view):
     """Let `t` be read from the parts of a DualView."""
     cell = cell_of(view.source)
-    t._cell, t._counter, t._view, t._at, t._layout_ = cell, view.source._counter, view, None, None
+    t._cell, t._counter, t._view, t._at, t._laid = cell, view.source._counter, view, None, None
     if view.parts is None:
         view.show(t, [t._v], (view.source._value(), view.tangent._value()))
     _open().append(weakref.ref(t))
@@ -129,7 +129,7 @@ def make(level, source, tangent, made=True):
     view = DualView(level.key, source, tangent, made, () if source._view is None else source._view.chain)
     out = wrap(levels.move("join", level, [source._value(), tangent._value()]))
     _share(out, view)
-    out._layout_ = source._layout_
+    out._laid = source._laid
     return out
 
 

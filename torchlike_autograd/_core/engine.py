@@ -393,12 +393,12 @@ def run_node(p, tape, item, grads):
     _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     filled = not wanted and p.accumulate and any(_captured_here(p, tape, step.first + i) for i in range(len(outs)))
     if seen is not None and seen.prehooks and (wanted or filled):
-        outs = prehooks(seen, outs) if ctx is None else ctx.of_tensors(prehooks(seen, ctx.per_output(outs)))
+        outs = nodes.of_results(step, prehooks(seen, nodes.of_node(step, outs))) if ctx is None else ctx.of_tensors(prehooks(seen, ctx.per_output(outs)))
     if not wanted:
         if ctx is not None and filled and any(g is not None for g in outs):
             ctx.run_backward(outs, p)
         if seen is not None and seen.posthooks and filled:
-            posthooks(step, seen, (), (), outs if ctx is None else ctx.per_output(outs))  # a target whose `.grad` is filled runs, and its gradients go nowhere
+            posthooks(step, seen, (), (), nodes.of_node(step, outs) if ctx is None else ctx.per_output(outs))  # a target whose `.grad` is filled runs, and its gradients go nowhere
         return True
     if ctx is not None:
         full = ctx.run_backward(outs, p)
@@ -409,7 +409,7 @@ def run_node(p, tape, item, grads):
     else:
         ins = _run_pull(p, tape, step, wanted, outs)
         if seen is not None and seen.posthooks:
-            ins = posthooks(step, seen, wanted, ins, () if late else outs)
+            ins = posthooks(step, seen, wanted, ins, () if late else nodes.of_node(step, outs))
     if thread.state.anomaly is not None:
         thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)

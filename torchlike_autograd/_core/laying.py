@@ -17,7 +17,7 @@ _found: dict = {}  # (spec, sizes of a result, operands, which result, its dtype
 def bent(t):
     """Whether a tensor may have its dims in another order than that of memory."""
     view = t._view
-    return t._layout_ is not None or (view is not None and (view.bent or t._cell.layout is not None))
+    return t._laid is not None or (view is not None and (view.bent or t._cell.layout is not None))
 
 
 def keep_order(out, like):
@@ -25,7 +25,7 @@ def keep_order(out, like):
     if bent(like):
         shape = out._v.aval.shape
         strides = preserved(shape, like.stride())
-        out._layout_ = None if strides == contiguous_strides(shape) else (strides, 0)
+        out._laid = None if strides == contiguous_strides(shape) else (strides, 0)
 
 
 def order_of(t):
@@ -41,7 +41,7 @@ def lay(spec, flat, outs, first=0):
         if len(a.shape) > 1:
             strides = _strides(spec, a.shape, operands, first, a.dtype)
             if strides is not None:
-                t._layout_ = strides, 0
+                t._laid = strides, 0
         first += 1
 
 

@@ -82,7 +82,7 @@ def asked_format(t, args, form):
 def laid(out, form):
     """A fresh tensor, its strides those of a memory format (metadata: the array stays as it is)."""
     wanted = channels_strides(tuple(out.shape), form)
-    out._layout_ = None if wanted is None or wanted == shapes.contiguous_strides(out.shape) else (wanted, 0)
+    out._laid = None if wanted is None or wanted == shapes.contiguous_strides(out.shape) else (wanted, 0)
     return out
 
 
@@ -165,7 +165,7 @@ def in_memory_order(t, draw, *along):
     along: arrays of the shape of `t` that are read in the same order.
     """
     shape = t._v.aval.shape
-    if t._layout_ is None and (t._view is None or not t._view.chain):
+    if t._laid is None and (t._view is None or not t._view.chain):
         return draw(shape, *along)
     order = memory_order(shape, t.stride())
     if order is None:

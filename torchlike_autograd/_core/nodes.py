@@ -174,7 +174,7 @@ class Node:
 
     def tensor_of(self, number):
         """Which of the tensors that the node gives an output is."""
-        return number
+        return outputs_of(self._step())[number]
 
     def _sequence_nr(self):
         seen = observed(self._tape, self._first)
@@ -191,7 +191,8 @@ class Node:
 
     @property
     def _input_metadata(self):
-        return tuple([_InputMetadata(a) for a in self._step().out_avals])
+        step = self._step()
+        return tuple([_InputMetadata(step.out_avals[i]) for i in outputs_of(step)])
 
     def __getattr__(self, name):
         if name.startswith("_saved_"):
@@ -358,7 +359,27 @@ def node_at(tape, slot):
         tape.extra[key] = weakref.ref(node)
         if first in tape.extra:
             on_notes(node)
-    return (node, slot - first)
+    outs = outputs_of(step)
+    return (node, outs.index(slot - first) if slot - first in outs else 0)
+
+
+def outputs_of(step):
+    """Which results of a step its node has outputs for: those that can be differentiated, where the results share a node."""
+    form = step.form
+    return form.diff_out if step.kind == "op" and form.diff_out and type(form.node) is str else range(len(step.out_avals))
+
+
+def of_node(step, outs):
+    """Of the gradients for the results of an operator those that its node is given."""
+    return [outs[i] for i in outputs_of(step)]
+
+
+def of_results(step, given):
+    """The other way: None for results that the node has no output for."""
+    outs = [None] * len(step.out_avals)
+    for i, g in zip(outputs_of(step), given):
+        outs[i] = g
+    return outs
 
 
 class AccumulateGrad(Node):

@@ -54,6 +54,11 @@ class OpOverload:
         """The operator of which it is an overload."""
         return self._overloadpacket
 
+    _overloadpacket = overloadpacket
+
+    def __deepcopy__(self, memo):
+        return self
+
     @property
     def namespace(self):
         """"aten"."""
@@ -95,6 +100,9 @@ class OpOverloadPacket:
     def __call__(self, *args, **kwargs):
         return self._call(*args, **kwargs)
 
+    def __deepcopy__(self, memo):
+        return self
+
     @property
     def _qualified_op_name(self):
         return f"{self._namespace}::{self.__name__}"
@@ -104,7 +112,9 @@ class OpOverloadPacket:
         return list(self._made)
 
     def __getattr__(self, overload):
-        if overload.startswith("__") or overload not in self._made:
+        if overload.startswith("_"):  # also a copy that has nothing yet is asked for these
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{overload}'")
+        if overload not in self._made:
             raise AttributeError(f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'")
         out = OpOverload(self, overload, self._made[overload])
         setattr(self, overload, out)

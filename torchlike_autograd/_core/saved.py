@@ -392,7 +392,7 @@ def _tensor(node, place):
 def _alias(t):
     """Another tensor over the memory of one that is alone or a base, with its history as it is: what is written to the one is seen in the other."""
     cell, out = cell_of(t), _new(Tensor)
-    out._v, out._cell, out._at, out._counter, out._layout_ = t._v, cell, t._at, t._counter, t._layout_
+    out._v, out._cell, out._at, out._counter, out._laid = t._v, cell, t._at, t._counter, t._laid
     return out
 
 

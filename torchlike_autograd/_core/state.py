@@ -1,6 +1,6 @@
 """The fields of a Tensor (layer 4): which Value it shows, which storage it shares, where its gradient goes.
 
-`_v`: the Value read last; `_cell`, `_at`, `_view`, `_counter`: the storage (see `storage.py`); `_leaf`: its accumulation point; `_layout_`: (strides, offset)
+`_v`: the Value read last; `_cell`, `_at`, `_view`, `_counter`: the storage (see `storage.py`); `_leaf`: its accumulation point; `_laid`: (strides, offset)
 where it is not row-major from 0.  A field that was never set reads as None.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .speed import native
 
-FIELDS = ("_v", "_cell", "_at", "_view", "_counter", "_leaf", "_layout_", "_hooks_dict")
+FIELDS = ("_v", "_cell", "_at", "_view", "_counter", "_leaf", "_laid", "_hooks_dict")
 
 
 class _State:
@@ -16,7 +16,7 @@ class _State:
 
     def __new__(cls, *args, **kwargs):
         t = object.__new__(cls)
-        t._v = t._cell = t._at = t._view = t._counter = t._leaf = t._layout_ = t._hooks_dict = None
+        t._v = t._cell = t._at = t._view = t._counter = t._leaf = t._laid = t._hooks_dict = None
         return t
 
 

@@ -76,7 +76,7 @@ def cell_of(t) -> Cell:
         counter = t._counter
         if counter is None:
             counter = t._counter = counter_of(t._v)
-        cell = t._cell = Cell(t._v, counter, t._layout_)
+        cell = t._cell = Cell(t._v, counter, t._laid)
         if t._v.seen is None:
             mark_seen(t._v, counter)
         t._at = 0

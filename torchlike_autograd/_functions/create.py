@@ -36,8 +36,8 @@ def placed(t, device, requires_grad):
 
 def _put(t, key, requires_grad):
     if key != "cpu":
-        layout, t = t._layout_, t.to(key)
-        t._layout_ = layout
+        layout, t = t._laid, t.to(key)
+        t._laid = layout
     if requires_grad:
         if t.dtype.category < dtypes.FLOAT:
             raise errors.only_float_requires_grad()

@@ -176,7 +176,7 @@ def _from_numpy(a, dtype=None, copy=False):
     if a.ndim and not any(s % a.itemsize for s in a.strides):
         strides = tuple([s // a.itemsize for s in a.strides])
         if strides != contiguous_strides(a.shape) and (not copy or 0 in a.shape or without_gaps(a.shape, strides)):
-            t._layout_ = strides, 0
+            t._laid = strides, 0
     return t if dtype is None or dtype is found else t.to(dtype)
 
 

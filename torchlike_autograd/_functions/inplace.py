@@ -257,11 +257,11 @@ def _rearranged(t, link, key):
         new = record_op(spec, (old,))[0]
     if t._cell is None:
         write(t, new)
-        t._layout_ = (strides, offset)
+        t._laid = (strides, offset)
         return t
     view = t._view
     t._view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
-    t._layout_ = None
+    t._laid = None
     t._cell.n += 1
     t._v, t._at = new, t._cell.n
     if old.needs and view is not None and view.base is not None and not thread.state.grad:
@@ -360,7 +360,7 @@ def _memory_shown(t, size, steps):
         return False
     statics = ("size", size), ("stride", steps), ("offset", offset), ("own", own)
     new = record_op(spec_of(OPS["_as_strided_"], statics, ("T",)), (root,))[0]
-    t._view, t._layout_ = View(None, ((spec_of(OPS["_as_strided"], statics, ("T",)), ()),), "default"), None
+    t._view, t._laid = View(None, ((spec_of(OPS["_as_strided"], statics, ("T",)), ()),), "default"), None
     cell.n += 1
     t._v, t._at = new, cell.n
     if t._counter is not None:
@@ -421,7 +421,7 @@ def resize_(self, *sizes, memory_format=None):
         new = _cat([flat, flat.new_zeros(want - have)])
     if self._cell is not None:
         self._cell, self._view, self._at = None, None, 0
-    self._layout_ = None
+    self._laid = None
     v, leaf = copied(new.reshape(size))._v, self._v.leaf
     if leaf is not None:
         v = as_leaf(v, leaf)

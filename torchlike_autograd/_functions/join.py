@@ -294,7 +294,7 @@ def rot90(input, k=1, dims=(0, 1)):
         a, b = [d % input.ndim for d in dims]
         strides = list(preserved(tuple(input.shape), input.stride()))
         strides[a], strides[b] = strides[b], strides[a]
-        out._layout_ = (tuple(strides), 0)
+        out._laid = (tuple(strides), 0)
     return out
 
 

@@ -85,9 +85,9 @@ def per_example(f, rows=False, flat=True):
         if not own or not given:
             return f(*args, **kwargs)
         run = _by_rows(f) if rows and given[0].ndim <= 2 else f
+        widest = max(given, key=lambda x: x.ndim)
         with _Without(own):
-            return _inside(run(*(_whole(x, own) if isinstance(x, Tensor) else x for x in args),
-                               **{k: _whole(x, own) if isinstance(x, Tensor) else x for k, x in kwargs.items()}), own)
+            return _inside(run(*(_beside(x, widest, own) for x in args), **{k: _beside(x, widest, own) for k, x in kwargs.items()}), own)
 
     return drawing
 
@@ -135,16 +135,16 @@ def fill(t, draw, given=()):
 
 def _in_order(t, own):
     """A copy of the whole batch of a tensor, laid out as its memory is: numbers go in that order."""
-    strides = None if t._layout_ is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
+    strides = None if t._laid is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
     whole = _whole(t.detach(), own).clone()
-    whole._layout_ = strides and (strides, 0)
+    whole._laid = strides and (strides, 0)
     return whole
 
 
 def like(t, draw):
     """A tensor like `t`, drawn for the whole batch of maps that want other numbers for each example; None where it is not mapped by all of them alone."""
     maps = _maps()
-    if not maps or t._layout_ is None or any(lv.randomness == "same" or not levels.has(t._value(), lv) for lv in maps):
+    if not maps or t._laid is None or any(lv.randomness == "same" or not levels.has(t._value(), lv) for lv in maps):
         return None
     with _Without(maps):
         return _inside(draw(_in_order(t, maps)), maps)

@@ -140,7 +140,7 @@ def _follow_now(steps, tensors):
 
 
 def _geometry_key(t):
-    return None if t._layout_ is None and t._view is None else t.stride()
+    return None if t._laid is None and t._view is None else t.stride()
 
 
 # matmul

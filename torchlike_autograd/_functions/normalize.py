@@ -69,7 +69,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         out = named("mul")(out, weight)
     out = cast(out, own) if low else out
     if bent(input) and channels_order(tuple(input.shape), input.stride()) is None:  # PyTorch's kernel reads and writes rows, but for images with channels last
-        out._layout_ = None
+        out._laid = None
         if input.is_contiguous():
             keep_order(out, input)
     return out

@@ -299,7 +299,7 @@ def resolve_neg(input):
 @composite("torch.view_as_complex")
 def view_as_complex(input):
     """A last dim of 2 as complex numbers: a view, so strides must suit."""
-    if isinstance(input, Tensor) and (input._layout_ is not None or input._view is not None) and input.ndim and input.shape[-1] == 2 \
+    if isinstance(input, Tensor) and (input._laid is not None or input._view is not None) and input.ndim and input.shape[-1] == 2 \
             and input.dtype.is_floating_point:
         steps = input.stride()
         if steps[-1] != 1:

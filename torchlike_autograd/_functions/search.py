@@ -41,7 +41,7 @@ def _listed(t):
     rows, _ = _places(t)
     out = from_array(np.ascontiguousarray(rows), dtypes.int64, like=t)
     if rows.shape[1] > 1 or not rows.size:
-        out._layout_ = ((1, rows.shape[0]), 0)
+        out._laid = ((1, rows.shape[0]), 0)
     return out
 
 

@@ -41,7 +41,7 @@ _remembered: dict = {}  # see `_key` -> the specs that were recorded
 def _key(way, t, size):
     """What decides what `view` or `reshape` records: the sizes as they were given, with their types, and how the tensor lies, unless it is row by row."""
     view = t._view
-    if t._layout_ is None and (view is None or not view.chain):
+    if t._laid is None and (view is None or not view.chain):
         return (way, size, *map(type, size))
     return (way, size, *map(type, size), t._v.aval.shape, t._geometry()[0])
 
@@ -96,7 +96,7 @@ def sizes_of(args):
 
 def plain(t):
     """Whether a tensor lies row by row (cheap for the usual case)."""
-    return (t._layout_ is None and (t._view is None or not t._view.chain)) or t.is_contiguous()
+    return (t._laid is None and (t._view is None or not t._view.chain)) or t.is_contiguous()
 
 
 # Other sizes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from .._core.overriding import disabled_impl
 from .._tensor import Tensor
 
@@ -22,6 +24,12 @@ class FakeTensorMode:
 
     def __init__(self, *args, **kwargs):
         raise NotImplementedError('torch._subclasses.fake_tensor.FakeTensorMode: tensors without data are those of device="meta" here')
+
+
+@contextlib.contextmanager
+def unset_fake_temporarily():
+    """A context without such a mode; none is ever on here."""
+    yield None
 
 
 def is_fake(x):

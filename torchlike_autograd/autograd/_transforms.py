@@ -74,7 +74,7 @@ class _Reverse(levels.enter):
             self.level.examples[id(own)] = x, own._v
             return own
         t = _new(Tensor)
-        t._cell, t._counter, t._layout_ = cell_of(x), x._counter, x._layout_
+        t._cell, t._counter, t._laid = cell_of(x), x._counter, x._laid
         t._at = t._cell.n
         t._view = None if x._view is None else View(None, x._view.chain, "default")
         t._v = as_detached(v)
@@ -426,12 +426,12 @@ def make_dual(level, x, t):
             raise NotImplementedError(f"jvp with a complex tangent ({t.dtype}) of a real primal ({x.dtype})")
         t = t.to(x.dtype)
     out = wrap(levels.move("join", level, [x._value(), t._value()]))
-    if x._view is not None or x._layout_ is not None:
+    if x._view is not None or x._laid is not None:
         laid = x._geometry()
         if any(n > 1 and s == 0 for n, s in zip(x.shape, laid[0])) and laid[0] != t._geometry()[0]:
             raise written_repeats()     # the tangent would be copied to where the primal shows one element several times
         if laid != (row_strides(x.shape), 0):
-            out._layout_ = laid
+            out._laid = laid
     return out
 
 

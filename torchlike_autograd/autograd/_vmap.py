@@ -80,11 +80,11 @@ def _as_view(flat, dims, mapped, o, r, d):
 def _example(level, x, d):
     """One example of a mapped argument, with the strides that it has in memory: they decide what can be viewed."""
     t = enter(level, x, d)
-    if d or x._layout_ is not None or x._view is not None:
+    if d or x._laid is not None or x._view is not None:
         strides, offset = x._geometry()
         own = strides[:d] + strides[d + 1:]
         if offset or not shapes.is_contiguous(t._v.aval.shape, own):
-            t._layout_ = own, offset
+            t._laid = own, offset
     level.examples[id(t)] = x, t._v
     return t
 

@@ -136,7 +136,7 @@ def _same_memory(a, b):
 
 def _same_size(a, b):
     """Whether the memories of two tensors of one shape and dtype have one size; of a mapped tensor PyTorch does not ask."""
-    alone = a._cell is None and b._cell is None and a._layout_ is None and b._layout_ is None
+    alone = a._cell is None and b._cell is None and a._laid is None and b._laid is None
     return alone or _is_mapped(b) or a.untyped_storage().nbytes() == b.untyped_storage().nbytes()
 
 

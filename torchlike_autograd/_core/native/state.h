@@ -14,7 +14,7 @@ static PyMemberDef state_members[] = {
     {"_view", T_OBJECT, offsetof(State, view), 0, NULL},
     {"_counter", T_OBJECT, offsetof(State, counter), 0, NULL},
     {"_leaf", T_OBJECT, offsetof(State, leaf), 0, NULL},
-    {"_layout_", T_OBJECT, offsetof(State, layout), 0, NULL},
+    {"_laid", T_OBJECT, offsetof(State, layout), 0, NULL},
     {"_hooks_dict", T_OBJECT, offsetof(State, hooks), 0, NULL},
     {NULL},
 };

@@ -143,11 +143,14 @@ class DataLoader(Generic[_T_co]):
     def __iter__(self):
         if self.persistent_workers and self.num_workers > 0:
             if self._iterator is None:
-                self._iterator = _Batches(self)
+                self._iterator = self._begun()
             else:
                 self._iterator._reset(self)
             return self._iterator
-        return _Batches(self)
+        return self._begun()
+
+    def _begun(self):
+        return (_Batches if self.num_workers else _SingleProcessDataLoaderIter)(self)
 
     def __len__(self):
         if self._dataset_kind != _DatasetKind.Iterable:
@@ -440,3 +443,7 @@ class _Batches(_BaseDataLoaderIter):
 
     def __len__(self):
         return len(self._loader._index_sampler)
+
+
+class _SingleProcessDataLoaderIter(_Batches):
+    """The iterator of a DataLoader without workers."""

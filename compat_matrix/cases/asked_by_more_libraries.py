@@ -1,0 +1,118 @@
+"""What further libraries ask: of nodes with results that have no gradient, inside `no_grad` around transformations, of draws inside of maps."""
+
+from compat_matrix.case import case, raises
+
+
+def _several(torch):
+    x = torch.arange(1.0, 10.0, dtype=torch.float64).square().sin().reshape(3, 3).requires_grad_()
+    nn = torch.nn
+    image = x.detach().repeat(4, 4)[None, None, :8, :8].clone().requires_grad_()
+    return x, {
+        "batch norm": lambda: nn.BatchNorm1d(3, dtype=torch.float64)(x), "layer norm": lambda: nn.LayerNorm(3, dtype=torch.float64)(x),
+        "max pool": lambda: nn.functional.max_pool2d(image, 2), "max": lambda: x.max(1)[0], "sort": lambda: x.sort(1)[0], "slogdet": lambda: torch.linalg.slogdet(x)[1],
+        "solve": lambda: torch.linalg.solve(x, x), "lu": lambda: torch.linalg.lu(x)[2], "lu_factor": lambda: torch.linalg.lu_factor(x)[0],
+        "median": lambda: x.median(0)[0], "topk": lambda: x.topk(2)[0], "frexp": lambda: x.frexp()[0], "cummax": lambda: x.cummax(0)[0],
+        "var_mean": lambda: torch.var_mean(x, 0)[1], "eigh": lambda: torch.linalg.eigh(x + x.t())[0], "nll": lambda: nn.functional.nll_loss(x, torch.tensor([0, 1, 2]))}
+
+
+@case("asked_by_more_libraries.gradients_of_nodes")
+def gradients_of_nodes(torch):
+    """What hooks of a node are given, and its own numbers, leave out the results that have no gradient."""
+    for name, make in _several(torch)[1].items():
+        y, seen = make(), []
+        node = y.grad_fn
+        node.register_prehook(lambda gs: seen.append(("before", [None if g is None else list(g.shape) for g in gs])))
+        node.register_hook(lambda ins, outs: seen.append(("after", [None if g is None else list(g.shape) for g in ins], [None if g is None else list(g.shape) for g in outs])))
+        y.sum().backward()
+        yield name, y.output_nr, len(node._input_metadata), seen
+
+
+@case("asked_by_more_libraries.nodes_called")
+def nodes_called(torch):
+    """Nodes called, and gradients with respect to an edge, by the numbers of their outputs."""
+    x, made = _several(torch)
+    _, lower, upper = torch.linalg.lu(x)
+    node = upper.grad_fn
+    yield "numbers", lower.output_nr, upper.output_nr
+    yield "called", node(None, torch.ones_like(upper)).detach().round(decimals=6)
+    yield "one of two", raises(lambda: node(torch.ones_like(upper)))
+    edge = torch.autograd.graph.get_gradient_edge(upper)
+    yield "edge", torch.autograd.grad(edge, x, torch.ones_like(upper), retain_graph=True)[0].round(decimals=6)
+    node.register_prehook(lambda gs: tuple(g if g is None else 2 * g for g in gs))
+    yield "doubled", torch.autograd.grad(upper.sum(), x)[0].round(decimals=6)
+    highest = made["max"]()
+    yield "max", highest.grad_fn(torch.ones_like(highest))
+
+
+@case("asked_by_more_libraries.without_gradients_around")
+def without_gradients_around(torch):
+    """A tensor keeps its history, and a leaf what it requires, where a function of it is differentiated inside of no_grad and something is looked at there."""
+    t = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    kept, leaf = t * 2, (t.detach() * 3).requires_grad_()
+    other = leaf * 5
+    with torch.no_grad():
+        torch.func.vjp(lambda s: s * s, kept)[1](kept)
+        yield "gradient", torch.func.grad(lambda s: (s * s.sum().item() * other * leaf).sum())(kept)
+        yield "inner", torch.func.grad(lambda a: torch.func.grad(lambda s: (s * s.sum().item() * a).sum())(a * 2).sum())(kept)
+    yield "kept", kept, leaf, other, kept.is_leaf, leaf.is_leaf
+    (kept * other).sum().backward()
+    yield "grads", t.grad, leaf.grad
+
+
+@case("asked_by_more_libraries.draws_of_several")
+def draws_of_several(torch):
+    """Examples' means and deviations of different numbers of dims."""
+    m, s = torch.arange(12.0).reshape(3, 4), torch.arange(1.0, 13.0).reshape(3, 4) / 8
+    different = {"randomness": "different"}
+    torch.manual_seed(0)
+    yield "mean is wider", torch.func.vmap(lambda a, b: torch.normal(a.expand(5, 4), b), **different)(m, s)
+    yield "deviation is wider", torch.func.vmap(lambda a, b: torch.normal(a, b.expand(2, 5, 4)), in_dims=(0, None), **different)(m, s[0])
+    yield "a number", torch.func.vmap(lambda a: torch.normal(a.expand(5, 4), 2.0), **different)(m)
+
+
+@case("asked_by_more_libraries.types_named")
+def types_named(torch):
+    """Types that programs name in annotations; nothing is made of them."""
+    for name in ("TensorType", "DeviceObjType", "ScriptMethod", "ScriptObject", "Type", "IntType", "StringType", "Value", "Node"):
+        cls = getattr(torch, name)
+        yield name, cls is getattr(torch._C, name), cls.__name__, raises(cls), isinstance(torch.ones(1), cls), issubclass(cls, torch.Type)
+
+
+@case("asked_by_more_libraries.one_process")
+def one_process(torch):
+    """The iterator of a DataLoader without workers, made by hand over what looks like a loader."""
+    data = torch.utils.data
+    from_loader = data.dataloader._SingleProcessDataLoaderIter
+    loader = data.DataLoader(list(range(7)), batch_size=3)
+    yield "batches", [list(b) for b in from_loader(loader)]
+    yield "its own", isinstance(iter(loader), from_loader), isinstance(iter(data.DataLoader(list(range(7)), batch_size=3, num_workers=1)), from_loader)
+
+
+@case("asked_by_more_libraries.operators")
+def operators(torch):
+    """Operators copied and looked up by those who watch calls; one that stands around a kernel of Triton, on the CPU."""
+    import copy
+
+    packet = torch.ops.aten.addmm
+    table = copy.deepcopy({packet: 1, packet.default: 2})
+    yield "copied", table[packet], table[packet.default], packet.default._overloadpacket is packet, packet.default.overloadpacket is packet
+
+    class Counting(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append((func._overloadpacket in table, func in table))
+            return func(*args, **(kwargs or {}))
+
+    seen, given = [], (torch.ones(2), torch.ones(2, 3), torch.ones(3, 2))
+    with Counting():
+        torch.addmm(*given)
+    yield "watched", seen
+
+    def times_itself(x):
+        return x * x
+
+    times_itself.__annotations__ = {"x": torch.Tensor, "return": torch.Tensor}
+    square = torch.library.triton_op(f"asked_{id(seen)}::square", times_itself, mutates_args=())
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    yield "called", square(x.detach()), square(x).requires_grad, type(square).__name__
+    square.register_autograd(lambda ctx, g: g * 3)
+    yield "differentiated", torch.autograd.grad(square(x).sum(), x)
