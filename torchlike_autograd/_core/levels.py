@@ -425,17 +425,13 @@ def like(x, t):
 
 
 def flushing(tape):
-    """What a flush inside levels may leave: (dual and reverse-mode levels and where on the tape they began, weak references to Values, what is known of parts of Values).
+    """What a flush inside levels may leave: (dual and reverse-mode levels, weak references to Values for them, what is known of parts of Values).
 
     Whoever watches writes is told first: afterwards nobody knows what made a Value.
     """
     for f in tape.owner.extra.get("before flush", ()):
         f(tape)
-<<<<<<< HEAD
-    found = [(lv, lv.start[1] if lv.start[0] == tape.serial else 0) for lv in tape.owner.extra["levels"] if lv.kind != MAP]
-=======
     found = [lv for lv in tape.owner.extra["levels"] if lv.kind != MAP]
->>>>>>> hc
     refs = [(i, weakref.ref(v)) for i, v in enumerate(tape.values) if v.needs or type(v.aval) is LeveledAval] if found else []
     return found, refs, parts.of_tape(tape)
 
@@ -444,15 +440,9 @@ def flushed(left, tape):
     """Tell the levels what the flush left."""
     found, refs, known = left
     parts.note(tape, known)
-<<<<<<< HEAD
-    refs = [(i, r) for i, r in refs if r() is not None]
-    for level, start in found:
-        level.escaped += [r for i, r in refs if i >= start]  # what was there before a level is not its own
-=======
     refs = [((tape.serial, i), r) for i, r in refs if r() is not None]
     for level in found:
         level.escaped += [r for at, r in refs if at >= level.start]  # what was there before the level began is none of its own
->>>>>>> hc
         level.tapes.append(weakref.ref(tape))
 
 
