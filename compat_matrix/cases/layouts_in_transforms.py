@@ -71,3 +71,25 @@ def _(torch):
             x = make()
             t = forward.unpack_dual(forward.make_dual(x, torch.ones(x.shape))).tangent
             yield name, t, t.stride(), t.storage_offset(), t.untyped_storage().nbytes(), t._is_view()
+
+
+@case("layouts_in_transforms.written after forward mode")
+def _(torch):
+    func = torch.func
+    transforms = {"jvp": lambda x: func.jvp(lambda u: u**3, (x,), (torch.ones(3),))[0], "tangent": lambda x: func.jvp(lambda u: u**3, (x,), (torch.ones(3),))[1],
+                  "jacfwd": lambda x: func.jacfwd(lambda u: u**3)(x)}
+    for name, transform in transforms.items():
+        for looked in (False, True):
+            for written in (False, True):
+                a = torch.arange(3.0, requires_grad=True)
+                x = a * 1
+                y = transform(x)
+                if looked:
+                    y.tolist()
+                if written:
+                    with torch.no_grad():
+                        x.mul_(2)
+                try:
+                    yield f"{name}, {looked}, {written}", torch.autograd.grad(y.sum(), a)[0]
+                except RuntimeError as e:
+                    yield f"{name}, {looked}, {written}", str(e)[:str(e).index(", which is output")]     # not which node it was

@@ -426,6 +426,8 @@ def make_dual(level, x, t):
             raise NotImplementedError(f"jvp with a complex tangent ({t.dtype}) of a real primal ({x.dtype})")
         t = t.to(x.dtype)
     out = wrap(levels.move("join", level, [x._value(), t._value()]))
+    cell_of(x)
+    mark_seen(out._v, x._counter)   # what saves it has saved the primal
     if x._view is not None or x._laid is not None:
         laid = x._geometry()
         if any(n > 1 and s == 0 for n, s in zip(x.shape, laid[0])) and laid[0] != t._geometry()[0]:
