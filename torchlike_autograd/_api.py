@@ -183,7 +183,8 @@ def typename(obj):
     if isinstance(obj, Tensor):
         return obj.type()
     module, name = getattr(obj, "__module__", None), getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or type(obj).__qualname__
-    return f"{module}.{name}" if module and module != "builtins" else name
+    within = module in (None, "builtins") or name.startswith("TensorBase.")  # methods have no module of their own in torch
+    return name if within else f"{module}.{name}"
 
 
 _threads = []  # what `set_num_threads` was told

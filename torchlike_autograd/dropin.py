@@ -153,13 +153,13 @@ def _name_functions(module):
     here = module.__name__ if module.__name__.partition(".")[0] != "torch" else _HOME + module.__name__[len("torch"):]
     for name, f in list(vars(module).items()):
         body = body_of(f)
-        if body is None or name[0] == "_" or body.__qualname__ != name:
+        if body is None or name[0] == "_" or body.__qualname__ not in (name, f"{module.__name__.rpartition('.')[2]}_{name}"):
             continue
         home = body.__module__ or ""
         if home.partition(".")[0] != _HOME:
             continue
         place = home
-        if "._" in home and not home.endswith("._C._nn"):
+        if "._" in home and not home.endswith(("._C._nn", "._C._fft", "._C._linalg", "._C._special")):
             above = home.partition("._")[0]
             place = above if vars(sys.modules[above]).get(name) is f else here
         _renamed.append((body, home))

@@ -116,3 +116,17 @@ def operators(torch):
     yield "called", square(x.detach()), square(x).requires_grad, type(square).__name__
     square.register_autograd(lambda ctx, g: g * 3)
     yield "differentiated", torch.autograd.grad(square(x).sum(), x)
+
+
+@case("asked_by_more_libraries.functions_pickled")
+def functions_pickled(torch):
+    """Functions and methods that a module holds are pickled by name, and are themselves when they come back."""
+    import pickle
+
+    x = torch.tensor([0.25, 0.5])
+    held = [torch.special.expit, torch.special.erf, torch.fft.fft, torch.linalg.inv, torch.linalg.cholesky, torch.Tensor.abs, torch.Tensor.add, torch.Tensor.reshape,
+            torch.Tensor.exp_, torch.concat, torch.moveaxis, torch.group_norm, torch.nn.functional.relu, torch.sigmoid, torch.Tensor.matmul]
+    for protocol in (0, 2, 4):
+        yield protocol, [pickle.loads(pickle.dumps(f, protocol)) is f or pickle.loads(pickle.dumps(f, protocol)) == f for f in held]
+    yield "called", pickle.loads(pickle.dumps(torch.special.expit))(x), pickle.loads(pickle.dumps(torch.Tensor.abs))(-x)
+    yield "names", [torch.typename(f) for f in (torch.Tensor.abs, torch.Tensor.add, torch.special.erf, torch.fft.fft)]

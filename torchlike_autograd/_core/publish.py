@@ -57,6 +57,11 @@ def _fill():
         body = body_of(f)
         if body is not None and "._" in body.__module__ and path.startswith("torch.") and "._" not in path:
             _at_home(body, path)
+    public = {id(body_of(f)) for path, f in _table.items() if path.startswith("torch.")}
+    for path, f in _table.items():
+        body = body_of(f)
+        if path.startswith("Tensor.") and body is not None and "._" in body.__module__ and id(body) not in public:
+            body.__module__, body.__qualname__ = __package__.partition(".")[0] + "._C", f"TensorBase.{path[len('Tensor.'):]}"
 
 
 def body_of(f):
@@ -87,8 +92,11 @@ def _at_home(f, path):
         module = "torch._C._nn"
     elif module == "torch" and name in _IN_PYTHON:
         module = "torch.functional"
+    elif f.__qualname__.startswith(f"{module.rpartition('.')[2]}_") and module in ("torch.fft", "torch.linalg", "torch.special"):
+        module = f"torch._C._{module[len('torch.'):]}"
     f.__module__ = __package__.partition(".")[0] + module[len("torch"):]
-    if f.__qualname__.startswith(("f_", "_")) and f"{module}.{f.__qualname__}" not in _table:
+    there = _table.get(f"{module}.{f.__qualname__}")
+    if f.__qualname__.startswith(("f_", "_", "torch_")) if there is None else body_of(there) is not f:
         f.__qualname__ = name
 
 
