@@ -5,8 +5,8 @@ Those that PyTorch does not let Python make either say so in its words.
 
 from __future__ import annotations
 
-_TYPES = ("AnyType", "BoolType", "ComplexType", "DeviceObjType", "FloatType", "IntType", "NoneType", "NumberType", "PyObjectType", "StreamObjType", "StringType",
-          "SymBoolType", "SymIntType", "TensorType")
+_TYPES = ("AnyType", "BoolType", "ComplexType", "DeviceObjType", "FloatType", "IntType", "NoneType", "NumberType", "PyObjectType", "StreamObjType",
+          "StringType", "SymBoolType", "SymIntType", "TensorType")
 _OTHERS = ("Block", "Code", "ExecutionPlan", "Gradient", "GraphExecutorState", "Node", "ScriptClass", "ScriptClassFunction", "ScriptMethod", "ScriptObject",
            "ScriptObjectProperty", "TracingState", "Type", "Use", "Value")
 NAMES = sorted((*_TYPES, *_OTHERS))
@@ -23,4 +23,4 @@ def _made(name, base=object):
 globals().update({name: _made(name) for name in _OTHERS})
 globals().update({name: _made(name, Type) for name in _TYPES})  # noqa: F821
 
-__all__ = ["NAMES", *NAMES]  # noqa: PLE0604
+__all__ = ["NAMES", *NAMES]

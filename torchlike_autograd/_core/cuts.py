@@ -102,7 +102,8 @@ def _steps_after(prefix, node):
         if type(step) is Step:
             label = next((k for k, edge in parent.next.items() if edge is prefix), None)
             spec = None if label is None else label[1][0] if label[0] == "held" else label[0]
-            known = type(spec) in (Spec, HeldSpec, SayingSpec) or (step.kind in ("leaf", "detach") and step.ins)  # the rest are passes, Functions and marks of the engine's
+            # the rest are passes, Functions and marks of the engine's
+            known = type(spec) in (Spec, HeldSpec, SayingSpec) or (step.kind in ("leaf", "detach") and step.ins)
             if step.packed or (step.mode != LEAF and True in step.needs) or not known:
                 return None
             steps.append((step, spec))

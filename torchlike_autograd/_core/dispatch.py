@@ -397,7 +397,10 @@ _QUIET = {"addbmm", "narrow_copy", "log_sigmoid", "multinomial", "bernoulli"}  #
 
 
 def write_result(out, v, keep=True, told=True):
-    """Make `v` the contents of `out`, resizing it as torch does; keep: its history stays (it does not where a factory function fills it); told: with a warning."""
+    """Make `v` the contents of `out`, resizing it as torch does.
+
+    keep: its history stays (it does not where a factory function fills it); told: with a warning.
+    """
     old = peek(out)
     have, get = out._v.aval, v.aval
     if have.device != get.device and "meta" in (have.device, get.device):

@@ -397,8 +397,8 @@ def run_node(p, tape, item, grads):
     if not wanted:
         if ctx is not None and filled and any(g is not None for g in outs):
             ctx.run_backward(outs, p)
-        if seen is not None and seen.posthooks and filled:
-            posthooks(step, seen, (), (), nodes.of_node(step, outs) if ctx is None else ctx.per_output(outs))  # a target whose `.grad` is filled runs, and its gradients go nowhere
+        if seen is not None and seen.posthooks and filled:  # a target whose `.grad` is filled runs, and its gradients go nowhere
+            posthooks(step, seen, (), (), nodes.of_node(step, outs) if ctx is None else ctx.per_output(outs))
         return True
     if ctx is not None:
         full = ctx.run_backward(outs, p)

@@ -150,7 +150,8 @@ def _upsampling(name, call):
 
     def default(input, output_size, *args, **kwargs):
         flags, scales = aligned(args, kwargs)
-        return call(input, output_size, *flags, _factors([*scales, *(kwargs[k] for k in ("scales", "scales_d", "scales_h", "scales_w") if k in kwargs)], input, output_size))
+        scales = [*scales, *(kwargs[k] for k in ("scales", "scales_d", "scales_h", "scales_w") if k in kwargs)]
+        return call(input, output_size, *flags, _factors(scales, input, output_size))
 
     def vec(input, output_size, *args, **kwargs):
         flags, rest = aligned(args, kwargs)

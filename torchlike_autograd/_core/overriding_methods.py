@@ -28,7 +28,7 @@ def _table():
         if c is object:
             continue
         for name, x in vars(c).items():
-            x = getattr(x, "own", x)  # noqa: PLW2901 (what stands for it while there are modes)
+            x = getattr(x, "own", x)
             if name in LEFT or (name.startswith("_") and not name.startswith("__") and name not in PRIVATE):
                 continue
             if isinstance(x, (property, FunctionType)) or _is_field(x) or (callable(x) and not isinstance(x, (type, classmethod, staticmethod))):

@@ -8,12 +8,13 @@ from types import FunctionType
 
 from .._tensor import Tensor
 from . import overriding
-from .overriding_methods import PRIVATE
 from .overriding import MODES, activate, ask, asked, asked_operator, hand_over, here, swapped_code
+from .overriding_methods import PRIVATE
 
 _SHORT = ("__getitem__", "__matmul__", "__rmatmul__")  # methods that remember by themselves
 _PARSED = ("__setitem__", "numpy", "requires_grad_", "register_hook")  # methods that ask nobody: torch's parser tells of them,
-_BY_SELF = ("item", "retain_grad", "tolist", "detach", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__neg__", "__abs__", "__pos__")  # or only of self,
+_BY_SELF = ("item", "retain_grad", "tolist", "detach", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__neg__", "__abs__",
+            "__pos__")  # or only of self,
 _IN_PYTHON = ("__len__", "__contains__", "__reversed__", "__format__", "__repr__", "backward")  # or it is written in Python
 # Those that the package itself asks all the time; only what others ask is told.
 _OF_OTHERS_PARSED = ("size", "stride", "is_contiguous", "type")

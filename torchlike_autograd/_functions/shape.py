@@ -154,7 +154,8 @@ def _retyped(t, dtype):
         raise RuntimeError(f"self.storage_offset() must be divisible by {times} {words} {t._geometry()[1]}")
     if t.dtype.itemsize != dtype.itemsize and t.ndim and t._geometry()[0][-1] != 1 and t.shape[-1] > 1:
         large = t.dtype.itemsize > dtype.itemsize
-        raise RuntimeError(f"self.stride(-1) must be 1 {words} {t.stride(-1)}" if large or wider else f"self.size(-1) must be divisible by {times} {words} {t.shape[-1]}")
+        raise RuntimeError(f"self.stride(-1) must be 1 {words} {t.stride(-1)}" if large or wider else
+                           f"self.size(-1) must be divisible by {times} {words} {t.shape[-1]}")
     if wider:
         for d, n in enumerate(t._geometry()[0][:-1]):
             if n % times:

@@ -11,9 +11,9 @@ from jax import lax
 from .._core.shapes import wrap_dim
 from . import held
 from .conventions import always, only, partials
+from .error_functions import error_function
 from .memory import channels_last, elementwise, like_first
 from .registry import SMOOTH, at, call, fails, op, real
-from .unary import error_function
 
 _INF, _NAN = float("inf"), float("nan")
 _SELF, _RESULT = {"self": ("self",)}, {"self": ("result",)}

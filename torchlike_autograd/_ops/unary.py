@@ -10,6 +10,7 @@ from jax.scipy import special
 
 from .complex_sums import complex_minus, complex_negative, log_of_one_more
 from .conventions import flat, magnitude, only, partials, principal_root, signum, unless
+from .error_functions import complement, error_function, inverse
 from .memory import elementwise
 from .registry import SMOOTH, UNIMPLEMENTED, Promote, at, call, fails, op, real
 
@@ -481,40 +482,16 @@ def erf(self):
     return error_function(only("erf_vml_cpu", self, "f"))
 
 
-@partials(lambda t, out, x: (2 / math.sqrt(math.pi)) * jnp.exp(-(x * x)) * t)
-def error_function(x):
-    """erf of floating-point numbers; XLA's passes 1 by rounding, and what follows would be a negative probability."""
-    one = jnp.ones((), x.dtype)
-    return lax.clamp(-one, lax.erf(x), one)
-
-
 @_float_op("erfc", node="ErfcBackward0", saves=_SAVES_SELF, aliases=("special.erfc",))
 def erfc(self):
     """1 - erf(self)."""
-    return _erfc(only("erfc_vml_cpu", self, "f"))
-
-
-@partials(lambda t, out, x: (-2 / math.sqrt(math.pi)) * jnp.exp(-(x * x)) * t)
-def _erfc(x):
-    return lax.erfc(x)
+    return complement(only("erfc_vml_cpu", self, "f"))
 
 
 @_float_op("erfinv", node="ErfinvBackward0", saves=_SAVES_SELF, samples=_UNIT, aliases=("special.erfinv",))
 def erfinv(self):
     """The inverse of erf."""
-    return _erfinv(only("erfinv_vml_cpu", self, "f"))
-
-
-@partials(lambda t, out, x: (0.5 * math.sqrt(math.pi)) * jnp.exp(out * out) * t)
-def _erfinv(x):
-    """XLA's approximation in single precision has five digits: one step of Newton's, beside 1 by what is missing to 1, gives the others."""
-    out = lax.erf_inv(x)
-    if x.dtype != jnp.float32:
-        return out
-    size, y = jnp.abs(x), jnp.abs(out)
-    missing = jnp.where(size > 0.5, lax.erfc(y) - (1 - size), size - lax.erf(y))
-    y = y + missing * (0.5 * math.sqrt(math.pi)) * jnp.exp(y * y)
-    return jnp.where(size < 1, jnp.where(x < 0, -y, y), out)
+    return inverse(only("erfinv_vml_cpu", self, "f"))
 
 
 @_float_op("lgamma", node="LgammaBackward0", saves=_SAVES_SELF, samples=_POSITIVE, aliases=("special.gammaln",))

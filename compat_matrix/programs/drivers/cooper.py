@@ -21,7 +21,8 @@ class Problem(cooper.ConstrainedMinimizationProblem):
 
 def program():
     kinds = cooper.ConstraintType
-    for name, maker, kind in (("at once", cooper.optim.SimultaneousOptimizer, kinds.INEQUALITY), ("dual first", cooper.optim.AlternatingDualPrimalOptimizer, kinds.EQUALITY),
+    for name, maker, kind in (("at once", cooper.optim.SimultaneousOptimizer, kinds.INEQUALITY),
+                              ("dual first", cooper.optim.AlternatingDualPrimalOptimizer, kinds.EQUALITY),
                               ("primal first", cooper.optim.AlternatingPrimalDualOptimizer, kinds.INEQUALITY)):
         x = torch.nn.Parameter(torch.tensor([2.0, -1.0]))
         problem = Problem(kind, cooper.formulations.Lagrangian)
