@@ -3,8 +3,8 @@
 import torch
 from pytorch_optimizer import load_optimizer
 
-NAMES = ("adabelief", "adabound", "adan", "adanorm", "adapnm", "aggmo", "amos", "apollodqn", "avagrad", "came", "diffgrad", "fromage", "gravity", "lamb", "lars",
-         "lion", "msvag", "nero", "novograd", "pid", "qhadam", "qhm", "radam", "ranger", "rotograd", "srmm", "swats", "tiger", "yogi")
+NAMES = ("adabelief", "adabound", "adan", "adanorm", "adapnm", "aggmo", "amos", "apollodqn", "avagrad", "came", "diffgrad", "fromage", "gravity", "lamb",
+         "lars", "lion", "msvag", "nero", "novograd", "pid", "qhadam", "qhm", "radam", "ranger", "rotograd", "srmm", "swats", "tiger", "yogi")
 
 
 def program():
