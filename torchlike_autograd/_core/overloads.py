@@ -54,8 +54,6 @@ class OpOverload:
         """The operator of which it is an overload."""
         return self._overloadpacket
 
-    _overloadpacket = overloadpacket
-
     def __deepcopy__(self, memo):
         return self
 
