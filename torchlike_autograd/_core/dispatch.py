@@ -377,6 +377,9 @@ def write_made(name, out, v):
     if old.needs and old.leaf is not None and thread.state.grad:
         raise errors.out_requires_grad(f"aten::{name}")
     fills = name in _FILL and out._v.aval.shape == v.aval.shape
+    if name == "eye" and fills and may_repeat(out):  # zeros, and then ones
+        write_result(*last_places(out, wrap(v).amax(repeated_dims(out), keepdim=True).expand(out.shape)._value()), old.needs and old.leaf is None)
+        return out
     write_result(*(last_places(out, v) if fills else (out, v)), old.needs and old.leaf is None)
     return out
 

@@ -77,9 +77,11 @@ def steady():
     try:
         yield
     finally:
-        with LOCK:
-            flush()
-        state.extra["steady"] = before
+        try:
+            with LOCK:
+                flush()
+        finally:
+            state.extra["steady"] = before
 
 
 def is_steady(state):

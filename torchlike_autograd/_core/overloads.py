@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from . import bind, publish
+from . import bind, publish, shapes
 from .hot import view
 
 
@@ -127,9 +127,13 @@ class OpOverloadPacket:
 
 def _slice(self, dim=0, start=None, end=None, step=1):
     """A view of every `step`-th element along a dim."""
-    start, _, step = slice(start, end, step).indices(self.shape[dim])
-    length = len(range(*slice(start, end, step).indices(self.shape[dim])))
-    return view(spec_of(OPS["_slice"], (("dim", dim % self.ndim), ("length", length), ("step", step)), ("T", "i")), self, start)
+    if self.ndim == 0:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    dim = shapes.wrap_dim(dim, self.ndim)
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    found = range(*slice(start, end, step).indices(self.shape[dim]))
+    return view(spec_of(OPS["_slice"], (("dim", dim), ("length", len(found)), ("step", step)), ("T", "i")), self, found.start)
 
 
 def _factors(given, input, sizes):
@@ -148,8 +152,11 @@ def _upsampling(name, call):
 
     def default(input, output_size, *args, **kwargs):
         flags, scales = aligned(args, kwargs)
-        scales = [*scales, *(kwargs[k] for k in ("scales", "scales_d", "scales_h", "scales_w") if k in kwargs)]
-        return call(input, output_size, *flags, _factors(scales, input, output_size))
+        words = {3: ("scales",), 4: ("scales_h", "scales_w"), 5: ("scales_d", "scales_h", "scales_w")}.get(input.ndim, ())
+        for k in kwargs:
+            if k not in words:
+                raise RuntimeError(f"Unknown keyword argument '{k}' for operator 'aten::{name}'.")
+        return call(input, output_size, *flags, _factors([*scales, *(kwargs.get(k) for k in words[len(scales):])], input, output_size))
 
     def vec(input, output_size, *args, **kwargs):
         flags, rest = aligned(args, kwargs)

@@ -103,8 +103,7 @@ def activate():
             body = GUARDED.pop(f, None)
             if body is not None:
                 f.__code__ = body.__code__
-                f.__defaults__, f.__kwdefaults__ = body.__defaults__, body.__kwdefaults__
-                del f.__wrapped__
+                del f.__wrapped__, f.__signature__
             reroute(f, path)
 
 
@@ -331,7 +330,7 @@ def rerouted(f, path):
     f.__globals__[names["_wanted"]] = lambda args, kwargs: foreign_call(f, body, args, kwargs, path)
     template = _guard.__code__
     f.__code__ = template.replace(co_names=tuple(names.get(n, n) for n in template.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
-    f.__defaults__ = f.__kwdefaults__ = None
+    f.__signature__ = inspect.signature(body)  # its defaults stay too: this code has no use for them
     f.__wrapped__ = GUARDED[f] = body
 
 

@@ -21,7 +21,7 @@ _OF_OTHERS_PARSED = ("size", "stride", "is_contiguous", "type")
 _OF_OTHERS = ("dim", "numel", "element_size", "is_floating_point", "is_complex", "storage_offset", "is_signed", "untyped_storage")
 _HOME = __package__.partition(".")[0] + "."
 _kept: dict = {}
-_rerouted: list = []
+_rerouted: dict = {}  # function: (its own code, that which looks for modes)
 
 
 def enter(mode):
@@ -30,6 +30,8 @@ def enter(mode):
     if not _rerouted:
         _reroute()
     if not MODES:
+        for f, (_, looking) in _rerouted.items():
+            f.__code__ = looking
         for name in _SHORT:
             _kept[name] = Tensor.__dict__.get(name)
             setattr(Tensor, name, _looking(name, _kept[name]))
@@ -49,10 +51,12 @@ def leave():
         for name, x in _kept.items():
             setattr(Tensor, name, x)
         _kept.clear()
+        for f, (own, _) in _rerouted.items():
+            f.__code__ = own
 
 
 class _Attribute:
-    """What stands for a descriptor of C's while there are modes; by the class it is that one."""
+    """What stands for a descriptor of C's while there are modes; by the class it is that one.  An outer mode does not hear what an inner one reads by it."""
 
     def __init__(self, own):
         self.own = own
@@ -87,7 +91,7 @@ def _looking(name, x):
 
 
 def _reroute():
-    """Let the methods that ask nobody look for modes from now on; they stay the functions that they are."""
+    """Make code for the methods that ask nobody, to look for modes while there are any; they stay the functions that they are."""
     for names, tell in ((_PARSED, _tell_parsed), (_BY_SELF, _tell_self), (_IN_PYTHON, _tell_python), (_OF_OTHERS_PARSED, _if_elsewhere(_tell_parsed)),
                         (_OF_OTHERS, _if_elsewhere(_tell_self))):
         for name in names:
@@ -100,9 +104,7 @@ def _reroute():
 
 def _reroute_one(f, name, told, tell):
     if type(f) is FunctionType and f not in _rerouted:
-        _rerouted.append(f)
-        f.__code__ = swapped_code(f, f"_mode_{name}", functools.partial(_checking, told, tell))
-        f.__defaults__ = f.__kwdefaults__ = None
+        _rerouted[f] = f.__code__, swapped_code(f, f"_mode_{name}", functools.partial(_checking, told, tell))  # which has no use for its defaults
 
 
 def _checking(told, tell, body):

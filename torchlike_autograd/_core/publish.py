@@ -61,7 +61,9 @@ def _fill():
     for path, f in _table.items():
         body = body_of(f)
         if path.startswith("Tensor.") and body is not None and "._" in body.__module__ and id(body) not in public:
-            body.__module__, body.__qualname__ = __package__.partition(".")[0] + "._C", f"TensorBase.{path[len('Tensor.'):]}"
+            name = path[len("Tensor."):]
+            home, cls = ("_tensor", "Tensor") if name in _OF_TENSOR else ("_C", "TensorBase")
+            body.__module__, body.__qualname__ = f"{__package__.partition('.')[0]}.{home}", f"{cls}.{name}"
 
 
 def body_of(f):
@@ -78,6 +80,10 @@ _BELOW = frozenset(("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "le
 
 
 # Functions of torch that PyTorch has in torch.functional.
+_OF_TENSOR = frozenset((  # methods that PyTorch has in Python
+    "dim_order", "eig", "index", "is_shared", "istft", "lstsq", "lu", "module_load", "norm", "register_hook", "register_post_accumulate_grad_hook", "reinforce",
+    "resize", "resize_as", "share_memory_", "solve", "split", "stft", "storage", "storage_type", "symeig", "to_sparse_coo", "unflatten", "unique",
+    "unique_consecutive"))
 _IN_PYTHON = frozenset(("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
                         "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"))
 # Functions of torch.nn.functional that are those of torch.

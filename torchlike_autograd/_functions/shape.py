@@ -528,7 +528,8 @@ def _check_storage(base, size, stride, offset):
     item = base.dtype.itemsize
     need = (sum((n - 1) * s for n, s in zip(size, stride)) + 1 + offset) * item if 0 not in size else 0
     held = base._v.aval if base._view is None else base._cell.value.aval  # an alias may show a part of its memory
-    have = shapes.numel(held.shape) * held.dtype.itemsize
+    before = base._laid[1] if base._laid is not None and base._view is None else 0  # what lies before a dual number is not there
+    have = before * item + shapes.numel(held.shape) * held.dtype.itemsize
     if need > have:
         raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of "
                            f"{need} are out of bounds for storage of size {have}")

@@ -32,4 +32,4 @@ def inverse(x):
     size, y = jnp.abs(x), jnp.abs(out)
     missing = jnp.where(size > 0.5, lax.erfc(y) - (1 - size), size - lax.erf(y))
     y = y + missing * (0.5 * math.sqrt(math.pi)) * jnp.exp(y * y)
-    return jnp.where(size < 1, jnp.where(x < 0, -y, y), out)
+    return jnp.where(size < 1, jnp.copysign(y, x), out)

@@ -76,11 +76,16 @@ def _reaches(small, large):
     return lead >= 0 and all(a in (1, b) for a, b in zip(small, large[lead:]))
 
 
+def real_gradient_wanted():
+    """The error for a complex gradient of a real number."""
+    return RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error "
+                        "message be improved?  If so, please report an enhancement request to PyTorch.)")
+
+
 def _fitted(tangent, values):
     """A tangent of the history's type as one of other data: the gradient, transposed, is cast and summed to what the history has."""
     if not _reaches(tangent.shape, values.shape):
         raise RuntimeError(f"invalid gradient at index 0 - got {list(values.shape)} but expected shape compatible with {list(tangent.shape)}")
     if jnp.iscomplexobj(values) and not jnp.iscomplexobj(tangent):
-        raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error "
-                           "message be improved?  If so, please report an enhancement request to PyTorch.)")
+        raise real_gradient_wanted()
     return jnp.broadcast_to(tangent, values.shape).astype(values.dtype)

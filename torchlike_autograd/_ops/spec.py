@@ -241,11 +241,12 @@ class Form:
         return ins, outs
 
     def undefined(self):
-        """The flat inputs whose gradient is undefined, as an operand has no elements."""
+        """The flat inputs whose gradient is undefined, as one of them has no elements."""
         names = getattr(self.op, "empty", None)
-        if type(names) is not tuple or not any(0 in a.shape for a in self.avals):
+        if type(names) is not tuple:
             return ()
-        return tuple(i for i, owner in enumerate(self.owners) if owner in names)
+        found = tuple(i for i, owner in enumerate(self.owners) if owner in names)
+        return found if any(0 in self.avals[i].shape for i in found) else ()
 
     def _cast(self, flat):
         """The arrays in the types that the operator computes in."""

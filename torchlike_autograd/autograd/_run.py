@@ -16,6 +16,7 @@ from .._core.saying import warn
 from .._core.simple import run_simple
 from .._core.size import Size
 from .._core.storage import history
+from .._ops.graft import real_gradient_wanted
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
@@ -325,6 +326,8 @@ def _started(root, g, i):
     if v.aval.shape != given.shape:
         g = reduced_to(g, given.shape, i)
     if v.aval.dtype is not given.dtype:
+        if v.aval.dtype.is_complex and not given.dtype.is_complex:
+            raise real_gradient_wanted()
         g = record_op(cast_spec(given.dtype), (g,))[0]
     return (tape, slot), g
 

@@ -423,7 +423,7 @@ def make_dual(level, x, t):
                            f"size {list(x.shape)} while the given forward gradient is of size {list(t.shape)}.")
     if t.dtype != x.dtype:
         if t.is_complex() and not x.is_complex():
-            raise NotImplementedError(f"jvp with a complex tangent ({t.dtype}) of a real primal ({x.dtype})")
+            raise NotImplementedError(f"jvp with a complex tangent ({t.dtype}) of a real primal ({x.dtype})")  # complex through linear operators in PyTorch
         t = t.to(x.dtype)
     out = wrap(levels.move("join", level, [x._value(), t._value()]))
     cell_of(x)

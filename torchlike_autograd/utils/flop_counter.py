@@ -150,7 +150,9 @@ class FlopCounterMode:
     """A context that counts floating point operations of what is called inside, forward and backward, by modules.
 
     depth: of the modules in the table, which is printed at the end with `display`; custom_mapping: {operator: formula of shapes, or of tensors where it has
-    `_get_raw`}, beside those registered.  What differs: `einsum` counts as one batched product, a call inside `vmap` as that of one example.
+    `_get_raw`}, beside those registered.  What differs: a call inside `vmap` or `jvp` counts as that of one example without its tangent; what PyTorch puts
+    together from products and is one operator here (`tensordot`, `addbmm`, the recurrent layers), products in double backward and those of graphs that were
+    recorded before are not counted.
     """
 
     def __init__(self, mods=None, depth=2, display=True, custom_mapping=None):
@@ -241,10 +243,12 @@ class _Counting(Listening):
         if not isinstance(spec, Spec):  # what a node computes
             return found
         counter, name = self.mode.counter, spec.op.name
-        if name.startswith("_einsum"):
-            factors, n = [v.aval.shape for v in ins], _einsum_flop(spec, ins)
-            counter._add(aten.bmm, n)
-            _when_run(found[0], lambda grads, cots: counter._add(aten.bmm, n * sum(g is not None for g in grads)) if len(factors) > 1 else None, self.mode)
+        if name == "_einsum_view":  # einsum that ends in a product
+            products = _einsum_flops(spec, ins)
+            for n in products:
+                counter._add(aten.bmm, n)
+            if products:  # each product has one for the gradient of each side
+                _when_run(found[0], lambda grads, cots: counter._add(aten.bmm, _einsum_back(products, grads)), self.mode)
             return found
         op = operator_of(spec) if name in _BACKWARD else None
         if op is not None:
@@ -256,17 +260,29 @@ class _Counting(Listening):
 
 def _when_run(v, f, mode):
     """Call f(gradients, cotangents) when the node of a result has run, as long as the mode is entered."""
-    if v.needs:
-        wrap(v).grad_fn.register_hook(lambda grads, cots: f(grads, cots) and None if mode.counter.mode is mode else None)
+    node = wrap(v).grad_fn if v.needs else None
+    if node is not None:
+        node.register_hook(lambda grads, cots: f(grads, cots) and None if mode.counter.mode is mode else None)
 
 
-def _einsum_flop(spec, ins):
-    """2 for each combination of all dims that two or more factors have."""
-    if len(ins) < 2:
-        return 0
-    letters = spec.statics["equation"].replace(" ", "").partition("->")[0].split(",")
-    sizes = {c: n for word, v in zip(letters, ins) for c, n in zip(word, v.aval.shape)}
-    return 2 * prod(sizes.values()) * (len(ins) - 1)
+def _einsum_flops(spec, ins):
+    """What each product of a contraction from left to right takes: 2 for each combination of the dims of both sides; none where nothing is summed."""
+    equation, _, result = spec.statics["equation"].replace(" ", "").partition("->")
+    words = equation.split(",")
+    sizes = {c: n for word, v in zip(words, ins) for c, n in zip(word, v.aval.shape)}
+    flops, left = [], set(words[0])
+    for i, word in enumerate(words[1:], 1):
+        later = set(result).union(*words[i + 1:])
+        both = left | set(word)
+        if (left & set(word)) - later:
+            flops.append(2 * prod(sizes[c] for c in both))
+        left = both & later
+    return flops
+
+
+def _einsum_back(products, grads):
+    """The backward passes of all products: two each, less those for factors whose gradient nobody asked for."""
+    return 2 * sum(products) - sum(products[max(i - 1, 0)] for i, g in enumerate(grads) if g is None and i <= len(products))
 
 
 def _of_product(op):
