@@ -25,7 +25,7 @@ SHOWN: dict = {}  # {function written in Python: what is published in its place}
 PATHS: dict = {}  # {id of a public function: its dotted path}; `named` writes it
 NAMED: dict = {}  # {id: the function}
 REROUTE: dict = {}  # {function published as it is: its path}
-GUARDED: dict = {}  # {one of these that asks where it fails: its own body}
+GUARDED: dict = {}  # {one of these that asks where it fails: (its own body, the code that asks)}
 RELEVANT: dict = {}  # {function: (how many arguments by position are asked, which by keyword, which by keyword nobody is told of)}, where it is not all
 SPREAD: dict = {}  # {path of a function: f(args), the arguments by position as it tells them}, where it calls itself with others before it asks
 FORGET: list = []  # tables to be emptied when a mode is entered
@@ -100,8 +100,8 @@ def activate():
             change()
         WAITING.clear()
         for f, path in REROUTE.items():
-            body = GUARDED.pop(f, None)
-            if body is not None:
+            body, guard = GUARDED.pop(f, (None, None))
+            if f.__code__ is guard:  # else somebody stands before it, who stays
                 f.__code__ = body.__code__
                 del f.__wrapped__, f.__signature__
             reroute(f, path)
@@ -310,10 +310,11 @@ def _copied(f):
 
 
 def swapped_code(f, name, make):
-    """Code for a function `f` that calls ``make(body)``, `body` being the function as it is now; it takes what it is given, so `f` must lose its defaults."""
+    """Code for a function `f` that calls ``make(body)``, `body` being the function as it is now; it takes what it is given and has no use for
+    the defaults of `f`."""
     body = _copied(f)
     f.__globals__[name] = make(body)
-    f.__signature__ = inspect.signature(body)
+    f.__signature__ = inspect.signature(f)
     return _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
 
 
@@ -331,13 +332,12 @@ def rerouted(f, path):
     template = _guard.__code__
     f.__code__ = template.replace(co_names=tuple(names.get(n, n) for n in template.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
     f.__signature__ = inspect.signature(body)  # its defaults stay too: this code has no use for them
-    f.__wrapped__ = GUARDED[f] = body
+    f.__wrapped__, GUARDED[f] = body, (body, f.__code__)
 
 
 def reroute(f, path):
     """Let a function look at its arguments first wherever it is already known by name: it gets other code, which calls the old one behind a look."""
     f.__code__ = swapped_code(f, f"_checked_{path.replace('.', '_')}", lambda body: checking(body, f, path))
-    f.__defaults__ = f.__kwdefaults__ = None
 
 
 NOT_ASKED = frozenset(("torch.tensor", "torch.as_tensor", "torch.is_tensor", "torch.is_storage", "torch.from_numpy", "Tensor.as_subclass", "torch.asarray"))
