@@ -115,23 +115,6 @@ def cut(steps):
     return [part for part in (steps[:start], steps[start:end], steps[end:last], steps[last:]) if part]
 
 
-def structure(steps):
-    """A hash of the structure of a section, nearly always its own, in which slots and numbers are counted in the order of their use."""
-    own = {}
-
-    def at(x):
-        return own.setdefault(x, len(own))
-
-    parts = []
-    for step in steps:
-        ins = tuple([(t[0], at(t)) if type(t) is tuple else at(t) for t in step.ins])
-        form = len(step.form.visits) if step.kind == "backward" else step.form
-        outs = [at(s) for s in step.form.outs] if step.kind == "backward" else ()
-        parts.append((form, ins, step.mode, *outs))
-        own.update((step.first + i, len(own) + i) for i in range(len(step.out_avals)))
-    return hash(tuple(parts))
-
-
 def is_pass(step):
     """Whether a step is a backward pass, or a stage of one whose record has ended."""
     return step.kind == "backward" or isinstance(step.form, (StageForm, Pullback))
@@ -164,6 +147,22 @@ class Section:
         self.rows = np.array([*self.numbers[0], *(floats + k for k in self.numbers[1])], np.intp)
         self.compiled = self.sources = self.sent = None
         self.donates = ()
+
+    def key(self):
+        """A hash of its structure, nearly always its own, in which slots and numbers are counted in the order of their use."""
+        own = {}
+
+        def at(x):
+            return own.setdefault(x, len(own))
+
+        parts = []
+        for step in self.steps:
+            ins = tuple([(t[0], at(t)) if type(t) is tuple else at(t) for t in step.ins])
+            form = len(step.form.visits) if step.kind == "backward" else step.form
+            outs = [at(s) for s in step.form.outs] if step.kind == "backward" else ()
+            parts.append((form, ins, step.mode, *outs))
+            own.update((step.first + i, len(own) + i) for i in range(len(step.out_avals)))
+        return hash(tuple(parts))
 
     def words(self, words):
         """The numbers of this section among those of the program; once where they are the same array on the device."""
@@ -249,7 +248,7 @@ class Sections:
 
 def _came_before(sections):
     """Whether the pass of a program was compiled as part of another one; from now on it was."""
-    keys = [structure(s.steps) for s in sections.sections if any(map(is_pass, s.steps))]
+    keys = [s.key() for s in sections.sections if any(map(is_pass, s.steps))]
     known = all(k in _passes for k in keys)
     if len(_passes) > 4096:
         _passes.clear()

@@ -26,9 +26,8 @@ CREDIT_START, CREDIT_MAX, EASE = 12 * COMPILE, 24 * COMPILE, 6 * COMPILE
 LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
 RARE = 4  # runs of a compiled variant between two of another one that stays as it is
-_GUESS = 0.2, 50  # seconds and operators before the first
 credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
-spent = [*_GUESS]  # seconds on compiling, operators compiled
+spent = [0.2, 50]  # seconds on compiling, operators compiled; what is guessed before the first
 _variants: dict = {}  # the backward passes of a program -> [its compiled variants, their runs when another one last came]
 
 
