@@ -1,11 +1,13 @@
 """Errors of calls whose check needs data: they come at the next look, or at once where the user's code catches them there."""
 
 import contextlib
+import unittest
+import weakref
 
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import record
+from torchlike_autograd._core import execute, guards, record
 
 SINGULAR = [[0.0, 0.0], [0.0, 0.0]]
 
@@ -149,3 +151,93 @@ def unwatched():
     with torch.no_grad():
         torch.linalg.inv(torch.eye(2))
         return pending()
+
+
+class Calls(unittest.TestCase):
+    """The other spelling of `assertRaises` calls a function in a frame of unittest's own."""
+
+    def runTest(self):
+        self.assertRaises(RuntimeError, torch.linalg.cholesky, -torch.eye(3))
+        self.assertRaises(IndexError, torch.index_select, torch.ones(3), 0, torch.tensor([1]) + 3)
+        self.assertRaises(ValueError, torch.distributions.Normal, 0.0, -1.0)
+        with self.assertRaisesRegex(ValueError, "invalid values"):
+            torch.distributions.Normal(torch.zeros(2), torch.tensor([1.0, -1.0]))
+
+
+def test_assert_raises_of_a_function_that_it_calls():
+    result = unittest.TestResult()
+    Calls().run(result)
+    assert result.wasSuccessful(), (result.failures, result.errors)
+
+
+def test_what_nobody_holds_is_checked():
+    """The error of a call whose result is dropped comes with the next look, also where it is the only call of its record."""
+    execute.flush()
+    torch.ones(3)[torch.tensor([1]) + 4]
+    with pytest.raises(IndexError, match="index 5 is out of bounds for dimension 0 with size 3"):
+        torch.ones(1).item()
+    assert torch.ones(1).item() == 1
+
+
+# Parameters of distributions
+
+def fit():
+    """Steps of variational inference with several checks each; the flushes of the last ten."""
+    loc, scale = torch.zeros(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    optimizer, data = torch.optim.SGD([loc, scale], lr=1e-3), torch.ones(4, 3)
+    for i in range(14):
+        if i == 4:
+            before = execute.stats["flushes"]
+        q = torch.distributions.Normal(loc, scale)
+        z = q.rsample((2,))
+        loss = (q.log_prob(z).sum() - torch.distributions.Normal(z[:, None], 1.0).log_prob(data).sum()) + torch.distributions.kl_divergence(
+            q, torch.distributions.Normal(0.0, 1.0)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+    return execute.stats["flushes"] - before
+
+
+def test_checks_of_distributions_do_not_divide_a_step():
+    assert fit() == 10
+
+
+def unwaited(f):
+    return (lambda: (lambda: (lambda: f())())())()
+
+
+def test_a_wrong_parameter_is_told_at_the_next_look_as_it_was():
+    scale = torch.tensor([1.0, -1.0])
+    q = unwaited(lambda: torch.distributions.Normal(torch.zeros(2), scale))
+    with torch.no_grad():
+        scale.fill_(7.0)
+    del q
+    with pytest.raises(ValueError) as told:
+        scale.sum().item()
+    assert str(told.value) == ("Expected parameter scale (Tensor of shape (2,)) of distribution Normal(loc: torch.Size([2]), scale: torch.Size([2])) to "
+                               "satisfy the constraint GreaterThan(lower_bound=0.0), but found invalid values:\ntensor([ 1., -1.])")
+    assert any(note.startswith("recorded at ") and "test_catching.py" in note for note in told.value.__notes__)
+    assert scale.sum().item() == 14  # it is told once
+
+
+def test_a_wrong_parameter_with_a_graph_shows_its_node():
+    w = torch.tensor(-1.0, requires_grad=True)
+    scale = w * 2
+    unwaited(lambda: torch.distributions.Normal(0.0, scale))
+    with pytest.raises(ValueError, match=r"found invalid values:\n-2\.0"):
+        scale.item()
+
+
+def test_what_explains_an_error_does_not_pile_up():
+    """A loop without a look: the checks of old programs are looked at by new ones, and a graph is not kept by them."""
+    w = torch.ones(3, requires_grad=True)
+    dead = []
+    for _ in range(80):
+        q = torch.distributions.Normal(w * 2, 1.0)
+        dead.append(weakref.ref(q.loc))
+        q.log_prob(torch.ones(3)).sum().backward()
+        execute.flush()
+    del q
+    assert len(guards.pending) <= guards._MOST + 1 and not any(r() is not None for r in dead[:-1])
+    torch.ones(1).item()

@@ -436,3 +436,32 @@ def test_setting_up_is_no_part_of_the_first_step(counts):
             optimizer.step()
         optimizer.zero_grad()  # else the last program gives the gradients too
     assert c.compiles == 1
+
+
+def test_sequences_of_many_lengths_are_not_compiled_each(counts):
+    """Names of four to ten letters: after four lengths, each further one runs op by op until it has earned its program."""
+    w, start = torch.full((3, 3), 0.1, requires_grad=True), torch.ones(3)
+    lengths = random.Random(0)
+
+    def step():
+        h = start
+        for _ in range(lengths.randint(4, 10)):
+            h = torch.tanh(h @ w)
+        h.sum().backward()
+        with torch.no_grad():
+            w.sub_(0.01 * w.grad)
+        w.grad = None
+        return w.sum().item()
+
+    with counts() as c:
+        for _ in range(60):
+            step()
+    assert c.compiles <= 5
+    for _ in range(20):  # one length from now on: it is compiled soon
+        lengths = random.Random(7)
+        step()
+    with counts() as c:
+        for _ in range(5):
+            lengths = random.Random(7)
+            step()
+    assert (c.compiles, c.op_by_op) == (0, 0)

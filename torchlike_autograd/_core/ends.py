@@ -70,7 +70,8 @@ def begins_a_step(tape, spec, ins, mode):
 
 def is_dead(tape, ins):
     """Whether nobody holds or reads what a tape computes: a model that was set up, whose weights were drawn since.  The first step would differ from others."""
-    return tape.prefix.setup < MORE and not any(type(x) is Value and x.tape is tape for x in ins) and 1 not in live_mask(tape.values)
+    prefix = tape.prefix
+    return prefix.setup < MORE and not prefix.guarded and not any(type(x) is Value and x.tape is tape for x in ins) and 1 not in live_mask(tape.values)
 
 
 class Span(NamedTuple):

@@ -121,7 +121,7 @@ def _reopen(tape):
 def _run(tape, mask):
     stats["flushes"] += 1
     prefix = tape.prefix
-    if prefix.weight < DEAD and 1 not in mask:
+    if prefix.weight < DEAD and 1 not in mask and not prefix.guarded:
         tape.floats, tape.ints, tape.values, tape.inputs, tape.slots = [], [], [], [], {}
         return
     program, key = prefix.programs.get(mask), None
@@ -133,7 +133,7 @@ def _run(tape, mask):
             program.runs = int(sightings.came_before(key))
             _remember(program)
         program = other
-    arrays = _execute(program, tape) if program.outs else ()
+    arrays = _execute(program, tape) if program.outs or program.guarded else ()
     _deliver(tape, program, arrays)
     if key is not None and program.runs <= 1 and program.compiled is None and config.get("execution") != "immediate":
         sightings.forget(program, key)

@@ -13,27 +13,37 @@ from .lines import catches, user_frame
 from .record import Step
 
 pending: list = []
+_MOST = 64  # programs not looked at before the next guarded call looks at them: what explains an error keeps tensors
 
 
-def note(v):
-    """Remember where the guarded call was that made `v`, or check it where it ran at once."""
+def note(v, explain=None):
+    """Remember where the guarded call was that made `v`, or check it where it ran at once.
+
+    explain: called without arguments for the error, where the operator does not know its words.
+    """
+    if len(pending) > _MOST:
+        check()
     if v.tape is None:
         check()
         return
     frame = user_frame(sys._getframe(1))
-    v.tape.lines[v.slot] = frame and (frame.f_code.co_filename, frame.f_lineno)
+    v.tape.lines[v.slot] = frame and (frame.f_code.co_filename, frame.f_lineno), explain
     # `try: L = cholesky(a)`, `except`: the error is wanted now
-    if catches(frame, _of_a_decomposition(v)) and v.aval.device != "traced" and not hasattr(v.aval, "levels"):
+    if catches(frame, *_raised_by(v, explain)) and v.aval.device != "traced" and not hasattr(v.aval, "levels"):
         v.tape.resolve(v)
         check()
 
 
-def _of_a_decomposition(v):
-    """Whether the call that made `v` was one of linear algebra; packing hooks may have recorded more since."""
+def _raised_by(v, explain):
+    """What the guarded call that made `v` raises, and whether only an `except` that names it is meant: after a failed decomposition, or where a parameter is
+    not valid, programs try something else, an index out of range stops them.  Packing hooks may have recorded more since.
+    """
+    if explain is not None:
+        return ValueError, False
     node = v.tape.prefix
     while type(node.step) is not Step or node.step.first > v.slot:
         node = node.parent
-    return "._ops.linalg" in getattr(node.step.form.op.guard, "__module__", "")
+    return (RuntimeError, False) if "._ops.linalg" in getattr(node.step.form.op.guard, "__module__", "") else (IndexError, True)
 
 
 def await_codes(codes, program, tape):
@@ -48,7 +58,8 @@ def check():
         for code, step in zip(np.asarray(codes).tolist(), steps):
             if code != 0:
                 pending.clear()
-                error, place = step.form.guard_error(code), lines.get(step.first)
+                place, explain = lines.get(step.first, (None, None))
+                error = step.form.guard_error(code) if explain is None else explain()
                 if place is not None:
                     error.add_note(f"recorded at {place[0]}:{place[1]}")
                 raise error

@@ -74,24 +74,26 @@ def _loops(code):
                  if step.opname.startswith(("JUMP_BACKWARD", "POP_JUMP_BACKWARD")) and not step.opname.endswith("NO_INTERRUPT"))
 
 
-def catches(frame, linalg):
+def catches(frame, error, named):
     """Whether the user's code stands in a `try` whose `except` is for what a call raises here (in the innermost functions, not in all that called them).
 
-    frame: a user's frame, or None.  linalg: whether a failing decomposition is meant, after which programs try something else, so that any `except` that
-    catches it counts; for indices out of range only one that names their error does: a training loop in a `try` stays one program a step.
+    frame: a user's frame, or None.  error: the class of what is raised.  named: whether only an `except` counts that names this class or one of its own kind,
+    so that a training loop in a `try` stays one program a step.
     """
     for _ in range(_DEPTH):
         if frame is None:
             return False
-        if frame.f_code.co_exceptiontable and any(start <= frame.f_lasti < end for start, end in _tried(frame.f_code, linalg)):
-            return True
+        if frame.f_code.co_exceptiontable:
+            own = None if frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS else error  # what runs tests catches all errors, to tell of them
+            if any(start <= frame.f_lasti < end for start, end in _tried(frame.f_code, own, named)):
+                return True
         frame = user_frame(frame.f_back)
     return False
 
 
 @functools.lru_cache(maxsize=1024)
-def _tried(code, linalg):
-    """[(start, end)] of the instructions whose errors an `except` of this function looks at."""
+def _tried(code, error, named):
+    """[(start, end)] of the instructions whose errors an `except` of this function looks at (none does where `error` is None), or a `with` waits for."""
     table = list(dis.Bytecode(code).exception_entries)
     if not table:
         return ()
@@ -99,45 +101,56 @@ def _tried(code, linalg):
     places = {step.offset: i for i, step in enumerate(steps)}
     outer = {e.target: {o.target for o in table if o.start <= e.target < o.end} for e in table}  # where a handler's own errors go
     first = {t: min(e.start for e in table if e.target == t) for t in outer}
-    wanted = {t for t in outer if _excepts(steps, places[t], linalg) or _expects(steps, places[t], places[first[t]])}
+    expected = _RAISES if code.co_qualname in _CALLS else ()
+    wanted = {t for t in outer if _excepts(steps, places[t], error, named) or _expects(steps, places[t], places[first[t]], expected)}
     while more := {t for t, up in outer.items() if up & wanted} - wanted:
         wanted |= more
     return tuple((e.start, e.end) for e in table if e.target in wanted)
 
 
-def _excepts(steps, at, linalg):
-    """Whether a handler is an `except` that may be for one of our errors; neither `with`, nor `finally`, nor an `except` for quite another error."""
-    if steps[at].opname != "PUSH_EXC_INFO" or at + 1 == len(steps):
+def _excepts(steps, at, error, named):
+    """Whether a handler is an `except` that may be for an error; neither `with`, nor `finally`, nor an `except` for quite another error."""
+    if error is None or steps[at].opname != "PUSH_EXC_INFO" or at + 1 == len(steps):
         return False
     if steps[at + 1].opname == "POP_TOP":
-        return linalg
-    named = []
+        return not named
+    told = []
     for step in steps[at + 1:at + 40]:
         if step.opname == "CHECK_EXC_MATCH":
-            return any(map(_may_be_singular, named)) if linalg else not _OUTSIDE.isdisjoint(named)
+            return any(_names(name, error) if named else _may_name(name, error) for name in told)
         if not step.opname.startswith(("LOAD_", "BUILD_TUPLE", "CACHE", "PUSH_NULL", "NOP", "EXTENDED_ARG")):
             return False
         if step.opname.startswith("LOAD_"):
-            named.append(step.argval)
+            told.append(step.argval)
     return False
 
 
-def _expects(steps, at, start):
-    """Whether a handler is that of a `with` that waits for an error, such as `pytest.raises`, `self.assertRaises` or `contextlib.suppress`."""
+def _expects(steps, at, start, expected):
+    """Whether a handler is that of a `with` that waits for an error, such as `pytest.raises`, `self.assertRaises` or `contextlib.suppress`; expected: further
+    names of such a thing.
+    """
     if at + 1 == len(steps) or steps[at + 1].opname != "WITH_EXCEPT_START":
         return False
     for step in reversed(steps[max(start - 60, 0):start]):
         if step.opname.startswith(("STORE_", "POP_TOP", "RESUME", "RETURN_")):
             return False
-        if step.opname.startswith("LOAD_") and isinstance(step.argval, str) and (step.argval == "suppress" or "raises" in step.argval.lower()):
+        name = step.argval if step.opname.startswith("LOAD_") else None
+        if isinstance(name, str) and (name in expected or name == "suppress" or "raises" in name.lower()):
             return True
     return False
 
 
-_OUTSIDE = {"IndexError", "LookupError"}
+# `self.assertRaises(Error, function, ...)` calls the function under `with self:`, in a frame of unittest's own
+_CALLS, _RAISES = {"_AssertRaisesBaseContext.handle"}, {"self"}
+_BROAD = {"Exception", "BaseException"}
 
 
-def _may_be_singular(name):
-    """Whether an error of this name may be a LinAlgError, which is a RuntimeError."""
+def _names(name, error):
+    """Whether a name is that of an error's class or of one it is a kind of, broad ones left out."""
+    return name not in _BROAD and any(name == kind.__name__ for kind in error.__mro__)
+
+
+def _may_name(name, error):
+    """Whether a class of this name may catch an error: any that is not known may."""
     found = getattr(builtins, name, None) if isinstance(name, str) else None
-    return not isinstance(found, type) or not issubclass(found, BaseException) or issubclass(RuntimeError, found)
+    return not isinstance(found, type) or not issubclass(found, BaseException) or issubclass(error, found)

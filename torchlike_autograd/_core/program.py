@@ -41,7 +41,8 @@ class Program:
         if self.graph:
             watched |= _saved_data(prefix, set(self.shown), table)
         self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in sorted(watched.union(self.kept)))
-        self.steps, used = _needed(prefix, self.outs, table)
+        checked = guarded(prefix.steps()[0]) if prefix.guarded else ()  # also where nobody holds what they check
+        self.steps, used = _needed(prefix, (*self.outs, *[s.first for s in checked]), table)
         self.placed = _placed(prefix, self.steps, used, table)
         if self.placed:
             used.update(s for step in self.steps if step.kind == "backward" for s in step.form.outs)  # gradients are spread as these are

@@ -61,13 +61,13 @@ class Prefix:
     """A node of the trie; `step` leads here from `parent`.
 
     size, inputs, numbers: counts of computed slots, outside slots and (floats, ints); weight: operators that the program would hold; turned: whether a
-    backward pass is recorded; setup: see `setup_after`; watched: whether each call is looked at (watch.py), so that none is remembered; frees: first slots of
-    the nodes that backward passes have released (retain_graph is structure); next: edges; memo, programs: dictionaries made when first used, as most nodes need
-    none.
+    backward pass is recorded; guarded: whether a call is that checks data; setup: see `setup_after`; watched: whether each call is looked at (watch.py), so
+    that none is remembered; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges; memo, programs:
+    dictionaries made when first used, as most nodes need none.
     """
 
-    __slots__ = ("aval", "first", "frees", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned", "used",
-                 "watched", "weight")
+    __slots__ = ("aval", "first", "frees", "guarded", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned",
+                 "used", "watched", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
         self.parent, self.step, self.weight = parent, step, weight
@@ -75,13 +75,15 @@ class Prefix:
         self.next = {}
         self.used = 0
         if parent is None:
-            self.turned, self.watched, self.frees, self.setup = False, False, frozenset(), NOTHING
+            self.turned, self.watched, self.frees, self.guarded, self.setup = False, False, frozenset(), False, NOTHING
             return
         self.turned, self.watched, self.frees = parent.turned, parent.watched, parent.frees
-        self.setup = parent.setup
+        self.setup, self.guarded = parent.setup, parent.guarded
         if type(step) is Step:
             if step.kind == "backward":
                 self.turned = True
+            elif step.kind == "op" and step.form.op.guard is not None:
+                self.guarded = True
             if self.setup != MORE:
                 self.setup = setup_after(self.setup, step)
             if len(step.out_avals) == 1:

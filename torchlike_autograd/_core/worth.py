@@ -25,6 +25,7 @@ COMPILE, AWAY = 256, 32
 CREDIT_START, CREDIT_MAX, EASE = 12 * COMPILE, 24 * COMPILE, 6 * COMPILE
 LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
+MANY = 4  # programs compiled at a place, none of which came several times before the next
 RARE = 4  # runs of a compiled variant between two of another one that stays as it is
 credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 spent = [0.2, 50]  # seconds on compiling, operators compiled; what is guessed before the first
@@ -115,17 +116,21 @@ def on_host(program):
 
 
 def _in_vain(program):
-    """Whether the last two programs that were compiled at this place hardly ever ran again: its structure changes from turn to turn, as that of episodes does.
+    """Whether programs that are compiled at this place hardly ever run again: its structure changes from turn to turn, as that of episodes does.
 
-    Of structures that alternate at random some come again now and then.
-    One of the last two that waited here has come again: that is a loop whose first turns were others.  Each program compiled doubles how often it must come.
+    So it is where the last two hardly ran; one of the last two that waited here has come again: that is a loop whose first turns were others.  Each program
+    compiled doubles how often it must come, as of structures that alternate at random some come again now and then.  After MANY programs, as sequences of all
+    lengths make them, each new one has to come three times in a row, or to earn what compiling it takes.
     """
     entry = _places.get(user_line())
     if entry is None:
         return False
     compiled, *last, waiting, others = entry
-    entry[3:] = waiting[-1:] + (program,), others + 1
-    again = program in waiting and program.runs >= 1 << max(compiled - 2, 0)
+    known = tuple(p[0].runs for p in last if p is not None and 2 * p[0].prefix.weight > program.prefix.weight)  # not a look at the end of each turn
+    entry[3:] = waiting[-1:] + ((program, known),), others + 1
+    if compiled >= MANY:
+        return waiting != ((program, known),) * 2
+    again = any(w is program for w, _ in waiting) and program.runs >= 1 << max(compiled - 2, 0)
     return not again and None not in last and all(_hardly(others, *p) for p in last)
 
 
@@ -146,7 +151,7 @@ def _updates(step):
 REPEATED = 4  # runs of a program that paid for compiling it
 advice = [True]  # whether a place that keeps compiling is told so
 # line of user code -> [compiles there, the last two programs that were compiled, each with its runs and what else had come by then, the last two that waited,
-# how often something else than a compiled program came]
+# each with the runs that the compiled ones had then, how often something else than a compiled program came]
 _places: dict = {}
 _NOWHERE = 0, None, None, (), 0
 

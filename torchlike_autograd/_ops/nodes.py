@@ -1,8 +1,10 @@
-"""Operators that are there for their nodes (layer 2): torch._C._functions."""
+"""Operators that are there for their nodes (layer 2), torch._C._functions, or for what they check."""
 
 from __future__ import annotations
 
-from .registry import SMOOTH, call, op, real
+import jax.numpy as jnp
+
+from .registry import NONE, SMOOTH, at, call, op, real
 
 
 @op("_undefined_grad(Tensor self) -> Tensor", node="torch::autograd::UndefinedGradBackward", names=(), silent=lambda *_, **__: True, samples=[call(real(2))], kinks=SMOOTH)
@@ -20,3 +22,10 @@ def _delayed_error(self, *, message):
 
 def _fail(message):
     raise RuntimeError(message)
+
+
+@op("_required(Tensor self) -> Tensor", derivative=NONE, names=(), out=False, guard=lambda self: jnp.logical_not(jnp.all(self)),
+    guard_error=lambda code, shape: ValueError("a check has failed"), samples=[call(at(True, True, dtype="bool", grad=False))], kinks=SMOOTH)
+def _required(self):
+    """Bools that a check needs to be True; who records it knows the words of its error."""
+    return self

@@ -89,14 +89,15 @@ NUMBER_KINDS = {v: k for k, v in NUMBERS.items()}
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("bends", "forms", "guarded", "hot", "lies", "links", "op", "pattern", "single_view", "statics")
+    __slots__ = ("bends", "checks", "forms", "guarded", "hot", "lies", "links", "op", "pattern", "single_view", "statics")
     weight = 1
 
     def __init__(self, op, statics, pattern):
         self.op, self.statics, self.pattern = op, statics, pattern
         plain = not (op.is_view or op.multi or op.host) and all(type(t) is not tuple for t in pattern)
         self.hot = plain and not op.guard  # one plain result
-        self.guarded = plain and op.guard is not None  # one plain result, checked when it is looked at
+        self.checks = op.guard is not None
+        self.guarded = plain and self.checks  # one plain result, checked when it is looked at
         self.single_view = op.is_view and not (op.multi or op.host or op.guard)
         self.links = ()  # of views with several results, see storage.links
         self.bends = op.key in _BENDING

@@ -334,24 +334,26 @@ class _Symmetric(_Square):
     """Symmetric matrices, within 1e-6."""
 
     def check(self, value):
-        square = super().check(value)
-        return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1) if square.all() else square
+        return torch.isclose(value, value.mT, atol=1e-6).all(-2).all(-1) if value.shape[-2] == value.shape[-1] else super().check(value)
+
+
+def _where_symmetric(symmetric, value, check):
+    """`check()` where all matrices are symmetric, decided without a look at the data; otherwise which are."""
+    return torch.where(symmetric.all(), check(), symmetric) if value.shape[-2] == value.shape[-1] else symmetric
 
 
 class _PositiveSemidefinite(_Symmetric):
     """Symmetric matrices without a negative eigenvalue."""
 
     def check(self, value):
-        symmetric = super().check(value)
-        return torch.eigvalsh(value).ge(0).all(-1) if symmetric.all() else symmetric
+        return _where_symmetric(super().check(value), value, lambda: torch.eigvalsh(value).ge(0).all(-1))
 
 
 class _PositiveDefinite(_Symmetric):
     """Symmetric matrices that have a Cholesky factor."""
 
     def check(self, value):
-        symmetric = super().check(value)
-        return torch.cholesky_ex(value).info.eq(0) if symmetric.all() else symmetric
+        return _where_symmetric(super().check(value), value, lambda: torch.cholesky_ex(value).info.eq(0))
 
 
 # Constraints side by side

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from .._core.saying import warn
 from . import _names as torch
 from . import constraints
+from ._validity import described, require
 from .utils import are_numbers, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Distribution"]
@@ -15,8 +18,8 @@ _NOTHING = torch.Size()
 class Distribution:
     """A distribution over tensors: `batch_shape` independent ones side by side, each over events of `event_shape`.
 
-    With `validate_args` (the default, see `set_default_validate_args`) parameters and values are checked, which looks at their data: ValueError for one
-    outside of its constraint.
+    With `validate_args` (the default, see `set_default_validate_args`) parameters and values are checked: ValueError for one outside of its constraint, where
+    the record runs (at the call itself where a `try` around it would catch it).
     """
 
     has_rsample = False
@@ -51,9 +54,7 @@ class Distribution:
             if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
                 continue  # made from the other parameters
             value = getattr(self, name)
-            if not torch._is_all_true(constraint.check(value)):  # over the examples of a map too: the check branches
-                raise ValueError(f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {self!r} "
-                                 f"to satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
+            require(constraint.check(value), partial(_wrong_parameter, name), constraint, value, self)
 
     def expand(self, batch_shape, _instance=None):
         """The distribution with its batch dims broadcast to `batch_shape`."""
@@ -158,9 +159,7 @@ class Distribution:
             warn(f"{type(self)} does not define `support` to enable sample validation. Please initialize the distribution "
                  "with `validate_args=False` to turn off validation.")
             return
-        if not torch._is_all_true(support.check(value)):
-            raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support ({support!r}) "
-                             f"of the distribution {self!r}, but found invalid values:\n{value}")
+        require(support.check(value), _wrong_value, support, value, self)
 
     def _checked(self, value):
         if self._validate_args:
@@ -179,10 +178,24 @@ class Distribution:
         new._validate_args = self._validate_args
         return new
 
+    def _shown(self):
+        return {k: self.__dict__[k] for k in self.arg_constraints if k in self.__dict__}
+
+    def _printed_by_parameters(self):
+        return type(self).__repr__ is Distribution.__repr__
+
     def __repr__(self):
-        names = [k for k in self.arg_constraints if k in self.__dict__]
-        shown = [f"{k}: {v if v.numel() == 1 else v.size()}" for k, v in ((k, self.__dict__[k]) for k in names)]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        return described(type(self).__name__, {k: v if v.numel() == 1 else v.size() for k, v in self._shown().items()})
+
+
+def _wrong_parameter(name, constraint, value, distribution):
+    return (f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {distribution!r} "
+            f"to satisfy the constraint {constraint}, but found invalid values:\n{value}")
+
+
+def _wrong_value(support, value, distribution):
+    return (f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support ({support}) "
+            f"of the distribution {distribution!r}, but found invalid values:\n{value}")
 
 
 def declaring(instance, attribute):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
+from ._validity import require
 from .distribution import Binary
 from .utils import broadcast_all, lazy_property, probs_to_logits
 
 __all__ = ["Geometric"]
+
+
+def _not_positive(value, distribution):
+    return (f"Expected parameter probs ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {distribution!r} "
+            f"to be positive but found invalid values:\n{value[~(value > 0)]}")
 
 
 class Geometric(Binary):
@@ -20,10 +26,7 @@ class Geometric(Binary):
     def __init__(self, probs=None, logits=None, validate_args=None):
         self._take_either(probs, logits, validate_args)
         if self._validate_args and probs is not None:
-            value = self.probs
-            if not (value > 0).all():
-                raise ValueError(f"Expected parameter probs ({type(value).__name__} of shape {tuple(value.shape)}) of distribution {self!r} "
-                                 f"to be positive but found invalid values:\n{value[~(value > 0)]}")
+            require(self.probs > 0, _not_positive, self.probs, self)
 
     def _note_param(self):
         """The parameter is not kept a second time."""

@@ -5,7 +5,7 @@ static PyObject *s_op, *s_kinds[4];
 static PyTypeObject *Spec, *Form, *Step;
 static Py_ssize_t spec_forms, form_diff_in, form_diff_out, form_out_avals;
 static Py_ssize_t step_kind, step_form, step_mode, step_packed, step_wanted;
-static Py_ssize_t prefix_parent, prefix_size, prefix_inputs, prefix_numbers, prefix_weight, prefix_watched, prefix_frees, prefix_setup;
+static Py_ssize_t prefix_parent, prefix_size, prefix_inputs, prefix_numbers, prefix_weight, prefix_watched, prefix_frees, prefix_setup, prefix_guarded;
 
 /* 0: a float, 1: an integer, 2: a bool, 3: a complex number (record.number_kind). */
 static int number_kind(PyObject *x)
@@ -140,7 +140,7 @@ static PyObject *made(PyTypeObject *type, const struct slot *slots, size_t n)
 }
 
 /* The node that a step leads to, new (record.new_prefix); the references to step and numbers are taken. */
-static PyObject *prefix_after(PyObject *prefix, PyObject *step, PyObject *numbers, int matters)
+static PyObject *prefix_after(PyObject *prefix, PyObject *step, PyObject *numbers, int matters, PyObject *checks)
 {
     PyObject *avals = step == NULL ? NULL : SLOT(step, step_out_avals), *setup = SLOT(prefix, prefix_setup);
     if (step == NULL) {
@@ -153,6 +153,7 @@ static PyObject *prefix_after(PyObject *prefix, PyObject *step, PyObject *number
         {prefix_next, PyDict_New()}, {prefix_used, Py_NewRef(ZERO)}, {prefix_turned, Py_NewRef(SLOT(prefix, prefix_turned))},
         {prefix_watched, Py_NewRef(Py_False)}, {prefix_frees, Py_NewRef(SLOT(prefix, prefix_frees))},
         {prefix_setup, matters ? PyLong_FromLong(2) : Py_NewRef(setup)},
+        {prefix_guarded, Py_NewRef(checks == Py_True ? checks : SLOT(prefix, prefix_guarded))},
     };
     PyObject *out = made(Prefix, slots, sizeof slots / sizeof *slots);
     if (out != NULL && PyTuple_GET_SIZE(avals) == 1) {
@@ -185,7 +186,7 @@ static PyObject *extended(PyObject *tape, PyObject *spec, PyObject *mode, PyObje
         {step_out_avals, Py_NewRef(SLOT(form, form_out_avals))}, {step_needs, needs}, {step_first, Py_NewRef(SLOT(prefix, prefix_size))},
         {step_packed, Py_NewRef(Py_False)},
     };
-    next = prefix_after(prefix, made(Step, slots, sizeof slots / sizeof *slots), numbers, matters);
+    next = prefix_after(prefix, made(Step, slots, sizeof slots / sizeof *slots), numbers, matters, SLOT(spec, spec_checks));
     PyObject *count = next == NULL ? NULL : plus(PyList_GET_ITEM(made_nodes, 0), 1);
     if (count == NULL || PyDict_SetItem(SLOT(prefix, prefix_next), label, next) < 0) {
         Py_XDECREF(count);

@@ -149,8 +149,8 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Spec", "forms", &spec_forms}, {"Form", "diff_in", &form_diff_in}, {"Form", "diff_out", &form_diff_out}, {"Form", "out_avals", &form_out_avals},
         {"Step", "kind", &step_kind}, {"Step", "form", &step_form}, {"Step", "mode", &step_mode}, {"Step", "packed", &step_packed}, {"Step", "wanted", &step_wanted},
         {"Prefix", "parent", &prefix_parent}, {"Prefix", "size", &prefix_size}, {"Prefix", "inputs", &prefix_inputs}, {"Prefix", "numbers", &prefix_numbers},
-        {"Prefix", "weight", &prefix_weight}, {"Prefix", "watched", &prefix_watched}, {"Prefix", "frees", &prefix_frees}, {"Prefix", "setup", &prefix_setup},
-        {"Aval", "shape", &aval_shape}, {"Spec", "guarded", &spec_guarded}, {"Spec", "hot", &spec_hot}, {"Spec", "single_view", &spec_single_view}, {"Spec", "links", &spec_links},
+        {"Prefix", "weight", &prefix_weight}, {"Prefix", "watched", &prefix_watched}, {"Prefix", "frees", &prefix_frees}, {"Prefix", "setup", &prefix_setup}, {"Prefix", "guarded", &prefix_guarded},
+        {"Aval", "shape", &aval_shape}, {"Spec", "guarded", &spec_guarded}, {"Spec", "checks", &spec_checks}, {"Spec", "hot", &spec_hot}, {"Spec", "single_view", &spec_single_view}, {"Spec", "links", &spec_links},
     };
     const struct { const char *name; PyObject **out; } objects[] = {
         {"Tensor", (PyObject **)&Tensor}, {"Value", (PyObject **)&Value}, {"Counter", (PyObject **)&Counter}, {"Cell", (PyObject **)&Cell},

@@ -108,7 +108,7 @@ static Py_ssize_t st_tape, st_grad, st_root, st_anomaly;
 static Py_ssize_t counter_n, counter_writer;
 static Py_ssize_t cell_value, cell_counter, cell_layout, cell_n;
 static Py_ssize_t view_base, view_chain, view_creation, view_under, view_geometry, view_bent;
-static Py_ssize_t aval_shape, spec_guarded, spec_hot, spec_single_view, spec_links, spec_lies, spec_bends;
+static Py_ssize_t aval_shape, spec_guarded, spec_checks, spec_hot, spec_single_view, spec_links, spec_lies, spec_bends;
 
 static void set_slot(PyObject *p, Py_ssize_t offset, PyObject *x) /* takes a new reference to x */
 {
