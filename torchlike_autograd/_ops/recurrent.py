@@ -26,6 +26,11 @@ def _gru(gates, back, h):
     return (h - n) * z + n
 
 
+def _of_relu(*_, mode, **__):
+    """The gradient of relu is an operator with a derivative of its own, which is zero."""
+    return mode == "rnn_relu"
+
+
 _CELLS = {"rnn_tanh": _tanh, "rnn_relu": _relu, "gru": _gru}
 
 
@@ -53,7 +58,7 @@ _ALL = ("input", "h", "c", "w_ih", "w_hh", "b_ih", "b_hh")
 
 def _declare(name, node, saves):
     @op(f"{name}(Tensor input, Tensor h, Tensor? c, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor? w_hr, Tensor? steps, Tensor? packed, "
-        "str mode, bool reverse) -> (Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, saves=saves, nondiff=("steps", "packed"),
+        "str mode, bool reverse) -> (Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, saves=saves, nondiff=("steps", "packed"), zero_second=_of_relu,
         samples=[call(real(2, 1, 3), real(1, 2), None, real(2, 3), real(2, 2), None, None, None, None, None, "rnn_tanh", False)], kinks=SMOOTH)
     def layer(input, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, *, mode, reverse):
         """(outputs, last h, last c) of (T, N, I) from h and c (N, H).
