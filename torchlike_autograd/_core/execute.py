@@ -19,11 +19,12 @@ from .cuts import divided
 from .ends import MORE, live_mask
 from .host import host_function
 from .links import leading
-from .program import Program, results, run_step, stand_in
+from .program import Program, last_uses, results, run_step, stand_in
 from .record import LOCK, ROOT, Tape, Value, thread
 from .speed import native
 from .worth import credit
 
+HEAVY = 1 << 26  # bytes that a program run op by op may hold, guessed from above, before it lets each array go after its last use
 DEAD = 64  # operators of a record that is dropped without another look where nobody holds its results
 
 
@@ -313,13 +314,24 @@ def _count(program, start, weight=None):
 def op_by_op(program, floats, ints, arrays):
     """Run each step by itself: on the host where arrays are small, otherwise from its own compiled function."""
     env = {slot: np.asarray(a) for slot, a in zip(program.arguments, arrays)}
+    heavy = len(program.steps) * max([a.nbytes for a in env.values()], default=0) > HEAVY
+
+    def run(step):
+        run_step(step, env, floats, ints, call_on_host, pull_on_host)
+
     with np.errstate(all="ignore"):
-        _run_steps(program.steps, env, floats, ints, lambda step: run_step(step, env, floats, ints, call_on_host, pull_on_host))
+        if heavy:
+            for step, dead in last_uses(program):
+                _run_steps([step], env, floats, ints, run, heavy)
+                for slot in dead:
+                    del env[slot]
+        else:
+            _run_steps(program.steps, env, floats, ints, run, heavy)
         out = results(program, env, floats, ints, _guard_on_host, np.stack)
     return [np.asarray(a) if isinstance(a, np.generic) else a for a in out]  # a compiled call takes NumPy's scalars for float32
 
 
-def _run_each(steps, env, floats, ints, run):
+def _run_each(steps, env, floats, ints, run, heavy):
     for step in steps:
         run(step)
 

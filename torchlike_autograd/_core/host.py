@@ -21,6 +21,7 @@ from .loops import parts
 
 LARGEST = 1 << 20  # elements; larger arrays are left to XLA
 LONGEST = 256  # turns of a loop; longer ones too
+HEAVY = 1 << 16  # bytes of an array that is let go after its last use
 
 
 def host_function(closed):
@@ -36,6 +37,8 @@ def _compile(jaxpr, consts):
     writer = _Writer()
     arguments = [f"a{i}" for i in range(len(jaxpr.invars))]
     outs = writer.inline(jaxpr, consts, arguments)
+    for name in writer.heavy.difference(outs):
+        writer.lines[writer.last[name]] += f"; del {name}"
     results = [name if name in writer.arrays else f"_as_array({name}, {writer.constant(np.dtype(v.aval.dtype))})" for name, v in zip(outs, jaxpr.outvars)]
     source = "\n".join([f"def run({', '.join(arguments)}):", *writer.lines, f"    return [{', '.join(results)}]"])
     exec(source, writer.scope)
@@ -43,11 +46,14 @@ def _compile(jaxpr, consts):
 
 
 class _Writer:
-    """Lines of Python, the functions and constants that they name, and the names that are arrays of the right type for sure."""
+    """Lines of Python, the functions and constants that they name, and the names that are arrays of the right type for sure.
+
+    last: {name: the last line that has it}; heavy: names of large arrays that are made here.
+    """
 
     def __init__(self):
         self.lines, self.scope, self.made = [], {"_as_array": _as_array, "_at": _at, "_with": _with, "_all": slice(None)}, 0
-        self.arrays = set()
+        self.arrays, self.heavy, self.last = set(), set(), {}
 
     def constant(self, x):
         name = f"c{len(self.scope)}"
@@ -96,10 +102,13 @@ class _Writer:
         if text is None:
             f, many = _primitive(eqn)
             text, outs[-1:] = f"{self.constant(f)}({', '.join(ins)})", [outs[-1] + "," if many else outs[-1]]
+        named = [name.rstrip(",") for name in outs]
+        self.last.update(dict.fromkeys((*ins, *named), len(self.lines)))
+        self.heavy.update(name for name, v in zip(named, eqn.outvars) if math.prod(v.aval.shape) * v.aval.dtype.itemsize >= HEAVY)
         self.lines.append(f"    {', '.join(outs)} = {text}")
         if eqn.primitive.name in _ARRAYS and eqn.outvars[0].aval.shape and eqn.outvars[0].aval.dtype in _DTYPES:
             self.arrays.add(outs[0])
-        return [name.rstrip(",") for name in outs]
+        return named
 
 
 def _fills(eqn):

@@ -61,10 +61,10 @@ class Stage:
 
     def run(self, lookup, number, cots, call, add):
         """Gradients of `outs` from those of `cots`, in order."""
-        grads = dict(zip(self.cots, cots))
+        grads, outs = dict(zip(self.cots, cots)), self.outs
         for v in self.visits:
             pull, ins, first = v.pull, v.step.ins, v.step.first
-            gs = [grads[first + i] for i in v.given]
+            gs = [grads[first + i] if first + i in outs else grads.pop(first + i) for i in v.given]
             reads = [number(ins[i]) if type(ins[i]) is tuple else lookup(ins[i]) for i in pull.keep] if pull.keep else ()
             for i, g in zip(v.wanted, call(pull, gs, reads)):
                 old = grads.get(ins[i])

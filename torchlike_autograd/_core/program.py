@@ -144,6 +144,16 @@ def reads_of(step):
     return [*own, *step.form.reads] if step.kind == "backward" else own
 
 
+def last_uses(program):
+    """[(step, slots that nothing reads after it)], in order."""
+    wanted, found = {*program.outs, *[s for step in program.guarded for s in reads_of(step)]}, []
+    for step in reversed(program.steps):
+        own = {*reads_of(step), *range(step.first, step.first + len(step.out_avals))}
+        found.append((step, own - wanted))
+        wanted |= own
+    return reversed(found)
+
+
 def _needed(prefix, outs, table):
     """The steps that `outs` depend on, in order, and all slots they read."""
     need, chosen = set(outs), []

@@ -4,9 +4,9 @@ static PyObject *py_call_on_host, *py_pull_on_host, *py_number_of, *py_add_array
 static PyTypeObject *Pullback;
 static Py_ssize_t form_host;
 
-/* What runs: arrays by slot, and the runtime numbers. */
+/* What runs: arrays by slot, the runtime numbers, and, where memory counts, the slots whose gradients go out of the stage that runs. */
 typedef struct {
-    PyObject *arrays, *floats, *ints;
+    PyObject *arrays, *floats, *ints, *outs;
 } Running;
 
 static PyObject *found(PyObject *dict, PyObject *slot) /* borrowed */
@@ -100,6 +100,17 @@ static int add_array(PyObject *grads, PyObject *slot, PyObject *g)
     return bad ? -1 : 0;
 }
 
+/* Forget the gradient of a slot that is none of `outs`. */
+static int let_go(PyObject *grads, PyObject *outs, Py_ssize_t at)
+{
+    PyObject *slot = PyLong_FromSsize_t(at);
+    int kept = slot == NULL ? -1 : PySequence_Contains(outs, slot);
+    if (kept == 0)
+        kept = PyDict_DelItem(grads, slot);
+    Py_XDECREF(slot);
+    return kept < 0 ? -1 : 0;
+}
+
 /* One node of a backward pass: gradients of its results in, of its inputs out. */
 static int pull_on_host(PyObject *visit, PyObject *grads, Running *now)
 {
@@ -127,6 +138,8 @@ static int pull_on_host(PyObject *visit, PyObject *grads, Running *now)
             Py_DECREF(ins[--k]);
     PyMem_Free(ins);
     int bad = made == NULL;
+    for (Py_ssize_t i = 0; !bad && now->outs != NULL && i < n; i++)
+        bad = let_go(grads, now->outs, first + PyLong_AsSsize_t(PyTuple_GET_ITEM(given, i))) < 0;
     for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(wanted) && i < PySequence_Fast_GET_SIZE(made); i++)
         bad = add_array(grads, PyTuple_GET_ITEM(places, PyLong_AsSsize_t(PyTuple_GET_ITEM(wanted, i))), PySequence_Fast_GET_ITEM(made, i)) < 0;
     Py_XDECREF(made);
@@ -138,6 +151,7 @@ static int run_backward(PyObject *step, Running *now)
     PyObject *stage = SLOT(step, step_form), *places = SLOT(step, step_ins), *cots = SLOT(stage, stage_cots), *outs = SLOT(stage, stage_outs);
     PyObject *visits = SLOT(stage, stage_visits), *grads = PyDict_New(), *made = NULL;
     int bad = grads == NULL;
+    now->outs = now->outs == NULL ? NULL : outs;
     for (Py_ssize_t i = 0; !bad && i < PyTuple_GET_SIZE(cots) && i < PyTuple_GET_SIZE(places); i++) {
         PyObject *g = input_of(now, PyTuple_GET_ITEM(places, i));
         bad = g == NULL || PyDict_SetItem(grads, PyTuple_GET_ITEM(cots, i), g) < 0;
@@ -170,11 +184,12 @@ static int known_stage(PyObject *stage)
     return 1;
 }
 
-/* run_on_host(steps, arrays, floats, ints, other): each step on `arrays` (slot -> array); other(step) runs those of further kinds. */
+/* run_on_host(steps, arrays, floats, ints, other, heavy): each step on `arrays` (slot -> array); other(step) runs those of further kinds; heavy: whether
+   gradients inside a stage are let go after their use. */
 static PyObject *speed_run_on_host(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *steps = args[0], *other = args[4];
-    Running now = {args[1], args[2], args[3]};
+    Running now = {args[1], args[2], args[3], args[5] == Py_True ? args[0] : NULL};
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(steps); i++) {
         PyObject *step = PyList_GET_ITEM(steps, i), *kind = SLOT(step, step_kind);
         int bad;
