@@ -134,8 +134,10 @@ def _run(tape, mask):
             program.runs = int(sightings.came_before(key))
             _remember(program)
         program = other
+    start = time.perf_counter()
     arrays = _execute(program, tape) if program.outs or program.guarded else ()
     _deliver(tape, program, arrays)
+    room.give_back(time.perf_counter() - start)
     if key is not None and program.runs <= 1 and program.compiled is None and config.get("execution") != "immediate":
         sightings.forget(program, key)
         _programs.pop((prefix, mask), None)

@@ -1,17 +1,23 @@
-"""How much room compiled programs leave in the process (layer 3).
+"""How much room compiled programs leave in the process and in memory (layer 3).
 
 XLA's CPU backend gives each kernel of a program memory of its own; Linux lets a process have so many pieces of memory (`vm.max_map_count`, 65,530 by default),
 and LLVM ends the process where it gets no more: "Unable to allocate section memory".  A program has some ten pieces, one of many kernels five hundred.
+
+Compiling, and the first run of a long program, free many more bytes than they leave in use; the C library keeps these for itself, gigabytes of them where a
+model has a hundred million parameters, until it is told to give them back.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
+import os
 
 import jax
 
 BETWEEN = 32  # new programs between two looks
+LONG = 1.0  # seconds of work after which memory is given back
 _since = [0]
 
 
@@ -46,3 +52,15 @@ def make(idle):
     if idle and 2 * pieces() > most():
         jax.clear_caches()
         gc.collect()
+
+
+@functools.cache
+def _trim():
+    """glibc's `malloc_trim`, or None."""
+    return getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+
+
+def give_back(seconds):
+    """After work that took so long: what it freed goes back to the system, which takes a hundredth of that time."""
+    if seconds > LONG and _trim() is not None:
+        _trim()(0)
