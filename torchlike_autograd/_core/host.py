@@ -19,7 +19,7 @@ from .host_math import BITWISE, ELEMENTWISE
 from .host_windows import convolution
 from .loops import parts
 
-LARGEST = 1 << 20  # elements; larger arrays are left to XLA
+LARGEST = 1 << 25  # elements; larger arrays are left to XLA, which for once needs longer to compile an operator than NumPy to run it
 LONGEST = 256  # turns of a loop; longer ones too
 HEAVY = 1 << 16  # bytes of an array that is let go after its last use
 
