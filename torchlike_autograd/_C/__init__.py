@@ -10,6 +10,7 @@ from .._core import levels, lifetimes, overriding, passes, publish, tangents_off
 from .._core.record import thread
 from .._core.storage import REPLAY
 from .._library import unregistered
+from .._library.operators import BELOW
 from .._tensor import Tensor, TensorMeta
 from ..autograd import forward_ad, grad_mode, graph
 from ..nn.modules._convert import _asked
@@ -266,6 +267,25 @@ class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
     """Likewise, to parts of it."""
 
     _where = "included keys"
+
+
+class _AutoDispatchBelowAutograd:
+    """What is called here is computed without a history: operators of a program's own by the kernels of their device.  From its making on, or as a context."""
+
+    def __init__(self):
+        state = thread.state
+        self.outer = state.grad, state.extra.get(BELOW)
+        state.grad, state.extra[BELOW] = False, True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.outer is not None:
+            thread.state.grad, thread.state.extra[BELOW] = self.outer
+            self.outer = None
+
+    __del__ = __exit__
 
 
 def _dispatch_tls_local_exclude_set():
