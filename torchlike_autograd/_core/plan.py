@@ -20,7 +20,6 @@ from .._ops.graft import does_not_fit, reaches
 from .._ops.no_gradient import unimplemented
 from .._ops.registry import OPS, UNIMPLEMENTED
 from .._ops.spec import NUMBERS, PullbackOp
-from .nodes import edge_indices
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 from .sparse_gradients import asked
 
@@ -214,7 +213,7 @@ def _check_fits(step, order):
     values, history = (a.shape for a in step.form.avals)
     if values != history and not reaches(history, values):
         sender, i = next(((s, i) for s, wanted, _ in order for i in wanted if s.kind == "op" and s.ins[i] == step.first), (None, None))
-        raise does_not_fit(values, history, *(() if sender is None else (list(edge_indices(sender)).index(i), f"Function {sender.form.node} returned an ")))
+        raise does_not_fit(values, history, *(() if sender is None else (sender.form.diff_in.index(i), f"Function {sender.form.node} returned an ")))
 
 
 _GRAFT = OPS["_graft"]
