@@ -326,6 +326,11 @@ def _is_key_in_tls(key, /) -> bool:
     return key in _held("_is_key_in_tls", key)
 
 
+def _remove_obj_from_tls(key, /):
+    """Hold it no more."""
+    _held("_remove_obj_from_tls", key).pop(key, None)
+
+
 class _Functions(type):
     def __getattr__(cls, name):
         if name.startswith("__"):
