@@ -91,3 +91,15 @@ def _(torch):
     yield "held", torch._C._is_key_in_tls("held")
     torch._C._remove_obj_from_tls("held")
     yield "gone", torch._C._is_key_in_tls("held"), attempt(lambda: torch._C._get_obj_in_tls("held"))
+
+
+@case("asked_of_tests.batched checks of what maps made")
+def _(torch):
+    functional = torch.autograd.functional
+    x = torch.tensor([[0.3, -0.6], [1.2, 0.5]], dtype=torch.float64, requires_grad=True)
+    made = {"jacobian": lambda x: functional.jacobian(lambda x: x.exp().sum(1), x, create_graph=True, vectorize=True),
+            "hessian": lambda x: functional.hessian(lambda x: x.pow(3).sum(), x, create_graph=True, vectorize=True),
+            "vmap": lambda x: torch.vmap(lambda row: row.sin() * row.sum())(x), "jacrev": lambda x: torch.func.jacrev(lambda x: x.exp().sum(1))(x)}
+    for name, f in made.items():
+        yield name, attempt(lambda f=f: torch.autograd.gradcheck(f, (x,), check_batched_grad=True))
+        yield f"{name}, second order", attempt(lambda f=f: torch.autograd.gradgradcheck(f, (x,), check_batched_grad=True))

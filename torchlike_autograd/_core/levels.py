@@ -6,6 +6,7 @@ transforms in the same way again has the same types, and the same compiled progr
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from sys import getrefcount
 
@@ -501,6 +502,14 @@ def _refuse_reused(levels, roots):
         if (lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(_type_at(*where)) for where, g in roots)
                 and any(lv.id == k and at < lv.start for k, at in _levels_behind([w for w, _ in roots if type(w) is tuple]))):
             raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.func.vjp, or is_grads_batched")
+
+
+@contextlib.contextmanager
+def beyond(ts):
+    """Inside, ids are above those in the graphs behind some tensors: of maps that have ended, which a map of their gradients has to be told from."""
+    out = Reservation()
+    out.top = top([(t._v.tape, t._v.slot) for t in ts if t._value().needs and t._v.leaf is None and t._v.tape is not None])
+    yield out.hold()
 
 
 def top(places):
