@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 from types import FunctionType
 
@@ -289,18 +290,38 @@ def checking(body, public, path):
     return checked
 
 
-def _elsewhere(*args, **kwargs):
-    return _checked(*args, **kwargs)  # noqa: F821 (the name is another one in every function that gets this code)
+_LINE = sys._getframe().f_lineno  # of this line: the text below keeps its numbers, which tracebacks show
+_TEXT = """
+    def elsewhere(*args, **kwargs):
+        return _checked(*args, **kwargs)
+
+    def guard(*args, **kwargs):
+        try:
+            return _body(*args, **kwargs)
+        except Exception:
+            done, out = _wanted(args, kwargs)
+            if not done:
+                raise
+        return out
+"""
 
 
-def _guard(*args, **kwargs):
-    try:
-        return _body(*args, **kwargs)  # noqa: F821 (as above)
-    except Exception:
-        done, out = _wanted(args, kwargs)  # noqa: F821
-        if not done:
-            raise
-    return out
+@functools.cache
+def _templates(n):
+    """{name: code} of the two functions above with n free variables, for functions whose closures have as many: whoever looks at the variables of a frame, as
+    tools that show errors do, finds them where the code says."""
+    names = [f"free{i}" for i in range(n)]
+    use = "".join(f"; {name}" for name in names)  # never reached, and part of the closure all the same
+    text = _TEXT.replace("(*args, **kwargs)\n\n", f"(*args, **kwargs){use}\n\n").replace("return out", f"return out{use}")
+    space: dict = {}
+    exec(compile("\n" * (_LINE - 1) + f"def make({', '.join(names)}):\n{text}    return elsewhere, guard", __file__, "exec"), space)
+    return {f.__name__: f.__code__ for f in space["make"](*names)}
+
+
+def _template(which, f, names):
+    """The code of one of them for a function, with other names for what it calls."""
+    code = _templates(len(f.__code__.co_freevars))[which]
+    return code.replace(co_names=tuple(names.get(n, n) for n in code.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
 
 
 def _copied(f):
@@ -315,7 +336,7 @@ def swapped_code(f, name, make):
     body = _copied(f)
     f.__globals__[name] = make(body)
     f.__signature__ = inspect.signature(f)
-    return _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+    return _template("elsewhere", f, {"_checked": name})
 
 
 def rerouted(f, path):
@@ -329,8 +350,7 @@ def rerouted(f, path):
     body, names = _copied(f), {"_body": f"_body_{path.replace('.', '_')}", "_wanted": f"_wanted_{path.replace('.', '_')}"}
     f.__globals__[names["_body"]] = body
     f.__globals__[names["_wanted"]] = lambda args, kwargs: foreign_call(f, body, args, kwargs, path)
-    template = _guard.__code__
-    f.__code__ = template.replace(co_names=tuple(names.get(n, n) for n in template.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+    f.__code__ = _template("guard", f, names)
     f.__signature__ = inspect.signature(body)  # its defaults stay too: this code has no use for them
     f.__wrapped__, GUARDED[f] = body, (body, f.__code__)
 
