@@ -40,6 +40,19 @@ class DisableTorchFunction(overriding.Off):
         super().__init__(True)
 
 
+_EnableTorchFunction = overriding.On
+
+
+def _len_torch_function_stack() -> int:
+    """How many modes see the calls of this thread."""
+    return len(overriding.here.modes)
+
+
+def _get_function_stack_at(idx):
+    """One of them, from the outermost on."""
+    return overriding.here.modes[idx]
+
+
 class _WeakTensorRef:
     """A weak reference to a tensor."""
 
@@ -161,6 +174,9 @@ def _log_api_usage_once(event):
 
 def _parse_to(*args, **kwargs):
     """(device, dtype, non_blocking, memory format) of the arguments of `Tensor.to`."""
+    done, out = overriding.asked(_parse_to, args, kwargs) if overriding.here.modes else (False, None)
+    if done:
+        return out
     device, dtype, form = _asked(args, kwargs)
     flags = [a for a in args if isinstance(a, bool)]
     return device, dtype, flags[0] if flags else bool(kwargs.get("non_blocking")), form
@@ -200,6 +216,10 @@ class PyTorchFileReader:
 
 def _is_torch_function_enabled() -> bool:
     return not overriding.here.off
+
+
+def _is_torch_function_all_disabled() -> bool:
+    return overriding.here.all_off > 0
 
 
 def _is_view_replay_enabled() -> bool:
