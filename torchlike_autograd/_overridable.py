@@ -22,6 +22,7 @@ _NOT_ASKED = frozenset((
     "broadcast_shapes", "from_dlpack", "from_file", "from_numpy", "frombuffer", "get_default_device", "get_default_dtype", "get_rng_state", "initial_seed",
     "is_storage", "is_tensor", "is_warn_always_enabled", "manual_seed", "range", "seed", "set_default_device", "set_default_dtype",
     "set_default_tensor_type", "set_rng_state", "set_warn_always", "tril_indices", "triu_indices"))
+_UNLISTED = frozenset(("torch.Tensor.as_subclass", "torch.Tensor._make_subclass"))
 _OF_OTHERS = frozenset(("device_mesh", "full_tensor", "placements", "redistribute"))  # what only tensors of torch.distributed have
 
 
@@ -35,7 +36,7 @@ def _published():
         space = Tensor if where == _METHODS else _module(where)
         for name in dir(space):
             f = inspect.getattr_static(space, name, None)
-            if id(f) in _overriding.PATHS and callable(f) and not isinstance(f, type):
+            if id(f) in _overriding.PATHS and callable(f) and not isinstance(f, type) and f"{where}.{name}" not in _UNLISTED:
                 yield where, name, f
 
 

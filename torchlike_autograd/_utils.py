@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import traceback
 from collections import defaultdict
@@ -107,6 +108,13 @@ def render_call(fn, args, kwargs):
     name = getattr(fn, "__name__", str(fn))
     shown = [*(repr(a) for a in args), *(f"{k}={v!r}" for k, v in kwargs.items())]
     return f"{name}({', '.join(shown)})"
+
+
+def try_import(module_name):
+    """A module by name; None where there is none."""
+    if sys.modules.get(module_name) is None and importlib.util.find_spec(module_name) is None:
+        return None
+    return importlib.import_module(module_name)
 
 
 def _get_available_device_type():

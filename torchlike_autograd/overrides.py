@@ -25,6 +25,10 @@ def _overrides(x):
 
 def has_torch_function(relevant_args):
     """Whether one of the arguments has its own `__torch_function__`, or a mode wants to see the call."""
+    try:
+        relevant_args = iter(relevant_args)
+    except TypeError:
+        raise TypeError("expected a sequence") from None
     return bool(not _overriding.here.off and any(map(_overrides, relevant_args))) or bool(_overriding.here.modes)
 
 
@@ -62,6 +66,11 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         return func(*args, **(kwargs or {}))
+
+
+def _enable_torch_function():
+    """A context in which subclasses and modes are asked again."""
+    return _overriding.On()
 
 
 def _get_current_function_mode():

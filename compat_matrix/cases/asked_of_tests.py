@@ -45,3 +45,61 @@ def _(torch):
         yield f"unravel_index {dtype}", v(lambda x: torch.unravel_index(x, (2, 3)))(i), torch.unravel_index(i, (2, 3)), torch.unravel_index(i, (4,))
     i = torch.tensor([7, -1])
     yield "beyond", torch.unravel_index(i, (2, 3)), torch.unravel_index(i, ()), torch.unravel_index(torch.tensor(4), [2, 3])
+
+
+@case("asked_of_tests.notes on ctx")
+def _(torch):
+    notes = {}
+
+    class Inside(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            for name, value in notes.items():
+                setattr(ctx, name, value)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    class Apart(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.clone()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            for name, value in notes.items():
+                setattr(ctx, name, value)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    for made in (Inside, Apart):
+        for needs in (True, False):
+            for name in ("dirty_tensors", "to_save", "non_differentiable", "saved_for_forward"):
+                for value in ("no tuple", ("no tensor",), [1], 3, None, (None,), ()):
+                    notes.clear()
+                    notes[name] = value
+                    yield f"{made.__name__}, {needs}, {name}, {value}", attempt(lambda made=made, needs=needs: made.apply(torch.ones(2, requires_grad=needs)))
+
+
+@case("asked_of_tests.held for a thread")
+def _(torch):
+    torch._C._stash_obj_in_tls("held", 3)
+    yield "held", torch._C._is_key_in_tls("held")
+    torch._C._remove_obj_from_tls("held")
+    yield "gone", torch._C._is_key_in_tls("held"), attempt(lambda: torch._C._get_obj_in_tls("held"))
+
+
+@case("asked_of_tests.batched checks of what maps made")
+def _(torch):
+    functional = torch.autograd.functional
+    x = torch.tensor([[0.3, -0.6], [1.2, 0.5]], dtype=torch.float64, requires_grad=True)
+    made = {"jacobian": lambda x: functional.jacobian(lambda x: x.exp().sum(1), x, create_graph=True, vectorize=True),
+            "hessian": lambda x: functional.hessian(lambda x: x.pow(3).sum(), x, create_graph=True, vectorize=True),
+            "vmap": lambda x: torch.vmap(lambda row: row.sin() * row.sum())(x), "jacrev": lambda x: torch.func.jacrev(lambda x: x.exp().sum(1))(x)}
+    for name, f in made.items():
+        yield name, attempt(lambda f=f: torch.autograd.gradcheck(f, (x,), check_batched_grad=True))
+        yield f"{name}, second order", attempt(lambda f=f: torch.autograd.gradgradcheck(f, (x,), check_batched_grad=True))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import config, execute, record, worth
+from torchlike_autograd._core import config, execute, levels, record, worth
 
 
 def test_long_chain():
@@ -241,3 +241,15 @@ def test_versions_of_a_record_that_is_full(credit):
     finally:
         config.set("record_limit", before)
     np.testing.assert_allclose(found, [found[-1]] * len(found), rtol=1e-5)
+
+
+def test_a_pass_that_is_refused_leaves_the_modes_as_they_were(monkeypatch):
+    def refuse(running, roots):
+        raise NotImplementedError("not this one")
+
+    w = torch.ones(4, requires_grad=True)
+    y = (w * 2).sin()
+    monkeypatch.setattr(levels, "of_pass", refuse)
+    with pytest.raises(NotImplementedError, match="not this one"):
+        torch.func.vmap(lambda v: torch.autograd.grad(y, w, v, retain_graph=True)[0])(torch.eye(4))
+    assert torch.is_grad_enabled() and (w * 2).requires_grad

@@ -1,5 +1,6 @@
 """The C module and the Python that it shortens do the same: the same cases without it, and what it makes by itself compared slot by slot."""
 
+import gc
 import os
 import pathlib
 import subprocess
@@ -236,3 +237,16 @@ def test_generators_that_came_after_others_are_fresh():
 def test_what_is_no_tensor_is_refused(name):
     with pytest.raises(TypeError, match="expected a Tensor, not 'int'"):
         getattr(native, name)(None, 3, 4, None)
+
+
+def test_views_while_a_mode_calls_the_operator_again():
+    """What hears of a call may make the spec's links grow: those that it had before are gone then."""
+    x = torch.randn(3, 2, 4)
+    for net in (torch.nn.LSTM(4, 5), torch.nn.GRU(4, 5, 2), torch.nn.LSTM(4, 5, 3)):
+        with torch.utils.flop_counter.FlopCounterMode(display=False):
+            net(x)[0].sum().backward()
+        gc.collect()
+    with torch.utils.flop_counter.FlopCounterMode(display=False):
+        for n in range(2, 9):
+            assert len(torch.ones(n, 2).unbind(0)) == len(torch.ones(n, 2).split(1)) == n
+    gc.collect()

@@ -34,3 +34,22 @@ print(sum(id(g) in overriding.PATHS for g in made))
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
+
+
+def test_the_variables_of_rerouted_functions_can_be_looked_at():
+    """Tools that show errors read `f_locals` of every frame; a frame whose code has free variables that its function does not set ended the process."""
+    class Declining(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    closures = 0
+    for call in (lambda x: x.int_repr(), lambda x: torch.nn.functional.pad(x, "x"), lambda x: torch.norm(x, dim="x"), lambda x: torch.istft(x, 1)):
+        for x in (Declining([5.0]), torch.ones(2), object()):
+            with pytest.raises((TypeError, RuntimeError, NotImplementedError, ValueError, AttributeError)) as info:
+                call(x)
+            at = info.value.__traceback__
+            while at is not None:
+                closures += bool(at.tb_frame.f_code.co_freevars) and isinstance(at.tb_frame.f_locals, dict)
+                at = at.tb_next
+    assert closures

@@ -10,6 +10,7 @@ from .._core import levels, lifetimes, overriding, passes, publish, tangents_off
 from .._core.record import thread
 from .._core.storage import REPLAY
 from .._library import unregistered
+from .._library.operators import BELOW
 from .._tensor import Tensor, TensorMeta
 from ..autograd import forward_ad, grad_mode, graph
 from ..nn.modules._convert import _asked
@@ -37,6 +38,19 @@ class DisableTorchFunction(overriding.Off):
 
     def __init__(self):
         super().__init__(True)
+
+
+_EnableTorchFunction = overriding.On
+
+
+def _len_torch_function_stack() -> int:
+    """How many modes see the calls of this thread."""
+    return len(overriding.here.modes)
+
+
+def _get_function_stack_at(idx):
+    """One of them, from the outermost on."""
+    return overriding.here.modes[idx]
 
 
 class _WeakTensorRef:
@@ -160,6 +174,9 @@ def _log_api_usage_once(event):
 
 def _parse_to(*args, **kwargs):
     """(device, dtype, non_blocking, memory format) of the arguments of `Tensor.to`."""
+    done, out = overriding.asked(_parse_to, args, kwargs) if overriding.here.modes else (False, None)
+    if done:
+        return out
     device, dtype, form = _asked(args, kwargs)
     flags = [a for a in args if isinstance(a, bool)]
     return device, dtype, flags[0] if flags else bool(kwargs.get("non_blocking")), form
@@ -199,6 +216,10 @@ class PyTorchFileReader:
 
 def _is_torch_function_enabled() -> bool:
     return not overriding.here.off
+
+
+def _is_torch_function_all_disabled() -> bool:
+    return overriding.here.all_off > 0
 
 
 def _is_view_replay_enabled() -> bool:
@@ -268,6 +289,25 @@ class _IncludeDispatchKeyGuard(_ExcludeDispatchKeyGuard):
     _where = "included keys"
 
 
+class _AutoDispatchBelowAutograd:
+    """What is called here is computed without a history: operators of a program's own by the kernels of their device.  From its making on, or as a context."""
+
+    def __init__(self):
+        state = thread.state
+        self.outer = state.grad, state.extra.get(BELOW)
+        state.grad, state.extra[BELOW] = False, True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.outer is not None:
+            thread.state.grad, thread.state.extra[BELOW] = self.outer
+            self.outer = None
+
+    __del__ = __exit__
+
+
 def _dispatch_tls_local_exclude_set():
     """The keys of the contexts around."""
     return DispatchKeySet(*thread.state.extra.get("excluded keys", ()))
@@ -304,6 +344,11 @@ def _get_obj_in_tls(key, /):
 def _is_key_in_tls(key, /) -> bool:
     """Whether an object is held under a name."""
     return key in _held("_is_key_in_tls", key)
+
+
+def _remove_obj_from_tls(key, /):
+    """Hold it no more."""
+    _held("_remove_obj_from_tls", key).pop(key, None)
 
 
 class _Functions(type):

@@ -19,12 +19,24 @@ _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "h
 _NOTHING = object()
 
 
+def _given(type, index, given):
+    """The one argument by the name `device`; torch's errors for others."""
+    unknown = next((name for name in given if name != "device" or type is not _NOTHING), None)
+    if unknown is not None:
+        raise TypeError(f"device() got an unexpected keyword argument '{unknown}'")
+    if index is not None:
+        raise TypeError('device() missing 1 required positional arguments: "type"')
+    return given["device"]
+
+
 class device(metaclass=Shown):
     """A device: `type` ("cpu", "cuda", "meta", and JAX's "tpu" and "gpu", which PyTorch has not) and `index` (None means the default one)."""
 
     __slots__ = ("_key", "index", "type")  # _key: of a tensor's device that no string names, see key_of
 
-    def __new__(cls, type=_NOTHING, index=None):
+    def __new__(cls, type=_NOTHING, index=None, **given):
+        if given:
+            type = _given(type, index, given)
         if isinstance(type, device) and index is None:
             return type
         self = object.__new__(cls)

@@ -95,6 +95,11 @@ _NEVER = float("inf")
 def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, mark=None):
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
+    again = levels.reused(state.extra["levels"], roots) if state.extra.get("levels") else None
+    if again is not None:
+        if accumulate:
+            raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.autograd.grad")
+        return levels.apart(again, roots, lambda roots: run_backward(roots, keep_graph, create_graph, targets, accumulate, arriving, mark))
     p = Pass(keep_graph, create_graph, targets, accumulate)
     p.arriving = arriving
     p.roots, p.number = roots, next(_numbers)
@@ -102,10 +107,10 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
     placed.cut(not create_graph)
     room = None if outer_pass is None else more_room(p, outer_pass)
-    if state.extra.get("levels"):
-        p.levels, mark = levels.of_pass(state.extra["levels"], roots), mark or belonging.mark()
-    p.mark = mark
     try:
+        if state.extra.get("levels"):
+            p.levels, mark = levels.of_pass(state.extra["levels"], roots), mark or belonging.mark()
+        p.mark = mark
         for where, g in roots:
             p.give(where, g)
         mark_useful(p)

@@ -6,6 +6,7 @@ transforms in the same way again has the same types, and the same compiled progr
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from sys import getrefcount
 
@@ -486,7 +487,6 @@ def _become_primal(v, level, kept):
 
 def of_pass(levels, roots):
     """The ids of the levels that a pass maps over: running maps, and dual levels of what it differentiates."""
-    _refuse_reused(levels, roots)
     found = {lv.id for lv in levels if lv.kind == MAP}
     for where, g in roots:
         place = where if type(where) is tuple else None
@@ -495,12 +495,40 @@ def of_pass(levels, roots):
     return frozenset(found)
 
 
-def _refuse_reused(levels, roots):
-    """A map over gradients alone, of a graph that holds an ended level of the same id: the two could not be told apart."""
+def reused(levels, roots):
+    """A map over gradients alone, of a graph that holds an ended level of the same id: in one pass the two could not be told apart."""
     for lv in levels:
         if (lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(_type_at(*where)) for where, g in roots)
                 and any(lv.id == k and at < lv.start for k, at in _levels_behind([w for w, _ in roots if type(w) is tuple]))):
-            raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.func.vjp, or is_grads_batched")
+            return lv
+    return None
+
+
+def apart(lv, roots, run):
+    """What a pass gives whose gradients go over another level meanwhile than `lv`, of an id that the graph does not hold."""
+    extra = thread.state.extra
+    running, other = extra["levels"], Level(lv.kind, lv.size, lv.randomness)
+    other.start, at = lv.start, running.index(lv)
+    other.id = 1 + max([lv.id for lv in running if lv.id is not None] + [r.top for r in extra.get("reserved", ())] + [top([w for w, _ in roots if type(w) is tuple])])
+    for r in extra.get("watching", ()):
+        r.top = max(r.top, other.id)
+    outside = [(w, lv.key in levels_of(g.aval), g) for w, g in roots]
+    outside = [(w, mapped, move("exit", lv, [g]) if mapped else g) for w, mapped, g in outside]
+    running[at] = other
+    try:
+        found = run([(w, move("enter", other, [g]) if mapped else g) for w, mapped, g in outside])
+        found = {where: move("exit", other, [g]) for where, g in found.items()}
+    finally:
+        running[at] = lv
+    return {where: move("enter", lv, [g]) for where, g in found.items()}
+
+
+@contextlib.contextmanager
+def beyond(ts):
+    """Inside, ids are above those in the graphs behind some tensors: of maps that have ended, which a map of their gradients has to be told from."""
+    out = Reservation()
+    out.top = top([(t._v.tape, t._v.slot) for t in ts if t._value().needs and t._v.leaf is None and t._v.tape is not None])
+    yield out.hold()
 
 
 def top(places):

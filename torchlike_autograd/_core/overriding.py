@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 from types import FunctionType
 
@@ -78,6 +79,24 @@ class Off:
         return False
 
 
+class On:
+    """The reverse, inside of such contexts; from its making on, or as a context."""
+
+    def __init__(self):
+        self._before = here.off, here.all_off
+        here.off = here.all_off = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self._before is not None:
+            here.off, here.all_off = self._before
+            self._before = None
+
+    __del__ = __exit__
+
+
 def named(f, path):
     """Remember the path of a public function.  It is held: the id of a function that is gone becomes that of another one, which would pass for it."""
     PATHS[id(f)] = path
@@ -132,6 +151,8 @@ def ask(func, found, types, args, kwargs):
     func = SHOWN.get(func, func)
     if here.modes and not here.all_off:
         mode, outer = here.modes[-1], here.modes
+        if getattr(mode.__torch_function__, "__self__", None) is type(mode):
+            raise RuntimeError("Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain method")
         here.modes = outer[:-1]
         try:
             out = mode.__torch_function__(func, types, args, kwargs)
@@ -187,7 +208,7 @@ OPERATORS = {"__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "
              "__gt__": "gt", "__ge__": "ge", "__ne__": "ne", "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_",
              "__imod__": "remainder_", "__rand__": "bitwise_and", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__rtruediv__": "__rdiv__",
              "__ifloordiv__": "floor_divide_"}
-_OPERATORS_IN_PYTHON = frozenset(("__rsub__", "__rtruediv__", "__floordiv__", "__rfloordiv__", "__rmod__", "__pow__", "__ipow__", "__rpow__",
+OPERATORS_IN_PYTHON = frozenset(("__rsub__", "__rtruediv__", "__floordiv__", "__rfloordiv__", "__rmod__", "__pow__", "__ipow__", "__rpow__",
                                   "__rmatmul__", "__rlshift__", "__rrshift__"))
 
 
@@ -202,7 +223,7 @@ def asked_operator(name, pair):
     if name == "__eq__" and not alone and overrides(type(pair[1])):
         named = "eq"
     func = getattr(Tensor, named)
-    if name in _OPERATORS_IN_PYTHON:
+    if name in OPERATORS_IN_PYTHON:
         try:
             return True, hand_over(func, [x for x in pair if isinstance(x, Tensor) or overrides(type(x))], pair, {})
         except TypeError:
@@ -238,12 +259,12 @@ def python_call(public, body, args, kwargs):
 def hand_over(public, relevant, args, kwargs):
     """The answer of a mode or of the relevant arguments, whose types are all told but for those that are never asked; TypeError where all decline."""
     types, found = [], []
-    for x in relevant:
+    for x in () if here.off else relevant:
         if getattr(type(x), "__torch_function__", disabled_impl) is not disabled_impl and type(x) not in types:
             at = next((i for i, y in enumerate(types) if issubclass(type(x), y)), len(types))
             types.insert(at, type(x))
             found.insert(at, x)
-    out = ask(public, [] if here.off else [x for x in found if overrides(type(x))], tuple(types), args, kwargs)
+    out = ask(public, [x for x in found if overrides(type(x))], tuple(types), args, kwargs)
     if out is NotImplemented:
         raise TypeError(f"no implementation found for '{name_of(public)}' on types that implement __torch_function__: {types}")
     return out
@@ -289,18 +310,38 @@ def checking(body, public, path):
     return checked
 
 
-def _elsewhere(*args, **kwargs):
-    return _checked(*args, **kwargs)  # noqa: F821 (the name is another one in every function that gets this code)
+_LINE = sys._getframe().f_lineno  # of this line: the text below keeps its numbers, which tracebacks show
+_TEXT = """
+    def elsewhere(*args, **kwargs):
+        return _checked(*args, **kwargs)
+
+    def guard(*args, **kwargs):
+        try:
+            return _body(*args, **kwargs)
+        except Exception:
+            done, out = _wanted(args, kwargs)
+            if not done:
+                raise
+        return out
+"""
 
 
-def _guard(*args, **kwargs):
-    try:
-        return _body(*args, **kwargs)  # noqa: F821 (as above)
-    except Exception:
-        done, out = _wanted(args, kwargs)  # noqa: F821
-        if not done:
-            raise
-    return out
+@functools.cache
+def _templates(n):
+    """{name: code} of the two functions above with n free variables, for functions whose closures have as many: whoever looks at the variables of a frame, as
+    tools that show errors do, finds them where the code says."""
+    names = [f"free{i}" for i in range(n)]
+    use = "".join(f"; {name}" for name in names)  # never reached, and part of the closure all the same
+    text = _TEXT.replace("(*args, **kwargs)\n\n", f"(*args, **kwargs){use}\n\n").replace("return out", f"return out{use}")
+    space: dict = {}
+    exec(compile("\n" * (_LINE - 1) + f"def make({', '.join(names)}):\n{text}    return elsewhere, guard", __file__, "exec"), space)
+    return {f.__name__: f.__code__ for f in space["make"](*names)}
+
+
+def _template(which, f, names):
+    """The code of one of them for a function, with other names for what it calls."""
+    code = _templates(len(f.__code__.co_freevars))[which]
+    return code.replace(co_names=tuple(names.get(n, n) for n in code.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
 
 
 def _copied(f):
@@ -315,13 +356,13 @@ def swapped_code(f, name, make):
     body = _copied(f)
     f.__globals__[name] = make(body)
     f.__signature__ = inspect.signature(f)
-    return _elsewhere.__code__.replace(co_names=(name,), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+    return _template("elsewhere", f, {"_checked": name})
 
 
 def rerouted(f, path):
     """Let a function published as it is look at its arguments from `activate` on, and until then where a call of it fails: an object that is no tensor says
     nothing of itself before, as its class is no subclass of Tensor."""
-    if f in REROUTE:
+    if f in REROUTE or path in UNTOLD or PATHS.get(id(f)) in UNTOLD:
         return
     REROUTE[f] = path
     if ACTIVE or path.startswith(("Tensor.", "torch.ops.")) or not (f.__code__.co_argcount or f.__code__.co_flags & inspect.CO_VARARGS):
@@ -329,8 +370,7 @@ def rerouted(f, path):
     body, names = _copied(f), {"_body": f"_body_{path.replace('.', '_')}", "_wanted": f"_wanted_{path.replace('.', '_')}"}
     f.__globals__[names["_body"]] = body
     f.__globals__[names["_wanted"]] = lambda args, kwargs: foreign_call(f, body, args, kwargs, path)
-    template = _guard.__code__
-    f.__code__ = template.replace(co_names=tuple(names.get(n, n) for n in template.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
+    f.__code__ = _template("guard", f, names)
     f.__signature__ = inspect.signature(body)  # its defaults stay too: this code has no use for them
     f.__wrapped__, GUARDED[f] = body, (body, f.__code__)
 
@@ -340,6 +380,10 @@ def reroute(f, path):
     f.__code__ = swapped_code(f, f"_checked_{path.replace('.', '_')}", lambda body: checking(body, f, path))
 
 
+# What nobody is told of: PyTorch neither parses the arguments of these nor looks at them.
+UNTOLD = frozenset([f"torch.{name}" for name in (
+    "broadcast_shapes", "frombuffer", "get_default_device", "get_default_dtype", "get_rng_state", "initial_seed", "is_warn_always_enabled", "manual_seed", "seed",
+    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_rng_state", "set_warn_always")] + ["Tensor._make_subclass"])
 NOT_ASKED = frozenset(("torch.tensor", "torch.as_tensor", "torch.is_tensor", "torch.is_storage", "torch.from_numpy", "Tensor.as_subclass", "torch.asarray"))
 
 

@@ -9,7 +9,7 @@ from types import FunctionType
 import numpy as np
 
 from .._tensor import MADE, Tensor
-from .overriding import OPERATORS, RELEVANT, UNWRAPPED, activate, asked, asked_operator, checking, disabled_impl, overrides
+from .overriding import OPERATORS, OPERATORS_IN_PYTHON, RELEVANT, UNWRAPPED, activate, asked, asked_operator, checking, disabled_impl, overrides
 
 BINARY = frozenset(("add", "sub", "mul", "truediv", "pow", "mod", "matmul", "floordiv", "and", "or", "xor", "lshift", "rshift"))
 TWO = frozenset(f"__{p}{n}__" for n in BINARY for p in ("", "r", "i") if f"{p}{n}" != "imatmul") | {"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"}
@@ -18,7 +18,8 @@ LEFT = frozenset(("as_subclass", "__new__", "__init__", "__init_subclass__", "__
                   "__subclasshook__", "__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__module__", "__getattr__", "__str__"))
 IN_PYTHON = frozenset(("backward", "norm", "split", "unique", "unique_consecutive", "stft", "istft", "lu", "__repr__", "__len__", "__contains__",
                        "__reversed__", "__array__", "__format__"))
-PRIVATE = frozenset(("_version", "_base", "_grad", "_backward_hooks"))
+_AS_THEY_ARE = ("grad", "_base")  # properties that give a tensor of its own class
+PRIVATE = frozenset(("_version", "_base", "_grad", "_grad_fn", "_backward_hooks"))
 
 
 def _table():
@@ -65,6 +66,8 @@ def _operator(name):
 
     def method(self, other):
         called, pair = (forward, (other, self)) if forward is not None and isinstance(other, Tensor) else (name, (self, other))
+        if called is forward and name in OPERATORS_IN_PYTHON and not issubclass(type(self), type(other)):
+            called, pair = name, (self, other)  # the other one had its turn
         if _takes(other) and not (called == "__matmul__" and not isinstance(other, Tensor) and not overrides(type(other))):
             done, out = asked_operator(called, pair)
             if done:
@@ -76,6 +79,9 @@ def _operator(name):
 
 
 def _property(name, x):
+    if name in _AS_THEY_ARE:
+        UNWRAPPED.add(x.__get__)
+
     def read(self):
         done, out = asked(x.__get__, (self,), {}, f"torch.Tensor.{name}.__get__")
         return out if done else x.__get__(self)
@@ -115,4 +121,3 @@ def prepare():
     """Tensor has its methods now: see to every class that is made from it."""
     MADE.append(made)
     RELEVANT[Tensor.__array__] = (1, (), ("copy",))
-    UNWRAPPED.update((Tensor.__dict__["grad"].__get__, Tensor.__dict__["_base"].__get__))

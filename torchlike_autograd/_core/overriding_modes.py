@@ -8,17 +8,18 @@ from types import FunctionType
 
 from .._tensor import Tensor
 from . import overriding
+from .devices import device
 from .overriding import MODES, activate, ask, asked, asked_operator, hand_over, here, swapped_code
 from .overriding_methods import PRIVATE
 
 _SHORT = ("__getitem__", "__matmul__", "__rmatmul__")  # methods that remember by themselves
 _PARSED = ("__setitem__", "numpy", "requires_grad_", "register_hook")  # methods that ask nobody: torch's parser tells of them,
-_BY_SELF = ("item", "retain_grad", "tolist", "detach", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__neg__", "__abs__",
+_BY_SELF = ("item", "retain_grad", "tolist", "__bool__", "__int__", "__float__", "__complex__", "__index__", "__neg__", "__abs__",
             "__pos__")  # or only of self,
 _IN_PYTHON = ("__len__", "__contains__", "__reversed__", "__format__", "__repr__", "backward")  # or it is written in Python
 # Those that the package itself asks all the time; only what others ask is told.
 _OF_OTHERS_PARSED = ("size", "stride", "is_contiguous", "type")
-_OF_OTHERS = ("dim", "numel", "element_size", "is_floating_point", "is_complex", "storage_offset", "is_signed", "untyped_storage")
+_OF_OTHERS = ("dim", "numel", "element_size", "is_floating_point", "is_complex", "storage_offset", "is_signed", "untyped_storage", "detach", "detach_", "_is_view")
 _HOME = __package__.partition(".")[0] + "."
 _kept: dict = {}
 _rerouted: dict = {}  # function: (its own code, that which looks for modes)
@@ -37,6 +38,7 @@ def enter(mode):
             setattr(Tensor, name, _looking(name, _kept[name]))
         _kept["grad"] = Tensor.__dict__["grad"]
         Tensor.grad = _Attribute(_kept["grad"])
+        device.__new__ = _new_device
     MODES.append(mode)
     for table in overriding.FORGET:
         table.clear()
@@ -51,8 +53,21 @@ def leave():
         for name, x in _kept.items():
             setattr(Tensor, name, x)
         _kept.clear()
+        device.__new__ = _own_device
         for f, (own, _) in _rerouted.items():
             f.__code__ = own
+
+
+_own_device = device.__dict__["__new__"]
+
+
+def _new_device(cls, *args, **kwargs):
+    """A device that a program makes while there are modes; they are told of the class."""
+    if here.modes and not here.all_off and not sys._getframe(1).f_globals.get("__name__", "").startswith(_HOME):
+        out = ask(device, [], (), args, kwargs or None)
+        if out is not NotImplemented:
+            return out
+    return _own_device(cls, *args, **kwargs)
 
 
 class _Attribute:

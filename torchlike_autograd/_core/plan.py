@@ -16,8 +16,9 @@ import numpy as np
 from jax.core import Tracer
 
 from .._ops.casts import jitted
+from .._ops.graft import does_not_fit, reaches
 from .._ops.no_gradient import unimplemented
-from .._ops.registry import UNIMPLEMENTED
+from .._ops.registry import OPS, UNIMPLEMENTED
 from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 from .sparse_gradients import asked
@@ -181,6 +182,8 @@ def _build(prefix, roots, targets, cuts, lost=()):
         read = step.wanted if wanted or ("filled", first) in cuts else ()  # whose `.grad` is filled runs too, for nobody; a node unpacks all that it saved
         silent = False
         if step.kind == "op":
+            if given and step.form.op is _GRAFT:
+                _check_fits(step, order)
             found, silent, later = _known(step, read, wanted)
             if found is not None:
                 saving.add(first)
@@ -203,6 +206,17 @@ def _build(prefix, roots, targets, cuts, lost=()):
             builder.event(("leaf", slot))
     return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]),
                 tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]), table)
+
+
+def _check_fits(step, order):
+    """torch's error for contents of a shape that does not fit the history: of the node that sends their gradient there."""
+    values, history = (a.shape for a in step.form.avals)
+    if values != history and not reaches(history, values):
+        sender, i = next(((s, i) for s, wanted, _ in order for i in wanted if s.kind == "op" and s.ins[i] == step.first), (None, None))
+        raise does_not_fit(values, history, *(() if sender is None else (sender.form.diff_in.index(i), f"Function {sender.form.node} returned an ")))
+
+
+_GRAFT = OPS["_graft"]
 
 
 def second_order(step):

@@ -16,6 +16,9 @@ from .watch import rewatch
 
 IGNORED = frozenset(("aten.detach.default", "aten.alias.default"))
 _HEARD_AS = {f"{name}{over}": f"{name}.correction" for name in ("var", "std", "var_mean", "std_mean") for over in ("", ".dim")}  # PyTorch composes these
+CONSUMED = object()  # in the place of what was held
+MISMATCH = ("This can happen if the operations in the checkpointed region are nondeterministic or depend on global state that changed between forward and "
+            "backward.")
 AGAIN = ("Trying to backward an extra time. You are only allowed to backward once on any region computed under selective activation checkpoint.")
 
 
@@ -61,7 +64,7 @@ class Listener:
 
 
 class Keeping(Listener):
-    """The first run; held: {operator: [results, or None where they are computed again]}; wants(op, args, kwargs): the policy."""
+    """The first run; held: {operator: [results, or None where they are computed again]}; wants(op, args, kwargs, out): the policy."""
 
     def __init__(self, wants, held):
         self.wants, self.held = wants, held
@@ -70,14 +73,16 @@ class Keeping(Listener):
         """Ask, and hold."""
         flat = [wrap(v) if isinstance(v, Value) else v for v in ins]
         args, kwargs = Layout(spec.op, spec.pattern).arguments(flat)
-        kept = list(outs) if self.wants(op, args, {**kwargs, **spec.statics}) else None
+        shown = [wrap(v) for v in outs]
+        kept = list(outs) if self.wants(op, args, {**kwargs, **spec.statics}, shown[0] if len(shown) == 1 else tuple(shown)) else None
         self.held.setdefault(op, []).append(kept)
         return outs
 
 
     def own(self, op, run, args, kwargs):
         """Ask, and hold: ([Values and what is no tensor], structure)."""
-        wanted, out = self.wants(op, args, kwargs), run()
+        out = run()
+        wanted = self.wants(op, args, kwargs, out)
         leaves, tree = flatten(out)
         kept = ([t._value() if isinstance(t, Tensor) else t for t in leaves], tree)
         self.held.setdefault(op, []).append(kept if wanted else None)
@@ -89,6 +94,10 @@ class Taking(Listener):
 
     def __init__(self, held, mutable=False):
         self.held, self.at, self.mutable = held, {}, mutable
+
+    def __enter__(self):
+        self.at.clear()
+        return super().__enter__()
 
     def answer(self, op, spec, ins, outs):
         """The held results under the history of the new ones."""
@@ -109,13 +118,18 @@ class Taking(Listener):
 
     def _next(self, op):
         """What is held of the next call of an operator, or None."""
-        kept, at = self.held.get(op, ()), self.at.get(op, 0)
+        kept, at = self.held.get(op), self.at.get(op, 0)
+        if kept is None:
+            raise RuntimeError(f"{op} encountered during backward but not found in storage. {MISMATCH}")
         if at >= len(kept):
-            if any(k is not None for k in kept):
-                raise RuntimeError(AGAIN)
-            return None
+            raise RuntimeError(f"{op} invocation index {at} encountered during backward but not found in storage. {MISMATCH}")
         self.at[op] = at + 1
-        return kept[at]
+        if kept[at] is CONSUMED:
+            raise RuntimeError(AGAIN)
+        out = kept[at]
+        if out is not None:
+            kept[at] = CONSUMED
+        return out
 
     def _check(self, values):
         if not self.mutable and any(k.stale() for k in values):

@@ -169,7 +169,19 @@ def with_history(v, old):
         return walls.merged([level], old, v)
     if old.leaf is not None:
         return v if v.leaf is old.leaf else as_leaf(v, old.leaf)
+    old = old if v.aval.shape == old.aval.shape else _whole_history(old)
     return record_one(_GRAFT, (v, old if levels.dual(v) else levels.primal(old, GRAD)), GRAD)
+
+
+def _whole_history(old):
+    """The Value whose shape gradients have to fit: of contents of another shape under a history the one that the history began with, if a record holds both."""
+    while old.tape is not None and old.tape.open:
+        step = step_of(old.tape, old.slot)
+        if step.kind != "op" or step.form.op is not OPS["_graft"]:
+            break
+        slot = step.ins[1]
+        old = old.tape.values[slot] if slot >= 0 else old.tape.inputs[-slot - 1]
+    return old
 
 
 def _same_history(t, v, b):

@@ -116,7 +116,7 @@ def _only_bools(name, self):
 
 @composite("torch._is_all_true")
 @of_all_examples
-def is_all_true(self):
+def _is_all_true(self):
     """Whether every element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
     _only_bools("_is_all_true", self)
     return _all(self)
@@ -124,7 +124,7 @@ def is_all_true(self):
 
 @composite("torch._is_any_true")
 @of_all_examples
-def is_any_true(self):
+def _is_any_true(self):
     """Whether any element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
     _only_bools("_is_any_true", self)
     return _any(self)

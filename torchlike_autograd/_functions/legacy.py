@@ -81,7 +81,7 @@ def _refuse(args, kwargs):
 def construct(cls, args, kwargs):
     """`Tensor(...)` and subclasses that do not define `__new__`."""
     t = _new(config.default_dtype(), args, kwargs)
-    return t if cls is Tensor else as_subclass(t, cls)
+    return t if cls is Tensor else _in_class(t, cls)
 
 
 @composite("torch._assert_async")
@@ -117,9 +117,14 @@ def as_subclass(self, cls):
         if not isinstance(cls, type):
             raise TypeError(f"cls must be a type (got {type(cls).__name__})")
         raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your class inherits from Tensor.")
+    return _in_class(_alias(self), cls)
+
+
+def _in_class(t, cls):
+    """A fresh tensor in another class."""
     _refuse_dispatch(cls)
     out = blank(cls)
-    copy_state(_alias(self), out)
+    copy_state(t, out)
     return out
 
 
@@ -138,8 +143,8 @@ def make_subclass(cls, data, require_grad=False):
         raise only_float_requires_grad()
     _refuse_dispatch(cls)
     out = blank(cls)
-    copy_state(data.detach(), out)
-    return out._ask(True) if require_grad else out  # torch 2.13: the class is not asked
+    copy_state(Tensor.detach(data), out)  # the class is not asked
+    return out._ask(True) if require_grad else out
 
 
 class tensortype(type):

@@ -21,6 +21,7 @@ from . import unregistered
 
 OPERATORS: dict = {}  # {"namespace::name": {overload: Operator}}, overload "" for the default one
 EVERYWHERE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "", "BackendSelect")
+BELOW = "below autograd"  # of a thread: calls go to the kernels of devices at once
 _AUTOGRAD = ("Autograd", "AutogradCPU", "AutogradCUDA")
 
 
@@ -51,8 +52,10 @@ class Operator:
             if autocast_mode.is_autocast_enabled(kind):
                 with autocast_mode.autocast(kind, enabled=False):
                     return self.call(_cast(args, dtype), _cast(only, dtype))
+        if thread.state.extra.get(BELOW):
+            return self.compute(args, only, tensors)
         for key in _AUTOGRAD:
-            if key in self.kernels and any(t.requires_grad for t in tensors):
+            if key in self.kernels and not all(t.is_inference() for t in tensors):
                 return self.kernels[key](*args, **only)
         wanted = thread.state.grad and any(t.requires_grad for t in tensors)
         alone = self.vmap is None and not self._one_by_one(tensors)

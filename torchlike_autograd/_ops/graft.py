@@ -70,10 +70,15 @@ def _(duals, primals, tangents):
     return f(*primals), f(*tangents)
 
 
-def _reaches(small, large):
+def reaches(small, large):
     """Whether the first shape can be expanded to the second."""
     lead = len(large) - len(small)
     return lead >= 0 and all(a in (1, b) for a, b in zip(small, large[lead:]))
+
+
+def does_not_fit(shape, wanted, index=0, whose=""):
+    """The error for a gradient that cannot be summed to the shape that it should have; whose: what torch's words say of who gave it."""
+    return RuntimeError(f"{whose}invalid gradient at index {index} - got {list(shape)} but expected shape compatible with {list(wanted)}")
 
 
 def real_gradient_wanted():
@@ -84,8 +89,8 @@ def real_gradient_wanted():
 
 def _fitted(tangent, values):
     """A tangent of the history's type as one of other data: the gradient, transposed, is cast and summed to what the history has."""
-    if not _reaches(tangent.shape, values.shape):
-        raise RuntimeError(f"invalid gradient at index 0 - got {list(values.shape)} but expected shape compatible with {list(tangent.shape)}")
+    if not reaches(tangent.shape, values.shape):
+        raise does_not_fit(values.shape, tangent.shape)
     if jnp.iscomplexobj(values) and not jnp.iscomplexobj(tangent):
         raise real_gradient_wanted()
     return jnp.broadcast_to(tangent, values.shape).astype(values.dtype)

@@ -161,6 +161,24 @@ def raw_saved_tensors(ctx):
     return tuple(SavedTensor._of(_Nothing if s is None else s) for s in ctx.__dict__.get("_saved", ()))
 
 
+def check_notes(ctx, split):
+    """torch's errors where forward, or setup_context, noted something else on ctx than tuples of tensors; torch 2.13 leaves out what stands there."""
+    notes = ctx.__dict__
+    for name in ("to_save", "saved_for_forward", "dirty_tensors", "non_differentiable"):
+        noted = notes.get(name, ())
+        if noted is None:
+            del notes[name]
+        elif not isinstance(noted, tuple) and (split or name != "saved_for_forward"):
+            raise RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is ")
+    for name, words in _NO_TENSORS.items():
+        if not all(isinstance(t, Tensor) for t in notes.get(name) or ()):
+            raise RuntimeError(words)
+
+
+_NO_TENSORS = {"dirty_tensors": "mark_dirty can only accept variables, but argument ",
+               "non_differentiable": "mark_non_differentiable only accepts variable arguments, but got "}
+
+
 def check_returned(ctx, args, raw):
     """torch's error where setup_context saves an input that forward returned as it is."""
     saved = (*(ctx.to_save or ()), *(ctx.__dict__.get("saved_for_forward") or ()))
@@ -173,4 +191,4 @@ def check_returned(ctx, args, raw):
                                "function itself.")
 
 
-__all__ = ["Kept", "check_returned", "keep", "raw_saved_tensors", "release", "saved_tensors"]
+__all__ = ["Kept", "check_notes", "check_returned", "keep", "raw_saved_tensors", "release", "saved_tensors"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import shapes
 from .._core.composite import named
+from .._ops.graft import does_not_fit
 from .._tensor import wrap
 
 
@@ -14,7 +15,7 @@ def reduced_to(v, shape, i, whose=""):
     except RuntimeError:
         ok = False
     if not ok:
-        raise RuntimeError(f"{whose}invalid gradient at index {i} - got {list(v.aval.shape)} but expected shape compatible with {list(shape)}")
+        raise does_not_fit(v.aval.shape, shape, i, whose)
     lead = len(v.aval.shape) - len(shape)
     dims = (*range(lead), *(d + lead for d, n in enumerate(shape) if n == 1 and v.aval.shape[d + lead] != 1))
     return (named("sum")(wrap(v), dims) if dims else wrap(v)).view(shape)._value()

@@ -11,6 +11,7 @@ from .._core.dtypes import FLOAT
 from .._core.hooks import shown
 from .._core.nodes import AccumulateGrad, Nowhere, place_and_step, place_of
 from .._core.numeric import say_once
+from .._core.overriding import SPREAD
 from .._core.record import LOCK, record_op, thread, threads
 from .._core.saying import warn
 from .._core.simple import run_simple
@@ -187,6 +188,14 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
 
 
 # Arguments
+
+def _told(args):
+    """The arguments of `grad` as those that override it are told of them."""
+    return (*(tuple(x) if isinstance(x, (list, tuple, Mapping)) else (x,) for x in args[:2]), *args[2:])
+
+
+SPREAD["torch.autograd.grad"] = _told
+
 
 def _tuple(tensors):
     return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)

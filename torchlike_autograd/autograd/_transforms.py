@@ -312,10 +312,8 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         outs, out_tree = flatten(out)
         _real("jacrev", flatten(_chosen(argnums, args))[0], "inputs")
         _real("jacrev", outs, "outputs")
-        beyond = levels.Reservation()  # the graph behind the arguments may hold maps that have ended
-        beyond.top = levels.top([(o._v.tape, o._v.slot) for o in outs if o._value().needs and o._v.leaf is None and o._v.tape is not None])
-        beyond.hold()
-        rows, tree = flatten(_rows(lambda *units: pull(unflatten(units, out_tree)), _units(outs), chunk_size))
+        with levels.beyond(outs):  # the graph behind the arguments may hold maps that have ended
+            rows, tree = flatten(_rows(lambda *units: pull(unflatten(units, out_tree)), _units(outs), chunk_size))
         sizes = [o.numel() for o in outs]
         split = [row.split(sizes, 0) for row in rows]
         parts = [unflatten([s[i].reshape(o.shape + s[i].shape[1:]) for s in split], tree) for i, o in enumerate(outs)]

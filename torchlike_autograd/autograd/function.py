@@ -22,7 +22,7 @@ from .._core.tangents_off import FORWARD
 from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, wrap
 from ._function_instances import Instance, Nested
-from ._kept import check_returned, keep, raw_saved_tensors, release, saved_tensors
+from ._kept import check_notes, check_returned, keep, raw_saved_tensors, release, saved_tensors
 from ._reduced import reduced_to
 from ._returned import alias, as_kind
 from .graph import increment_version
@@ -379,11 +379,13 @@ def _recorded(cls, args, kwargs, split):
         if split:
             raw = _forward(cls, args)
             cls.setup_context(ctx, args, raw)
-            check_returned(ctx, args, raw)
         else:
             raw = cls.forward(ctx, *args, **kwargs)
     finally:
         state.grad, state.extra[FORWARD] = old, outer
+    check_notes(ctx, split)
+    if split:
+        check_returned(ctx, args, raw)
     outputs = raw if isinstance(raw, tuple) else (raw,)
     ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)

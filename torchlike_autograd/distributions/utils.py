@@ -18,13 +18,17 @@ def broadcast_all(*values):
 
     ValueError for anything that is neither a tensor nor a number.
     """
-    if not all(isinstance(v, (torch.Tensor, Number)) or hasattr(v, "__torch_function__") for v in values):
+    if not all(isinstance(v, Number) or _like_a_tensor(v) for v in values):
         raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.")
-    if not all(isinstance(v, torch.Tensor) for v in values):
+    if not all(_like_a_tensor(v) for v in values):
         first = next((v for v in values if isinstance(v, torch.Tensor)), None)
         like = {"dtype": torch.get_default_dtype()} if first is None else {"dtype": first.dtype, "device": first.device}
-        values = [v if isinstance(v, torch.Tensor) else torch.tensor(v, **like) for v in values]
+        values = [v if _like_a_tensor(v) else torch.tensor(v, **like) for v in values]
     return torch.broadcast_tensors(*values)
+
+
+def _like_a_tensor(v):
+    return isinstance(v, torch.Tensor) or hasattr(v, "__torch_function__")
 
 
 def are_numbers(*values):

@@ -10,7 +10,7 @@ from .._core.selective import IGNORED, Keeping, Taking
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says of one call; keeping on the host is keeping here."""
+    """What a policy says of one call."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -20,7 +20,7 @@ class CheckpointPolicy(enum.Enum):
     PREFER_CPU_OFFLOAD = 5
 
 
-_KEPT = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE, CheckpointPolicy.MUST_CPU_OFFLOAD, CheckpointPolicy.PREFER_CPU_OFFLOAD)
+_KEPT = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)  # torch 2.13 computes what a policy would have offloaded again
 
 
 class SelectiveCheckpointContext:
@@ -44,12 +44,12 @@ def _asking(policy):
     if isinstance(policy, list):
         for op in policy:
             _check_op(op)
-        return lambda op, args, kwargs: op in policy
+        return lambda op, args, kwargs, out: op in policy
     if not callable(policy):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
 
-    def wants(op, args, kwargs):
-        said = policy(SelectiveCheckpointContext(is_recompute=False), op, *args, **kwargs)
+    def wants(op, args, kwargs, out):
+        said = policy(SelectiveCheckpointContext(is_recompute=False, op_output=out), op, *args, **kwargs)
         return said if isinstance(said, bool) else said in _KEPT
 
     return wants

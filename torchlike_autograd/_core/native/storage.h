@@ -204,7 +204,7 @@ static PyObject *speed_views(PyObject *module, PyObject *const *args, Py_ssize_t
     PyObject *in = read_value(source), *made = in == NULL ? NULL : record_all(spec, NULL, &in, 1), *out = NULL;
     Py_XDECREF(in);
     Py_ssize_t n = made == NULL ? 0 : PyList_GET_SIZE(made);
-    Py_INCREF(links);
+    links = Py_NewRef(SLOT(spec, spec_links)); /* those of now: whoever hears of the call may have called the operator, which makes more of them */
     if (made != NULL && PyTuple_GET_SIZE(links) < n) {
         Py_DECREF(links);
         links = PyObject_CallFunction(py_links, "On", spec, n);
