@@ -62,6 +62,7 @@ from . import (  # noqa: E402
     cuda,
     distributed,
     distributions,
+    export,
     fft,
     func,
     functional,
