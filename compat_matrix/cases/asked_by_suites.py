@@ -42,3 +42,68 @@ def _(torch):
         "written": lambda: s.clone().add_(s).mul_(2).zero_(), "copied": lambda: s.clone().copy_(s),
     }.items():
         yield name, _said(f)
+
+
+@case("asked_by_suites.strides_of_one_element")
+def _(torch):
+    """Strides along dims of one element decide how the results of what follows lie, and with that which numbers dropout draws."""
+    F = torch.nn.functional
+    for n, height, width, channels in ((2, 1, 1, 8), (1, 2, 2, 8), (2, 2, 1, 3), (1, 1, 2, 1)):
+        seen = torch.arange(1.0 * n * height * width * channels).reshape(n, height * width, channels).transpose(1, 2).reshape(n, channels, height, width)
+        larger = F.interpolate(seen, size=(4, 4), mode="bilinear")
+        yield f"{n} {height} {width} {channels}", {
+            "seen": seen.stride(), "added dims": seen.view(1, n, channels, 1, height, width).stride(), "larger": larger.stride(),
+            "normalised": F.batch_norm(seen, None, None, training=True).stride() if n * height * width > 1 else None,
+            "pooled": F.adaptive_avg_pool2d(larger, 1).stride(), "dropped": F.dropout(larger, 0.5, True)}
+    image = torch.ones(2, 4, 3, 3).contiguous(memory_format=torch.channels_last).requires_grad_()
+    pooled = F.adaptive_avg_pool2d(image, 1)
+    yield "node", pooled.grad_fn.name(), pooled._version, torch.autograd.grad(pooled.sum(), image)[0].stride()
+
+
+@case("asked_by_suites.dataclasses_as_trees")
+def _(torch):
+    """`register_dataclass`: fields that are None are in the form, not among the leaves."""
+    import dataclasses
+
+    tree = torch.utils._pytree
+
+    @dataclasses.dataclass
+    class Pair:
+        left: object
+        right: object = None
+        made: int = dataclasses.field(default=3, init=False)
+
+    tree.register_dataclass(Pair)
+    leaves, form = tree.tree_flatten(Pair(torch.ones(2), None))
+    yield "leaves", leaves, len(tree.tree_flatten(Pair(1, 2))[0])
+    yield "together", [getattr(tree.tree_unflatten([5], form), name) for name in ("left", "right", "made")]
+    yield "paths", [tree.keystr(path) for path, _ in tree.tree_flatten_with_path(Pair(1, [2, 3]))[0]]
+    yield "mapped", dataclasses.astuple(tree.tree_map(lambda x: x + 1, Pair(1, 2)))
+
+    class Plain:
+        def __init__(self, x):
+            self.x = x
+
+    def refused(*args, **kwargs):
+        try:
+            tree.register_dataclass(*args, **kwargs)
+        except ValueError as e:
+            return str(e).partition("<class")[0]
+
+    yield "refused", refused(Plain), refused(Pair, field_names=["left"]), refused(Pair, field_names=["left", "right", "made"])
+    tree.register_dataclass(Plain, field_names=["x"])
+    yield "plain", tree.tree_map(lambda x: x + 1, Plain(2)).x
+
+
+@case("asked_by_suites.export_is_named")
+def _(torch):
+    """What libraries write down for an export before they ask for it."""
+    Dim, export = torch.export.Dim, torch.export
+    yield "dims", repr(Dim("batch")), repr(Dim("batch", min=3, max=9)), repr(export.dims("a", "b", max=4)), Dim("size").__name__
+    yield "hints", repr(Dim.AUTO), repr(Dim.STATIC), repr(Dim.DYNAMIC(min=1, max=4))
+    yield "not equal", export.ExportedProgram is not None, isinstance(3, export.ExportedProgram)
+    for name, f in {"name": lambda: Dim("a b"), "bounds": lambda: Dim("a", min=4, max=2), "negative": lambda: Dim.AUTO(min=-1)}.items():
+        try:
+            f()
+        except AssertionError as e:
+            yield name, str(e)
