@@ -107,3 +107,58 @@ def _(torch):
             f()
         except AssertionError as e:
             yield name, str(e)
+
+
+@case("asked_by_suites.generator_of_no_device")
+def _(torch):
+    yield "device", str(torch.Generator(None).device), str(torch.Generator(device=None).device)
+
+
+@case("asked_by_suites.wrapped_modules")
+def _(torch):
+    """Checkpoints around submodules: the names of what is inside, the gradients of what is not wrapped."""
+    from functools import partial
+    from importlib import import_module
+
+    around = import_module(torch.__name__ + ".distributed.algorithms._checkpoint.checkpoint_wrapper")
+    policies = import_module(torch.__name__ + ".distributed.fsdp.wrap")
+    nn = torch.nn
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.calls = nn.Linear(3, 3), 0
+
+        def forward(self, x, scale=1.0):
+            self.calls += 1
+            return torch.tanh(nn.functional.dropout(self.inner(x))) * scale
+
+    for kind in around.CheckpointImpl:
+        torch.manual_seed(0)
+        model = nn.Sequential(Block(), Block(), nn.Linear(3, 1))
+        wrapper = partial(around.checkpoint_wrapper, checkpoint_impl=kind)
+        around.apply_activation_checkpointing(model, wrapper, lambda m: isinstance(m, Block))
+        x = torch.ones(2, 3, requires_grad=True)
+        model(x).sum().backward()
+        yield kind.name, {"text": repr(model), "state": list(model.state_dict()), "parameters": [n for n, _ in model[0].named_parameters(prefix="p")],
+                          "modules": [n for n, _ in model.named_modules()], "calls": model[0].calls, "gradients": [x.grad, *(p.grad for p in model.parameters())],
+                          "loaded": str(model.load_state_dict(model.state_dict())), "with names": model[0](x, scale=torch.tensor(2.0)).detach()}
+    stored = around.offload_wrapper(nn.Sequential(nn.Linear(3, 3)))
+    yield "offloaded", list(stored.state_dict()), repr(stored[0])
+
+    class Wrapper(nn.Module):
+        def __init__(self, module, tag=0):
+            super().__init__()
+            self.module, self.tag = module, tag
+
+    for name, policy in {
+        "all": policies.always_wrap_policy, "size": partial(policies.size_based_auto_wrap_policy, min_num_params=12),
+        "classes": policies.ModuleWrapPolicy([Block]), "either": partial(policies._or_policy, policies=[
+            policies.ModuleWrapPolicy({Block}), partial(policies.lambda_auto_wrap_policy, lambda_fn=lambda m: isinstance(m, nn.ReLU))]),
+    }.items():
+        model = nn.Sequential(nn.ModuleList([Block(), nn.Linear(2, 2)]), nn.MultiheadAttention(4, 2), nn.ReLU())
+        wrapped, count = policies._recursive_wrap(model, policy, Wrapper, set(), set())
+        yield name, count, [(n, type(m).__name__) for n, m in wrapped.named_modules()]
+    with policies.enable_wrap(wrapper_cls=Wrapper, tag=4):
+        yield "inside", policies.wrap(nn.ReLU()).tag, policies.wrap(nn.ReLU(), tag=5).tag
+    yield "outside", type(policies.wrap(nn.ReLU())).__name__
