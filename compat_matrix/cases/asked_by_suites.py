@@ -162,3 +162,29 @@ def _(torch):
     with policies.enable_wrap(wrapper_cls=Wrapper, tag=4):
         yield "inside", policies.wrap(nn.ReLU()).tag, policies.wrap(nn.ReLU(), tag=5).tag
     yield "outside", type(policies.wrap(nn.ReLU())).__name__
+
+
+@case("asked_by_suites.parts_of_others")
+def _(torch):
+    """Operators that other libraries call by the names that PyTorch's own use."""
+    gradients, found, scale = [torch.tensor([2.0, 4.0]), torch.tensor([3.0])], torch.zeros(1), torch.tensor([16.0])
+    steps = torch.zeros(1, dtype=torch.int32)
+    torch._amp_foreach_non_finite_check_and_unscale_(gradients, found, torch.tensor([0.5]))
+    yield "unscaled", gradients, found
+    gradients[0][1] = float("inf")
+    torch._amp_foreach_non_finite_check_and_unscale_(gradients, found, torch.tensor([0.5]))
+    yield "infinite", gradients, found
+    for turn in range(4):
+        yield f"scale {turn}", torch._amp_update_scale_(scale, steps, found, 2.0, 0.5, 2) is scale, scale.clone(), steps.clone()
+        found.zero_()
+    rows, starts, columns = torch.tensor([0, 0, 1, 3]), torch.tensor([0, 2, 3, 3, 4]), torch.tensor([1, 2, 0, 1])
+    yield "to csr", torch._convert_indices_from_coo_to_csr(rows, 5), torch._convert_indices_from_coo_to_csr(rows, 4, out_int32=True)
+    yield "to coo", torch._convert_indices_from_csr_to_coo(starts, columns), torch._convert_indices_from_csr_to_coo(starts, columns, out_int32=True, transpose=True)
+    yield "shape", torch._shape_as_tensor(torch.ones(2, 3))
+    lists = [[torch.ones(2), torch.ones(3, dtype=torch.float64), torch.zeros(1)], [torch.ones(2), None, torch.zeros(1)]]
+    groups = torch.optim.Optimizer._group_tensors_by_device_and_dtype(lists, with_indices=True)
+    yield "groups", sorted((str(device), str(dtype), len(held), places) for (device, dtype), (held, places) in groups.items())
+    aten, x = torch.ops.aten, [torch.ones(2), torch.ones(3)]
+    yield "lists", aten._foreach_add(x, 2.0), aten._foreach_mul.List(x, x), aten._foreach_norm.Scalar(x), aten._foreach_sqrt_(x), aten._foreach_add_.Scalar(x, 1), x
+    yield "overloads", {n: sorted(o for o in getattr(aten, f"_foreach_{n}").overloads() if "out" not in o) for n in ("add", "pow", "pow_", "lerp_", "addcdiv", "exp_")}
+    yield "fork", torch.cuda._is_in_bad_fork()
