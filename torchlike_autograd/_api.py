@@ -52,6 +52,7 @@ from . import (  # noqa: E402
     __config__,
     _dynamo,
     _functorch,
+    _guards,
     _vmap_internals,
     accelerator,
     amp,

@@ -188,3 +188,23 @@ def _(torch):
     yield "lists", aten._foreach_add(x, 2.0), aten._foreach_mul.List(x, x), aten._foreach_norm.Scalar(x), aten._foreach_sqrt_(x), aten._foreach_add_.Scalar(x, 1), x
     yield "overloads", {n: sorted(o for o in getattr(aten, f"_foreach_{n}").overloads() if "out" not in o) for n in ("add", "pow", "pow_", "lerp_", "addcdiv", "exp_")}
     yield "fork", torch.cuda._is_in_bad_fork()
+
+
+@case("asked_by_suites.arrays_of_words")
+def _(torch):
+    """`TestCase.assertEqual` of arrays that are no numbers: item by item."""
+    from importlib import import_module
+
+    import numpy as np
+
+    test = type("Test", (import_module(torch.__name__ + ".testing._internal.common_utils").TestCase,), {})()
+    words, anything = np.array(["a", "b"]), np.array([None, 3], dtype=object)
+    for name, x, y in (("equal", words, words.copy()), ("other", words, np.array(["a", "c"])), ("shorter", words[:1], words), ("list", words, ["a", "b"]),
+                       ("objects", anything, anything.copy())):
+        try:
+            test.assertEqual(x, y)
+            yield name, "equal"
+        except AssertionError as e:
+            yield name, str(e).splitlines()[0]
+    guards = import_module(torch.__name__ + "._guards")
+    yield "nothing traced", guards.detect_fake_mode(), guards.active_fake_mode(), guards.TracingContext.try_get()
