@@ -198,9 +198,31 @@ def packet(name):
     return _packets[name]
 
 
+_ALL = ("Scalar", "List", "ScalarList", "Tensor")
+_FOREACH = {**dict.fromkeys(("add", "div", "mul"), _ALL), **dict.fromkeys(("clamp_max", "clamp_min", "maximum", "minimum", "sub", "lerp"), _ALL[:3]),
+            **dict.fromkeys(("addcdiv", "addcmul"), ("Scalar", "ScalarList", "Tensor")), **dict.fromkeys(("norm", "powsum"), ("Scalar",)),
+            "pow": (*_ALL[:3], "ScalarAndTensor")}  # operators over lists by what stands second, if anything does
+
+
+def _over_lists(name):
+    """The packet of `_foreach_*`, whose results are lists there, or nothing where they are written in place."""
+    function = publish.load_all().get(f"torch.{name}")
+    if function is None:
+        return None
+
+    def call(*args, **kwargs):
+        out = function(*args, **kwargs)
+        return None if name.endswith("_") else list(out) if isinstance(out, tuple) else out
+
+    overloads = _FOREACH.get(name.removeprefix("_foreach_").removesuffix("_"), ("default",))
+    return OpOverloadPacket("aten", name, call, dict.fromkeys([o for o in overloads if o != "ScalarAndTensor" or not name.endswith("_")], call))
+
+
 def _packet(name):
     if name in _MADE:
         return OpOverloadPacket("aten", name, next(iter(_MADE[name].values())), _MADE[name])
+    if name.startswith("_foreach_"):
+        return _over_lists(name)
     if name.endswith("_"):
         plain = packet(name[:-1])
         method = publish.load_all().get(f"Tensor.{name}")

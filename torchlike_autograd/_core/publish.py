@@ -45,7 +45,7 @@ def _fill():
             _table[f"{path}_"] = _overridable(bind.make_inplace(name, ops), f"{path}_")
     for path, f in COMPOSITES.items():
         if path.endswith("_") and path.startswith("torch.") and path.count(".") == 1 and path[len("torch."):] not in twins.FUNCTIONS \
-                and not path.startswith("torch._foreach_"):
+                and not path.startswith(("torch._foreach_", "torch._amp_")):
             continue
         if type(f) is FunctionType:
             f = shown(path, _reroutable(path, f) if path.rpartition(".")[2] in _PLAIN else _explained(path, f))

@@ -11,6 +11,7 @@ from .._core.record import thread
 from .._core.spread import beside
 from .._core.words import type_name
 from .._ops import pool as _pool_ops
+from .._ops.memory import channels_order, dense
 from .._tensor import Tensor, from_array
 
 _ops = _pool_ops
@@ -162,7 +163,9 @@ def adaptive_avg_pool1d(input, output_size):
 
 def _parts(n, input, size):
     if len(size) == n and all(s == 1 for s in size) and input.ndim > n:
-        return named("mean")(input, tuple(range(-n, 0)), True)
+        out = named("mean")(input, tuple(range(-n, 0)), True)
+        order = channels_order(tuple(input.shape), input.stride())
+        return out if order is None else out.as_strided_(out.shape, dense(out.shape, order))
     return _parts_average[n](input, size)
 
 

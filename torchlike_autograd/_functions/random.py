@@ -40,7 +40,7 @@ class Generator(rng.Generator):
     """torch.Generator: a stream of its own; states are uint8 tensors.  RuntimeError for a device that is not there."""
 
     def __init__(self, device="cpu"):
-        device = devices.device(device)
+        device = devices.device("cpu" if device is None else device)
         kind = device.type
         if kind != "cpu" and not devices.devices_of(kind):
             raise RuntimeError(_NO_GENERATOR.get(kind, f"{kind.upper()} device type not an accelerator."))

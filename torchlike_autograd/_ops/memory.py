@@ -79,6 +79,17 @@ def channels_last(shape, operands, **_):
     return _with_channels(shape, channels_order(*operands[0]))
 
 
+def channels_or_rows(shape, operands, **_):
+    """As `channels_last`, where the first operand lies row by row as it is, however many dims of one element leave that open; without gaps either way."""
+    own, strides = operands[0]
+    if is_contiguous(own, strides):
+        return contiguous_strides(shape)
+    order = _CHANNELS.get(len(own))
+    if order is not None and all(n == 1 or a == b for n, a, b in zip(own, strides, dense(own, order), strict=True)):
+        return dense(shape, order)
+    return channels_last(shape, operands)
+
+
 def channels_of_any(shape, operands, type, **_):
     """As `channels_last`, where those of the image or of the weights are; with one dim those of the weights, seen as an image of one row.
 
@@ -166,9 +177,12 @@ def _with_channels(shape, order):
     return contiguous_strides(shape) if order is None or len(order) != len(shape) else dense(shape, order)
 
 
+_CHANNELS = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}  # dims from the fastest to the slowest, by their number
+
+
 def channels_order(shape, strides):
     """The dims of an image from the fastest to the slowest if its channels come first, None for others (`suggest_memory_format`)."""
-    order = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}.get(len(shape))
+    order = _CHANNELS.get(len(shape))
     if order is None or strides[1] == 0 or 0 in shape:
         return None
     least = 0
@@ -275,6 +289,6 @@ def _has_channels_last(shape, strides):
     return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense(shape, (1, 3, 2, 0))))
 
 
-__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "fitted", "half_transformed", "indexed", "like_first",
-           "preserved", "rolled", "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
+__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_or_rows", "channels_order", "columns",
+           "dense", "elementwise", "fitted", "half_transformed", "indexed", "like_first", "preserved", "rolled", "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
            "with_number", "without_gaps"]

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from .conventions import magnitude, only, wide
-from .memory import channels_last
+from .memory import channels_last, channels_or_rows
 from .reduce import average, total
 from .registry import NONE, SMOOTH, call, fails, op, real, rule
 
@@ -138,7 +138,7 @@ def _check_channels(input, **others):
 def _by_batch(name, node):
     return op(f"{name}(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
               "(Tensor, Tensor, Tensor, Tensor, Tensor)", node=node, names=(), lift=("eps",), nondiff=("running_mean", "running_var"),
-              nondiff_out=(1, 2, 3, 4), zero_second=True, saves=_BATCH, check=_check_types, lies=channels_last,
+              nondiff_out=(1, 2, 3, 4), zero_second=True, saves=_BATCH, check=_check_types, lies=channels_or_rows,
               samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
 
 

@@ -67,6 +67,11 @@ def is_initialized() -> bool:
     return is_available()
 
 
+def _is_in_bad_fork() -> bool:
+    """False: no process is kept from devices because another one was forked from it."""
+    return False
+
+
 def is_bf16_supported(including_emulation=True) -> bool:
     """Whether a device computes in bfloat16."""
     return is_available()

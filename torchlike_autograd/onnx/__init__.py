@@ -5,15 +5,20 @@ raises NotImplementedError.
 """
 
 import re as _re
+from enum import IntEnum as _IntEnum
 
 from .._core import publish as _publish
 from . import errors as errors
 from . import symbolic_helper as symbolic_helper
 from .errors import OnnxExporterError
 
-__all__ = ["OnnxExporterError", "is_in_onnx_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
+__all__ = ["OnnxExporterError", "OperatorExportTypes", "TrainingMode", "is_in_onnx_export", "register_custom_op_symbolic", "unregister_custom_op_symbolic"]
 
 _SYMBOLIC = {}  # (domain::name, opset version) -> what writes it
+
+
+TrainingMode = _IntEnum("TrainingMode", ["EVAL", "PRESERVE", "TRAINING"], start=0)
+OperatorExportTypes = _IntEnum("OperatorExportTypes", ["ONNX", "ONNX_ATEN", "ONNX_ATEN_FALLBACK", "ONNX_FALLTHROUGH"], start=0)
 
 
 def is_in_onnx_export() -> bool:

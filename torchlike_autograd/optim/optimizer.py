@@ -17,6 +17,7 @@ from .._core.spread import spread_as
 from .._tensor import Tensor, wrap
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..nn.parameter import Parameter
+from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
 from ._written import *  # noqa: F403
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
@@ -268,6 +269,11 @@ class Optimizer:
         self.__setstate__({"state": state, "param_groups": saved})
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):
+        """Tensors by what one call can treat together."""
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     @staticmethod
     def _process_value_according_to_param_policy(param, value, param_id, param_groups, key=None):

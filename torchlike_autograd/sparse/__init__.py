@@ -12,7 +12,7 @@ from .._core.overriding import Off
 from .._core.publish import missing as _missing
 from .._functions.legacy import tensortype
 from .._tensor import Tensor
-from . import _members  # noqa: F401 (fills the table of calls, as the next two do)
+from . import _members, _sizes  # noqa: F401 (fill the table of calls, as the next two do)
 from ._calls import product, scaled_sum
 from ._dims import softmax as _softmax
 from ._dims import sum_over

@@ -11,6 +11,7 @@ from .._core.shapes import broadcast
 from .._core.size import Size
 from .._tensor import Tensor
 from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.graph import increment_version
 from . import _places
 from ._members import answers
 from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, nothing, places
@@ -161,11 +162,12 @@ def rows_of(values, which):
 # In place
 
 def _become(s, new):
-    """Let s be another sparse tensor of its size."""
+    """Let s be another sparse tensor."""
     if is_grad_enabled() and (Tensor.requires_grad.__get__(s) or Tensor.requires_grad.__get__(new)):
         raise NotImplementedError("torchlike_autograd: writing a sparse tensor that has a history")
     Tensor.data.__set__(s, Tensor.detach(new))
     s.__dict__["_places"] = places(new)
+    increment_version(s)
     return s
 
 

@@ -171,12 +171,19 @@ def _compare_tensors(a, b, rtol, atol, equal_nan, check_dtype, check_stride, che
     if a.is_meta or b.is_meta:
         return None  # no values to compare
     rtol, atol = _tolerances((a.dtype.name, b.dtype.name), rtol, atol)
-    common = dtypes.promote_types(a.dtype, b.dtype)
+    common = _common_dtype(a.dtype, b.dtype)
     x, y = [t.detach().to(common)._numpy() for t in (a, b)]
     if common in (dtypes.float16, dtypes.bfloat16):
         x, y = x.astype(np.float32), y.astype(np.float32)
     with np.errstate(all="ignore"):
         return _compare_arrays(x, y, rtol, atol, equal_nan)
+
+
+def _common_dtype(a, b):
+    """What both are compared in; wide unsigned integers, which promote to nothing, count as int64 beside another dtype."""
+    if a is b:
+        return a
+    return dtypes.promote_types(*(dtypes.int64 if d in (dtypes.uint16, dtypes.uint32, dtypes.uint64) else d for d in (a, b)))
 
 
 def _compare_arrays(x, y, rtol, atol, equal_nan):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -9,8 +10,8 @@ from typing import Any, NamedTuple
 from .._core.pytree import MORE
 from .._core.saying import warn
 
-__all__ = ["PyTree", "TreeSpec", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
-           "tree_map_only", "tree_structure", "tree_unflatten"]
+__all__ = ["PyTree", "TreeSpec", "register_dataclass", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves",
+           "tree_map", "tree_map_", "tree_map_only", "tree_structure", "tree_unflatten"]
 
 PyTree = object
 Context = DumpableContext = Any
@@ -168,6 +169,40 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
         from ._pytree_text import GIVEN  # cycle: it makes forms
 
         GIVEN[cls] = serialized_type_name, to_dumpable_context, from_dumpable_context
+
+
+def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
+    """Take a dataclass apart into its fields (those that are None stay in the form), or any class into the named ones, which it is made of."""
+    if dataclasses.is_dataclass(cls):
+        declared, dropped = {f.name for f in dataclasses.fields(cls) if f.init}, set(drop_field_names or ())
+        given = declared if field_names is None else set(field_names) - dropped
+        if lacking := declared - given - dropped:
+            raise ValueError(f"field_names does not include all dataclass fields.\nMissing fields in `field_names`: {lacking}. If you want to include these "
+                             "fields in the pytree, please add them to `field_names`, otherwise please add them to `drop_field_names`.\n")
+        if strange := given - declared:
+            raise ValueError(f"field_names does not include all dataclass fields.\nUnexpected fields in `field_names`: {strange}. Please remove these fields, "
+                             "or add them to `drop_field_names`.\n")
+        names = [f.name for f in dataclasses.fields(cls) if f.name in given]
+    elif field_names is None:
+        raise ValueError(f"field_names must be specified with a list of all fields used to initialize {cls}, as it is not a dataclass.")
+    else:
+        names = list(field_names)
+
+    def flatten(x):
+        there = [name for name in names if getattr(x, name) is not None]
+        return [getattr(x, name) for name in there], [there, [name for name in names if name not in there]]
+
+    def flatten_with_keys(x):
+        parts, context = flatten(x)
+        return [(GetAttrKey(name), part) for name, part in zip(context[0], parts, strict=True)], context
+
+    def unflatten(parts, context):
+        return cls(**dict(zip(context[0], parts, strict=True)), **dict.fromkeys(context[1]))
+
+    if cls in SUPPORTED_NODES:
+        warn(f"{cls} is already registered as pytree node. Overwriting the previous registration.", UserWarning)
+        _deregister_pytree_node(cls)
+    register_pytree_node(cls, flatten, unflatten, serialized_type_name=serialized_type_name, flatten_with_keys_fn=flatten_with_keys)
 
 
 def _deregister_pytree_node(cls):

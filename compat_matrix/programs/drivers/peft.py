@@ -19,7 +19,7 @@ def program():
                    LoraConfig(r=2, target_modules=["c_attn"], use_dora=True, fan_in_fan_out=True),
                    IA3Config(target_modules=["c_attn", "mlp.c_proj"], feedforward_modules=["mlp.c_proj"], fan_in_fan_out=True)):
         model = get_peft_model(base(), config)
-        optimizer, losses = torch.optim.AdamW(model.parameters(), 1e-2), []
+        optimizer, losses = torch.optim.AdamW(model.parameters(), 1e-2, eps=1e-3), []
         for _ in range(2):
             loss = model(input_ids=tokens, labels=tokens).loss
             optimizer.zero_grad()

@@ -22,6 +22,7 @@ def difference(x, y, options, at=()):
 
 
 def _compare(x, y, options, at):
+    x, y = _as_list(x), _as_list(y)
     if isinstance(x, _ARRAYS) or isinstance(y, _ARRAYS):
         text = _arrays(x, y, options)
         return None if text is None else _placed(text, at)
@@ -29,12 +30,18 @@ def _compare(x, y, options, at):
         text = _numbers(x, y, options)
         return None if text is None else _placed(text, at)
     if isinstance(x, str) or isinstance(y, str):
+        x, y = (str(v) if isinstance(v, str) else v for v in (x, y))  # NumPy's words show their kind
         return None if x == y else _placed(f"String comparison failed: {x!r} != {y!r}", at)
     if isinstance(x, Sequence) and isinstance(y, Sequence):
         return _sequences(x, y, options, at)
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         return _mappings(x, y, options, at)
     return None if _same(x, y) else _placed(f"Object comparison failed: {x} != {y}", at)
+
+
+def _as_list(x):
+    """An array of what is no number is a container of it."""
+    return list(x) if isinstance(x, np.ndarray) and x.ndim and x.dtype.kind in "USOVMm" else x
 
 
 def _same(x, y):
