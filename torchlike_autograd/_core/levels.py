@@ -509,7 +509,8 @@ def apart(lv, roots, run):
     extra = thread.state.extra
     running, other = extra["levels"], Level(lv.kind, lv.size, lv.randomness)
     other.start, at = lv.start, running.index(lv)
-    other.id = 1 + max([lv.id for lv in running if lv.id is not None] + [r.top for r in extra.get("reserved", ())] + [top([w for w, _ in roots if type(w) is tuple])])
+    below = top([w for w, _ in roots if type(w) is tuple])
+    other.id = 1 + max([lv.id for lv in running if lv.id is not None] + [r.top for r in extra.get("reserved", ())] + [below])
     for r in extra.get("watching", ()):
         r.top = max(r.top, other.id)
     outside = [(w, lv.key in levels_of(g.aval), g) for w, g in roots]

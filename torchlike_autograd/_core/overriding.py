@@ -382,8 +382,8 @@ def reroute(f, path):
 
 # What nobody is told of: PyTorch neither parses the arguments of these nor looks at them.
 UNTOLD = frozenset([f"torch.{name}" for name in (
-    "broadcast_shapes", "frombuffer", "get_default_device", "get_default_dtype", "get_rng_state", "initial_seed", "is_warn_always_enabled", "manual_seed", "seed",
-    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_rng_state", "set_warn_always")] + ["Tensor._make_subclass"])
+    "broadcast_shapes", "frombuffer", "get_default_device", "get_default_dtype", "get_rng_state", "initial_seed", "is_warn_always_enabled", "manual_seed",
+    "seed", "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_rng_state", "set_warn_always")] + ["Tensor._make_subclass"])
 NOT_ASKED = frozenset(("torch.tensor", "torch.as_tensor", "torch.is_tensor", "torch.is_storage", "torch.from_numpy", "Tensor.as_subclass", "torch.asarray"))
 
 

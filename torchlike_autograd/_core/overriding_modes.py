@@ -19,7 +19,8 @@ _BY_SELF = ("item", "retain_grad", "tolist", "__bool__", "__int__", "__float__",
 _IN_PYTHON = ("__len__", "__contains__", "__reversed__", "__format__", "__repr__", "backward")  # or it is written in Python
 # Those that the package itself asks all the time; only what others ask is told.
 _OF_OTHERS_PARSED = ("size", "stride", "is_contiguous", "type")
-_OF_OTHERS = ("dim", "numel", "element_size", "is_floating_point", "is_complex", "storage_offset", "is_signed", "untyped_storage", "detach", "detach_", "_is_view")
+_OF_OTHERS = ("dim", "numel", "element_size", "is_floating_point", "is_complex", "storage_offset", "is_signed", "untyped_storage", "detach", "detach_",
+              "_is_view")
 _HOME = __package__.partition(".")[0] + "."
 _kept: dict = {}
 _rerouted: dict = {}  # function: (its own code, that which looks for modes)
