@@ -154,39 +154,23 @@ def view_strides(shape, strides, new_shape):
     """Strides of a view of `new_shape` over (`shape`, `strides`), or None where a copy is needed."""
     if numel(shape) == 0:
         return strides if tuple(shape) == tuple(new_shape) else contiguous_strides(new_shape)
-    chunks = _chunks(shape, strides)
-    out, chunk = [0] * len(new_shape), len(chunks) - 1
-    left = 1
-    i = len(new_shape) - 1
-    while i >= 0:
-        if chunk < 0:
-            if any(n != 1 for n in new_shape[: i + 1]):
-                return None
-            for k in range(i, -1, -1):
-                out[k] = out[k + 1] * new_shape[k + 1] if k + 1 < len(new_shape) else 1
-            break
-        size, step = chunks[chunk]
-        out[i] = left * step
-        left *= new_shape[i]
-        if left > size or size % left:
-            return None
-        i -= 1
-        if left == size and (i < 0 or new_shape[i] != 1):
-            chunk, left = chunk - 1, 1
-    return tuple(out)
-
-
-def _chunks(shape, strides):
-    """Merge dims that lie gaplessly behind each other: [(size, innermost stride), ...]."""
-    out = []
-    for n, s in zip(shape, strides):
-        if n == 1:
+    if not shape:
+        return (1,) * len(new_shape)
+    out, at = [0] * len(new_shape), len(new_shape) - 1
+    step, held, taken = strides[-1], 1, 1  # of dims that lie gaplessly behind each other: the innermost stride, their elements, those that the view has taken
+    for d in range(len(shape) - 1, -1, -1):
+        held *= shape[d]
+        if d and (shape[d - 1] == 1 or strides[d - 1] == held * step):
             continue
-        if out and out[-1][1] == n * s:
-            out[-1] = (out[-1][0] * n, s)
-        else:
-            out.append((n, s))
-    return out or [(1, 1)]
+        while at >= 0 and (taken < held or new_shape[at] == 1):
+            out[at] = taken * step
+            taken *= new_shape[at]
+            at -= 1
+        if taken != held:
+            return None
+        if d:
+            step, held, taken = strides[d - 1], 1, 1
+    return tuple(out) if at < 0 else None
 
 
 def check_inside(shape, own, at, size, stride, offset):

@@ -515,19 +515,6 @@ def _einsum_mul(tensors, *, equation):
     return _contract(kind, equation)
 
 
-@op("_einsum_sum(Tensor[] tensors, str equation) -> Tensor", node="SumBackward1", names=(), opmath=True, samples=[call((real(2, 3),), "ab->a")], kinks=SMOOTH)
-def _einsum_sum(tensors, *, equation):
-    """Sums of one tensor over some of its dims."""
-    x = tensors[0]
-    return _contract([x.astype(jnp.int64) if type_of(x).category < dtypes.FLOAT else x], equation)
-
-
-@op("_einsum_permute(Tensor[] tensors, str equation) -> Tensor", node="PermuteBackward0", names=(), samples=[call((real(2, 3),), "ab->ba")], kinks=SMOOTH)
-def _einsum_permute(tensors, *, equation):
-    """The dims of one tensor in another order."""
-    return _contract(tensors, equation)
-
-
 @op("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", node="SumBackward1", names=(), opmath=True, saves={"x": ("y",), "y": ("x",)},
     samples=[call(real(2, 3), real(2, 3)), call(real(2, 3), real(3)), call(real(2, 3, dtype="complex128"), real(2, 3, dtype="complex128"), dim=0)],
     kinks=SMOOTH,

@@ -127,12 +127,15 @@ fitted.always = True
 
 def blocks(shape, operands, **_):
     """A rule for Kronecker products: element by element over twice as many dims, of which each two are shown as one; PyTorch's error where they cannot be."""
-    (a, steps), (b, others) = operands
     n = len(shape)
-    a, steps, b, others = [(fill,) * (n - len(x)) + x for x, fill in ((a, 1), (steps, 0), (b, 1), (others, 0))]
+    a, b = [(1,) * (n - len(size)) + tuple(size) for size, _ in operands]
     pairs = [k for sizes in zip(a, b) for k in sizes]
-    left, right = [k for step in steps for k in (step, 0)], [k for step in others for k in (0, step)]
-    return _viewed(tuple(pairs), _in_order(pairs, [left, right]), shape)
+    rows = []
+    for place, (own, (size, strides)) in enumerate(zip((a, b), operands)):
+        sizes = [k for m in own for k in ((1, m) if place else (m, 1))]
+        steps = _viewed(size, strides, sizes)
+        rows.append([0 if m == 1 != k else step for m, k, step in zip(sizes, pairs, steps)])
+    return _viewed(tuple(pairs), _in_order(pairs, rows), shape)
 
 
 def steps_in_time(shape, operands, pad=0, **_):
