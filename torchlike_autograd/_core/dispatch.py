@@ -142,6 +142,8 @@ def _inplace(spec, flat, target, grad):
         check_inplace(target, flat)
     if target._view is not None and may_repeat(target):
         if repeated_dims(target):
+            if grad:
+                check_inplace(target, flat)
             return inplace_repeated(spec, flat, target, _check_result)
         if overlaps(target) and not keeps_last(spec.op):
             return inplace_overlapping(spec, flat, target)

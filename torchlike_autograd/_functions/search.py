@@ -115,7 +115,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:
-        return _unique_entries(input, wrap_dim(dim, input.ndim), return_inverse, return_counts)
+        return _unique_entries(input, dim, return_inverse, return_counts)
     levels.refuse_dynamic(input, "_unique2")
     a = _plain(input._numpy())
     _, first, inverse, counts = np.unique(a.reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
@@ -149,20 +149,22 @@ def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=Fals
     if not isinstance(input, Tensor):
         raise TypeError(f"unique_dim(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     levels.refuse_dynamic(input, "unique_dim")
-    return _unique_entries(input, wrap_dim(dim, input.ndim), True, True)
+    return _unique_entries(input, dim, True, True)
 
 
-def _check_entries(shape, d):
-    """torch's errors for the entries of a dim of which there is none, or none that holds anything."""
+def _entries_of(shape, dim):
+    """The dim that is meant; torch's errors where there is none, or none whose entries hold anything."""
+    d = wrap_dim(dim, len(shape))
     if not shape:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if any(n == 0 for k, n in enumerate(shape) if k != d):
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    return d
 
 
-def _unique_entries(input, d, return_inverse, return_counts):
+def _unique_entries(input, dim, return_inverse, return_counts):
     a = _plain(input._numpy())
-    _check_entries(a.shape, d)
+    d = _entries_of(a.shape, dim)
     if a.shape[d] == 0:
         first = inverse = counts = np.zeros(0, np.int64)
     else:
@@ -199,11 +201,9 @@ def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, 
     levels.refuse_dynamic(input, "unique_consecutive")
     _flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
-        raise NotImplementedError(f"\"{'unique' if dim is None or input.ndim < 2 else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
+        raise NotImplementedError(f"\"{'unique' if dim is None or (dim == 0 and input.ndim == 1) else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     a = _plain(input._numpy())
-    d = None if dim is None else wrap_dim(dim, input.ndim)
-    if d is not None:
-        _check_entries(a.shape, d)
+    d = None if dim is None else _entries_of(a.shape, dim)
     rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], a.size // max(a.shape[d], 1))
     new = np.concatenate([[True], (rows[1:] != rows[:-1]).any(1)]) if len(rows) else np.zeros(0, bool)
     group = np.cumsum(new) - 1

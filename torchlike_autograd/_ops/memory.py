@@ -152,6 +152,14 @@ def _viewed(shape, strides, size):
     return found
 
 
+def entries(shape, operands, dim=None, **_):
+    """A rule for chosen entries of a dim: that dim is the slowest."""
+    return contiguous_strides(shape) if dim is None else dense(shape, (*[d for d in range(len(shape) - 1, -1, -1) if d != dim], dim))
+
+
+entries.always = True
+
+
 def by_question(shape, operands, **_):
     """A rule for what is computed for several numbers at once, whose dim comes first and is the fastest."""
     return contiguous_strides(shape) if operands[1][0] == () else dense(shape, (0, *range(len(shape) - 1, 0, -1)))
@@ -278,6 +286,6 @@ def _has_channels_last(shape, strides):
     return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense(shape, (1, 3, 2, 0))))
 
 
-__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "fitted", "half_transformed", "indexed", "like_first",
+__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "entries", "fitted", "half_transformed", "indexed", "like_first",
            "preserved", "rolled", "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
            "with_number", "without_gaps"]

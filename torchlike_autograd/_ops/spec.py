@@ -21,7 +21,7 @@ from .._core.dtypes import FLOAT
 from .._core.shapes import check_bytes
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
-from .casts import HALVES, align_ranks, cast, casts_of, is_number, jitted, wide_casts
+from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
 from .conv_windows import suited
 from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
 from .opened import TANGENTS, calling
@@ -250,7 +250,7 @@ class Form:
 
     def _cast(self, flat):
         """The arrays in the types that the operator computes in."""
-        return [x if d is None else cast(x, d) for x, d in zip(flat, self.casts)]
+        return [x if d is None else convert(x, d) for x, d in zip(flat, self.casts)]
 
     def apply(self, *flat):
         """The operator on arrays of the declared types."""
