@@ -205,8 +205,6 @@ def _cdist_check(x1, x2, p):
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    if x1.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"cdist\" not implemented for '{type_of(x1).char_name}'")
     if x1.dtype != x2.dtype:
         raise RuntimeError(f"expected scalar type {type_of(x1).char_name} but found {type_of(x2).char_name}")
 
@@ -219,6 +217,8 @@ def _cdist_check(x1, x2, p):
 def _cdist_forward(x1, x2, *, p, compute_mode):
     """Distances of all pairs of rows."""
     _cdist_check(x1, x2, p)
+    if x1.dtype.itemsize == 2 and x1.size and x2.size:
+        raise NotImplementedError(f"\"cdist\" not implemented for '{type_of(x1).char_name}'")
     x1, x2 = aligned_batches(x1, x2)
     return _pairs(x1, x2, p)
 
@@ -293,7 +293,7 @@ def _euclidean_dist(x1, x2):
     """Euclidean distances of all pairs of rows by one matrix product."""
     _cdist_check(x1, x2, 2)
     x1, x2 = aligned_batches(x1, x2)
-    return _by_product(x1, x2)
+    return _by_product(wide(x1), wide(x2)).astype(x1.dtype)
 
 
 def _scale(t, out):

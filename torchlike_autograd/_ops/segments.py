@@ -94,7 +94,7 @@ _REDUCTIONS = {"sum": _total, "mean": _average, "prod": _product, "amax": _extre
 
 def _reduced(self, index, src, d, reduce, include_self):
     x, index = at_least_1d(self), at_least_1d(index)
-    if index.size == 0:
+    if index.size == 0 or self.size == 0:  # an index into nothing is told of when someone looks
         return self
     return _REDUCTIONS[reduce](x.reshape(-1), _places(index, d, x.shape), src.reshape(-1), include_self).reshape(self.shape)
 
