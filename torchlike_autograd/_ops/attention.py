@@ -123,7 +123,8 @@ def _frequencies(indices, weight):
 
 
 @op("_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, bool include_last_offset, "
-    "int padding_idx, bool sparse=False) -> Tensor", sparse="sparse", forward=False, node="EmbeddingBagBackward0", names=(), opmath=True, second="_embedding_bag_backward", zero_second=False,
+    "int padding_idx, bool sparse=False) -> Tensor", sparse="sparse", forward=False, node="EmbeddingBagBackward0", names=(), opmath=True, zero_second=False,
+    second={"weight": "_embedding_bag_backward", "per_sample_weights": "aten::_embedding_bag_per_sample_weights_backward"},
     nondiff=("indices", "offsets"), guard=_wrong_bags, guard_error=_bag_error,
     saves={"weight": ("indices", "offsets"), "per_sample_weights": ("weight", "indices", "offsets")},
     samples=[call(real(3, 2), _INDICES, at(0, 2, dtype="int64", grad=False), False, 0, None, False, -1)], kinks=SMOOTH)

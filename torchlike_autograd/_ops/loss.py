@@ -267,6 +267,8 @@ def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
 def _smoothed_nll(self, target, weight, *, reduction, ignore_index, label_smoothing):
     """(1 - s) times the loss of the targets plus s times the mean loss over all classes."""
     _check_classes(self, target, weight)
+    if reduction == _MEAN and weight is not None and not is_int64(target):
+        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     flat = self.ndim == 1
     logp, target = (self[None], target.reshape(1)) if flat else (self, target)
     hard, whole = _nll(logp, target, weight, reduction, ignore_index)

@@ -126,7 +126,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     as for relu, so that it requires grad although it depends on its input only through comparisons
     (or ``zero_second(*types, **statics)`` saying where; the input is kept for it then;
     by default where `second` is given);
-    second: the operator of torch's gradient where that has no derivative: backward through it raises; silent: ``silent(*types, **statics)`` says where torch sends
+    second: the operator of torch's gradient where that has no derivative, or {parameter: operator}: backward through it raises; silent: ``silent(*types, **statics)`` says where torch sends
     an undefined gradient on, which counts as none; empty: where an operand has no elements torch's gradient is "constant" (no function of the inputs), or
     has a gradient of its own for none of them ("once"; with elements it has one for what it read), or there is none for the parameters named; refuses: ``refuses(types, result type, parameters, **statics)`` raises where torch's gradient of these parameters fails; check: ``check(types, result dtype, statics)``
     raises for types that torch refuses before it casts; types: {parameter: Aval of what stands there}, device "number" for Python numbers;

@@ -379,9 +379,10 @@ def _form_class(spec):
 class PullbackOp:
     """What a pullback looks like to the rest: an operator without a schema of its own."""
 
-    def __init__(self, form):
+    def __init__(self, form, wanted):
         self.name = self.key = f"{form.op.key}~"
-        self.second = getattr(form.op, "second", None)
+        second = getattr(form.op, "second", None)
+        self.second = second[form.owners[wanted[-1]]] if isinstance(second, dict) else second
         self.node = form.op.node if self.second is None else f"{form.node[:-1]}Backward0" if self.second.startswith("_") else NO_FORMULA
         self.derivative = "body" if self.second is None else UNIMPLEMENTED
         self.saves, self.is_view, self.multi = {}, False, True
@@ -423,7 +424,7 @@ class Pullback(Form):
 
     def __init__(self, form, wanted, given):
         self.inner, self.wanted, self.given = form, wanted, given
-        self.op = PullbackOp(form)
+        self.op = PullbackOp(form, wanted)
         self.spec = self
         self.node, self.silent = _gradient_nodes(form, wanted) if self.op.second is None else self.op.node, False
         self._pullbacks, self._jit, self._host, self._guard = {}, None, _UNKNOWN, _UNKNOWN
