@@ -18,7 +18,7 @@ from jax.interpreters import partial_eval as pe
 
 from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
-from .._core.shapes import check_bytes
+from .._core.shapes import check_bytes, check_room
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
@@ -223,6 +223,8 @@ class Form:
         outs = out if self.tuple_out else (out,)
         for o in outs:
             check_bytes(o.shape, o.dtype.itemsize)
+            if device == "cpu" and not spec.op.is_view:
+                check_room(o.shape, o.dtype.itemsize)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
         self.diff_in, self.diff_out = self._differentiable()
         self.saves = spec.op.saves
