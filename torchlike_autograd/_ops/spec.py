@@ -446,6 +446,13 @@ class Pullback(Form):
         self.refuses = getattr(form.op, "refuse", None) is not None and any(form.out_avals[i].dtype.is_complex for i in given)
         self.passes = gradient_nodes.passed(self.closed.jaxpr, len(gs)) if form.op.node in gradient_nodes.PASSING else ()
 
+    def pullback(self, wanted, given):
+        """As of any Form, where torch's gradients can be differentiated."""
+        again = getattr(self.inner.op, "refuses_again", None)
+        if again is not None:
+            again({self.inner.owners[self.wanted[i]] for i in given}, self.inner.owners)
+        return super().pullback(wanted, given)
+
     def form(self, avals):
         """Itself: a pullback has one set of types; mapped where they have more levels."""
         if avals != self.avals and any(type(a) is LeveledAval for a in avals):
