@@ -224,7 +224,9 @@ def _class_of(x):
 
 # Alignments
 
-def _lengths(x):
+def _lengths(name, x):
+    if isinstance(x, Tensor) and x.dtype.category != dtypes.INT:
+        raise RuntimeError(f"{name} must be integral")
     return [int(i) for i in (x.reshape(-1).tolist() if isinstance(x, Tensor) else x)]
 
 
@@ -257,7 +259,7 @@ def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, r
     """Minus the logarithm of the probability of all alignments of the targets with the inputs."""
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
-    inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    inputs, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
     _check_ctc(x, targets, inputs, lengths, blank)
     if targets.dtype.category != dtypes.INT:
         targets = targets.long()

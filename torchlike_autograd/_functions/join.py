@@ -255,6 +255,9 @@ def _vectors(tensors):
 def cartesian_prod(*tensors):
     """All combinations of one element of each vector, as rows."""
     tensors = _listed(tensors)
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
     _vectors(tensors)
     if len(tensors) == 1:
         return tensors[0]
@@ -340,7 +343,11 @@ def diagflat(input, offset=0):
 
 
 def _triangle(name, upper):
-    def indices(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None, pin_memory=False):
+    def indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
+        for place, (label, n) in enumerate((("row", row), ("col", col), ("offset", offset)), 1):
+            if not hasattr(n, "__index__"):
+                raise TypeError(f"{name}(): argument '{label}' (position {place}) must be int, not {type_name(n)}")
+        dtype = dtype or dtypes.int64
         for label, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{label} must be non-negative, got{n}")

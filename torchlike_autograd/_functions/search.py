@@ -48,6 +48,7 @@ def _listed(t):
 @composite("torch.nonzero", "Tensor.nonzero")
 def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not zero: rows, or one vector for each dim."""
+    _flags("nonzero", as_tuple=as_tuple)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
@@ -75,6 +76,8 @@ def tensor_nonzero_static(self, *, size, fill_value=-1):
 @by_example
 def nonzero_static(input, *, size, fill_value=-1, out=None):
     """`nonzero` with exactly `size` rows: cut, or filled up."""
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     rows, _ = _places(input)
     full = np.full((size, rows.shape[1]), fill_value, np.int64)
     full[:min(size, len(rows))] = rows[:size]
@@ -197,6 +200,8 @@ def unique_consecutive(*args, **kwargs):
 @composite("Tensor.unique_consecutive")
 def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Runs of equal values (or entries of a dim) as one each."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"unique_consecutive(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("unique_consecutive", input)
     levels.refuse_dynamic(input, "unique_consecutive")
     _flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)

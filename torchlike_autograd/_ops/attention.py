@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._core.shapes import wrap_dim
 from .conventions import only, partials
 from .registry import NONE, SMOOTH, at, call, op, real, rule
 
@@ -27,7 +28,7 @@ def _safe_softmax_value(x, axis):
     samples=[call(real(2, 3), 1)], kinks=SMOOTH)
 def _safe_softmax(self, *, dim):
     """The softmax over a dim; 0 where everything is minus infinity."""
-    return _safe_softmax_value(self, dim)
+    return _safe_softmax_value(self, wrap_dim(dim, self.ndim)) if self.ndim else _safe_softmax_value(self[None], wrap_dim(dim, 0))[0]
 
 
 _SAVED = dict.fromkeys(("query", "key", "value"), ("query", "key", "value", "result0"))

@@ -336,7 +336,7 @@ def multilabel_margin_loss_forward(self, target, *, reduction):
     """max(0, 1 - x[j] + x[i]) over targets j (up to the first -1) and all other classes i, divided by the number of classes."""
 
     def matching(rows):
-        if target.shape != self.shape:
+        if target.shape != self.shape and (max(target.ndim, self.ndim) > 1 or target.size != self.size):
             raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
 
     rows = _rows(self, target, matching)
