@@ -136,7 +136,7 @@ def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
         self, reduce = _without_gradient(self, reduce), _ALSO[reduce]
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    return _reduced(self, index, part(src, index, "ScatterReduceBackward0"), d, reduce, include_self)
+    return _reduced(self, index, part(src, index, "ScatterReduceBackward0", reduce in ("prod", "amax", "amin")), d, reduce, include_self)
 
 
 def _reduced_outside(value, shape, size, *, dim, include_self, **_):
