@@ -16,7 +16,7 @@ from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from . import held
 from .conventions import cxx_name, only, partials
-from .memory import blocks, like_first
+from .memory import blocks, outer
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
@@ -265,7 +265,7 @@ def _promoted(*arrays):
     return [x.astype(out.np) for x in arrays]
 
 
-@op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lies=like_first, lift=("beta", "alpha"),
+@op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lies=outer, lift=("beta", "alpha"),
     holds=_OWN, bake=_SCALES,
     inplace=True, saves={"vec1": ("vec2",), "vec2": ("vec1",)},
     samples=[call(real(2, 3), real(2), real(3)), call(real(3), real(2), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,

@@ -31,6 +31,12 @@ def with_number(shape, operands, **_):
     return elementwise(shape, (*operands, ((), ())))
 
 
+def outer(shape, operands, **_):
+    """As `elementwise`, of a tensor and two vectors, the first of which is a column."""
+    own, (rows, (step,)), row = operands
+    return elementwise(shape, (own, ((*rows, 1), (step, 0)), row))
+
+
 def swapped(shape, operands, **_):
     """As `elementwise`, where PyTorch calls its kernel with the operands in the other order."""
     return elementwise(shape, operands[::-1])
@@ -286,6 +292,6 @@ def _has_channels_last(shape, strides):
     return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense(shape, (1, 3, 2, 0))))
 
 
-__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "entries", "fitted", "half_transformed", "indexed", "like_first",
+__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_order", "columns", "dense", "elementwise", "entries", "fitted", "half_transformed", "indexed", "like_first", "outer",
            "preserved", "rolled", "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
            "with_number", "without_gaps"]
