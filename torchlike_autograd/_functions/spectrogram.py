@@ -76,6 +76,8 @@ def _padded(x, n_fft, pad_mode):
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None,
          align_to_window=None):
     """The transforms of overlapping frames: (N, frequencies, frames) of (N, T), or without N."""
+    if align_to_window is not None and center:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
     if align_to_window and (center or (win_length or n_fft) != n_fft):
         raise NotImplementedError("torchlike_autograd: stft with align_to_window")
     if center and n_fft > 0:

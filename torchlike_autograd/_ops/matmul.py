@@ -146,17 +146,17 @@ _SCALES = {"beta": lambda x, flat: x in (0, 1), "alpha": lambda x, flat: x == 1}
 _UNREAD = {**_SCALES, "alpha": _SCALES["beta"]}
 
 
-def _factor(value, x):
-    """alpha or beta in the type of x; 0 and 1 are part of the program."""
+def _factor(value, dtype):
+    """alpha or beta in this type, which a complex one is refused for later; 0 and 1 are part of the program."""
     if not hasattr(value, "dtype"):
         return value
-    return value.astype(x.dtype)
+    return (value if jnp.issubdtype(dtype, jnp.complexfloating) else jnp.real(value)).astype(dtype)
 
 
 def _added(self, out, beta, alpha):
     """beta * self + alpha * out in the type of self; self is not looked at where beta is 0."""
     kind, self = self.dtype, self.astype(out.dtype)
-    beta, alpha = _factor(beta, out), _factor(alpha, out)
+    beta, alpha = _factor(beta, out.dtype), _factor(alpha, out.dtype)
     if hasattr(alpha, "dtype"):
         out = out * alpha
     if hasattr(beta, "dtype"):
@@ -171,7 +171,7 @@ def _added_product(self, a, b, beta, alpha):
     """beta * self + alpha * a @ b.  torch rounds it once where these are of half precision: product, factors and sum are of float32."""
     if a.dtype not in _HALVES:
         return _added_unless_0(self, product(a, b), beta, alpha)
-    return _added(self, _in_float32(a, b, alpha.astype(jnp.float32) if hasattr(alpha, "dtype") else jnp.float32(alpha)), beta, 1)
+    return _added(self, _in_float32(a, b, jnp.asarray(_factor(alpha, jnp.float32), jnp.float32)), beta, 1)
 
 
 def _added_unless_0(self, out, beta, alpha):
@@ -238,7 +238,7 @@ def addmv(self, mat, vec, *, beta=1, alpha=1):
     if len(set(kinds)) > 1:
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {kinds[0]}, {kinds[1]}, and {kinds[2]}")
     if mat.dtype in _HALVES and hasattr(beta, "dtype"):  # rounded by itself, and with factors that are
-        base, beta = base * beta.astype(base.dtype), 1
+        base, beta = base * _factor(beta, base.dtype), 1
     if jnp.iscomplexobj(mat) and not hasattr(alpha, "dtype") and alpha == 0:
         alpha = jnp.zeros((), mat.dtype)  # torch 2.13: here the factors are read
     if _without_products(base, mat):
@@ -284,7 +284,7 @@ def addr(self, vec1, vec2, *, beta=1, alpha=1):
         _check_scale(base, scale, word)
     if base.dtype == bool:
         return _addr_bool(base, vec1[:, None] & vec2[None, :], beta, alpha)
-    scaled = vec1 * alpha.astype(vec1.dtype) if hasattr(alpha, "dtype") else vec1
+    scaled = vec1 * _factor(alpha, vec1.dtype) if hasattr(alpha, "dtype") else vec1
     return _added(base, scaled[:, None] * vec2[None, :], beta, 1)
 
 

@@ -451,6 +451,8 @@ class Pullback(Form):
         again = getattr(self.inner.op, "refuses_again", None)
         if again is not None:
             again({self.inner.owners[self.wanted[i]] for i in given}, self.inner.owners)
+        if isinstance(getattr(self.inner.op, "second", None), dict):
+            raise unimplemented(PullbackOp(self.inner, tuple(self.wanted[i] for i in given)))
         return super().pullback(wanted, given)
 
     def form(self, avals):
