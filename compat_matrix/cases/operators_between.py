@@ -169,3 +169,24 @@ def _(torch):
         yield name, attempt(f)
     leaf = torch.ones(1, 3).expand(2, 3).requires_grad_()
     yield "leaf first", attempt(lambda: leaf.bitwise_not_()), attempt(lambda: leaf.lcm_(leaf))
+
+
+@case("operators_between.identity into a tensor")
+def _(torch):
+    for name, out in (("rows", torch.ones(2, 3)), ("columns", torch.ones(3, 2).t()), ("another shape", torch.ones(2)), ("part", torch.ones(4, 4)[:2, :3]),
+                      ("integers", torch.ones(2, 3, dtype=torch.int8)), ("one place", torch.ones(()).expand(2, 3))):
+        yield name, attempt(lambda out=out: torch.eye(2, 3, out=out)), out.stride()
+
+
+@case("operators_between.ties of segments")
+def _(torch):
+    for reduce in ("max", "min"):
+        for g in ([1.0, -1.0], [-2.0, 3.0]):
+            x = torch.tensor([1.0, 1.0, 1.0, 2.0, 2.0], requires_grad=True)
+            yield f"{reduce} {g}", torch.autograd.grad(torch.segment_reduce(x, reduce, lengths=torch.tensor([3, 2])), x, torch.tensor(g))[0]
+    for reduce in ("mean", "prod", "amax", "amin"):
+        x = torch.ones(2, 3, requires_grad=True)
+        out = x.index_reduce(1, torch.tensor([0, 2], dtype=torch.int32), torch.ones(2, 2), reduce, include_self=False)
+        yield f"index_reduce {reduce}", attempt(lambda out=out, x=x: torch.autograd.grad(out.sum(), x))
+    for f in (torch.quantile, torch.nanquantile):
+        yield f.__name__, attempt(lambda f=f: f(torch.ones(0), 1.5, interpolation="bad")), attempt(lambda f=f: f(torch.ones(0), 0.5, interpolation="bad"))
