@@ -201,10 +201,17 @@ def _repeat_each(t, repeats, dim):
     return t.flatten(d, d + 1)
 
 
+def _all_tensors(given):
+    for i, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
+    return given
+
+
 @composite("torch.broadcast_tensors")
 def broadcast_tensors(*tensors):
     """Tensors expanded to their common shape."""
-    tensors = _listed(tensors)
+    tensors = _all_tensors(_listed(tensors))
     shape = broadcast(*[t._v.aval.shape for t in tensors]) if tensors else ()
     return tuple([broadcasted(t, shape) for t in tensors])
 
@@ -254,10 +261,7 @@ def _vectors(tensors):
 @composite("torch.cartesian_prod")
 def cartesian_prod(*tensors):
     """All combinations of one element of each vector, as rows."""
-    tensors = _listed(tensors)
-    for i, t in enumerate(tensors):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
+    tensors = _all_tensors(_listed(tensors))
     _vectors(tensors)
     if len(tensors) == 1:
         return tensors[0]

@@ -226,6 +226,8 @@ def unravel_index(indices, shape):
     steps = contiguous_strides(shape)
     if not shape or 0 in shape:
         a = indices._numpy()
+        if shape and a.size:
+            raise RuntimeError("ZeroDivisionError")
         return _long(np.zeros((*a.shape, len(shape)), np.int64), indices).unbind(-1)
     like = {"like": indices} if not indices.is_meta else {}
     size, step = (from_array(np.array(x, np.int64), dtypes.int64, **like) for x in (shape, steps))

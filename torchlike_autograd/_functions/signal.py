@@ -8,7 +8,7 @@ import math
 
 from .._core import config, dtypes, layouts
 from .._core.composite import composite, named
-from .create import _dtype, empty, full, linspace, ones, placed
+from .create import empty, full, linspace, ones, placed
 
 _i0 = named("i0")
 
@@ -31,7 +31,7 @@ def _window(compute):
         for k in own:
             if k not in known:
                 raise TypeError(f"{name}() got an unexpected keyword argument '{k}'")
-        dtype = config.default_dtype() if dtype is None else _dtype(dtype)
+        dtype = config.default_dtype() if dtype is None else dtype
         _checked(name, M, dtype, layout)
         check = CHECKS.get(name)
         if check is not None:

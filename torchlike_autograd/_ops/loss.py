@@ -94,6 +94,11 @@ def _check_soft_margin(types, result, statics):
     if own.category < dtypes.FLOAT:
         found = other if other.category >= dtypes.FLOAT else dtypes.float32
         raise RuntimeError(f"result type {found.char_name} can't be cast to the desired output type {own.char_name}")
+    if other.is_complex and not own.is_complex:
+        raise RuntimeError(f"result type {dtypes.promote_types(own, other).char_name} can't be cast to the desired output type {own.char_name}")
+    size = shapes.broadcast(types["self"].shape, types["target"].shape)
+    if tuple(size) != tuple(types["self"].shape):
+        raise RuntimeError(f"output with shape {list(types['self'].shape)} doesn't match the broadcast shape {list(size)}")
 
 
 @op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", tangent=BODY, promote=Promote.RESULT,

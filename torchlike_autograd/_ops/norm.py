@@ -49,6 +49,8 @@ def _value(x, p, axes, keepdims, alone=True):
     size = jnp.abs(x)
     if alone and all(x.shape[a] == 1 for a in _all(axes, x.ndim)):  # nothing to add up: no square that overflows or vanishes
         return total(size, axes, keepdims)
+    if p != p:
+        return total(size * p, axes, keepdims)
     if p == _INF:
         return extreme(size, axes, keepdims, True)
     if p == -_INF:
@@ -258,7 +260,7 @@ def renorm(self, *, p, dim, maxnorm):
     """Sub-tensors along a dim whose norm is above maxnorm scaled down to it."""
     if isinstance(p, complex):
         raise RuntimeError("renorm: p must be real-valued")
-    if p <= 0:
+    if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
