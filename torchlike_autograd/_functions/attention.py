@@ -205,9 +205,9 @@ def _as_bags(input, offsets, per_sample_weights, include_last):
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found "
                              f"offsets of type {_class_of(offsets)}")
         n, width = input.shape
-        if include_last and not width:
+        if not width:
             raise RuntimeError("step must be nonzero")
-        starts = from_array(np.arange(0, n * width + include_last, width) if width else np.zeros(n, np.int64), dtypes.int64, like=input)
+        starts = from_array(np.arange(0, n * width + include_last, width), dtypes.int64, like=input)
         return input.reshape(-1), starts, None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if input.dim() != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
