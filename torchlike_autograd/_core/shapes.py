@@ -35,6 +35,7 @@ _MEMORY = _memory()
 
 def check_room(shape, itemsize):
     """torch's error for a tensor that memory cannot hold (to read what XLA could not allocate ends the process)."""
+    check_bytes(shape, itemsize)
     n = math.prod(shape) * itemsize
     if n > _MEMORY:
         raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate {n} bytes. Error code 12 "

@@ -23,7 +23,7 @@ from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
 from .conv_windows import suited
-from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
+from .no_gradient import NO_FORMULA, no_complex_gradient, refuse_again, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
@@ -222,9 +222,7 @@ class Form:
         self.tuple_out = isinstance(out, (tuple, list))
         outs = out if self.tuple_out else (out,)
         for o in outs:
-            check_bytes(o.shape, o.dtype.itemsize)
-            if device == "cpu" and not spec.op.is_view:
-                check_room(o.shape, o.dtype.itemsize)
+            (check_room if device == "cpu" and not spec.op.is_view else check_bytes)(o.shape, o.dtype.itemsize)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
         self.diff_in, self.diff_out = self._differentiable()
         self.saves = spec.op.saves
@@ -448,11 +446,7 @@ class Pullback(Form):
 
     def pullback(self, wanted, given):
         """As of any Form, where torch's gradients can be differentiated."""
-        again = getattr(self.inner.op, "refuses_again", None)
-        if again is not None:
-            again({self.inner.owners[self.wanted[i]] for i in given}, self.inner.owners)
-        if isinstance(getattr(self.inner.op, "second", None), dict):
-            raise unimplemented(PullbackOp(self.inner, tuple(self.wanted[i] for i in given)))
+        refuse_again(self, given)
         return super().pullback(wanted, given)
 
     def form(self, avals):
