@@ -20,7 +20,7 @@ class HigherOrderOperator:
     def __init__(self, name, *, cacheable=False):
         self._name, self.__name__, self.py_kernels = name, name, {}
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         found = next((self.py_kernels[k] for k in _PLAIN if k in self.py_kernels), None)
         if found is None or levels.running():
             where = "" if found is None else " inside a transformation"

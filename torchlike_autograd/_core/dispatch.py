@@ -142,6 +142,8 @@ def _inplace(spec, flat, target, grad):
         check_inplace(target, flat)
     if target._view is not None and may_repeat(target):
         if repeated_dims(target):
+            if grad and not spec.op.name.startswith("logical_"):  # which torch writes without a look at history
+                check_inplace(target, flat)
             return inplace_repeated(spec, flat, target, _check_result)
         if overlaps(target) and not keeps_last(spec.op):
             return inplace_overlapping(spec, flat, target)
@@ -187,7 +189,7 @@ _OWN_REFUSALS = {"ldexp": "ldexp can't be cast to the desired output type {want}
                  "mvlgamma": "mvlgamma: result type {want} can't be cast to the desired output type {have}"}
 _CLAMPS = {"clamp", "clamp_min", "clamp_max"}  # torch says the C++ name of the dtype
 _CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-        "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
+        "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 
 
 def _check_result(form, old):

@@ -19,7 +19,7 @@ from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks, tensor_of
 from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
-from .plan import Plan, Stage, plan_for, stage_form
+from .plan import Plan, Stage, plan_for, refuse_write, stage_form
 from .program import release_kept
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
@@ -472,6 +472,7 @@ def _run_pull(p, tape, step, wanted, outs):
     if seen is not None and seen.saved:
         pull, gs, ins = nodes.unpacking(p, tape, step, wanted, outs)
         return _sparsely(p, tape, step, pull, gs, ins) if sparse else _record_looking(p, tape, pull, gs, ins)
+    refuse_write(step)
     pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
     other = pull_of(step, wanted, given) if p.create_graph and p.levels is None else None
     if other is not None:

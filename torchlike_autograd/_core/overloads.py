@@ -9,6 +9,12 @@ from . import bind, publish, shapes
 from .hot import view
 
 
+def _with_self(call, args, /, **kwargs):
+    """A call that says `self` by its name in the schema, which is the first argument of nearly every operator; Python's functions call it `input`."""
+    own = kwargs.pop("self")
+    return call(*args, input=own, **kwargs) if args else call(own, **kwargs)
+
+
 class OpOverload:
     """One overload of an operator, callable."""
 
@@ -17,8 +23,8 @@ class OpOverload:
         self.__name__ = f"{packet.__name__}.{overload}"
         self.__module__ = f"torch._ops.{packet._namespace}"
 
-    def __call__(self, *args, **kwargs):
-        return self._call(*args, **kwargs)
+    def __call__(self, /, *args, **kwargs):
+        return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
 
     @property
     def _schema(self):
@@ -95,8 +101,8 @@ class OpOverloadPacket:
         self._namespace, self.__name__, self._call, self._made = namespace, name, call, made
         self.__module__ = f"torch._ops.{namespace}"
 
-    def __call__(self, *args, **kwargs):
-        return self._call(*args, **kwargs)
+    def __call__(self, /, *args, **kwargs):
+        return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
 
     def __deepcopy__(self, memo):
         return self

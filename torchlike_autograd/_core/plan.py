@@ -24,6 +24,12 @@ from .record import GRAD, INPLACE, LEAF, Step, slot_table
 from .sparse_gradients import asked
 
 
+def refuse_write(step):
+    """torch's error for a gradient of a write in place that has none: it says the name of the twin."""
+    if step.mode == INPLACE and step.form.op.derivative == UNIMPLEMENTED:
+        raise unimplemented(step.form.op, True)
+
+
 class Visit:
     """One step to run backward: gradients of outputs `given` in, of flat inputs `wanted` out."""
 
@@ -31,8 +37,7 @@ class Visit:
 
     def __init__(self, step, wanted, given):
         self.step, self.wanted, self.given = step, wanted, given
-        if step.mode == INPLACE and step.form.op.derivative == UNIMPLEMENTED:
-            raise unimplemented(step.form.op, True)
+        refuse_write(step)
         self.pull = step.form.pullback(wanted, given)
 
 
@@ -528,4 +533,4 @@ def _entry(vector, k):
     return vector[k]
 
 
-__all__ = ["GRAD", "Plan", "Stage", "Step", "Visit", "apply_form", "number_of", "plan_for", "stage_form", "useful_slots"]
+__all__ = ["GRAD", "Plan", "Stage", "Step", "Visit", "apply_form", "number_of", "plan_for", "refuse_write", "stage_form", "useful_slots"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import os
 
 __all__ = ["broadcast", "contiguous_strides", "numel", "sized_dim", "wrap_dim", "wrap_dims"]
 
@@ -19,6 +20,27 @@ def check_bytes(shape, itemsize):
     """torch's error for a tensor whose bytes cannot be counted (XLA ends the process)."""
     if math.prod(shape) * itemsize > LARGEST:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+
+
+def _memory():
+    """The bytes of memory that this machine has, or more where it does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # not told outside POSIX
+        return LARGEST
+
+
+_MEMORY = _memory()
+
+
+def check_room(shape, itemsize):
+    """torch's error for a tensor that memory cannot hold (to read what XLA could not allocate ends the process)."""
+    check_bytes(shape, itemsize)
+    n = math.prod(shape) * itemsize
+    if n > _MEMORY:
+        raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate {n} bytes. "
+                           "Error code 12 "
+                           "(Cannot allocate memory)")
 
 
 def is_long(n: int) -> bool:

@@ -441,7 +441,7 @@ def _numbers(chain):
 
 def may_repeat(t):
     """Whether a view is made by an operator that can show one element several times."""
-    return any(link.op.name in REPEATING for link, _ in t._view.chain)
+    return t._view is not None and any(link.op.name in REPEATING for link, _ in t._view.chain)
 
 
 def repeats(t):

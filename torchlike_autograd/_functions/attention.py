@@ -205,9 +205,9 @@ def _as_bags(input, offsets, per_sample_weights, include_last):
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length sequences. However, found "
                              f"offsets of type {_class_of(offsets)}")
         n, width = input.shape
-        if include_last and not width:
+        if not width:
             raise RuntimeError("step must be nonzero")
-        starts = from_array(np.arange(0, n * width + include_last, width) if width else np.zeros(n, np.int64), dtypes.int64, like=input)
+        starts = from_array(np.arange(0, n * width + include_last, width), dtypes.int64, like=input)
         return input.reshape(-1), starts, None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if input.dim() != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
@@ -224,7 +224,9 @@ def _class_of(x):
 
 # Alignments
 
-def _lengths(x):
+def _lengths(name, x):
+    if isinstance(x, Tensor) and x.dtype.category != dtypes.INT:
+        raise RuntimeError(f"{name} must be integral")
     return [int(i) for i in (x.reshape(-1).tolist() if isinstance(x, Tensor) else x)]
 
 
@@ -257,7 +259,7 @@ def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, r
     """Minus the logarithm of the probability of all alignments of the targets with the inputs."""
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
-    inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    inputs, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
     _check_ctc(x, targets, inputs, lengths, blank)
     if targets.dtype.category != dtypes.INT:
         targets = targets.long()

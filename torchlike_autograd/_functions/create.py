@@ -183,10 +183,10 @@ def _item(x):
     return x.item() if isinstance(x, Tensor) and not x.ndim and not x._needs else float(x) if isinstance(x, np.bool_) else x
 
 
-def _full(shape, value, dtype, check=check_number):
+def _full(shape, value, dtype, check=check_number, name="full"):
     value = _python(value)
     if not isinstance(value, (int, float, complex)):
-        raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
+        raise TypeError(f"{name}(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
     check(value, dtype)
     return filled(shape, value, dtype)
 
@@ -245,7 +245,7 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     """A tensor of one value with the shape and dtype of `input`."""
     fill_value = _item(fill_value)
     a = input._v.aval
-    made = alike(lambda *where: placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype)), *where), input, device, requires_grad)
+    made = alike(lambda *where: placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype), name="full_like"), *where), input, device, requires_grad)
     return _as_asked(levels.like(input, made), memory_format, input)
 
 
@@ -275,7 +275,11 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     shape = sizes("new_full", (size,))
-    return levels.like(self, alike(lambda *where: placed(_full(shape, fill_value, _dtype(dtype, a.dtype), check_stored), *where), self, device, requires_grad))
+
+    def filled(*where):
+        return placed(_full(shape, fill_value, _dtype(dtype, a.dtype), check_stored, "new_full"), *where)
+
+    return levels.like(self, alike(filled, self, device, requires_grad))
 
 
 # Ranges

@@ -136,7 +136,30 @@ def _spelled(terms, sizes, most):
     return out
 
 
+class _Views:
+    """An equation of one operand: a view of it, summed over the last dims where the output leaves labels out."""
+
+    def __init__(self, labels, output):
+        self.diagonals, kept = [], []  # pairs of dims that share a label; the labels of the dims left
+        for c in labels:
+            if c in kept:
+                self.diagonals.append((kept.index(c), len(kept)))
+            else:
+                kept.append(c)
+        summed = [c for c in kept if c not in output]
+        self.order = tuple(kept.index(c) for c in (*output, *summed))
+        self.summed = tuple(range(len(output), len(kept)))
+
+    def of(self, x):
+        """What the equation says of this tensor."""
+        for i, j in self.diagonals:
+            x = x.diagonal(0, i, j).movedim(-1, i)
+        x = x.permute(self.order)
+        return x.sum(self.summed) if self.summed else x
+
+
 def _plan(equation, sizes):
+    """The spec of an equation for these sizes; of one operand, its views."""
     left, arrow, right = equation.partition("->")
     terms = _read_terms(left, len(sizes))
     most = _check_ranks(terms, sizes)
@@ -147,11 +170,9 @@ def _plan(equation, sizes):
         for c in labels:
             letters.setdefault(c, _LETTERS[len(letters)])
     inputs = ",".join("".join(letters[c] for c in labels) for labels in spelled)
-    sums = any(c not in output for c in letters)
     if len(spelled) == 1:
-        key = "_einsum_sum" if sums else "_einsum_permute"
-    else:
-        key = "_einsum_view" if sums else "_einsum_mul"
+        return _Views(spelled[0], output)
+    key = "_einsum_view" if any(c not in output for c in letters) else "_einsum_mul"
     statics = (("equation", f"{inputs}->{''.join(letters[c] for c in output)}"),)
     return spec_of(OPS[key], statics, (("L", len(spelled)),))
 
@@ -200,7 +221,7 @@ def einsum(*args):
         if len(_plans) > 4096:
             _plans.clear()
         spec = _plans[key] = _plan(equation, key[1:])
-    return run(spec, operands)
+    return spec.of(operands[0]) if type(spec) is _Views else run(spec, operands)
 
 
 def _dims(a, b, dims):

@@ -9,6 +9,7 @@ import numpy as np
 from .._core import dtypes, levels
 from .._core.composite import composite, named
 from .._core.errors import mapped_without_rule
+from .._ops.conventions import wide
 from .._tensor import Tensor, from_array
 from .by_example import by_example
 from .create import linspace
@@ -87,18 +88,19 @@ def _histogram(input, bins, given, weight, density):
         if tuple(weight.shape) != tuple(input.shape[:-1]):
             raise RuntimeError(f"{_DD}if weight tensor is provided it should have the same shape as the input tensor excluding its innermost dimension, but "
                                f"got input with shape {list(input.shape)} and weight with shape {list(weight.shape)}")
-    if input.dtype not in (dtypes.float32, dtypes.float64):
-        raise NotImplementedError(f"\"histogramdd\" not implemented for '{input.dtype.char_name}'")
-    values = input.detach()._numpy().reshape(math.prod(input.shape[:-1]), input.shape[-1])
+    inferred = given is None and not (bins and isinstance(bins[0], Tensor))  # bounds are looked for by another kernel
+    if input.dtype.category != dtypes.FLOAT or (inferred and input.dtype.itemsize == 2):
+        raise NotImplementedError(f"\"{'histogramdd' if inferred else 'histogram_cpu'}\" not implemented for '{input.dtype.char_name}'")
+    values = wide(input.detach()._numpy()).reshape(math.prod(input.shape[:-1]), input.shape[-1])
     edges = _edges(input, values, bins, given)
-    arrays = [e._numpy() for e in edges]
+    arrays = [wide(e._numpy()) for e in edges]
     hist = _counted(values, arrays, None if weight is None else weight.detach()._numpy().reshape(-1))
     if density:
         with np.errstate(divide="ignore", invalid="ignore"):
             hist = hist / hist.sum()
             for d, e in enumerate(arrays):
                 hist = hist / np.diff(e).reshape([-1 if i == d else 1 for i in range(hist.ndim)])
-    return from_array(hist.astype(values.dtype), input.dtype), edges
+    return from_array(hist.astype(input.dtype.np), input.dtype), edges
 
 
 def _told_by(sources, name, *found):

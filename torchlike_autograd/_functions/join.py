@@ -201,10 +201,17 @@ def _repeat_each(t, repeats, dim):
     return t.flatten(d, d + 1)
 
 
+def _all_tensors(given):
+    for i, t in enumerate(given):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
+    return given
+
+
 @composite("torch.broadcast_tensors")
 def broadcast_tensors(*tensors):
     """Tensors expanded to their common shape."""
-    tensors = _listed(tensors)
+    tensors = _all_tensors(_listed(tensors))
     shape = broadcast(*[t._v.aval.shape for t in tensors]) if tensors else ()
     return tuple([broadcasted(t, shape) for t in tensors])
 
@@ -254,7 +261,7 @@ def _vectors(tensors):
 @composite("torch.cartesian_prod")
 def cartesian_prod(*tensors):
     """All combinations of one element of each vector, as rows."""
-    tensors = _listed(tensors)
+    tensors = _all_tensors(_listed(tensors))
     _vectors(tensors)
     if len(tensors) == 1:
         return tensors[0]
@@ -340,7 +347,11 @@ def diagflat(input, offset=0):
 
 
 def _triangle(name, upper):
-    def indices(row, col, offset=0, *, dtype=dtypes.int64, device=None, layout=None, pin_memory=False):
+    def indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
+        for place, (label, n) in enumerate((("row", row), ("col", col), ("offset", offset)), 1):
+            if not hasattr(n, "__index__"):
+                raise TypeError(f"{name}(): argument '{label}' (position {place}) must be int, not {type_name(n)}")
+        dtype = dtype or dtypes.int64
         for label, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{label} must be non-negative, got{n}")

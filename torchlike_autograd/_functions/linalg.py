@@ -266,6 +266,8 @@ def tensor_lu(self, pivot=True, get_infos=False):
 @composite("torch.lu")
 def lu(A, pivot=True, get_infos=False, out=None):
     """The packed factors and the row exchanges, also of singular matrices."""
+    if not isinstance(pivot, bool):
+        raise TypeError(f"_lu_with_info(): argument 'pivot' must be bool, not {type_name(pivot)}")
     once(_LU_WORDS)
     found = call("linalg_lu_factor_ex", [A], pivot=bool(pivot), check_errors=False)
     if out is not None:

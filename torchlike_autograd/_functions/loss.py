@@ -11,6 +11,7 @@ from .._core.dtypes import FLOAT
 from .._core.ranges import settle_classes
 from .._core.record import thread
 from .._core.saying import warn
+from .._core.words import type_name
 from .._ops import activation as _activation_ops
 from .._ops import loss as _loss_ops
 from .._ops.conventions import cxx_of
@@ -348,6 +349,9 @@ def poisson_nll_loss_(input, target, log_input, full, eps, reduction):
     """The negative log-likelihood of a Poisson distribution."""
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         raise no_tensor("poisson_nll_loss", input=input, target=target)
+    for place, (name, flag) in enumerate((("log_input", log_input), ("full", full)), 3):
+        if not isinstance(flag, bool):
+            raise TypeError(f"poisson_nll_loss(): argument '{name}' (position {place}) must be bool, not {type_name(flag)}")
     loss = _sub(_exp(input), _mul(target, input)) if log_input else _sub(input, _mul(target, _log(_add(input, eps))))
     if full:
         stirling = _add(_sub(_mul(target, _log(target)), target), _mul(_log(_mul(target, 2 * math.pi)), 0.5))

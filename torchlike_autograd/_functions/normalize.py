@@ -10,10 +10,12 @@ from .._core import dtypes, errors, levels
 from .._core.composite import composite, named
 from .._core.dispatch import write_result
 from .._core.laying import bent, keep_order
+from .._core.numeric import say_once
 from .._core.record import thread
 from .._core.storage import write
 from .._core.words import type_name
 from .._ops import normalize as _normalize_ops
+from .._ops.conventions import cxx_of
 from .._ops.memory import channels_order
 from .._tensor import Tensor, from_array, wrap
 from ..autograd.grad_mode import no_grad
@@ -59,6 +61,9 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     if own.category < dtypes.FLOAT:
         raise NotImplementedError(f"\"rms_norm\" not implemented for '{own.char_name}'")
     low = own in (dtypes.float16, dtypes.bfloat16)
+    if weight is not None and weight.dtype is not own:
+        say_once(f"Mismatch dtype between input and weight: input dtype = {cxx_of(own)}, weight dtype = {cxx_of(weight.dtype)}, "
+                 "Cannot dispatch to fused implementation. (Triggered internally at /pytorch/aten/src/ATen/native/layer_norm.cpp:346.)", "rms_norm")
     x = cast(input, dtypes.float32) if low else input
     if eps is None:
         eps = float(np.finfo(np.float32 if low else own.np).eps)
@@ -67,7 +72,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     out = named("mul")(x, named("rsqrt")(named("add")(mean, eps)))
     if weight is not None:
         out = named("mul")(out, weight)
-    out = cast(out, own) if low else out
+    out = out if out.dtype is own else cast(out, own)
     if bent(input) and channels_order(tuple(input.shape), input.stride()) is None:  # PyTorch's kernel reads and writes rows, but for images with channels last
         out._laid = None
         if input.is_contiguous():

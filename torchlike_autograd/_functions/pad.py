@@ -31,6 +31,11 @@ def pad(input, pad, mode="constant", value=None):
         raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     if isinstance(value, str):
         raise TypeError("pad(): argument 'value' (position 4) must be float, not str")
+    for i, p in enumerate(pad):
+        if not hasattr(p, "__index__"):
+            raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {type_name(p)} at pos {i}")
+    if not isinstance(mode, str):
+        raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type_name(mode)}")
     pad = tuple(int(p) for p in pad)
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -127,7 +132,7 @@ def _widths(name, y, x, dim):
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         return diff(x).reshape([-1 if k == dim else 1 for k in range(y.ndim)])
-    return diff(x, dim=dim)
+    return diff(x.reshape((1,) * (y.ndim - x.ndim) + tuple(x.shape)) if x.ndim < y.ndim else x, dim=dim)
 
 
 def _bool_refused(name, *tensors):

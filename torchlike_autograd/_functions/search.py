@@ -48,6 +48,7 @@ def _listed(t):
 @composite("torch.nonzero", "Tensor.nonzero")
 def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not zero: rows, or one vector for each dim."""
+    _flags("nonzero", as_tuple=as_tuple)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
@@ -75,6 +76,8 @@ def tensor_nonzero_static(self, *, size, fill_value=-1):
 @by_example
 def nonzero_static(input, *, size, fill_value=-1, out=None):
     """`nonzero` with exactly `size` rows: cut, or filled up."""
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
     rows, _ = _places(input)
     full = np.full((size, rows.shape[1]), fill_value, np.int64)
     full[:min(size, len(rows))] = rows[:size]
@@ -115,7 +118,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:
-        return _unique_entries(input, wrap_dim(dim, input.ndim), return_inverse, return_counts)
+        return _unique_entries(input, dim, return_inverse, return_counts)
     levels.refuse_dynamic(input, "_unique2")
     a = _plain(input._numpy())
     _, first, inverse, counts = np.unique(a.reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
@@ -149,20 +152,22 @@ def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=Fals
     if not isinstance(input, Tensor):
         raise TypeError(f"unique_dim(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     levels.refuse_dynamic(input, "unique_dim")
-    return _unique_entries(input, wrap_dim(dim, input.ndim), True, True)
+    return _unique_entries(input, dim, True, True)
 
 
-def _check_entries(shape, d):
-    """torch's errors for the entries of a dim of which there is none, or none that holds anything."""
+def _entries_of(shape, dim):
+    """The dim that is meant; torch's errors where there is none, or none whose entries hold anything."""
+    d = wrap_dim(dim, len(shape))
     if not shape:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     if any(n == 0 for k, n in enumerate(shape) if k != d):
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    return d
 
 
-def _unique_entries(input, d, return_inverse, return_counts):
+def _unique_entries(input, dim, return_inverse, return_counts):
     a = _plain(input._numpy())
-    _check_entries(a.shape, d)
+    d = _entries_of(a.shape, dim)
     if a.shape[d] == 0:
         first = inverse = counts = np.zeros(0, np.int64)
     else:
@@ -195,15 +200,16 @@ def unique_consecutive(*args, **kwargs):
 @composite("Tensor.unique_consecutive")
 def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Runs of equal values (or entries of a dim) as one each."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"unique_consecutive(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("unique_consecutive", input)
     levels.refuse_dynamic(input, "unique_consecutive")
     _flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
-        raise NotImplementedError(f"\"{'unique' if dim is None or input.ndim < 2 else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
+        kernel = "unique" if dim is None or (dim == 0 and input.ndim == 1) else "unique_dim"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.char_name}'")
     a = _plain(input._numpy())
-    d = None if dim is None else wrap_dim(dim, input.ndim)
-    if d is not None:
-        _check_entries(a.shape, d)
+    d = None if dim is None else _entries_of(a.shape, dim)
     rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], a.size // max(a.shape[d], 1))
     new = np.concatenate([[True], (rows[1:] != rows[:-1]).any(1)]) if len(rows) else np.zeros(0, bool)
     group = np.cumsum(new) - 1
@@ -221,6 +227,8 @@ def unravel_index(indices, shape):
     steps = contiguous_strides(shape)
     if not shape or 0 in shape:
         a = indices._numpy()
+        if shape and a.size:
+            raise RuntimeError("ZeroDivisionError")
         return _long(np.zeros((*a.shape, len(shape)), np.int64), indices).unbind(-1)
     like = {"like": indices} if not indices.is_meta else {}
     size, step = (from_array(np.array(x, np.int64), dtypes.int64, **like) for x in (shape, steps))

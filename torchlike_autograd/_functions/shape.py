@@ -142,24 +142,29 @@ def view(self, *size, **kwargs):
     raise explained("Tensor.view", (self, *given), kwargs) or TypeError("view() received an invalid combination of arguments")
 
 
+def _check_retyped(t, dtype):
+    """torch's errors where elements of another size do not lie as this dtype's would."""
+    strides, offset = t._geometry()
+    times, words = dtype.itemsize // t.dtype.itemsize, f"to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got"
+    if times and t.shape[-1] % times:
+        raise RuntimeError(f"self.size(-1) must be divisible by {times} {words} {t.shape[-1]}")
+    if times and offset % times:
+        raise RuntimeError(f"self.storage_offset() must be divisible by {times} {words} {offset}")
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {words} {strides[-1]}")
+    for d, n in enumerate(strides[:-1] if times else ()):
+        if n % times:
+            raise RuntimeError(f"self.stride({d}) must be divisible by {times} {words} {n}")
+
+
 def _retyped(t, dtype):
     if t._view is not None and any(link.op.key in ("_conj", "_neg_view", "view_as_real") for link, _ in t._view.chain):
         if t.is_conj():
             raise RuntimeError("torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.")
         if t.is_neg():
             raise RuntimeError("torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.")
-    wider = dtype.itemsize > t.dtype.itemsize and t.ndim and t.shape[-1] * t.dtype.itemsize % dtype.itemsize == 0
-    times, words = dtype.itemsize // t.dtype.itemsize, f"to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got"
-    if wider and t._geometry()[1] % times:
-        raise RuntimeError(f"self.storage_offset() must be divisible by {times} {words} {t._geometry()[1]}")
-    if t.dtype.itemsize != dtype.itemsize and t.ndim and t._geometry()[0][-1] != 1 and t.shape[-1] > 1:
-        large = t.dtype.itemsize > dtype.itemsize
-        raise RuntimeError(f"self.stride(-1) must be 1 {words} {t.stride(-1)}" if large or wider else
-                           f"self.size(-1) must be divisible by {times} {words} {t.shape[-1]}")
-    if wider:
-        for d, n in enumerate(t._geometry()[0][:-1]):
-            if n % times:
-                raise RuntimeError(f"self.stride({d}) must be divisible by {times} {words} {n}")
+    if t.ndim and dtype.itemsize != t.dtype.itemsize:
+        _check_retyped(t, dtype)
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
     out._view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
     if out._v.needs:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 
 from .._core import config, dtypes, layouts
 from .._core.composite import composite, named
-from .create import _dtype, empty, full, linspace, ones, placed
+from .create import empty, full, linspace, ones, placed
 
 _i0 = named("i0")
 
@@ -23,11 +24,14 @@ def _checked(name, M, dtype, layout):
 
 def _window(compute):
     """Publish a window: ``compute(M, period, dtype, **its own) -> values``; `period` is the number of steps of a full turn."""
-    name = compute.__name__
+    name, known = compute.__name__, frozenset(inspect.signature(compute).parameters) - {"M", "period", "dtype"}
 
     @functools.wraps(compute)
     def window(M, *, sym=True, dtype=None, layout=layouts.strided, device=None, requires_grad=False, **own):
-        dtype = config.default_dtype() if dtype is None else _dtype(dtype)
+        for k in own:
+            if k not in known:
+                raise TypeError(f"{name}() got an unexpected keyword argument '{k}'")
+        dtype = config.default_dtype() if dtype is None else dtype
         _checked(name, M, dtype, layout)
         check = CHECKS.get(name)
         if check is not None:

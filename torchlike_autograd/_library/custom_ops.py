@@ -34,7 +34,7 @@ class CustomOpDef:
     def __repr__(self):
         return f"<CustomOpDef({self._qualname})>"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return self._operator(*args, **kwargs)
 
     def register_autograd(self, backward, /, *, setup_context=None):

@@ -42,7 +42,7 @@ class Operator:
         """"namespace.name.overload"."""
         return f"{self.schema.name.replace('::', '.')}.{self.schema.overload_name or 'default'}"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return self.call(*self.schema.bound(args, kwargs))
 
     def call(self, args, only):

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._core.shapes import wrap_dim
 from .conventions import only, partials
 from .registry import NONE, SMOOTH, at, call, op, real, rule
 
@@ -27,7 +28,7 @@ def _safe_softmax_value(x, axis):
     samples=[call(real(2, 3), 1)], kinks=SMOOTH)
 def _safe_softmax(self, *, dim):
     """The softmax over a dim; 0 where everything is minus infinity."""
-    return _safe_softmax_value(self, dim)
+    return _safe_softmax_value(self, wrap_dim(dim, self.ndim)) if self.ndim else _safe_softmax_value(self[None], wrap_dim(dim, 0))[0]
 
 
 _SAVED = dict.fromkeys(("query", "key", "value"), ("query", "key", "value", "result0"))
@@ -123,7 +124,8 @@ def _frequencies(indices, weight):
 
 
 @op("_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, int mode, Tensor? per_sample_weights, bool include_last_offset, "
-    "int padding_idx, bool sparse=False) -> Tensor", sparse="sparse", forward=False, node="EmbeddingBagBackward0", names=(), opmath=True, second="_embedding_bag_backward", zero_second=False,
+    "int padding_idx, bool sparse=False) -> Tensor", sparse="sparse", forward=False, node="EmbeddingBagBackward0", names=(), opmath=True, zero_second=False,
+    second={"weight": "_embedding_bag_backward", "per_sample_weights": "aten::_embedding_bag_per_sample_weights_backward"},
     nondiff=("indices", "offsets"), guard=_wrong_bags, guard_error=_bag_error,
     saves={"weight": ("indices", "offsets"), "per_sample_weights": ("weight", "indices", "offsets")},
     samples=[call(real(3, 2), _INDICES, at(0, 2, dtype="int64", grad=False), False, 0, None, False, -1)], kinks=SMOOTH)

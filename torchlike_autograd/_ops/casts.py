@@ -134,13 +134,6 @@ def convert(x, dtype):
     return _as_type(x, dtype)
 
 
-def cast(x, dtype):
-    """An operand in the type that is computed in; of complex numbers that become real their real parts, which JAX warns of."""
-    if dtype is not dtypes.bool_ and not dtype.is_complex and jnp.iscomplexobj(x):
-        x = jnp.real(x)
-    return _as_type(x, dtype)
-
-
 def _as_type(x, dtype):
     if x.dtype == bool and dtype.category >= FLOAT:
         # XLA takes a converted truth value times y for a choice between y and 0: 0 * NaN would be 0, and 0 * -1 without its sign
@@ -165,4 +158,4 @@ def _whole_number(x, wide):
     return jnp.where(fits, jnp.where(fits, x, 0).astype(wide), least)
 
 
-__all__ = ["HALVES", "align_ranks", "cast", "casts_of", "convert", "is_number", "jitted", "promoted", "wide_casts"]
+__all__ = ["HALVES", "align_ranks", "casts_of", "convert", "is_number", "jitted", "promoted", "wide_casts"]

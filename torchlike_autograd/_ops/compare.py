@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from .._core import config, dtypes
+from .._core import config, dtypes, shapes
 from . import held
 from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, straight, wide
 from .memory import elementwise
@@ -348,6 +348,21 @@ def _clamp_tangent(out, primals, tangents):
     return jnp.where(lo > hi, high, jnp.where(x < lo, low, jnp.where(x > hi, high, t)))
 
 
+def _check_clamped(types, result, statics):
+    if types["self"].dtype.is_complex:
+        raise NotImplementedError("clamp is not supported for complex types")
+
+
+def _refuse_smaller(types, result, wanted, **statics):
+    """torch's masks of two bounds are written to the comparison with one of them."""
+    if {"min", "max"} <= types.keys():
+        for name in ("self", "min", "max"):
+            bound = types["max" if name == "max" else "min"].shape
+            have = tuple(shapes.broadcast(types["self"].shape, bound))
+            if name in wanted and have != result.shape:
+                raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(result.shape)}")
+
+
 _BOUNDS = {"min": held.own, "max": held.own}
 _EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of 'min' or 'max' must not be None")]
 
@@ -356,13 +371,11 @@ _EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of
     saves=dict.fromkeys(("self", "min", "max"), ("self", "min", "max")), aliases=("clip",),
     samples=[call(real(4), real(4), real(4)), call(real(2, 3), real(3), None), call(real(2, 3), None, real(2, 1)), call(real(2), real(()))],
     kinks=[call(at(1.0, 2.0, 3.0, 2.0), at(2.0, 2.0, 2.0, 3.0), at(2.0, 2.0, 4.0, 1.0)), call(at(_NAN, 1.0, 1.0), at(2.0, _NAN, 0.0), at(3.0, 2.0, _NAN))],
-    errors=_EMPTY_CLAMP, tangent=_clamp_tangent)
+    errors=_EMPTY_CLAMP, tangent=_clamp_tangent, check=_check_clamped, refuses=_refuse_smaller)
 def clamp_tensor(self, min=None, max=None):
     """self between two bounds, which win in the order lower, upper."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if jnp.iscomplexobj(self):
-        raise NotImplementedError("clamp is not supported for complex types")
     only("clamp_cpu" if None not in (min, max) else "maximum_cpu" if max is None else "minimum_cpu", self, "if" if None not in (min, max) else "bif")
     return _clamp_tensors(self, min, max)
 

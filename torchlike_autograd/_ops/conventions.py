@@ -98,7 +98,7 @@ def char_name(x):
 
 
 _CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-        "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+        "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 
 
 def cxx_name(x):

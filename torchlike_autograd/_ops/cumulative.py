@@ -75,7 +75,7 @@ def _(axis, primals, tangents):
     """Where no element is 0 the tangents are sums of t / x times the product, as in PyTorch, whatever becomes of infinities."""
     (x,), (t,) = primals, tangents
     out = _inexact_products(x, axis)
-    return out, product_tangent(lambda v: _plain_products(v, axis), lambda x, t: out * jnp.cumsum(_divided(t, x), axis), x, t)
+    return out, product_tangent(lambda x, t: jax.jvp(lambda v: _plain_products(v, axis), (x,), (t,))[1], lambda x, t: out * jnp.cumsum(_divided(t, x), axis), x, t)
 
 
 def _log_add(a, b):

@@ -43,13 +43,20 @@ def _check_exponent(types, result, statics):
         raise NotImplementedError("\"ldexp_cpu_exp\" not implemented for 'Bool'")
 
 
+def _refuse_real_exponent(types, result, wanted, **statics):
+    """torch takes no real part of the complex gradient of a real exponent."""
+    if "other" in wanted and result.dtype.is_complex and not types["other"].dtype.is_complex:
+        raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error message "
+                           "be improved?  If so, please report an enhancement request to PyTorch.)")
+
+
 _INF, _NAN = float("inf"), float("nan")
 _EXTREME = [call(at(1.0, 2.0, -3.0, 0.0, _INF, _NAN, 1e300), at(1023, 1024, 2000, 3000, -3000, 5, -1100, dtype="int64", grad=False)),
             call(at(1.0, 2.0, -3.0), at(-1, 63, 64, dtype="int64", grad=False)), call(at(1.0, 0.0, 1.0), at(200.0, 200.0, 0.5, dtype="float32"))]
 
 
 @op("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", node="LdexpBackward0", promote=Promote.FLOAT, uncast=("other",), opmath=False,
-    saves={"self": ("other", "result"), "other": ("result",)}, check=_check_exponent,
+    saves={"self": ("other", "result"), "other": ("result",)}, check=_check_exponent, refuses=_refuse_real_exponent,
     samples=[call(real(3), real(3)), call(real(2, 3), real(3)), call(real(()), real(2))], kinks=_EXTREME)
 def ldexp(self, other):
     """self * 2 ** other; an integer exponent scales without overflow on the way, and its gradient counts in integers, as PyTorch's does."""

@@ -372,6 +372,8 @@ def embedding(weight, indices, *, padding_idx=-1, scale_grad_by_freq=False, spar
     if indices.dtype not in LONGS:
         raise RuntimeError(f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.{char(indices)}Tensor "
                            "instead (while checking arguments for embedding)")
+    if indices.size and not weight.shape[0]:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if scale_grad_by_freq:
         return _rows_by_frequency(weight, indices, padding_idx)
     return _rows(weight, indices, padding_idx)

@@ -10,10 +10,10 @@ import numpy as np
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
-from .conventions import always, magnitude, only, partials, refuse_bools, straight, taking
+from .conventions import always, magnitude, only, partials, refuse_bools, straight, taking, wide
 from .memory import elementwise, like_first
 from .norm import norm_gradient, norm_of
-from .opened import is_int64
+from .opened import TANGENTS, is_int64
 from .reduce import average, total, type_of
 from .registry import BODY, SMOOTH, Promote, at, call, fails, op, real
 
@@ -62,6 +62,14 @@ def smooth_l1_loss(self, target, *, reduction=1, beta=1.0):
     return reduced(_smooth(only("smooth_l1_cpu", self, "f") - target, beta), reduction)
 
 
+def _refuse_mixed(types, result, wanted, **statics):
+    """torch's gradient, not the loss, asks for operands of one dtype."""
+    own, other = types["self"].dtype, types["target"].dtype
+    if own is not other:
+        found, expected = (other, own) if "self" in wanted else (own, other)
+        raise RuntimeError(f"Found dtype {found.char_name} but expected {expected.char_name}")
+
+
 @partials(lambda t, out, d, delta: t * _held(d, delta), None)
 def _huber(d, delta):
     size = magnitude(d)
@@ -69,29 +77,36 @@ def _huber(d, delta):
 
 
 @op("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", node="HuberLossBackward0", tangent=BODY, promote=Promote.RESULT,
-    promote_with=("self",), inplace=False, names=(), lift=("delta",), saves=_BOTH, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
+    promote_with=("self",), inplace=False, names=(), lift=("delta",), saves=_BOTH, refuses=_refuse_mixed, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
     kinks=[call(at(0.0, 1.0, -1.0, 0.5), at(0.0, 0.0, 0.0, 0.0), 2)])
 def huber_loss(self, target, *, reduction=1, delta=1.0):
     """Half the square within delta, linear outside (and at delta)."""
+    if TANGENTS[0] and wide(self).dtype != wide(target).dtype:
+        raise RuntimeError(f"Found dtype {type_of(self).char_name} but expected {type_of(target).char_name}")
     return reduced(_huber(only("huber_cpu", self, "f") - target.astype(self.dtype), delta), reduction)
 
 
 def _check_soft_margin(types, result, statics):
-    own = types["self"].dtype
+    own, other = types["self"].dtype, types["target"].dtype
     if own is dtypes.bool_:
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or `logical_not()` "
                            "operator instead.")
     if own.category < dtypes.FLOAT:
-        found = result if result.category >= dtypes.FLOAT else dtypes.float32
+        found = other if other.category >= dtypes.FLOAT else dtypes.float32
         raise RuntimeError(f"result type {found.char_name} can't be cast to the desired output type {own.char_name}")
+    if other.is_complex and not own.is_complex:
+        raise RuntimeError(f"result type {dtypes.promote_types(own, other).char_name} can't be cast to the desired output type {own.char_name}")
+    size = shapes.broadcast(types["self"].shape, types["target"].shape)
+    if tuple(size) != tuple(types["self"].shape):
+        raise RuntimeError(f"output with shape {list(types['self'].shape)} doesn't match the broadcast shape {list(size)}")
 
 
 @op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", tangent=BODY, promote=Promote.RESULT,
-    inplace=False, opmath=False, names=(), nondiff=("target",), real_only=True, check=_check_soft_margin, saves={"self": ("self", "target")},
+    promote_with=("self",), inplace=False, opmath=False, names=(), nondiff=("target",), real_only=True, check=_check_soft_margin, saves={"self": ("self", "target")},
     samples=[call(real(4), at(1.0, -1.0, 1.0, -1.0, grad=False))], kinks=SMOOTH)
 def soft_margin_loss(self, target, *, reduction=1):
     """log(1 + exp(-target * self)), by that formula."""
-    return reduced(_soft_margin(self, target), reduction)
+    return reduced(_soft_margin(self, target.astype(self.dtype)), reduction)
 
 
 @jax.custom_jvp
@@ -172,6 +187,8 @@ def binary_cross_entropy(self, target, weight, *, reduction=1):
 def _check_classes(logp, target, weight):
     if not is_int64(target) and type_of(target) is not dtypes.uint8:
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_of(target).char_name}")
+    if logp.ndim > 2 and not is_int64(target):
+        raise RuntimeError(f"expected scalar type Long but found {type_of(target).char_name}")
     classes = logp.shape[1 if logp.ndim > 1 else 0]
     if weight is None:
         return
@@ -255,6 +272,8 @@ def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
 def _smoothed_nll(self, target, weight, *, reduction, ignore_index, label_smoothing):
     """(1 - s) times the loss of the targets plus s times the mean loss over all classes."""
     _check_classes(self, target, weight)
+    if reduction == _MEAN and weight is not None and not is_int64(target):
+        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     flat = self.ndim == 1
     logp, target = (self[None], target.reshape(1)) if flat else (self, target)
     hard, whole = _nll(logp, target, weight, reduction, ignore_index)
@@ -322,7 +341,7 @@ def multilabel_margin_loss_forward(self, target, *, reduction):
     """max(0, 1 - x[j] + x[i]) over targets j (up to the first -1) and all other classes i, divided by the number of classes."""
 
     def matching(rows):
-        if target.shape != self.shape:
+        if target.shape != self.shape and (max(target.ndim, self.ndim) > 1 or target.size != self.size):
             raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
 
     rows = _rows(self, target, matching)

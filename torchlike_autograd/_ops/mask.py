@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, numel
 from .casts import convert
-from .conventions import cxx_name
+from .conventions import cxx_name, only
 from .memory import elementwise
 from .places import char, long, truth
 from .registry import SMOOTH, call, fails, op, real
@@ -17,6 +17,7 @@ from .registry import SMOOTH, call, fails, op, real
 def _masked(self, mask, value):
     if mask.dtype != bool:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cxx_name(mask)}")
+    only("masked_fill", self, "bifc")
     shape = broadcast(mask.shape, self.shape)
     value = value.astype(bool) if self.dtype == bool else value
     return jnp.where(jnp.broadcast_to(mask, shape), convert(value, from_numpy_dtype(self.dtype)), jnp.broadcast_to(self, shape))
@@ -69,6 +70,7 @@ def masked_scatter(self, mask, source):
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{char(self)} and {char(source)}")
     if mask.dtype != bool:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {char(mask)}")
+    only("masked_scatter", self, "bifc")
     shape = broadcast(mask.shape, self.shape)
     full = jnp.broadcast_to(mask, shape)
     if source.size == 0 or numel(shape) == 0:

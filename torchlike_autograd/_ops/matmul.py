@@ -16,7 +16,7 @@ from .._core import dtypes, shapes
 from .._core.config import default_dtype
 from . import held
 from .conventions import cxx_name, only, partials
-from .memory import blocks, like_first
+from .memory import blocks, outer
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
@@ -63,7 +63,7 @@ def mm(self, mat2):
 
 def _summed(kernel, a, b):
     """`a`, which may hold bools only where nothing is multiplied."""
-    return only(kernel, a, "ifuc") if a.size and b.size else a
+    return only(kernel, a, "ifc") if a.size and b.size else a
 
 
 @op("mv(Tensor self, Tensor vec) -> Tensor", node="MvBackward0", saves={"self": ("vec",), "vec": ("self",)}, samples=[call(real(2, 3), real(3))],
@@ -92,7 +92,7 @@ def _check_dot(name, a, b):
     if a.size != b.size:
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{a.size}] and src [{b.size}] to have the same number of elements, but got "
                            f"{a.size} and {b.size} elements respectively")
-    only(name, a, "ifuc")
+    only(name, a, "ifc")
 
 
 @op("dot(Tensor self, Tensor tensor) -> Tensor", node="DotBackward0", saves={"self": ("tensor",), "tensor": ("self",)},
@@ -146,17 +146,17 @@ _SCALES = {"beta": lambda x, flat: x in (0, 1), "alpha": lambda x, flat: x == 1}
 _UNREAD = {**_SCALES, "alpha": _SCALES["beta"]}
 
 
-def _factor(value, x):
-    """alpha or beta in the type of x; 0 and 1 are part of the program."""
+def _factor(value, dtype):
+    """alpha or beta in this type, which a complex one is refused for later; 0 and 1 are part of the program."""
     if not hasattr(value, "dtype"):
         return value
-    return value.astype(x.dtype)
+    return (value if jnp.issubdtype(dtype, jnp.complexfloating) else jnp.real(value)).astype(dtype)
 
 
 def _added(self, out, beta, alpha):
     """beta * self + alpha * out in the type of self; self is not looked at where beta is 0."""
     kind, self = self.dtype, self.astype(out.dtype)
-    beta, alpha = _factor(beta, out), _factor(alpha, out)
+    beta, alpha = _factor(beta, out.dtype), _factor(alpha, out.dtype)
     if hasattr(alpha, "dtype"):
         out = out * alpha
     if hasattr(beta, "dtype"):
@@ -171,7 +171,7 @@ def _added_product(self, a, b, beta, alpha):
     """beta * self + alpha * a @ b.  torch rounds it once where these are of half precision: product, factors and sum are of float32."""
     if a.dtype not in _HALVES:
         return _added_unless_0(self, product(a, b), beta, alpha)
-    return _added(self, _in_float32(a, b, alpha.astype(jnp.float32) if hasattr(alpha, "dtype") else jnp.float32(alpha)), beta, 1)
+    return _added(self, _in_float32(a, b, jnp.asarray(_factor(alpha, jnp.float32), jnp.float32)), beta, 1)
 
 
 def _added_unless_0(self, out, beta, alpha):
@@ -222,7 +222,7 @@ def addmm(self, mat1, mat2, *, beta=1, alpha=1):
     base = expand(self, size=(mat1.shape[0], mat2.shape[1]))
     if _without_products(base, mat1):
         return _kept(base, beta)
-    return _added_product(base, only("addmm_impl_cpu_", mat1, "ifuc"), mat2, beta, alpha)
+    return _added_product(base, only("addmm_impl_cpu_", mat1, "ifc"), mat2, beta, alpha)
 
 
 @op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmvBackward0", lift=("beta", "alpha"),
@@ -238,12 +238,12 @@ def addmv(self, mat, vec, *, beta=1, alpha=1):
     if len(set(kinds)) > 1:
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {kinds[0]}, {kinds[1]}, and {kinds[2]}")
     if mat.dtype in _HALVES and hasattr(beta, "dtype"):  # rounded by itself, and with factors that are
-        base, beta = base * beta.astype(base.dtype), 1
+        base, beta = base * _factor(beta, base.dtype), 1
     if jnp.iscomplexobj(mat) and not hasattr(alpha, "dtype") and alpha == 0:
         alpha = jnp.zeros((), mat.dtype)  # torch 2.13: here the factors are read
     if _without_products(base, mat):
         return _kept(base, beta, cast=True)
-    return _added_product(base, only("addmv_impl_cpu", mat, "ifuc"), vec, beta, alpha)
+    return _added_product(base, only("addmv_impl_cpu", mat, "ifc"), vec, beta, alpha)
 
 
 def _without_products(base, first):
@@ -265,7 +265,7 @@ def _promoted(*arrays):
     return [x.astype(out.np) for x in arrays]
 
 
-@op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lies=like_first, lift=("beta", "alpha"),
+@op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lies=outer, lift=("beta", "alpha"),
     holds=_OWN, bake=_SCALES,
     inplace=True, saves={"vec1": ("vec2",), "vec2": ("vec1",)},
     samples=[call(real(2, 3), real(2), real(3)), call(real(3), real(2), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,
@@ -277,13 +277,14 @@ def addr(self, vec1, vec2, *, beta=1, alpha=1):
             raise RuntimeError(f"addr: Expected 1-D argument {word}, but got {x.ndim}-D")
     base = expand(self, size=(vec1.shape[0], vec2.shape[0]))
     base, vec1, vec2 = _promoted(base, vec1, vec2)
+    only("addr_cpu", base, "bifc")
     for scale, word in ((beta, "beta"), (alpha, "alpha")):
         if base.dtype != bool and (isinstance(scale, bool) or str(getattr(scale, "dtype", "")) == "bool"):
             raise RuntimeError(f"Boolean {word} only supported for Boolean results.")
         _check_scale(base, scale, word)
     if base.dtype == bool:
         return _addr_bool(base, vec1[:, None] & vec2[None, :], beta, alpha)
-    scaled = vec1 * alpha.astype(vec1.dtype) if hasattr(alpha, "dtype") else vec1
+    scaled = vec1 * _factor(alpha, vec1.dtype) if hasattr(alpha, "dtype") else vec1
     return _added(base, scaled[:, None] * vec2[None, :], beta, 1)
 
 
@@ -316,7 +317,7 @@ def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     _check_bmm(batch1, batch2)
     if _without_products(base, batch1):
         return _kept(base, beta)
-    return _added_product(base, only("baddbmm", batch1, "ifuc"), batch2, beta, alpha)
+    return _added_product(base, only("baddbmm", batch1, "ifc"), batch2, beta, alpha)
 
 
 @op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddbmmBackward0", lift=("beta", "alpha"),
@@ -337,7 +338,7 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
         _check_addmm(self, batch1[0], batch2[0])
     if _without_products(base, batch1):
         return _kept(base, beta)
-    batch1 = only("addmm_impl_cpu_", batch1, "ifuc")
+    batch1 = only("addmm_impl_cpu_", batch1, "ifc")
     if batch1.dtype in _HALVES and batch1.shape[0]:
         return _added_in_turn(base, batch1, batch2, beta, alpha)
     summed = jnp.einsum("bij,bjk->ik", batch1, batch2, precision=Precision.HIGHEST)
@@ -362,7 +363,7 @@ def _inner(self, other):
         raise RuntimeError(
             f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and {list(other.shape)}")
     if self.ndim == other.ndim == 1:
-        only("dot", self, "ifuc")
+        only("dot", self, "ifc")
     _summed("addmm_impl_cpu_", self, other)
     return jnp.tensordot(self, other, axes=((self.ndim - 1,), (other.ndim - 1,)), precision=Precision.HIGHEST)
 
@@ -417,7 +418,7 @@ def linalg_cross(self, other, *, dim=-1):
     if self.shape[axis] != 3 or other.shape[axis] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[axis]} and {other.shape[axis]}")
     size = shapes.broadcast(self.shape, other.shape)
-    _expect_same(only("cross", self, "ifuc"), other)
+    _expect_same(only("cross", self, "ifc"), other)
     a, b = jnp.broadcast_to(self, size), jnp.broadcast_to(other, size)
     a1, b1, a2, b2 = jnp.roll(a, -1, axis), jnp.roll(b, -1, axis), jnp.roll(a, -2, axis), jnp.roll(b, -2, axis)
     return a1 * b2 - a2 * b1
@@ -498,7 +499,7 @@ _FACTORS = {"tensors": ("factors",)}  # of a product made from the left
 def _einsum_view(tensors, *, equation):
     """Sums of products of several tensors."""
     if all(t.size for t in tensors):
-        only("bmm", tensors[0], "ifuc")
+        only("bmm", tensors[0], "ifc")
     for a, b in pairwise(tensors):
         _expect_same(a, b)
     return _contract(tensors, equation)
@@ -513,19 +514,6 @@ def _einsum_mul(tensors, *, equation):
     if kind[0].dtype == bool:
         return _contract([x.astype(jnp.int32) for x in kind], equation) != 0
     return _contract(kind, equation)
-
-
-@op("_einsum_sum(Tensor[] tensors, str equation) -> Tensor", node="SumBackward1", names=(), opmath=True, samples=[call((real(2, 3),), "ab->a")], kinks=SMOOTH)
-def _einsum_sum(tensors, *, equation):
-    """Sums of one tensor over some of its dims."""
-    x = tensors[0]
-    return _contract([x.astype(jnp.int64) if type_of(x).category < dtypes.FLOAT else x], equation)
-
-
-@op("_einsum_permute(Tensor[] tensors, str equation) -> Tensor", node="PermuteBackward0", names=(), samples=[call((real(2, 3),), "ab->ba")], kinks=SMOOTH)
-def _einsum_permute(tensors, *, equation):
-    """The dims of one tensor in another order."""
-    return _contract(tensors, equation)
 
 
 @op("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", node="SumBackward1", names=(), opmath=True, saves={"x": ("y",), "y": ("x",)},

@@ -31,6 +31,12 @@ def with_number(shape, operands, **_):
     return elementwise(shape, (*operands, ((), ())))
 
 
+def outer(shape, operands, **_):
+    """As `elementwise`, of a tensor and two vectors, the first of which is a column."""
+    own, (rows, (step,)), row = operands
+    return elementwise(shape, (own, ((*rows, 1), (step, 0)), row))
+
+
 def swapped(shape, operands, **_):
     """As `elementwise`, where PyTorch calls its kernel with the operands in the other order."""
     return elementwise(shape, operands[::-1])
@@ -138,12 +144,15 @@ fitted.always = True
 
 def blocks(shape, operands, **_):
     """A rule for Kronecker products: element by element over twice as many dims, of which each two are shown as one; PyTorch's error where they cannot be."""
-    (a, steps), (b, others) = operands
     n = len(shape)
-    a, steps, b, others = [(fill,) * (n - len(x)) + x for x, fill in ((a, 1), (steps, 0), (b, 1), (others, 0))]
+    a, b = [(1,) * (n - len(size)) + tuple(size) for size, _ in operands]
     pairs = [k for sizes in zip(a, b) for k in sizes]
-    left, right = [k for step in steps for k in (step, 0)], [k for step in others for k in (0, step)]
-    return _viewed(tuple(pairs), _in_order(pairs, [left, right]), shape)
+    rows = []
+    for place, (own, (size, strides)) in enumerate(zip((a, b), operands)):
+        sizes = [k for m in own for k in ((1, m) if place else (m, 1))]
+        steps = _viewed(size, strides, sizes)
+        rows.append([0 if m == 1 != k else step for m, k, step in zip(sizes, pairs, steps)])
+    return _viewed(tuple(pairs), _in_order(pairs, rows), shape)
 
 
 def steps_in_time(shape, operands, pad=0, **_):
@@ -158,6 +167,14 @@ def _viewed(shape, strides, size):
     if found is None:
         raise RuntimeError(NOT_VIEWABLE)
     return found
+
+
+def entries(shape, operands, dim=None, **_):
+    """A rule for chosen entries of a dim: that dim is the slowest."""
+    return contiguous_strides(shape) if dim is None else dense(shape, (*[d for d in range(len(shape) - 1, -1, -1) if d != dim], dim))
+
+
+entries.always = True
 
 
 def by_question(shape, operands, **_):
@@ -290,5 +307,6 @@ def _has_channels_last(shape, strides):
 
 
 __all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_or_rows", "channels_order", "columns",
-           "dense", "elementwise", "fitted", "half_transformed", "indexed", "like_first", "preserved", "rolled", "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
+           "dense", "elementwise", "entries", "fitted", "half_transformed", "indexed", "like_first", "outer", "preserved", "rolled", "second_first",
+           "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
            "with_number", "without_gaps"]

@@ -14,10 +14,20 @@ def unimplemented(op, inplace=False):
     return RuntimeError(f"derivative for {'' if whole else 'aten::'}{name}{'_' if inplace and not whole else ''} is not implemented")
 
 
+def refuse_again(pull, given):
+    """torch's errors for the derivative of gradients (those of `pull` in the places `given`) that have none."""
+    form = pull.inner
+    again, second = getattr(form.op, "refuses_again", None), getattr(form.op, "second", None)
+    if again is not None:
+        again({form.owners[pull.wanted[i]] for i in given}, form.owners)
+    if isinstance(second, dict):
+        raise unimplemented(type(pull.op)(form, tuple(pull.wanted[i] for i in given)))
+
+
 def no_complex_gradient(op):
     """That of a call whose complex result would require grad, where torch has a formula for real numbers only."""
     name = op.name if op.real_only is True else op.real_only
     return RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
-__all__ = ["NO_FORMULA", "no_complex_gradient", "unimplemented"]
+__all__ = ["NO_FORMULA", "no_complex_gradient", "refuse_again", "unimplemented"]

@@ -49,6 +49,8 @@ def _value(x, p, axes, keepdims, alone=True):
     size = jnp.abs(x)
     if alone and all(x.shape[a] == 1 for a in _all(axes, x.ndim)):  # nothing to add up: no square that overflows or vanishes
         return total(size, axes, keepdims)
+    if p != p:
+        return total(size * p, axes, keepdims)
     if p == _INF:
         return extreme(size, axes, keepdims, True)
     if p == -_INF:
@@ -205,8 +207,6 @@ def _cdist_check(x1, x2, p):
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    if x1.dtype.itemsize == 2:
-        raise NotImplementedError(f"\"cdist\" not implemented for '{type_of(x1).char_name}'")
     if x1.dtype != x2.dtype:
         raise RuntimeError(f"expected scalar type {type_of(x1).char_name} but found {type_of(x2).char_name}")
 
@@ -219,6 +219,8 @@ def _cdist_check(x1, x2, p):
 def _cdist_forward(x1, x2, *, p, compute_mode):
     """Distances of all pairs of rows."""
     _cdist_check(x1, x2, p)
+    if x1.dtype.itemsize == 2 and x1.size and x2.size:
+        raise NotImplementedError(f"\"cdist\" not implemented for '{type_of(x1).char_name}'")
     x1, x2 = aligned_batches(x1, x2)
     return _pairs(x1, x2, p)
 
@@ -258,7 +260,7 @@ def renorm(self, *, p, dim, maxnorm):
     """Sub-tensors along a dim whose norm is above maxnorm scaled down to it."""
     if isinstance(p, complex):
         raise RuntimeError("renorm: p must be real-valued")
-    if p <= 0:
+    if not p > 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
@@ -293,7 +295,7 @@ def _euclidean_dist(x1, x2):
     """Euclidean distances of all pairs of rows by one matrix product."""
     _cdist_check(x1, x2, 2)
     x1, x2 = aligned_batches(x1, x2)
-    return _by_product(x1, x2)
+    return _by_product(wide(x1), wide(x2)).astype(x1.dtype)
 
 
 def _scale(t, out):

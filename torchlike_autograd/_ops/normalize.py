@@ -88,6 +88,12 @@ def _kind(input, *parameters):
     return next((p.dtype for p in parameters if p is not None), input.dtype)
 
 
+def _refuse_bias_alone(given, owners):
+    """torch 2.13 multiplies the weight's share by the one of the bias, also where there is no weight."""
+    if {"input", "bias"} <= given and "weight" not in owners:
+        raise RuntimeError("Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #1 'other'")
+
+
 # By layer
 
 def check_layer(x, shape, weight, bias, space=", "):
@@ -108,7 +114,7 @@ _LAYER = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "bias", 
 
 
 @op("native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
-    node="NativeLayerNormBackward0", method=False, out=False, lift=("eps",), nondiff_out=(1, 2), zero_second=True, saves=_LAYER,
+    node="NativeLayerNormBackward0", method=False, out=False, lift=("eps",), nondiff_out=(1, 2), zero_second=True, refuses_again=_refuse_bias_alone, saves=_LAYER,
     check=_check_types,
     samples=[call(real(2, 3, 2), (3, 2), real(3, 2), real(3, 2), 1e-5), call(real(4, 3), (3,), None, None, 1e-2)],
     errors=[fails(call(real(2, 3), (2,), None, None, 1e-5), RuntimeError,
@@ -138,7 +144,7 @@ def _check_channels(input, **others):
 def _by_batch(name, node):
     return op(f"{name}(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
               "(Tensor, Tensor, Tensor, Tensor, Tensor)", node=node, names=(), lift=("eps",), nondiff=("running_mean", "running_var"),
-              nondiff_out=(1, 2, 3, 4), zero_second=True, saves=_BATCH, check=_check_types, lies=channels_or_rows,
+              nondiff_out=(1, 2, 3, 4), zero_second=True, refuses_again=_refuse_bias_alone, saves=_BATCH, check=_check_types, lies=channels_or_rows,
               samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
 
 

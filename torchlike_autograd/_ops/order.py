@@ -435,8 +435,6 @@ def mode(self, *, dim=-1, keepdim=False):
 # Quantiles
 
 def _quantile(x, q, dim, keepdim, interpolation, skip_nan):
-    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
-        raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
     axis = None if dim is None else wrap_dim(dim, x.ndim)
     rows = x.reshape(-1) if axis is None or x.ndim == 0 else jnp.moveaxis(x, axis, -1)
     at_rank = _at_quantile(rows, q.reshape(-1), interpolation, skip_nan)
@@ -470,7 +468,9 @@ def _at_quantile(rows, q, interpolation, skip_nan):
     return jnp.where(jax.lax.stop_gradient(weight) < 0.5, low + weight * (high - low), high - (high - low) * (1 - weight))
 
 
-def _check_quantile(x, q):
+def _check_quantile(x, q, interpolation):
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(f"quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}")
     if x.size == 0:
         raise RuntimeError("quantile() input tensor must be non-empty")
     if q is not None and q.ndim > 1:
@@ -481,11 +481,11 @@ def _check_quantile(x, q):
         raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
 
 
-def _scalar_quantile(x, q, *rest):
-    _check_quantile(x, None)
+def _scalar_quantile(x, q, dim, keepdim, interpolation, skip_nan):
     if isinstance(q, float) and not 0 <= q <= 1:
         raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
-    return _quantile(x, jnp.asarray(q).astype(x.dtype), *rest)
+    _check_quantile(x, None, interpolation)
+    return _quantile(x, jnp.asarray(q).astype(x.dtype), dim, keepdim, interpolation, skip_nan)
 
 
 _IN_RANGE = {"guard": lambda self, q, **_: jnp.any(jnp.logical_not((q >= 0) & (q <= 1))),
@@ -509,7 +509,7 @@ _QUANTILE_ERRORS = [fails(call(real(0), 0.5), RuntimeError, "quantile() input te
     kinks=SMOOTH, errors=[fails(call(real(3), real(2, 2)), RuntimeError, "quantile() q must be a scalar or 1D tensor")])
 def quantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles along a dim, one for each q in a new first dim."""
-    _check_quantile(self, q)
+    _check_quantile(self, q, interpolation)
     return _quantile(self, q, dim, keepdim, interpolation, False)
 
 
@@ -525,7 +525,7 @@ def quantile_scalar(self, *, q, dim=None, keepdim=False, interpolation="linear")
     kinks=SMOOTH)
 def nanquantile(self, q, *, dim=None, keepdim=False, interpolation="linear"):
     """Quantiles of what is not NaN."""
-    _check_quantile(self, q)
+    _check_quantile(self, q, interpolation)
     return _quantile(self, q, dim, keepdim, interpolation, True)
 
 

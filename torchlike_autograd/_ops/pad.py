@@ -25,7 +25,7 @@ def _check_constant(shape, pad):
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) // 2 > len(shape):
         raise RuntimeError("Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
-                           f"{len(pad)} while the input has {len(shape)} dimensions.")
+                           f"{len(pad)}while the input has {len(shape)}dimensions.")
     cropping = all(p <= 0 for p in pad)
     for k, (before, after) in enumerate(_pairs(pad, len(shape))):
         short = shape[k] + min(before, 0) + min(after, 0) < 0

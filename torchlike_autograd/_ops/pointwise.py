@@ -107,7 +107,7 @@ def mul(self, other):
 # Division
 
 def _divides_by_zero(self, other, **_):
-    return jnp.any(other == 0) if jnp.issubdtype(other.dtype, jnp.integer) else 0
+    return jnp.any(other == 0) if jnp.issubdtype(other.dtype, jnp.integer) and self.size and other.size else 0
 
 
 _WHOLE = {"guard": _divides_by_zero, "guard_error": lambda code, *shapes, **_: RuntimeError("ZeroDivisionError")}
@@ -366,7 +366,12 @@ def lerp(self, end, *, weight):
 def addcmul(self, tensor1, tensor2, *, value=None):
     """self + value * tensor1 * tensor2."""
     only("addcmul_cpu_out", self, "ifc")
-    return self + _valued(tensor1, value) * tensor2
+    return self + _in_result(_valued(tensor1, value), self, tensor2) * tensor2
+
+
+def _in_result(x, *others):
+    """`x` in the shape of the result, as torch multiplies gradients before it adds them up: infinities of both signs are not a number then."""
+    return jnp.broadcast_to(x, jnp.broadcast_shapes(x.shape, *(o.shape for o in others)))
 
 
 def _check_quotient(types, result, statics):
@@ -385,7 +390,7 @@ def _check_quotient(types, result, statics):
     kinks=[call(at(1.0, 1.0), at(0.0, 1.0), at(0.0, 0.0))], check=_check_quotient)
 def addcdiv(self, tensor1, tensor2, *, value=None):
     """self + value * tensor1 / tensor2."""
-    return self + ratio(_valued(tensor1, value), tensor2)
+    return self + ratio(_in_result(_valued(tensor1, value), self, tensor2), tensor2)
 
 
 # Signs and exponents
@@ -517,7 +522,7 @@ def _x_log_number(x, y):
     return _x_log_y_value(x, y)
 
 
-@partials(lambda t, out, x, y: _x_log_y_slope(t, x, y, (x == 0) & (y <= 0)), lambda t, out, x, y: x * quotient(t, y))
+@partials(lambda t, out, x, y: _x_log_y_slope(t, x, y, (x == 0) & (y <= 0)), lambda t, out, x, y: x * quotient(jnp.broadcast_to(t, out.shape), y))
 def _x_log_y(x, y):
     return _x_log_y_value(x, y)
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._core import dtypes
+from .._core.shapes import check_room
 from . import windows as _windows
 from .conventions import always, char_name, only
 from .memory import channels_last
@@ -199,6 +200,7 @@ def _refuse_empty(name, types, result, wanted, **_):
 
 
 def _parts(x, output_size):
+    check_room((*x.shape[:-len(output_size)], *output_size), x.dtype.itemsize)
     return [_windows.adaptive(s, c) for s, c in zip(x.shape[-len(output_size):], output_size)]
 
 

@@ -188,7 +188,20 @@ def _(axes, primals, tangents):
     """PyTorch's slope is product / x where no element of the whole is 0, whatever becomes of infinities; its forward mode never divides."""
     (x,), (t,) = primals, tangents
     out = _inexact_product(x, axes)
-    return out, product_tangent(lambda v: _plain_product(v, axes), lambda x, t: total(t * quotient(out, x), axes, True), x, t)
+    return out, product_tangent(lambda x, t: total(t * _others(x, axes), axes, True), lambda x, t: total(t * quotient(out, x), axes, True), x, t)
+
+
+def _others(x, axes):
+    """For each element the product of the others along `axes`: of those before it times of those behind it."""
+    last = tuple(range(x.ndim - len(axes), x.ndim))
+    moved = jnp.moveaxis(x, axes, last)
+    flat = moved.reshape(*moved.shape[:x.ndim - len(axes)], -1)
+
+    def before(flat):
+        rows = jnp.concatenate([jnp.ones_like(flat[..., :1]), flat[..., :-1]], -1)
+        return jnp.cumprod(rows.astype(dtypes.DOUBLED.get(x.dtype.name, x.dtype)), -1).astype(x.dtype)  # as PyTorch accumulates
+
+    return jnp.moveaxis((before(flat) * before(flat[..., ::-1])[..., ::-1]).reshape(moved.shape), last, axes)
 
 
 @jax.custom_batching.custom_vmap
@@ -203,8 +216,8 @@ def _(size, mapped, x):
 
 
 def product_tangent(exact, divided, x, t):
-    """The tangent of products of `x`: of `exact(x)` where an element is 0, elsewhere `divided(x, t)`, which divides by the elements."""
-    return jax.lax.cond(_any_zero(jax.lax.stop_gradient(x)), lambda x, t: jax.jvp(exact, (x,), (t,))[1], divided, x, t)
+    """The tangent of products of `x`: `exact(x, t)` where an element is 0, elsewhere `divided(x, t)`, which divides by the elements."""
+    return jax.lax.cond(_any_zero(jax.lax.stop_gradient(x)), exact, divided, x, t)
 
 
 @op("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", node="ProdBackward0", tangent=BODY, zero_second=of_one, promote=Promote.SUM, opmath=True, out=False,

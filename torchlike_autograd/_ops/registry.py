@@ -102,7 +102,7 @@ def _check(entry):
 def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, lift=(), scalars=(), aliases=(), names=None,
        promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
        nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
-       guard=None, guard_error=None, zero_second=None, second=None, silent=None, empty=None, refuses=None, refuse=None, check=None, says=None, wide=(), untracked=False,
+       guard=None, guard_error=None, zero_second=None, second=None, silent=None, empty=None, refuses=None, refuses_again=None, refuse=None, check=None, says=None, wide=(), untracked=False,
        forward=True, tangent=None, holds=None, real_only=False, sparse=None, lies=BODY, uncast=()):
     """Declare an operator.
 
@@ -126,9 +126,10 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     as for relu, so that it requires grad although it depends on its input only through comparisons
     (or ``zero_second(*types, **statics)`` saying where; the input is kept for it then;
     by default where `second` is given);
-    second: the operator of torch's gradient where that has no derivative: backward through it raises; silent: ``silent(*types, **statics)`` says where torch sends
+    second: the operator of torch's gradient where that has no derivative, or {parameter: operator}: backward through it raises; silent: ``silent(*types, **statics)`` says where torch sends
     an undefined gradient on, which counts as none; empty: where an operand has no elements torch's gradient is "constant" (no function of the inputs), or
-    has a gradient of its own for none of them ("once"; with elements it has one for what it read), or there is none for the parameters named; refuses: ``refuses(types, result type, parameters, **statics)`` raises where torch's gradient of these parameters fails; check: ``check(types, result dtype, statics)``
+    has a gradient of its own for none of them ("once"; with elements it has one for what it read), or there is none for the parameters named; refuses: ``refuses(types, result type, parameters, **statics)`` raises where torch's gradient of these parameters fails; refuses_again:
+    ``refuses_again(parameters whose gradients are differentiated, parameters given)`` where the derivative of gradients fails; check: ``check(types, result dtype, statics)``
     raises for types that torch refuses before it casts; types: {parameter: Aval of what stands there}, device "number" for Python numbers;
     says: ``says(type of the first input, statics)``, the texts of the warnings that come with every such call; wide: operands
     that, as a number or 0-dim, are not rounded to half precision before the computation in float32 (lifted parameters are not, but for alpha); untracked: the
@@ -153,7 +154,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
             samples=samples, kinks=kinks, errors=errors, write=write, layout=layout, nondiff=nondiff if callable(nondiff) else tuple(nondiff),
             nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
             varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, guard=guard, guard_error=guard_error, zero_second=zero_second,
-            second=second, silent=silent, empty=empty, refuses=refuses, refuse=refuse, check=check, says=says, wide=tuple(wide), untracked=untracked, forward=forward, tangent=tangent,
+            second=second, silent=silent, empty=empty, refuses=refuses, refuses_again=refuses_again, refuse=refuse, check=check, says=says, wide=tuple(wide), untracked=untracked, forward=forward, tangent=tangent,
             holds=holds, real_only=real_only, sparse=sparse, uncast=tuple(uncast), lies=(elementwise if promoted else None) if lies is BODY else lies)
         OPS[entry.key] = entry
         BY_NAME.setdefault(entry.name, []).append(entry)

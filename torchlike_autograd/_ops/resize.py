@@ -10,6 +10,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
+from .._core.shapes import check_room
 from .conventions import only
 from .memory import channels_last
 from .registry import SMOOTH, call, op, real
@@ -156,6 +157,7 @@ def _check(x, n, output_size, kernel, kinds):
         raise RuntimeError(f"Input and output sizes should be greater than 0, but got input {_sizes(x.shape[2:], names)}{joined} {_sizes(output_size, names)}")
     if any(s == 0 for s in x.shape[1:]):
         raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(x.shape)}")
+    check_room((*x.shape[:2], *output_size), x.dtype.itemsize)
     if str(x.dtype) != "uint8" or (kinds == "f" and n != 2):
         only(kernel, x, "f")
 

@@ -77,21 +77,24 @@ def _scatter_src_rank(index, src):
     raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
 
 
-def part(src, index, node):
-    """The part of `src` that `index` covers; as in torch 2.13 there is no gradient for a larger `src`."""
+def part(src, index, node, compared=False):
+    """The part of `src` that `index` covers; as in torch 2.13 there is no gradient for a larger `src` (compared: the formula compares it with the result)."""
     if at_least_1d(src).shape == at_least_1d(index).shape:
         return at_least_1d(src)
-    src = at_least_1d(_covered(src, index.shape, node))
+    src = at_least_1d(_covered(src, index.shape, node, compared))
     return src if index.size == 0 else src[tuple([slice(0, n) for n in at_least_1d(index).shape])]
 
 
-def _covered(src, shape, node):
+def _covered(src, shape, node, compared):
     @jax.custom_jvp
     def same(x):
         return x
 
     @same.defjvp
     def _(primals, tangents):
+        for d in reversed(range(src.ndim if compared else 0)):
+            if 1 not in (src.shape[d], shape[d]) and src.shape[d] != shape[d]:
+                raise RuntimeError(f"The size of tensor a ({src.shape[d]}) must match the size of tensor b ({shape[d]}) at non-singleton dimension {d}")
         raise RuntimeError(f"Function {node} returned an invalid gradient at index 1 - got {list(shape)} but expected shape compatible with {list(src.shape)}")
 
     return same(src)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import bool_, from_numpy_dtype, promote_types
 from .conventions import needs_tensor, only
+from .memory import entries
 from .places import long
 from .registry import NONE, SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
 
@@ -167,7 +168,7 @@ def _histogram(sources, hist, edges):
 # Distinct values: the places of their first occurrences are found on the host; the values stay in the graph, where their derivative raises
 
 def _distinct(name, node):
-    @op(f"{name}(Tensor self, Tensor places, *, int? dim) -> Tensor", node=node, derivative=UNIMPLEMENTED, names=(), nondiff=("places",),
+    @op(f"{name}(Tensor self, Tensor places, *, int? dim) -> Tensor", node=node, derivative=UNIMPLEMENTED, names=(), nondiff=("places",), lies=entries,
         samples=[call(real(3, grad=False), long(0, 2), dim=None)], kinks=SMOOTH)
     def values(self, places, *, dim):
         """The entries at `places`."""

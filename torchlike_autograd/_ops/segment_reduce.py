@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 
@@ -65,13 +67,35 @@ def _weights(out, x, inside, count, reduce, initial):
         weight = jnp.ones((), x.dtype)
     elif reduce == "mean":
         weight = 1 / size
-    elif reduce == "prod":
+    else:
         plain = (own != 0) & (own == own)
         weight = jnp.where(plain, result / jnp.where(plain, own, 1), _others(own, inside, axis) * (1 if initial is None else initial.astype(x.dtype)))
-    else:
-        equal = inside & ((own == result) | (jnp.isnan(own) & jnp.isnan(result)))
-        weight = equal.astype(x.dtype) / jnp.maximum(jnp.sum(equal, axis=axis, keepdims=True), 1).astype(x.dtype)
     return jnp.where(inside, weight, 0).astype(x.dtype)
+
+
+def _ties(out, x, inside, count):
+    """Which elements are the greatest or the least of their segment."""
+    own, result = jnp.expand_dims(x, count.ndim - 1), jnp.expand_dims(out, count.ndim)
+    return inside & ((own == result) | (jnp.isnan(own) & jnp.isnan(result)))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _shared(x, equal, axis):
+    """What the elements of a tie have in common.  torch 2.13 divides the gradient among them where it is positive; any other goes to each of them whole."""
+    return jnp.sum(jnp.where(equal, jnp.expand_dims(x, axis - 1), 0), axis=axis)
+
+
+def _shared_forward(x, equal, axis):
+    return _shared(x, equal, axis), equal
+
+
+def _shared_back(axis, equal, g):
+    g = jnp.expand_dims(g, axis)
+    counts = jnp.maximum(jnp.sum(equal, axis=axis, keepdims=True), 1).astype(g.dtype)
+    return jnp.sum(jnp.where(equal, jnp.where(g > 0, g / counts, g), 0), axis=axis - 1), None
+
+
+_shared.defvjp(_shared_forward, _shared_back)
 
 
 def _others(own, inside, axis):
@@ -123,5 +147,7 @@ def segment_reduce(data, lengths, indices, offsets, *, reduce, axis=0, unsafe=Fa
     inside, count, name = _members(data, start, end), end - start, _NAMES[reduce]
 
     out = jax.lax.stop_gradient(_values(data, inside, count, name, initial))
+    if name in ("amax", "amin"):
+        return straight(out, _shared(data, _ties(out, jax.lax.stop_gradient(data), inside, count), count.ndim))
     weights = jax.lax.stop_gradient(_weights(out, data, inside, count, name, initial))
     return straight(out, jnp.sum(jnp.expand_dims(data, count.ndim - 1) * weights, axis=count.ndim))

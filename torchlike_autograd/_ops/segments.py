@@ -94,7 +94,7 @@ _REDUCTIONS = {"sum": _total, "mean": _average, "prod": _product, "amax": _extre
 
 def _reduced(self, index, src, d, reduce, include_self):
     x, index = at_least_1d(self), at_least_1d(index)
-    if index.size == 0:
+    if index.size == 0 or self.size == 0:  # an index into nothing is told of when someone looks
         return self
     return _REDUCTIONS[reduce](x.reshape(-1), _places(index, d, x.shape), src.reshape(-1), include_self).reshape(self.shape)
 
@@ -121,9 +121,18 @@ def _reduced_tangent(out, primals, tangents, **how):
     return jax.jvp(lambda x, src: scatter_reduce(x, index, src, **how), (x, src), (t, u))[1]
 
 
+def _refuse_larger(types, result, wanted, *, reduce, **_):
+    """torch's gradient compares all of `src` with the result at the index."""
+    have, index = types["src"].shape, types["index"].shape
+    if "self" in wanted and reduce in ("prod", "amax", "amin"):
+        for d in reversed(range(len(have))):
+            if 1 not in (have[d], index[d]) and have[d] != index[d]:
+                raise RuntimeError(f"The size of tensor a ({have[d]}) must match the size of tensor b ({index[d]}) at non-singleton dimension {d}")
+
+
 @op("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor", node="ScatterReduceBackward0",
     forward=lambda *, reduce, **_: reduce != "prod", tangent=_reduced_tangent,
-    **in_range(along_dim, out_of_bounds(RuntimeError)), saves=_EVERYTHING, inplace=True, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0], [0, 0, 0, 0]]), real(2, 4), r) for r in _REDUCTIONS] + [
+    **in_range(along_dim, out_of_bounds(RuntimeError)), saves=_EVERYTHING, inplace=True, refuses=_refuse_larger, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0], [0, 0, 0, 0]]), real(2, 4), r) for r in _REDUCTIONS] + [
         call(real(3), 0, long(0, 0), real(2), r, include_self=False) for r in _REDUCTIONS],
     kinks=[call(real(3, low=0.0, high=0.0), 0, long(0, 0), real(2, low=0.0, high=0.0), r) for r in ("prod", "amax", "amin")],
     errors=[fails(call(real(3), 0, long(3), real(1), "sum"), RuntimeError, "index 3 is out of bounds for dimension 0 with size 3")])
@@ -136,7 +145,7 @@ def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
         self, reduce = _without_gradient(self, reduce), _ALSO[reduce]
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    return _reduced(self, index, part(src, index, "ScatterReduceBackward0"), d, reduce, include_self)
+    return _reduced(self, index, part(src, index, "ScatterReduceBackward0", reduce in ("prod", "amax", "amin")), d, reduce, include_self)
 
 
 def _reduced_outside(value, shape, size, *, dim, include_self, **_):
@@ -148,8 +157,14 @@ def _reduced_outside(value, shape, size, *, dim, include_self, **_):
 _EVERY_SOURCE = {"self": ("self", "index", "source", "result"), "source": ("self", "index", "source", "result")}
 
 
+def _refuse_short_index(types, result, wanted, *, include_self=True, **_):
+    """torch's gradient fills the entries of self that do not count."""
+    if not include_self and types["index"].dtype.name == "int32":
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+
+
 @op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", forward=False, node="IndexReduceBackward0",
-    **in_range(along_dim, _reduced_outside), saves=_EVERY_SOURCE, inplace=True, real_only=True,
+    **in_range(along_dim, _reduced_outside), saves=_EVERY_SOURCE, inplace=True, real_only=True, refuses=_refuse_short_index,
     samples=[call(real(3, 4), 0, long(0, 0), real(2, 4), r) for r in ("prod", "mean", "amax", "amin")] + [
         call(real(3, 4), 1, long(3, 3), real(3, 2), r, include_self=False) for r in ("prod", "mean", "amax", "amin")], kinks=SMOOTH,
     errors=[fails(call(real(3), 0, long(0), real(1), "sum"), RuntimeError, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got sum.")])

@@ -18,12 +18,12 @@ from jax.interpreters import partial_eval as pe
 
 from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
-from .._core.shapes import check_bytes
+from .._core.shapes import check_bytes, check_room
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
-from .casts import HALVES, align_ranks, cast, casts_of, is_number, jitted, wide_casts
+from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
 from .conv_windows import suited
-from .no_gradient import NO_FORMULA, no_complex_gradient, unimplemented
+from .no_gradient import NO_FORMULA, no_complex_gradient, refuse_again, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
@@ -223,7 +223,7 @@ class Form:
         self.tuple_out = isinstance(out, (tuple, list))
         outs = out if self.tuple_out else (out,)
         for o in outs:
-            check_bytes(o.shape, o.dtype.itemsize)
+            (check_room if device == "cpu" and not spec.op.is_view else check_bytes)(o.shape, o.dtype.itemsize)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
         self.diff_in, self.diff_out = self._differentiable()
         self.saves = spec.op.saves
@@ -251,7 +251,7 @@ class Form:
 
     def _cast(self, flat):
         """The arrays in the types that the operator computes in."""
-        return [x if d is None else cast(x, d) for x, d in zip(flat, self.casts)]
+        return [x if d is None else convert(x, d) for x, d in zip(flat, self.casts)]
 
     def apply(self, *flat):
         """The operator on arrays of the declared types."""
@@ -380,9 +380,10 @@ def _form_class(spec):
 class PullbackOp:
     """What a pullback looks like to the rest: an operator without a schema of its own."""
 
-    def __init__(self, form):
+    def __init__(self, form, wanted):
         self.name = self.key = f"{form.op.key}~"
-        self.second = getattr(form.op, "second", None)
+        second = getattr(form.op, "second", None)
+        self.second = second[form.owners[wanted[-1]]] if isinstance(second, dict) else second
         self.node = form.op.node if self.second is None else f"{form.node[:-1]}Backward0" if self.second.startswith("_") else NO_FORMULA
         self.derivative = "body" if self.second is None else UNIMPLEMENTED
         self.saves, self.is_view, self.multi = {}, False, True
@@ -424,7 +425,7 @@ class Pullback(Form):
 
     def __init__(self, form, wanted, given):
         self.inner, self.wanted, self.given = form, wanted, given
-        self.op = PullbackOp(form)
+        self.op = PullbackOp(form, wanted)
         self.spec = self
         self.node, self.silent = _gradient_nodes(form, wanted) if self.op.second is None else self.op.node, False
         self._pullbacks, self._jit, self._host, self._guard = {}, None, _UNKNOWN, _UNKNOWN
@@ -443,6 +444,11 @@ class Pullback(Form):
         self.diff_out = tuple(range(len(wanted)))
         self.refuses = getattr(form.op, "refuse", None) is not None and any(form.out_avals[i].dtype.is_complex for i in given)
         self.passes = gradient_nodes.passed(self.closed.jaxpr, len(gs)) if form.op.node in gradient_nodes.PASSING else ()
+
+    def pullback(self, wanted, given):
+        """As of any Form, where torch's gradients can be differentiated."""
+        refuse_again(self, given)
+        return super().pullback(wanted, given)
 
     def form(self, avals):
         """Itself: a pullback has one set of types; mapped where they have more levels."""
