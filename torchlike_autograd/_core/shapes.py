@@ -39,8 +39,7 @@ def check_room(shape, itemsize):
     n = math.prod(shape) * itemsize
     if n > _MEMORY:
         raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate {n} bytes. "
-                           "Error code 12 "
-                           "(Cannot allocate memory)")
+                           "Error code 12 (Cannot allocate memory)")
 
 
 def is_long(n: int) -> bool:
