@@ -116,9 +116,9 @@ def _excepts(steps, at, error, named):
         return not named
     told = []
     for step in steps[at + 1:at + 40]:
-        if step.opname == "CHECK_EXC_MATCH":
+        if step.opname in ("CHECK_EXC_MATCH", "CHECK_EG_MATCH"):
             return any(_names(name, error) if named else _may_name(name, error) for name in told)
-        if not step.opname.startswith(("LOAD_", "BUILD_TUPLE", "CACHE", "PUSH_NULL", "NOP", "EXTENDED_ARG")):
+        if not step.opname.startswith(("LOAD_", "BUILD_", "CACHE", "PUSH_NULL", "NOP", "EXTENDED_ARG", "COPY", "SWAP")):
             return False
         if step.opname.startswith("LOAD_"):
             told.append(step.argval)

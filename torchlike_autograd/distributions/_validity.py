@@ -47,12 +47,17 @@ class _Tensor:
     """A tensor as it was at a check, without its graph."""
 
     def __init__(self, x):
-        self.own, self.version, self.value = weakref.ref(x), x._version, as_detached(x._value())
+        self.own, self.version, self.value = weakref.ref(x), _writes(x), as_detached(x._value())
 
     def shown(self):
         """The tensor itself, with its graph, where it is there as it was."""
         own = self.own()
-        return wrap(self.value) if own is None or own._version != self.version else own
+        return wrap(self.value) if own is None or _writes(own) != self.version else own
+
+
+def _writes(x):
+    """The version of a tensor, or of an inference tensor, which tells it nobody."""
+    return 0 if x._counter is None else x._counter.n
 
 
 class _Constraint:

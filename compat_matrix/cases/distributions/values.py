@@ -96,3 +96,13 @@ for _kind, _body in BODIES.items():
         case(f"distributions.{_kind}.{_name}", expression=_expression, params=_params, value=_value)(_body)
 for _name in ("Normal scalar", "Gumbel scalar", "Beta scalar", "LKJCholesky scalar"):
     case(f"distributions.copied.{_name}", expression=FAMILIES[_name][0], params={}, value=FAMILIES[_name][2])(copied)
+
+
+@case("distributions.checks in inference mode")
+def _(torch):
+    D = torch.distributions
+    with torch.inference_mode():
+        yield "made and asked", D.Normal(torch.zeros(2), torch.ones(2)).log_prob(torch.zeros(2)), D.Categorical(logits=torch.zeros(2, 3)).entropy()
+        yield "wrong", attempt(lambda: D.Normal(torch.zeros(2), -torch.ones(2)))
+        scale = torch.ones(2)
+    yield "of inference tensors", D.Normal(torch.zeros(2), scale).log_prob(torch.zeros(2)), attempt(lambda: D.Normal(torch.zeros(2), scale - 2))
