@@ -1,5 +1,6 @@
 """What a distribution says of itself, what it draws, its densities, expansions and copies."""
 
+import contextlib
 import copy
 import pickle
 
@@ -106,3 +107,28 @@ def _(torch):
         yield "wrong", attempt(lambda: D.Normal(torch.zeros(2), -torch.ones(2)))
         scale = torch.ones(2)
     yield "of inference tensors", D.Normal(torch.zeros(2), scale).log_prob(torch.zeros(2)), attempt(lambda: D.Normal(torch.zeros(2), scale - 2))
+
+
+@case("distributions.checks waited for far out")
+def _(torch):
+    def nested(depth, f):
+        return f() if depth == 0 else nested(depth - 1, f)
+
+    def wrong(depth):
+        return nested(depth, lambda: torch.distributions.Normal(torch.zeros(2), -torch.ones(2)))
+
+    for depth in (1, 3, 8, 30):
+        reached = []
+        try:
+            wrong(depth)
+            reached.append("after")
+        except ValueError:
+            reached.append("ValueError")
+        with contextlib.suppress(ValueError):
+            wrong(depth)
+            reached.append("after")
+        try:
+            torch.linalg.cholesky(-torch.eye(2))
+        except* RuntimeError:
+            reached.append("RuntimeError")
+        yield str(depth), reached
