@@ -46,6 +46,15 @@ def test_traceback_is_the_programs(tmp_path):
     assert done.stderr.splitlines()[-1] == "KeyError: 'mine'" and plain.returncode == 1
 
 
+@pytest.mark.parametrize("end", ["", "import sys; sys.exit(0)"])
+@pytest.mark.parametrize("when", ["deferred", "immediate"])
+def test_what_nobody_looked_at_is_checked_at_the_end(monkeypatch, when, end):
+    monkeypatch.setenv("TLA_EXECUTION", when)
+    done = run("-c", f"import torch\ntorch.distributions.Normal(torch.zeros(2), -torch.ones(2))\nprint('on')\n{end}")
+    assert done.returncode == 1 and "ValueError: Expected parameter scale (Tensor of shape (2,)) of distribution Normal(" in done.stderr
+    assert done.stdout == ("on\n" if when == "deferred" else "")
+
+
 def test_missing_script():
     done = run("no_such_file.py")
     assert done.returncode == 2 and "can't open file" in done.stderr

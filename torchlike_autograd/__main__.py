@@ -63,6 +63,25 @@ def _run(argv):
         run_script(argv[0])
 
 
+def _run_to_the_end(argv):
+    """Run a program; what it recorded and never looked at is checked when it ends."""
+    try:
+        _run(argv)
+    except SystemExit as e:
+        if not e.code:
+            _check()
+        raise
+    _check()
+
+
+def _check():
+    from ._core import execute, guards
+
+    if execute.thread.state.tape.prefix.guarded:
+        execute.flush()
+    guards.check()
+
+
 def _own(frame):
     name = frame.f_code.co_filename
     return name == __file__ or "runpy" in name
@@ -87,7 +106,7 @@ def main(argv=None):
 
     install_as_torch()
     try:
-        _run(argv)
+        _run_to_the_end(argv)
     except SystemExit:
         raise
     except KeyboardInterrupt as e:

@@ -35,15 +35,16 @@ def note(v, explain=None):
 
 
 def _raised_by(v, explain):
-    """What the guarded call that made `v` raises, and whether only an `except` that names it is meant: after a failed decomposition, or where a parameter is
-    not valid, programs try something else, an index out of range stops them.  Packing hooks may have recorded more since.
+    """What the guarded call that made `v` raises, whether only an `except` that names it is meant, and whether such a one is from far out too: after a failed
+    decomposition, or where a parameter is not valid, programs try something else, an index out of range stops them.  Many a RuntimeError is waited for that is
+    none of these.  Packing hooks may have recorded more since.
     """
     if explain is not None:
-        return ValueError, False
+        return ValueError, False, True
     node = v.tape.prefix
     while type(node.step) is not Step or node.step.first > v.slot:
         node = node.parent
-    return (RuntimeError, False) if "._ops.linalg" in getattr(node.step.form.op.guard, "__module__", "") else (IndexError, True)
+    return (RuntimeError, False, False) if "._ops.linalg" in getattr(node.step.form.op.guard, "__module__", "") else (IndexError, True, False)
 
 
 def await_codes(codes, program, tape):

@@ -16,7 +16,7 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _UNDER = ("<", os.path.dirname(os.__file__) + os.sep, *(os.path.dirname(m.__file__) + os.sep for m in (jax, jaxlib, numpy)))  # what we call
 
 
-_DEPTH = 3  # functions of the user's in which an `except` counts
+_DEPTH = 3  # functions of the user's in which any `except` counts
 
 
 def user_line():
@@ -74,20 +74,22 @@ def _loops(code):
                  if step.opname.startswith(("JUMP_BACKWARD", "POP_JUMP_BACKWARD")) and not step.opname.endswith("NO_INTERRUPT"))
 
 
-def catches(frame, error, named):
-    """Whether the user's code stands in a `try` whose `except` is for what a call raises here (in the innermost functions, not in all that called them).
+def catches(frame, error, named, far):
+    """Whether the user's code stands in a `try` whose `except` is for what a call raises here, or in a `with` that waits for an error, however far out.
 
     frame: a user's frame, or None.  error: the class of what is raised.  named: whether only an `except` counts that names this class or one of its own kind,
-    so that a training loop in a `try` stays one program a step.
+    so that a training loop in a `try` stays one program a step; far: whether such a one counts however far out too, others do in the innermost functions.
     """
-    for _ in range(_DEPTH):
-        if frame is None:
-            return False
+    depth = 0
+    while frame is not None:
+        near, runner = depth < _DEPTH, frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS
         if frame.f_code.co_exceptiontable:
-            own = None if frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS else error  # what runs tests catches all errors, to tell of them
-            if any(start <= frame.f_lasti < end for start, end in _tried(frame.f_code, own, named)):
+            own = error if not runner and (near or far) else None  # what runs tests catches all errors, to tell of them
+            if any(start <= frame.f_lasti < end for start, end in _tried(frame.f_code, own, named or not near)):
                 return True
-        frame = user_frame(frame.f_back)
+        if runner and not near:
+            return False
+        frame, depth = user_frame(frame.f_back), depth + 1
     return False
 
 
@@ -116,9 +118,9 @@ def _excepts(steps, at, error, named):
         return not named
     told = []
     for step in steps[at + 1:at + 40]:
-        if step.opname == "CHECK_EXC_MATCH":
+        if step.opname in ("CHECK_EXC_MATCH", "CHECK_EG_MATCH"):
             return any(_names(name, error) if named else _may_name(name, error) for name in told)
-        if not step.opname.startswith(("LOAD_", "BUILD_TUPLE", "CACHE", "PUSH_NULL", "NOP", "EXTENDED_ARG")):
+        if not step.opname.startswith(("LOAD_", "BUILD_", "CACHE", "PUSH_NULL", "NOP", "EXTENDED_ARG", "COPY", "SWAP")):
             return False
         if step.opname.startswith("LOAD_"):
             told.append(step.argval)

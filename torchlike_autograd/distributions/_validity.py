@@ -11,7 +11,7 @@ from copy import copy
 
 from .._core import guards, levels
 from .._core.overriding import here
-from .._core.record import record_op, thread
+from .._core.record import IMMEDIATE, record_op, thread
 from .._core.storage import as_detached
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -27,7 +27,7 @@ def require(valid, words, *given):
 
     given: what the words show: tensors, constraints, distributions.
     """
-    if type(valid) is not Tensor or here.modes or levels.running() or thread.state.extra.get("selective") or valid.is_meta:
+    if type(valid) is not Tensor or here.modes or levels.running() or thread.state.extra.get("selective") or valid.is_meta or IMMEDIATE[0]:
         if not torch._is_all_true(valid):  # over the examples of a map too: the check branches
             raise ValueError(words(*given))
         return
@@ -47,12 +47,17 @@ class _Tensor:
     """A tensor as it was at a check, without its graph."""
 
     def __init__(self, x):
-        self.own, self.version, self.value = weakref.ref(x), x._version, as_detached(x._value())
+        self.own, self.version, self.value = weakref.ref(x), _writes(x), as_detached(x._value())
 
     def shown(self):
         """The tensor itself, with its graph, where it is there as it was."""
         own = self.own()
-        return wrap(self.value) if own is None or own._version != self.version else own
+        return wrap(self.value) if own is None or _writes(own) != self.version else own
+
+
+def _writes(x):
+    """The version of a tensor, or of an inference tensor, which tells it nobody."""
+    return 0 if x._counter is None else x._counter.n
 
 
 class _Constraint:

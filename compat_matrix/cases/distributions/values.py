@@ -1,5 +1,6 @@
 """What a distribution says of itself, what it draws, its densities, expansions and copies."""
 
+import contextlib
 import copy
 import pickle
 
@@ -96,3 +97,38 @@ for _kind, _body in BODIES.items():
         case(f"distributions.{_kind}.{_name}", expression=_expression, params=_params, value=_value)(_body)
 for _name in ("Normal scalar", "Gumbel scalar", "Beta scalar", "LKJCholesky scalar"):
     case(f"distributions.copied.{_name}", expression=FAMILIES[_name][0], params={}, value=FAMILIES[_name][2])(copied)
+
+
+@case("distributions.checks in inference mode")
+def _(torch):
+    D = torch.distributions
+    with torch.inference_mode():
+        yield "made and asked", D.Normal(torch.zeros(2), torch.ones(2)).log_prob(torch.zeros(2)), D.Categorical(logits=torch.zeros(2, 3)).entropy()
+        yield "wrong", attempt(lambda: D.Normal(torch.zeros(2), -torch.ones(2)))
+        scale = torch.ones(2)
+    yield "of inference tensors", D.Normal(torch.zeros(2), scale).log_prob(torch.zeros(2)), attempt(lambda: D.Normal(torch.zeros(2), scale - 2))
+
+
+@case("distributions.checks waited for far out")
+def _(torch):
+    def nested(depth, f):
+        return f() if depth == 0 else nested(depth - 1, f)
+
+    def wrong(depth):
+        return nested(depth, lambda: torch.distributions.Normal(torch.zeros(2), -torch.ones(2)))
+
+    for depth in (1, 3, 8, 30):
+        reached = []
+        try:
+            wrong(depth)
+            reached.append("after")
+        except ValueError:
+            reached.append("ValueError")
+        with contextlib.suppress(ValueError):
+            wrong(depth)
+            reached.append("after")
+        try:
+            torch.linalg.cholesky(-torch.eye(2))
+        except* RuntimeError:
+            reached.append("RuntimeError")
+        yield str(depth), reached
