@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import wrap_dim
 from .casts import convert
+from .conventions import wide
 from .places import LONGS, along_dim, at_least_1d, in_range, lattice, long, out_of_bounds, put_last, put_linear
 from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 
@@ -47,7 +50,8 @@ def gather(self, index, *, dim, sparse_grad=False):
         return self.reshape(-1)[:0].reshape(index.shape)
     if self.size == 0:
         return jnp.zeros(index.shape, self.dtype)  # there is nothing to name: the check of the indices says so
-    return at_least_1d(self).at[lattice(at_least_1d(index), d)].get(mode="clip", wrap_negative_indices=False).reshape(index.shape)
+    found = wide(at_least_1d(self)).at[lattice(at_least_1d(index), d)].get(mode="clip", wrap_negative_indices=False)  # its gradient adds up in float32
+    return found.astype(self.dtype).reshape(index.shape)
 
 
 def scatter_dim(self, index, dim, src=None, name="scatter"):
@@ -115,12 +119,22 @@ def _set_tangent(x, where, src):
     return _set(x, where, src, put_linear)
 
 
+def in_float(f):
+    """f(x, where, src) in float32 where that is half precision: torch's scatter rounds once, not at each element."""
+    @functools.wraps(f)
+    def rounded_once(x, where, src):
+        return f(wide(x), where, wide(src)).astype(x.dtype)
+    return rounded_once
+
+
+@in_float
 def _add(x, where, src):
     if x.dtype == bool:
         return x.at[where].max(src, mode="clip", wrap_negative_indices=False)
     return x.at[where].add(src, mode="clip", wrap_negative_indices=False)
 
 
+@in_float
 def _multiply(x, where, src):
     if x.dtype == bool:
         return x.at[where].min(src.astype(bool), mode="clip", wrap_negative_indices=False)

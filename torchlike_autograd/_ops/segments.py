@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 
 from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import contiguous_strides, wrap_dim
-from .conventions import only, straight
+from .conventions import only, straight, wide
 from .places import along_dim, at_least_1d, in_range, lattice, long, matching_entries, out_of_bounds
 from .ranks import order
 from .registry import SMOOTH, call, fails, op, real
-from .scatter import part, scatter_dim
+from .scatter import in_float, part, scatter_dim
 
 
 def _places(index, d, shape):
@@ -32,15 +34,16 @@ def _added(x, places, src):
     return x.at[places].add(src, mode="drop")
 
 
-def _total(x, places, src, include_self):
+def _total(x, places, src, include_self, add=_added):
     base = x if include_self else jnp.where(_touched(x.size, places), jnp.zeros((), x.dtype), x)
-    return _added(base, places, src)
+    return add(base, places, src)
 
 
-def _average(x, places, src, include_self):
-    count = _added(jnp.full(x.size, int(include_self), jnp.int64), places, jnp.ones(src.size, jnp.int64))
+def _average(x, places, src, include_self, add=_added):
+    kind = x.dtype if jnp.issubdtype(x.dtype, jnp.floating) else jnp.int64  # torch counts in the type that it divides in
+    count = add(jnp.full(x.size, int(include_self), kind), places, jnp.ones(src.size, kind))
     count = jnp.maximum(count, 1).astype(x.dtype)
-    total = _total(x, places, src, include_self)
+    total = _total(x, places, src, include_self, add)
     return total / count if from_numpy_dtype(x.dtype).category >= FLOAT else jnp.floor_divide(total, count)
 
 
@@ -90,13 +93,15 @@ def _lowest(dtype, greatest):
 
 _ALSO = {"max": "amax", "min": "amin"}  # torch 2.13 takes these in the forward pass
 _REDUCTIONS = {"sum": _total, "mean": _average, "prod": _product, "amax": _extreme(True), "amin": _extreme(False)}
+_ROUNDED_ONCE = {**_REDUCTIONS, "sum": functools.partial(_total, add=in_float(_added)), "mean": functools.partial(_average, add=in_float(_added)),
+                 "prod": lambda x, places, src, include_self: _product(wide(x), places, wide(src), include_self).astype(x.dtype)}
 
 
-def _reduced(self, index, src, d, reduce, include_self):
+def _reduced(self, index, src, d, reduce, include_self, reductions=_REDUCTIONS):
     x, index = at_least_1d(self), at_least_1d(index)
     if index.size == 0 or self.size == 0:  # an index into nothing is told of when someone looks
         return self
-    return _REDUCTIONS[reduce](x.reshape(-1), _places(index, d, x.shape), src.reshape(-1), include_self).reshape(self.shape)
+    return reductions[reduce](x.reshape(-1), _places(index, d, x.shape), src.reshape(-1), include_self).reshape(self.shape)
 
 
 def _without_gradient(x, reduce):
@@ -145,7 +150,7 @@ def scatter_reduce(self, index, src, *, dim, reduce, include_self=True):
         self, reduce = _without_gradient(self, reduce), _ALSO[reduce]
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    return _reduced(self, index, part(src, index, "ScatterReduceBackward0", reduce in ("prod", "amax", "amin")), d, reduce, include_self)
+    return _reduced(self, index, part(src, index, "ScatterReduceBackward0", reduce in ("prod", "amax", "amin")), d, reduce, include_self, _ROUNDED_ONCE)
 
 
 def _reduced_outside(value, shape, size, *, dim, include_self, **_):
