@@ -6,10 +6,9 @@ overloads), to be called inside composites.  A composite takes and returns Tenso
 
 from __future__ import annotations
 
-from types import FunctionType
-
 from .._ops.registry import BY_NAME
 from . import bind
+from .overriding import copied
 
 COMPOSITES: dict = {}  # dotted public path -> function
 _functions: dict = {}
@@ -33,9 +32,7 @@ def _of_kind(f, is_method):
     """`f` as a method or as a function: in PyTorch these are two, and who is told of a call can tell which it was."""
     if _kinds.setdefault(f, is_method) is is_method:
         return f
-    out = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-    out.__kwdefaults__ = f.__kwdefaults__
-    out.__qualname__, out.__module__, out.__doc__ = f.__qualname__, f.__module__, f.__doc__
+    out = copied(f)
     out.__dict__.update(f.__dict__)
     return out
 

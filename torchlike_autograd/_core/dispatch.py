@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from .._ops.conventions import cxx_of
 from .._ops.registry import NONE, OPS, UNIMPLEMENTED
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
@@ -140,7 +141,7 @@ def inplace(spec, flat, target):
 def _inplace(spec, flat, target, grad):
     if grad and spec.op.derivative is not NONE:
         check_inplace(target, flat)
-    if target._view is not None and may_repeat(target):
+    if may_repeat(target):
         if repeated_dims(target):
             if grad and not spec.op.name.startswith("logical_"):  # which torch writes without a look at history
                 check_inplace(target, flat)
@@ -188,8 +189,6 @@ _REFUSAL = "result type {have} can't be cast to the desired output type {want}"
 _OWN_REFUSALS = {"ldexp": "ldexp can't be cast to the desired output type {want}",
                  "mvlgamma": "mvlgamma: result type {want} can't be cast to the desired output type {have}"}
 _CLAMPS = {"clamp", "clamp_min", "clamp_max"}  # torch says the C++ name of the dtype
-_CXX = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-        "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int", "float16": "c10::Half", "bfloat16": "c10::BFloat16"}
 
 
 def _check_result(form, old):
@@ -198,7 +197,7 @@ def _check_result(form, old):
     if form.op.name in _RUNNING and have is not want:
         return _check_running(form, old.aval)
     if have is not want and not dtypes.can_cast(have, want):
-        shown = _CXX.get(want.name, want.name) if form.op.key in _CLAMPS else want.char_name
+        shown = cxx_of(want) if form.op.key in _CLAMPS else want.char_name
         raise RuntimeError(_OWN_REFUSALS.get(form.op.name, _REFUSAL).format(have=have.char_name, want=shown))
 
 

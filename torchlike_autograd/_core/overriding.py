@@ -344,16 +344,17 @@ def _template(which, f, names):
     return code.replace(co_names=tuple(names.get(n, n) for n in code.co_names), co_name=f.__name__, co_freevars=f.__code__.co_freevars)
 
 
-def _copied(f):
-    body = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-    body.__kwdefaults__, body.__doc__, body.__module__, body.__qualname__ = f.__kwdefaults__, f.__doc__, f.__module__, f.__qualname__
-    return body
+def copied(f):
+    """Another function with the code and the names of this one."""
+    out = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    out.__kwdefaults__, out.__doc__, out.__module__, out.__qualname__ = f.__kwdefaults__, f.__doc__, f.__module__, f.__qualname__
+    return out
 
 
 def swapped_code(f, name, make):
     """Code for a function `f` that calls ``make(body)``, `body` being the function as it is now; it takes what it is given and has no use for
     the defaults of `f`."""
-    body = _copied(f)
+    body = copied(f)
     f.__globals__[name] = make(body)
     f.__signature__ = inspect.signature(f)
     return _template("elsewhere", f, {"_checked": name})
@@ -367,7 +368,7 @@ def rerouted(f, path):
     REROUTE[f] = path
     if ACTIVE or path.startswith(("Tensor.", "torch.ops.")) or not (f.__code__.co_argcount or f.__code__.co_flags & inspect.CO_VARARGS):
         return
-    body, names = _copied(f), {"_body": f"_body_{path.replace('.', '_')}", "_wanted": f"_wanted_{path.replace('.', '_')}"}
+    body, names = copied(f), {"_body": f"_body_{path.replace('.', '_')}", "_wanted": f"_wanted_{path.replace('.', '_')}"}
     f.__globals__[names["_body"]] = body
     f.__globals__[names["_wanted"]] = lambda args, kwargs: foreign_call(f, body, args, kwargs, path)
     f.__code__ = _template("guard", f, names)

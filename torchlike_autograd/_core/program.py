@@ -41,15 +41,14 @@ class Program:
         if self.graph:
             watched |= _saved_data(prefix, set(self.shown), table)
         self.keeps = tuple((s, self.outs.index(s) if s >= 0 else -1, table[s][2] if s >= 0 else None) for s in sorted(watched.union(self.kept)))
-        checked = guarded(prefix.steps()[0]) if prefix.guarded else ()  # also where nobody holds what they check
-        self.steps, used = _needed(prefix, (*self.outs, *[s.first for s in checked]), table)
+        self.guarded = guarded(prefix.steps()[0]) if prefix.guarded else ()  # also where nobody holds what they check
+        self.steps, used = _needed(prefix, (*self.outs, *[s.first for s in self.guarded]), table)
         self.placed = _placed(prefix, self.steps, used, table)
         if self.placed:
             used.update(s for step in self.steps if step.kind == "backward" for s in step.form.outs)  # gradients are spread as these are
         self.arguments = tuple(sorted((s for s in used if s < 0), reverse=True))
         self.argument_indices = [-s - 1 for s in self.arguments]
         self.numbers = any(_has_numbers(s) for s in self.steps)
-        self.guarded = guarded(self.steps)
         self.compiled = self.sources = None
         self.donates = ()  # places among the arguments of those that give their memory away, see donation.py
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice

@@ -79,11 +79,12 @@ _BELOW = frozenset(("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "le
                     "scaled_dot_product_attention", "softplus", "softshrink"))
 
 
-# Functions of torch that PyTorch has in torch.functional.
-_OF_TENSOR = frozenset((  # methods that PyTorch has in Python
+# Methods that PyTorch has in Python.
+_OF_TENSOR = frozenset((
     "dim_order", "eig", "index", "is_shared", "istft", "lstsq", "lu", "module_load", "norm", "register_hook", "register_post_accumulate_grad_hook", "reinforce",
     "resize", "resize_as", "share_memory_", "solve", "split", "stft", "storage", "storage_type", "symeig", "to_sparse_coo", "unflatten", "unique",
     "unique_consecutive"))
+# Functions of torch that PyTorch has in torch.functional.
 _IN_PYTHON = frozenset(("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "cdist",
                         "chain_matmul", "einsum", "lu", "meshgrid", "norm", "split", "stft", "tensordot", "unique", "unique_consecutive", "unravel_index"))
 # Functions of torch.nn.functional that are those of torch.

@@ -81,7 +81,7 @@ def _once(target, dims):
 
 def last_places(out, v):
     """(where to write, what) for an operator that takes any `out`: of what is written to one place the last stays."""
-    if out._view is None or not may_repeat(out):
+    if not may_repeat(out):
         return out, v
     dims = repeated_dims(out)
     for d in dims:

@@ -440,7 +440,7 @@ def _numbers(chain):
 
 
 def may_repeat(t):
-    """Whether a view is made by an operator that can show one element several times."""
+    """Whether a tensor is a view made by an operator that can show one element several times."""
     return t._view is not None and any(link.op.name in REPEATING for link, _ in t._view.chain)
 
 

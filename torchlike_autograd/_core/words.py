@@ -446,4 +446,12 @@ def explained(path, args, kwargs):
     return complaint(*found, args[1:] if method else args, kwargs, method)
 
 
-__all__ = ["complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by", "signature", "type_name"]
+def check_flags(name, **flags):
+    """torch's words for a switch that is no bool."""
+    for k, x in flags.items():
+        if not isinstance(x, bool):
+            raise TypeError(f"{name}(): argument '{k}' must be bool, not {type_name(x)}")
+
+
+__all__ = ["check_flags", "complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by",
+           "signature", "type_name"]

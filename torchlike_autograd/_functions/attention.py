@@ -13,6 +13,7 @@ from .._core.shapes import broadcast, wrap_dim
 from .._core.spread import beside
 from .._core.wrong_shapes import wrong_shape
 from .._ops import attention as _attention_ops
+from .._ops.conventions import cxx_of
 from .._tensor import Tensor, from_array
 from .arguments import no_tensor
 from .convert import cast
@@ -23,12 +24,6 @@ from .matmul import matmul as _matmul
 _ops = _attention_ops
 _mul, _add = named("mul"), named("add")
 _TYPES = {"bool": "CPUBoolType", "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType"}
-_CXX = {"complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "float32": "float", "float64": "double", "int64": "long int",
-        "int32": "int", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "bool": "bool"}
-
-
-def _cxx(t):
-    return _CXX.get(t.dtype.name, t.dtype.name)
 
 
 # Scaled dot products
@@ -37,14 +32,14 @@ def _check_attention(query, key, value, mask, is_causal):
     if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
         raise no_tensor("scaled_dot_product_attention", query=query, key=key, value=value)
     if not (query.dtype is key.dtype is value.dtype):
-        raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {_cxx(query)} key.dtype: {_cxx(key)} and "
-                           f"value.dtype: {_cxx(value)} instead.")
+        raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {cxx_of(query.dtype)} key.dtype: "
+                           f"{cxx_of(key.dtype)} and value.dtype: {cxx_of(value.dtype)} instead.")
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError(f"Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {query.ndim} key.dim: {key.ndim} and "
                            f"value.dim: {value.ndim} instead.")
     if mask is not None and mask.dtype not in (dtypes.bool_, dtypes.float32, query.dtype):
-        raise RuntimeError(f"Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {_cxx(mask)} and  query.dtype: "
-                           f"{_cxx(query)} instead.")
+        raise RuntimeError(f"Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {cxx_of(mask.dtype)} and "
+                           f" query.dtype: {cxx_of(query.dtype)} instead.")
 
 
 def _fused(query, key, value, mask, dropout_p, gqa):

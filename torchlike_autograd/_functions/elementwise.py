@@ -34,7 +34,7 @@ def _memory(self):
     """The number of the element of memory that each element is, in their order, and a tensor over that memory: one that repeats elements has fewer."""
     memory = self.data
     index = np.arange(memory.numel()).reshape(tuple(memory.shape))
-    for d in repeated_dims(memory) if memory._view is not None and may_repeat(memory) else ():
+    for d in repeated_dims(memory) if may_repeat(memory) else ():
         memory = memory.narrow(d, 0, 1)
         index = np.broadcast_to(index.take([0], d), index.shape)
     return index.reshape(-1).tolist(), memory

@@ -14,7 +14,7 @@ from .._core.composite import composite, named
 from .._core.dispatch import named_tuple, run, write_result
 from .._core.ranges import known, unguarded
 from .._core.record import thread
-from .._core.words import outs_of, type_name
+from .._core.words import check_flags, outs_of, type_name
 from .._ops.registry import OPS
 from .._ops.schema import parse
 from .._ops.spec import spec_of
@@ -266,8 +266,7 @@ def tensor_lu(self, pivot=True, get_infos=False):
 @composite("torch.lu")
 def lu(A, pivot=True, get_infos=False, out=None):
     """The packed factors and the row exchanges, also of singular matrices."""
-    if not isinstance(pivot, bool):
-        raise TypeError(f"_lu_with_info(): argument 'pivot' must be bool, not {type_name(pivot)}")
+    check_flags("_lu_with_info", pivot=pivot)
     once(_LU_WORDS)
     found = call("linalg_lu_factor_ex", [A], pivot=bool(pivot), check_errors=False)
     if out is not None:

@@ -9,7 +9,7 @@ from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.nothing import no_nonzero, wanting
 from .._core.shapes import contiguous_strides, wrap_dim
-from .._core.words import type_name
+from .._core.words import check_flags, type_name
 from .._ops import search as _search_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -48,7 +48,7 @@ def _listed(t):
 @composite("torch.nonzero", "Tensor.nonzero")
 def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not zero: rows, or one vector for each dim."""
-    _flags("nonzero", as_tuple=as_tuple)
+    check_flags("nonzero", as_tuple=as_tuple)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
@@ -101,20 +101,13 @@ def _answer(values, inverse, counts, want_inverse, want_counts):
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
-def _flags(name, **flags):
-    """torch's words for a switch that is no bool."""
-    for k, x in flags.items():
-        if not isinstance(x, bool):
-            raise TypeError(f"{name}(): argument '{k}' must be bool, not {type_name(x)}")
-
-
 @composite("torch.unique", "Tensor.unique")
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Distinct values (or entries of a dim), sorted; each NaN counts for itself."""
     if not isinstance(input, Tensor):
         raise TypeError(f"_unique2(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("_unique2", input)
-    _flags("_unique2" if dim is None else "unique_dim", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
+    check_flags("_unique2" if dim is None else "unique_dim", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
     if dim is not None:
@@ -204,7 +197,7 @@ def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, 
         raise TypeError(f"unique_consecutive(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("unique_consecutive", input)
     levels.refuse_dynamic(input, "unique_consecutive")
-    _flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
+    check_flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
         kernel = "unique" if dim is None or (dim == 0 and input.ndim == 1) else "unique_dim"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.char_name}'")

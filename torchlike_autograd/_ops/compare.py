@@ -9,6 +9,7 @@ from .._core import config, dtypes, shapes
 from . import held
 from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, straight, wide
 from .memory import elementwise
+from .no_gradient import real_gradient_wanted
 from .registry import NONE, Promote, at, call, fails, op, real
 
 _INF, _NAN = float("inf"), float("nan")
@@ -432,8 +433,7 @@ def clamp_max(self, *, max):
 def _where_refuses(types, result, wanted, **_):
     """torch hands the complex gradient of a mixed choice to its real operand, which is an error there."""
     if result.dtype.is_complex and any(not types[name].dtype.is_complex for name in wanted):
-        raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  "
-                           "(Could this error message be improved?  If so, please report an enhancement request to PyTorch.)")
+        raise real_gradient_wanted()
 
 
 @op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", node="WhereBackward0", refuses=_where_refuses, promote=Promote.RESULT, promote_with=("self", "other"),

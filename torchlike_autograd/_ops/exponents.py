@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from .._core import dtypes
 from .conventions import partials, power
+from .no_gradient import real_gradient_wanted
 from .registry import Promote, at, call, op, real
 
 _LN2 = 0.6931471805599453  # log(2), which no float of JAX tells from more digits
@@ -46,8 +47,7 @@ def _check_exponent(types, result, statics):
 def _refuse_real_exponent(types, result, wanted, **statics):
     """torch takes no real part of the complex gradient of a real exponent."""
     if "other" in wanted and result.dtype.is_complex and not types["other"].dtype.is_complex:
-        raise RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error message "
-                           "be improved?  If so, please report an enhancement request to PyTorch.)")
+        raise real_gradient_wanted()
 
 
 _INF, _NAN = float("inf"), float("nan")

@@ -7,6 +7,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
+from .no_gradient import real_gradient_wanted
 from .opened import TANGENTS
 from .registry import BODY, SMOOTH, call, op, real
 
@@ -79,12 +80,6 @@ def reaches(small, large):
 def does_not_fit(shape, wanted, index=0, whose=""):
     """The error for a gradient that cannot be summed to the shape that it should have; whose: what torch's words say of who gave it."""
     return RuntimeError(f"{whose}invalid gradient at index {index} - got {list(shape)} but expected shape compatible with {list(wanted)}")
-
-
-def real_gradient_wanted():
-    """The error for a complex gradient of a real number."""
-    return RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error "
-                        "message be improved?  If so, please report an enhancement request to PyTorch.)")
 
 
 def _fitted(tangent, values):

@@ -24,10 +24,16 @@ def refuse_again(pull, given):
         raise unimplemented(type(pull.op)(form, tuple(pull.wanted[i] for i in given)))
 
 
+def real_gradient_wanted():
+    """That of a complex gradient for a real number."""
+    return RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error "
+                        "message be improved?  If so, please report an enhancement request to PyTorch.)")
+
+
 def no_complex_gradient(op):
     """That of a call whose complex result would require grad, where torch has a formula for real numbers only."""
     name = op.name if op.real_only is True else op.real_only
     return RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
-__all__ = ["NO_FORMULA", "no_complex_gradient", "refuse_again", "unimplemented"]
+__all__ = ["NO_FORMULA", "no_complex_gradient", "real_gradient_wanted", "refuse_again", "unimplemented"]

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._core.dtypes import from_numpy_dtype
-from .._core.shapes import wrap_dim
+from .._core.shapes import broadcast, wrap_dim
 from .casts import convert
 from .conventions import wide
 from .places import LONGS, along_dim, at_least_1d, in_range, lattice, long, out_of_bounds, put_last, put_linear
@@ -96,9 +96,8 @@ def _covered(src, shape, node, compared):
 
     @same.defjvp
     def _(primals, tangents):
-        for d in reversed(range(src.ndim if compared else 0)):
-            if 1 not in (src.shape[d], shape[d]) and src.shape[d] != shape[d]:
-                raise RuntimeError(f"The size of tensor a ({src.shape[d]}) must match the size of tensor b ({shape[d]}) at non-singleton dimension {d}")
+        if compared:
+            broadcast(src.shape, shape)
         raise RuntimeError(f"Function {node} returned an invalid gradient at index 1 - got {list(shape)} but expected shape compatible with {list(src.shape)}")
 
     return same(src)
@@ -120,10 +119,10 @@ def _set_tangent(x, where, src):
 
 
 def in_float(f):
-    """f(x, where, src) in float32 where that is half precision: torch's scatter rounds once, not at each element."""
+    """f(x, where, src, ...) in float32 where that is half precision: torch's scatter rounds once, not at each element."""
     @functools.wraps(f)
-    def rounded_once(x, where, src):
-        return f(wide(x), where, wide(src)).astype(x.dtype)
+    def rounded_once(x, where, src, *rest):
+        return f(wide(x), where, wide(src), *rest).astype(x.dtype)
     return rounded_once
 
 

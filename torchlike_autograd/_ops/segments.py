@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from .._core.dtypes import FLOAT, from_numpy_dtype
-from .._core.shapes import contiguous_strides, wrap_dim
-from .conventions import only, straight, wide
+from .._core.shapes import broadcast, contiguous_strides, wrap_dim
+from .conventions import only, straight
 from .places import along_dim, at_least_1d, in_range, lattice, long, matching_entries, out_of_bounds
 from .ranks import order
 from .registry import SMOOTH, call, fails, op, real
@@ -34,16 +34,16 @@ def _added(x, places, src):
     return x.at[places].add(src, mode="drop")
 
 
-def _total(x, places, src, include_self, add=_added):
+def _total(x, places, src, include_self):
     base = x if include_self else jnp.where(_touched(x.size, places), jnp.zeros((), x.dtype), x)
-    return add(base, places, src)
+    return _added(base, places, src)
 
 
-def _average(x, places, src, include_self, add=_added):
+def _average(x, places, src, include_self, rounded=lambda f: f):
     kind = x.dtype if jnp.issubdtype(x.dtype, jnp.floating) else jnp.int64  # torch counts in the type that it divides in
-    count = add(jnp.full(x.size, int(include_self), kind), places, jnp.ones(src.size, kind))
+    count = rounded(_added)(jnp.full(x.size, int(include_self), kind), places, jnp.ones(src.size, kind))
     count = jnp.maximum(count, 1).astype(x.dtype)
-    total = _total(x, places, src, include_self, add)
+    total = rounded(_total)(x, places, src, include_self)
     return total / count if from_numpy_dtype(x.dtype).category >= FLOAT else jnp.floor_divide(total, count)
 
 
@@ -93,8 +93,7 @@ def _lowest(dtype, greatest):
 
 _ALSO = {"max": "amax", "min": "amin"}  # torch 2.13 takes these in the forward pass
 _REDUCTIONS = {"sum": _total, "mean": _average, "prod": _product, "amax": _extreme(True), "amin": _extreme(False)}
-_ROUNDED_ONCE = {**_REDUCTIONS, "sum": functools.partial(_total, add=in_float(_added)), "mean": functools.partial(_average, add=in_float(_added)),
-                 "prod": lambda x, places, src, include_self: _product(wide(x), places, wide(src), include_self).astype(x.dtype)}
+_ROUNDED_ONCE = {**_REDUCTIONS, "sum": in_float(_total), "mean": functools.partial(_average, rounded=in_float), "prod": in_float(_product)}
 
 
 def _reduced(self, index, src, d, reduce, include_self, reductions=_REDUCTIONS):
@@ -128,11 +127,8 @@ def _reduced_tangent(out, primals, tangents, **how):
 
 def _refuse_larger(types, result, wanted, *, reduce, **_):
     """torch's gradient compares all of `src` with the result at the index."""
-    have, index = types["src"].shape, types["index"].shape
     if "self" in wanted and reduce in ("prod", "amax", "amin"):
-        for d in reversed(range(len(have))):
-            if 1 not in (have[d], index[d]) and have[d] != index[d]:
-                raise RuntimeError(f"The size of tensor a ({have[d]}) must match the size of tensor b ({index[d]}) at non-singleton dimension {d}")
+        broadcast(types["src"].shape, types["index"].shape)
 
 
 @op("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor", node="ScatterReduceBackward0",

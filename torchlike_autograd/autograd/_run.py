@@ -17,7 +17,7 @@ from .._core.saying import warn
 from .._core.simple import run_simple
 from .._core.size import Size
 from .._core.storage import history
-from .._ops.graft import real_gradient_wanted
+from .._ops.no_gradient import real_gradient_wanted
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap

@@ -80,7 +80,7 @@ class _Distribution:
 
     def __init__(self, x):
         self.name = type(x).__name__
-        self.params = {k: _Tensor(v) if v.numel() == 1 else v.size() for k, v in x._shown().items()}
+        self.params = {k: _Tensor(v) if isinstance(v, Tensor) else v for k, v in x._shown().items()}
 
     def shown(self):
         """What prints as the distribution did."""

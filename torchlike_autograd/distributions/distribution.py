@@ -179,13 +179,15 @@ class Distribution:
         return new
 
     def _shown(self):
-        return {k: self.__dict__[k] for k in self.arg_constraints if k in self.__dict__}
+        """What is printed of the parameters: one element, or the sizes."""
+        given = {k: self.__dict__[k] for k in self.arg_constraints if k in self.__dict__}
+        return {k: v if v.numel() == 1 else v.size() for k, v in given.items()}
 
     def _printed_by_parameters(self):
         return type(self).__repr__ is Distribution.__repr__
 
     def __repr__(self):
-        return described(type(self).__name__, {k: v if v.numel() == 1 else v.size() for k, v in self._shown().items()})
+        return described(type(self).__name__, self._shown())
 
 
 def _wrong_parameter(name, constraint, value, distribution):
