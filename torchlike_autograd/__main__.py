@@ -5,6 +5,7 @@ The program sees its own `sys.argv`, `sys.path[0]` and `__main__`; its exit code
 
 from __future__ import annotations
 
+import gc
 import importlib.machinery
 import os
 import runpy
@@ -105,6 +106,7 @@ def main(argv=None):
     from . import install_as_torch
 
     install_as_torch()
+    gc.freeze()  # what an import made stays: collections need not walk over it
     try:
         _run_to_the_end(argv)
     except SystemExit:

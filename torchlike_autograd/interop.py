@@ -28,6 +28,7 @@ from ._core.storage import peek
 from ._ops.opened import alike_everywhere
 from ._ops.registry import Promote
 from ._ops.spec import Form, Spec
+from ._ops.tracing import looping
 from ._tensor import Tensor, wrap
 from .autograd._stateless import functional_call
 
@@ -240,6 +241,7 @@ class _JaxOp:
         self.saves, self.bake, self.specs = {}, {}, {}
         self.out_tree = self.others = None
 
+    @looping
     def body(self, *flat):
         """The results that are arrays, flat."""
         wide = any(np.dtype(x.dtype).itemsize == (16 if x.dtype.kind == "c" else 8)

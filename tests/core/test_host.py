@@ -27,6 +27,16 @@ def _gradient(x, v):
     return jax.grad(lambda x, v: lax.scan(lambda h, a: (jnp.tanh(h @ W + a), h[0]), x, v, reverse=True)[1].sum(), (0, 1))(x, v)
 
 
+@jax.custom_batching.custom_vmap
+def _mapped(x):
+    return jnp.sin(x) + 1
+
+
+@_mapped.def_vmap
+def _(size, batched, x):
+    return jnp.sin(x) + 1, True
+
+
 def _windows(mode):
     numbers = lax.ScatterDimensionNumbers(update_window_dims=(1, 2), inserted_window_dims=(), scatter_dims_to_operand_dims=(0, 1))
     starts = np.array([[0, 1], [4, 2], [3, 3], [-1, 0]])
@@ -77,6 +87,11 @@ CASES = {
     "scan_backward": (_gradient, X[0], V),
     "scan_of_nothing": (_steps, X[0], V[:0]),
     "cond": (lambda x: lax.switch(jnp.argmax(x[0]) % 3, [jnp.sin, jnp.cos, jnp.exp], x), X),
+    "while": (lambda x, v: lax.while_loop(lambda s: (s[0].sum() < v[0, 0] + 50), lambda s: (s[0] + jnp.abs(v[0]) + 1, s[1] + 1), (x, 0)), X[0], V),
+    "while_of_nothing": (lambda x: lax.while_loop(lambda a: a[0] > 1e9, jnp.sin, x), X[0]),
+    "searchsorted": (lambda x: [jnp.searchsorted(jnp.sort(x), x[::-1], side=side) for side in ("left", "right")], ODD),
+    "total_order": (lambda x: (lax.lt_to_p.bind(x, x[::-1]), lax.le_to_p.bind(x, x[::-1]), lax.lt_to_p.bind(x, -x)), ODD),
+    "mapped_its_own_way": (_mapped, X),
     "top_k": (lambda x: lax.top_k(jnp.concatenate([x, -x]), 15), ODD),
     "top_k_of_columns": (lambda x: lax.top_k(x, 3, axis=0), X),
     "top_k_of_equals": (lambda x: lax.top_k(x, 4), np.array([3, 1, 2, 2, 3])),
@@ -134,6 +149,11 @@ def test_the_inverse_of_erf_has_the_digits_of_its_precision():
     with jax.enable_x64(True):
         run, exact = host_function(jax.make_jaxpr(lax.erf_inv)(x)), lax.erf_inv(x.astype(np.float64))
     np.testing.assert_allclose(run(x)[0], exact, rtol=1e-6)
+
+
+def test_a_batch_of_conditions_is_left_to_xla():
+    with jax.enable_x64(True):
+        assert host_function(jax.make_jaxpr(jax.vmap(lambda x: lax.while_loop(lambda a: a.sum() < 9, lambda a: a * 1.5 + 1, x)))(X)) is None
 
 
 def test_what_is_large_is_left_to_xla():

@@ -167,6 +167,8 @@ def _inner(eqn):
     name = eqn.primitive.name
     if name in ("jit", "pjit", "closed_call", "core_call"):
         return eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
+    if name == "custom_vmap_call":
+        return eqn.params["call"]
     return eqn.params["call_jaxpr"] if name == "custom_jvp_call" else None
 
 
@@ -389,6 +391,21 @@ def _cond(params, eqn):
     return lambda which, *ins: branches[min(max(int(which), 0), len(branches) - 1)](*ins)
 
 
+def _while(params, eqn):
+    n, m = params["cond_nconsts"], params["body_nconsts"]
+    more, turn = _body(params["cond_jaxpr"]), _body(params["body_jaxpr"])
+    if params["cond_jaxpr"].out_avals[0].shape:
+        raise Unsupported  # a batch of conditions
+
+    def run(*ins):
+        known, given, carry = ins[:n], ins[n:n + m], ins[n + m:]
+        while more(*known, *carry)[0]:
+            carry = turn(*given, *carry)
+        return list(carry)
+
+    return run
+
+
 def _linear_solve(params, eqn):
     """The solution as it is computed; what its derivatives would need is left out."""
     lengths = params["const_lengths"]
@@ -504,7 +521,7 @@ MADE = {
     "dot_general": _dot_general, "conv_general_dilated": convolution, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "stack": _stack, "unstack": _unstack, "tile": _tile, "gather": gather, "scatter": scatter(put),
     "scatter-add": scatter(np.add.at), "scatter-mul": scatter(np.multiply.at), "scatter-min": scatter(np.minimum.at),
-    "scatter-max": scatter(np.maximum.at), "scan": _scan, "cond": _cond, "sort": _sort, "top_k": _top_k, "bitcast_convert_type": _bitcast, "split": _split,
+    "scatter-max": scatter(np.maximum.at), "scan": _scan, "while": _while, "cond": _cond, "sort": _sort, "top_k": _top_k, "bitcast_convert_type": _bitcast, "split": _split,
     "iota": _iota, "cumsum": _cumulative(np.cumsum),
     "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),
     "shift_right_arithmetic": _shift_right("i"), "shift_right_logical": _shift_right("u"),

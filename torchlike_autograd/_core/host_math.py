@@ -74,6 +74,14 @@ def _clamp(low, x, high):
     return np.minimum(np.maximum(x, low), high)
 
 
+def _ordered(x):
+    """Numbers in the order in which XLA sorts: a NaN is last, first where it has a sign, and -0 comes before 0."""
+    if x.dtype.kind != "f":
+        return x
+    bits = np.ascontiguousarray(x).view(f"i{x.dtype.itemsize}").reshape(np.shape(x))
+    return np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+
+
 def _logistic(x):
     return (1 / (1 + np.exp(-x))).astype(x.dtype)
 
@@ -91,7 +99,7 @@ ELEMENTWISE = {
     "bessel_i0e": _special("i0e"), "bessel_i1e": _special("i1e"), "logistic": _logistic, "is_finite": np.isfinite, "eq": np.equal, "ne": np.not_equal,
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
     "not": np.logical_not, "select_n": _select_n, "clamp": _clamp, "real": np.real, "imag": np.imag, "conj": np.conj, "nextafter": np.nextafter,
-    "shift_left": np.left_shift, "complex": _complex,
+    "shift_left": np.left_shift, "complex": _complex, "lt_to": lambda a, b: _ordered(a) < _ordered(b), "le_to": lambda a, b: _ordered(a) <= _ordered(b),
 }
 
 __all__ = ["BITWISE", "ELEMENTWISE"]

@@ -22,7 +22,7 @@ from .record import LEAF
 # afford it, one whose structure never does may not.  Without credit (of EASE for the turns of a loop without gradients) a structure is compiled when its runs
 # op by op have taken as long as compiling it will: at most twice what the better of the two would have taken.
 COMPILE, AWAY = 256, 32
-CREDIT_START, CREDIT_MAX, EASE = 12 * COMPILE, 24 * COMPILE, 6 * COMPILE
+CREDIT_START, CREDIT_MAX, EASE = 4 * COMPILE, 24 * COMPILE, 6 * COMPILE
 LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
 MANY = 4  # programs compiled at a place, none of which came several times before the next

@@ -10,6 +10,7 @@ from jax import lax
 from .._core.shapes import wrap_dim
 from .conventions import only, partials
 from .registry import NONE, SMOOTH, at, call, op, real, rule
+from .tracing import looping, scan
 
 _HIGHEST = lax.Precision.HIGHEST
 
@@ -56,7 +57,7 @@ def _attention(query, key, value, attn_mask, *, is_causal, scale):
 def _bags(indices, offsets, include_last_offset):
     """(the bag of each index, how many bags there are)."""
     starts = offsets[:-1] if include_last_offset else offsets
-    return jnp.searchsorted(starts, jnp.arange(indices.shape[0]).astype(starts.dtype), side="right") - 1, starts.shape[0]
+    return looping(jnp.searchsorted)(starts, jnp.arange(indices.shape[0]).astype(starts.dtype), side="right") - 1, starts.shape[0]
 
 
 def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_offset, padding_idx, mode, **_):
@@ -209,7 +210,7 @@ def _negative_log_likelihood(logp, labels, input_lengths, target_lengths):
         new = _log_sum(alpha, back[:, 1:-1], jnp.where(skips, back[:, :-2], -np.inf)) + emitted
         return jnp.where((t < input_lengths)[:, None], new, alpha), None
 
-    alpha, _ = lax.scan(step, first, (own[1:], jnp.arange(1, logp.shape[0])))
+    alpha, _ = scan(step, first, (own[1:], jnp.arange(1, logp.shape[0])))
     last = jnp.take_along_axis(alpha, 2 * target_lengths[:, None], 1, mode="clip")[:, 0]
     before = jnp.take_along_axis(alpha, jnp.maximum(2 * target_lengths[:, None] - 1, 0), 1, mode="clip")[:, 0]
     out = -_log_sum(last, jnp.where(target_lengths > 0, before, -np.inf))

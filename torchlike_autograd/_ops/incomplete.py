@@ -19,6 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as js
 
+from .tracing import looping
+
 _ZETA = (1.6449340668482264, 1.2020569031595942, 1.0823232337111381, 1.03692775514337, 1.0173430619844492, 1.008349277381923, 1.0040773561979444,
          1.0020083928260821, 1.000994575127818, 1.0004941886041194, 1.000246086553308, 1.0001227133475785, 1.0000612481350588)      # zeta(2), zeta(3), ...
 _ORDERS, _POWERS = 20, 25       # of 1 / a, from 20 on, and of eta, below 0.5: both tails are far below the last digit of float64
@@ -60,7 +62,7 @@ def upper_of_small(a, x):
 def _lgamma_of_one_and(a):
     """log(Gamma(1 + a)) for a > 0; near 0 its Taylor series (DLMF 5.7.3), where 1 + a would round."""
     series = [-np.euler_gamma] + [(-1) ** k * zeta / k for k, zeta in enumerate(_ZETA, 2)]
-    return jnp.where(a < 0.05, a * jnp.polyval(jnp.asarray(series[::-1], a.dtype), a), jax.lax.lgamma(1 + a))
+    return jnp.where(a < 0.05, a * looping(jnp.polyval)(jnp.asarray(series[::-1], a.dtype), a), jax.lax.lgamma(1 + a))
 
 
 def _parts(a, x):
@@ -86,7 +88,7 @@ def _row(numbers, like):
 def _half_square(s):
     """s - log(1 + s) without cancellation for |s| < 0.3: log(1 + s) = 2 artanh(v) with v = s / (2 + s), and s - 2 v = s v."""
     v = s / (2 + s)
-    series = jnp.polyval(jnp.asarray([1 / (2 * k + 3) for k in range(12, -1, -1)], s.dtype), v * v)
+    series = looping(jnp.polyval)(jnp.asarray([1 / (2 * k + 3) for k in range(12, -1, -1)], s.dtype), v * v)
     return s * v - 2 * v ** 3 * series
 
 

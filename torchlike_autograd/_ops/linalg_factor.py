@@ -35,6 +35,7 @@ from .linalg_solve import check_pair
 from .memory import columns
 from .reduce import type_of
 from .registry import SMOOTH, at, call, fails, op, real
+from .tracing import fori_loop
 
 _POSITIVE = at([[4.0, 1.0], [1.0, 3.0]])
 _NOT = at([[1.0, 2.0], [2.0, 1.0]])
@@ -80,7 +81,7 @@ def _elimination(a):
         return low.at[..., :, j].set(jnp.where(places == j, pivot, column)), jnp.where(failed, j + 1, info).astype(jnp.int32)
 
     start = jnp.zeros(a.shape[:-2], jnp.int32)
-    return jax.lax.fori_loop(0, n, step, (jnp.tril(a), start))
+    return fori_loop(0, n, step, (jnp.tril(a), start))
 
 
 def _cholesky_info(a):

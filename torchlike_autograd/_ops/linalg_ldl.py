@@ -12,6 +12,7 @@ from .linalg_base import check_float, check_kernel, check_square, with_batch
 from .linalg_solve import check_pair
 from .memory import columns
 from .registry import SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
+from .tracing import fori_loop, scan
 
 _ALPHA = (1 + math.sqrt(17)) / 8
 _NODE = "torch::autograd::NotImplemented"
@@ -86,7 +87,7 @@ def _solved(packed, pivots, b, hermitian):
     n = packed.shape[0]
     places = jnp.arange(n)
     turn = jnp.conj if hermitian else (lambda x: x)
-    second = jax.lax.scan(lambda before, p: ((p < 0) & ~before, (p < 0) & before), False, pivots)[1]
+    second = scan(lambda before, p: ((p < 0) & ~before, (p < 0) & before), False, pivots)[1]
     first = (pivots < 0) & ~second
     full = jnp.tril(packed) + turn(jnp.tril(packed, -1)).T
 
@@ -114,7 +115,7 @@ def _solved(packed, pivots, b, hermitian):
         out = b.at[following].add(jnp.where(two, -back[1], 0)).at[k].add(-back[0])
         return jnp.where(second[k], b, _swapped(out, jnp.where(two, following, k), jnp.abs(pivots[k]) - 1))
 
-    return jax.lax.fori_loop(0, n, up, jax.lax.fori_loop(0, n, down, b))
+    return fori_loop(0, n, up, fori_loop(0, n, down, b))
 
 
 def _mapped(f, batch, *arrays):

@@ -34,6 +34,7 @@ from .linalg_spectral import pseudo_inverse
 from .memory import columns, fitted
 from .reduce import total, type_of
 from .registry import SMOOTH, UNIMPLEMENTED, at, call, fails, op, real
+from .tracing import fori_loop
 
 # QR
 
@@ -228,7 +229,7 @@ def _expm(a):
     fourth = product(second, second)
     for block in reversed(blocks):
         total = block + product(fourth, total)
-    return jax.lax.fori_loop(0, _SQUARINGS, lambda i, x: jax.lax.cond(i < squarings, lambda x: product(x, x), lambda x: x, x), total)
+    return fori_loop(0, _SQUARINGS, lambda i, x: jax.lax.cond(i < squarings, lambda x: product(x, x), lambda x: x, x), total)
 
 
 @op("linalg_matrix_exp(Tensor self) -> Tensor", node="LinalgMatrixExpBackward0", names=("torch.linalg.matrix_exp",),

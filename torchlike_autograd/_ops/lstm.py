@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .tracing import scan
+
 
 def product(x, weight):
     """x times the transposed weight, over the last dim."""
@@ -38,7 +40,7 @@ def _run(gates, h, c, w_hh, w_hr, present, reverse):
         kept = _kept(here, cells, memory)
         return (new, kept), jnp.concatenate([new, kept, cells, i, f, g, o] if here is not None else [new, cells, i, f, g, o], -1)
 
-    return lax.scan(step, (h, c), (gates, present), reverse=reverse)
+    return scan(step, (h, c), (gates, present), reverse=reverse)
 
 
 def _parts(packed, h, c, present):
@@ -91,5 +93,5 @@ def _(reverse, primals, tangents):
         d_new, d_cells = _kept(here, d_new, d_h), _kept(here, d_cells, d_c)
         return (d_new, d_cells), d_new
 
-    (d_last, d_memory), d_states = lax.scan(step, (d_h, d_c), (d_gates, slopes, d_out, present), reverse=reverse)
+    (d_last, d_memory), d_states = scan(step, (d_h, d_c), (d_gates, slopes, d_out, present), reverse=reverse)
     return (states, last, memory), (d_states, d_last, d_memory)

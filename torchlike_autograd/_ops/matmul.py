@@ -20,6 +20,7 @@ from .memory import blocks, outer
 from .reduce import total, type_of
 from .registry import SMOOTH, at, call, fails, op, real
 from .shape import expand
+from .tracing import scan
 
 _BOTH = {"self": ("mat2",), "mat2": ("self",)}
 _OTHER = {"self": ("other",), "other": ("self",)}
@@ -348,7 +349,7 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
 def _added_in_turn(base, batch1, batch2, beta, alpha):
     """Half precision is rounded after each of the products."""
     first = _added_product(base, batch1[0], batch2[0], beta, alpha)
-    return jax.lax.scan(lambda sofar, pair: (_added_product(sofar, *pair, 1, alpha), None), first, (batch1[1:], batch2[1:]))[0]
+    return scan(lambda sofar, pair: (_added_product(sofar, *pair, 1, alpha), None), first, (batch1[1:], batch2[1:]))[0]
 
 
 # Products made of products

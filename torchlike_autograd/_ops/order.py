@@ -15,6 +15,7 @@ from .memory import by_question, like_first
 from .ranks import extreme, first_extreme, order, ordered, pick
 from .reduce import total, type_of
 from .registry import NONE, SMOOTH, Promote, at, call, fails, op, real
+from .tracing import fori_loop
 
 _NAN = float("nan")
 _PAIR = ("values", "indices")
@@ -406,7 +407,7 @@ def _inserted(x, axis):
         moved = jnp.where(place > 0, jnp.roll(ranked, 1, axis=-1), ranked)
         return jnp.where(place == at, i, jnp.where((place > at) & (place <= i), moved, ranked)).astype(ranked.dtype)
 
-    return jnp.moveaxis(jax.lax.fori_loop(1, rows.shape[-1], step, place), -1, axis)
+    return jnp.moveaxis(fori_loop(1, rows.shape[-1], step, place), -1, axis)
 
 
 def _most_frequent(x, axis):

@@ -19,6 +19,7 @@ from jax.interpreters import partial_eval as pe
 from .casts import is_number
 from .saved_names import NAMES
 from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _only_moves, read_whole
+from .tracing import traced
 
 FROM_RESULT = {  # operator: the gradient from the cotangent and the result, where JAX's is a function of the input
     "relu": lambda g, y: jnp.where(y <= 0, 0, g).astype(g.dtype),
@@ -74,7 +75,7 @@ class SavedPullback(Pullback):
             own = [_statistic(form, k, ins, r) if kind else r for k, kind, r in zip(self.results, kinds, flat[last:])]
             return jaxpr_as_fun(closed)(*flat[:last], *own)
 
-        return jax.make_jaxpr(run)(*abstract)
+        return traced(run, *abstract)
 
     def _describe(self, form, gs):
         self.avals = (*gs, *(form.avals[i] for i in self.keep), *(form.out_avals[k] for k in self.own))
@@ -123,7 +124,7 @@ def _statistic(form, k, ins, result):
 
 def _without_results(f, abstract, n):
     """The program of the gradients with the last `n` arguments in the place of the results that `f` computes."""
-    flat = jax.make_jaxpr(lambda *xs: _inlined(f, xs))(*abstract)
+    flat = traced(lambda *xs: _inlined(f, xs), *abstract)
     jaxpr = flat.jaxpr
     cut = len(jaxpr.outvars)
     shape = jax.eval_shape(f, *abstract)

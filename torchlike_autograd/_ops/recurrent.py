@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from . import lstm
 from .registry import SMOOTH, call, op, real
+from .tracing import scan
 
 
 def _tanh(gates, back, h):
@@ -42,7 +42,7 @@ def _steps(cell, gates, h, w_hh, bias, present, reverse):
         new = new if here is None else jnp.where(here[:, None], new, before)
         return new, new
 
-    last, out = lax.scan(step, h, (gates, present), reverse=reverse)
+    last, out = scan(step, h, (gates, present), reverse=reverse)
     return out, last
 
 

@@ -28,6 +28,7 @@ from .opened import TANGENTS, calling
 from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
 from .said_without_data import formed
+from .tracing import traced
 from .without_data import check_gradients, place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -217,8 +218,7 @@ class Form:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
         device = spec.statics.get("device") or (devices.common(avals) if all(a.device != "meta" for a in avals) else place(self))
-        with jax.enable_x64(True):
-            closed, out = jax.make_jaxpr(self.apply, return_shape=True)(*[_abstract(a) for a in avals])
+        closed, out = traced(self.apply, *[_abstract(a) for a in avals], return_shape=True)
         self.call, self.closed = jaxpr_as_fun(closed), closed
         self.tuple_out = isinstance(out, (tuple, list))
         outs = out if self.tuple_out else (out,)
@@ -288,8 +288,7 @@ class Form:
     def guard_on_host(self, compile_host, ins):
         """`guard` of NumPy arrays, as `host` runs the operator."""
         if self._guard is _UNKNOWN:
-            with jax.enable_x64(True):
-                closed = jax.make_jaxpr(self.guard)(*ins)
+            closed = traced(self.guard, *ins)
             self._guard = compile_host(closed) or jax.jit(jaxpr_as_fun(closed))
         return self._guard(*ins)[0]
 
@@ -506,7 +505,8 @@ def _vjp(form, wanted, given, gs, ins):
         outs = calling(form)(*full)
         return [outs[i] for i in given]
 
-    _, pull = jax.vjp(outputs, *[ins[i] for i in wanted])
+    at = tuple(ins[i] for i in wanted)
+    pull = jax.linear_transpose(lambda *ts: jax.jvp(outputs, at, ts)[1], *at)
     # torch's gradient of a real loss is the conjugate of JAX's
     gs = [_conj(g) for g in gs]
     back = _conj if _only_moves(pull, gs) else _conj_unsigned
@@ -557,7 +557,7 @@ def _only_moves(pull, gs):
 
 def _pruned(f, abstract, n_fixed, fixed=()):
     """(f without unused inputs, indices of the used ones after the first `n_fixed`, which all stay, as do those in `fixed`)."""
-    closed = jax.make_jaxpr(f)(*abstract)
+    closed = traced(f, *abstract)
     jaxpr, consts = closed.jaxpr, closed.consts
     jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [i in fixed for i in range(len(abstract) - n_fixed)])
     closed = ClosedJaxpr(jaxpr, consts)

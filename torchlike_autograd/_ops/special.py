@@ -11,6 +11,7 @@ from .casts import HALVES
 from .conventions import along_log, only, partials, signum
 from .quotients import quotient
 from .registry import Promote, at, call, op, real
+from .tracing import looping
 
 _INF, _NAN = float("inf"), float("nan")
 _ROOT2 = math.sqrt(2)
@@ -111,7 +112,7 @@ def _log_ndtr(x):
 @partials(lambda t, out, x: t * math.sqrt(2 * math.pi) * jnp.exp(out ** 2 / 2))
 def _ndtri(x):
     """The inverse of the normal distribution function."""
-    return js.ndtri(x)
+    return looping(js.ndtri)(x)
 
 
 # x log(1 + y)

@@ -13,6 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .tracing import scan
+
 
 class Windows(NamedTuple):
     """Windows along a dim: the first position of each (perhaps before 0), the distance of elements, and how many each holds."""
@@ -122,7 +124,7 @@ def _largest_looped(x, axis, windows):
 
     shape = [len(starts) if i == axis else s for i, s in enumerate(x.shape)]
     nothing = jnp.full(shape, lowest(x.dtype), x.dtype), jnp.zeros(shape, np.int64)
-    return lax.scan(at_offset, nothing, np.arange(windows.width))[0]
+    return scan(at_offset, nothing, np.arange(windows.width))[0]
 
 
 def max_over(x, windows):
