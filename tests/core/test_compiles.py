@@ -465,3 +465,24 @@ def test_sequences_of_many_lengths_are_not_compiled_each(counts):
             lengths = random.Random(7)
             step()
     assert (c.compiles, c.op_by_op) == (0, 0)
+
+
+def test_what_is_compiled_and_hardly_runs_makes_compiling_dearer():
+    w, x = torch.full((4, 4), 0.1, requires_grad=True), torch.ones(3, 4)
+    execute.clear_caches()
+    prices = []
+    for n in range(1, 5):
+        worth.credit[0] = worth.CREDIT_MAX
+        for _ in range(3):  # at first sight in a loop; the others are hits
+            h = x
+            for _ in range(n):
+                h = torch.tanh(h @ w)
+            h.sum().backward()
+            w.grad = None
+        w.sum().item()
+        prices.append(worth._price() // worth.COMPILE)
+    compiled = [p for p in execute._programs.values() if p.compiled is not None]
+    assert prices[-1] == 1 << max(min(len(compiled), 4) - 2, 0) > 1
+    for p in compiled:
+        p.runs = worth.REPEATED
+    assert worth._price() == worth.COMPILE

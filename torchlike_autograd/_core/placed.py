@@ -478,9 +478,23 @@ class Placed:
             with _nothing() if "@" in piece.key else jax.default_device(devices.jax_device(piece.key)):
                 for op in piece.ops:
                     ins = [number_of(t, floats, ints) if type(t) is tuple else adopt(here[t], piece.key) for t in op.ins]
+                    ins = _on_one_mesh(ins) if "@" in piece.key else ins
                     here.update(zip(op.outs, op.form.jit()(*ins) if hasattr(op.form, "jit") else op.f(*ins)))
             env.update((t, here[t]) for t in piece.gives)
         return self._results(env)
+
+
+def _on_one_mesh(ins):
+    """Arrays of an operator, those that lie whole on the mesh over which one is spread: JAX says where the results lie on the mesh of the first."""
+    mesh = next((a.sharding.mesh for a in ins if _on_mesh(a) and not a.is_fully_replicated), None)
+    if mesh is None:
+        return ins
+    whole = NamedSharding(mesh, PartitionSpec())
+    return [jax.device_put(a, whole) if _on_mesh(a) and a.is_fully_replicated and a.sharding.mesh != mesh else a for a in ins]
+
+
+def _on_mesh(a):
+    return isinstance(a, jax.Array) and not isinstance(a, jax.core.Tracer) and isinstance(a.sharding, NamedSharding)
 
 
 def _guard(laid, step):

@@ -8,6 +8,7 @@ the one whose loss is printed, as long as it comes only now and then.
 
 from __future__ import annotations
 
+import collections
 import sys
 import warnings
 import weakref
@@ -19,16 +20,19 @@ from .lines import in_loop, user_line
 from .record import LEAF
 
 # Compiling at first sight costs COMPILE of the credit, AWAY where the host lacks an operator, a run of a compiled program earns 1: a loop that repeats may
-# afford it, one whose structure never does may not.  Without credit (of EASE for the turns of a loop without gradients) a structure is compiled when its runs
-# op by op have taken as long as compiling it will: at most twice what the better of the two would have taken.
+# afford it, one whose structure never does may not: each of the last ones that hardly ran, but for two, doubles the price.  Without credit (of EASE for the
+# turns of a loop without gradients) a structure is compiled when its runs op by op have taken as long as compiling it will: at most twice what the better of
+# the two would have taken.
 COMPILE, AWAY = 256, 32
-CREDIT_START, CREDIT_MAX, EASE = 4 * COMPILE, 24 * COMPILE, 6 * COMPILE
+CREDIT_START, CREDIT_MAX, EASE = 12 * COMPILE, 24 * COMPILE, 6 * COMPILE
+RESERVE = 16 * AWAY  # of the credit, for programs that the host lacks operators of: op by op each of these is compiled too
 LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
 MANY = 4  # programs compiled at a place, none of which came several times before the next
 RARE = 4  # runs of a compiled variant between two of another one that stays as it is
 credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 spent = [0.2, 50]  # seconds on compiling, operators compiled; what is guessed before the first
+_last = collections.deque(maxlen=4)  # the programs that were compiled last
 _variants: dict = {}  # the backward passes of a program -> [its compiled variants, their runs when another one last came]
 
 
@@ -44,7 +48,14 @@ def waits(program):
 
 def charge(program):
     """Take what compiling a program costs from the credit."""
-    credit[0] = max(credit[0] - (COMPILE if on_host(program) else AWAY), 0)
+    credit[0] = max(credit[0] - _price(), min(credit[0], RESERVE)) if on_host(program) else max(credit[0] - AWAY, 0)
+    _last.append(weakref.ref(program))
+
+
+def _price():
+    """What compiling at first sight costs where the host could run the program."""
+    idle = sum(p is not None and p.runs < REPEATED for p in (r() for r in _last))
+    return COMPILE << max(idle - 2, 0)
 
 
 def note(program, seconds, operators):
@@ -60,7 +71,7 @@ def _least(program):
         return AWAY
     if not _in_training(program):
         return EASE if program.prefix.setup == TURNS else CREDIT_MAX + 1
-    return COMPILE if any(map(_updates, reversed(program.steps))) or in_loop(sys._getframe(1)) else CREDIT_MAX + 1
+    return RESERVE + _price() if any(map(_updates, reversed(program.steps))) or in_loop(sys._getframe(1)) else CREDIT_MAX + 1
 
 
 def note_variant(program):
@@ -148,7 +159,7 @@ def _updates(step):
     return step.mode == LEAF and step.kind == "op" and not fills(step)
 
 
-REPEATED = 4  # runs of a program that paid for compiling it
+REPEATED = 32  # runs of a program that was worth compiling
 advice = [True]  # whether a place that keeps compiling is told so
 # line of user code -> [compiles there, the last two programs that were compiled, each with its runs and what else had come by then, the last two that waited,
 # each with the runs that the compiled ones had then, how often something else than a compiled program came]
@@ -160,6 +171,7 @@ def forget():
     """Forget what was compiled where."""
     _places.clear()
     _variants.clear()
+    _last.clear()
 
 
 def _explain_recompiles(program):
