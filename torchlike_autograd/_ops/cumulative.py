@@ -117,6 +117,32 @@ def _(axis, primals, tangents):
     return out, _weighted_so_far(out, jnp.exp(primals[0] - out) * tangents[0], axis)
 
 
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def _summed_exponents(x, axis):
+    """`_running_logsumexp` of reals with the gradient that torch writes in logarithms, of its positive and of its negative part: where the cotangent is
+    NaN it has neither, and its derivative by a cotangent of 0 is NaN."""
+    return _running_logsumexp(x, axis)
+
+
+def _summed_forward(x, axis):
+    out = _running_logsumexp(x, axis)
+    return out, (x, out)
+
+
+def _summed_back(axis, kept, g):
+    x, out = kept
+    log, least = jnp.log(jnp.abs(g)), jnp.finfo(g.dtype).min
+
+    def part(there):
+        steps = jnp.flip(jnp.where(there, log, least) - out, axis)
+        return jnp.exp(jnp.flip(_running_logsumexp(steps, axis), axis) + x)
+
+    return part(g > 0) - part(g < 0),
+
+
+_summed_exponents.defvjp(_summed_forward, _summed_back)
+
+
 def _weighted_so_far(out, steps, axis):
     """The recurrence s_i = exp(out_(i-1) - out_i) s_(i-1) + steps_i, whose factors never exceed 1.
 
@@ -145,7 +171,7 @@ def _logsumexp_tangent(out, primals, tangents, *, dim):
 def logcumsumexp(self, *, dim):
     """log of the sums of the exponentials so far."""
     wrap_dim(dim, self.ndim)
-    return _along(_running_logsumexp, only("logcumsumexp_out_cpu", self, "fc"), dim)
+    return _along(_running_logsumexp if jnp.iscomplexobj(self) else _summed_exponents, only("logcumsumexp_out_cpu", self, "fc"), dim)
 
 
 def _running(better):

@@ -1,0 +1,32 @@
+"""Operators looked at a second time: the gradient of logcumsumexp in logarithms, the greater of a list of integers and a number."""
+
+from compat_matrix.case import case
+
+INF, NAN = float("inf"), float("nan")
+
+
+@case("second_looks.logcumsumexp")
+def _(torch):
+    for given in ([0.0, 1.4, 6.0], [1.0, NAN, 1.0], [1.0, INF, 1.0], [1.0, -INF, 0.5], [-1.0, 0.5, 2.0]):
+        x = torch.tensor([0.3, -2.0, 1.0], dtype=torch.float64, requires_grad=True)
+        c = torch.tensor(given, dtype=torch.float64, requires_grad=True)
+        (g,) = torch.autograd.grad(torch.logcumsumexp(x, 0), x, c, create_graph=True)
+        yield f"gradient {given}", g
+        if given[1] == given[1] and abs(given[1]) < INF:
+            yield f"second {given}", [torch.autograd.grad(y, (x, c), retain_graph=True) for y in g]
+    x = torch.tensor([[0.0, 0.0, 3.0], [1.0, INF, -1.0]], dtype=torch.float64, requires_grad=True)
+    (g,) = torch.autograd.grad(torch.logcumsumexp(x, 1).square().sum(), x, create_graph=True)
+    yield "squares", g, torch.autograd.grad(g[0].sum(), x)[0]
+
+
+@case("second_looks.foreach_maximum of integers")
+def _(torch):
+    for name in ("maximum", "minimum"):
+        for dtype in (torch.int32, torch.uint8, torch.bool, torch.float16, torch.float64):
+            for number in (1, 1.5, 1.1, -1):
+                xs = [torch.tensor([1, 2]).to(dtype), torch.tensor(3).to(dtype)]
+                for full in (f"_foreach_{name}", f"_foreach_{name}_"):
+                    try:
+                        yield f"{full} {dtype} {number}", getattr(torch, full)(xs, number)
+                    except RuntimeError as e:
+                        yield f"{full} {dtype} {number}", str(e)
