@@ -10,6 +10,7 @@ from .._core import config, dtypes, shapes
 from .._core.dtypes import FLOAT
 from .conventions import cxx_of
 from .registry import Promote
+from .unsigned import refuse_unsigned
 
 HALVES = (dtypes.float16, dtypes.bfloat16)
 
@@ -22,6 +23,7 @@ def is_number(a):
 def casts_of(form):
     """Target dtype of each flat input (None: as it is) and the dtype computed in."""
     op, avals = form.op, form.avals
+    refuse_unsigned(op, avals)
     if op.promote is Promote.NONE:
         return _number_casts(form, None), avals[0].dtype if avals else None
     if op.promote is Promote.BOOL:
