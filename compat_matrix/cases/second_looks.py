@@ -30,3 +30,15 @@ def _(torch):
                         yield f"{full} {dtype} {number}", getattr(torch, full)(xs, number)
                     except RuntimeError as e:
                         yield f"{full} {dtype} {number}", str(e)
+
+
+@case("second_looks.lstsq of batches")
+def _(torch):
+    for first, then in (((2, 2, 2), (2, 1)), ((2, 2, 2), (3, 1)), ((3, 2, 2), (2, 5)), ((3, 4, 2), (3, 4)), ((1, 4, 2), (4, 3)), ((1, 4, 2), (3, 4, 1)),
+                        ((0, 4, 2), (4, 1)), ((3, 4, 2), (4, 1)), ((2, 2), (3,))):
+        a, b = (torch.arange(float(torch.Size(s).numel()), dtype=torch.float64).mul(1.7).add(0.3).sin().reshape(s).requires_grad_() for s in (first, then))
+        try:
+            out = torch.linalg.lstsq(a, b, driver="gelsd")
+            yield f"{first} {then}", out.solution, out.rank, out.singular_values.shape, torch.autograd.grad(out.solution.sum(), (a, b))
+        except RuntimeError as e:
+            yield f"{first} {then}", str(e)
