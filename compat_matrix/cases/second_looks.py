@@ -42,3 +42,16 @@ def _(torch):
             yield f"{first} {then}", out.solution, out.rank, out.singular_values.shape, torch.autograd.grad(out.solution.sum(), (a, b))
         except RuntimeError as e:
             yield f"{first} {then}", str(e)
+
+
+@case("second_looks.random numbers without room")
+def _(torch):
+    for turn, f in enumerate((lambda: torch.rand(1 << 62), lambda: torch.randn(1 << 42, 1 << 42), lambda: torch.randperm(1 << 62),
+                              lambda: torch.randint(0, 5, (1 << 62,)),
+                              lambda: torch.normal(0.0, 1.0, (1 << 62,)), lambda: torch.multinomial(torch.ones(3), 1 << 62, True),
+                              lambda: torch.randn(1 << 62, device="meta"),
+                              lambda: torch.nn.functional.pad(torch.ones(2, dtype=torch.complex64), (1, 0), value=1j))):
+        try:
+            f()
+        except (RuntimeError, TypeError) as e:
+            yield f"refusal {turn}", type(e).__name__, str(e).split("\n")[0]
