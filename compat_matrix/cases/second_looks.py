@@ -55,3 +55,30 @@ def _(torch):
             f()
         except (RuntimeError, TypeError) as e:
             yield f"refusal {turn}", type(e).__name__, str(e).split("\n")[0]
+
+
+@case("second_looks.NaN and infinities reduced")
+def _(torch):
+    x = torch.tensor([1.0, NAN, 3.0, 2.0, INF], dtype=torch.float64, requires_grad=True)
+    s = torch.tensor([2.0, 5.0, NAN, 1.0, INF], dtype=torch.float64, requires_grad=True)
+    i = torch.tensor([0, 1, 2, 3, 3])
+    for reduce in ("amax", "amin", "prod", "mean"):
+        for included in (True, False):
+            for name in ("scatter_reduce", "index_reduce"):
+                out = getattr(x, name)(0, i, s, reduce, include_self=included)
+                yield f"{name} {reduce} {included}", out, torch.autograd.grad(out.sum(), (x, s))
+    a = torch.tensor([[1.0, 2.0], [NAN, 1.0], [1.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    b = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]], dtype=torch.float64)
+    for third in (1.0, 0.0, -1.0, NAN):
+        out = torch.nn.functional.cosine_embedding_loss(a, b, torch.tensor([1.0, third, -1.0], dtype=torch.float64), reduction="none")
+        yield f"cosine_embedding_loss {third}", out, torch.autograd.grad(out.sum(), a)[0].isnan()
+
+
+@case("second_looks.zeta of negative numbers")
+def _(torch):
+    x = torch.tensor([2.0, 2.0, 3.0, 4.0, 2.0, 2.0, 1.5, 3.0], dtype=torch.float64)
+    q = torch.tensor([-0.5, -7.54, -2.3, -8.2, -20.5, -300.7, -2.5, -4.0], dtype=torch.float64)
+    yield "zeta", torch.special.zeta(x, q)
+    yield "polygamma", torch.polygamma(1, q), torch.polygamma(2, q)
+    q = q[:6].clone().requires_grad_()
+    yield "gradient", torch.autograd.grad(torch.special.zeta(x[:6], q).sum(), q)[0]
