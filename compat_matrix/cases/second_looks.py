@@ -82,3 +82,16 @@ def _(torch):
     yield "polygamma", torch.polygamma(1, q), torch.polygamma(2, q)
     q = q[:6].clone().requires_grad_()
     yield "gradient", torch.autograd.grad(torch.special.zeta(x[:6], q).sum(), q)[0]
+
+
+@case("second_looks.tolerances and orders refused")
+def _(torch):
+    a, t = torch.ones(2, 2), torch.tensor(0.1, requires_grad=True)
+    for turn, f in enumerate((
+            lambda: torch.linalg.pinv(a, rtol=t), lambda: torch.linalg.pinv(a, atol=t), lambda: torch.linalg.pinv(a, t), lambda: torch.linalg.pinv(a, 1j * t.detach()),
+            lambda: torch.linalg.pinv(a, rtol=1j * t.detach()), lambda: torch.linalg.cond(a[0], "fro"), lambda: torch.linalg.cond(a[0], "x"),
+            lambda: torch.linalg.cond(a[0], 1), lambda: torch.linalg.pinv(a, t.detach()))):
+        try:
+            yield f"{turn}", f()
+        except RuntimeError as e:
+            yield f"{turn}", str(e)
