@@ -95,3 +95,14 @@ def _(torch):
             yield f"{turn}", f()
         except RuntimeError as e:
             yield f"{turn}", str(e)
+
+
+@case("second_looks.inner product with a scalar, written")
+def _(torch):
+    for dtype in (torch.float64, torch.float16, torch.int64, torch.complex64):
+        for a in (torch.tensor(2.0), torch.tensor(2.0 + 1j), torch.ones(2)):
+            out = torch.zeros((3, 2) if a.ndim == 0 else (3,), dtype=dtype)
+            try:
+                yield f"{dtype} {a.dtype} {a.ndim}", torch.inner(a, torch.ones(3, 2).to(a.dtype), out=out)
+            except RuntimeError as e:
+                yield f"{dtype} {a.dtype} {a.ndim}", str(e)
