@@ -30,3 +30,15 @@ each("halves_spread.gradient of", spread, {
     "addmm": lambda torch, x, wide: torch.addmm(x, wide, torch.eye(3, dtype=x.dtype)),
     "repeat": lambda torch, x, wide: x.reshape(1, -1).repeat(wide.shape[0], 3)[:, :3] if x.numel() < 4 else x.expand_as(wide),
 })
+
+
+def sorted_out(torch, expression):
+    for dtype in (torch.bfloat16, torch.float16):
+        x = torch.arange(300.0).mul(1.3).cos().reshape(3, 100).to(dtype).requires_grad_()
+        yield str(dtype), torch.autograd.grad(expression(torch, x), x, torch.arange(300.0).mul(0.7).sin().reshape(3, 100).to(dtype))[0]
+
+
+each("halves_spread.gradient of the greatest so far", sorted_out, {
+    "cummax": lambda torch, x: x.cummax(1)[0],
+    "cummin": lambda torch, x: x.cummin(1)[0],
+})

@@ -106,3 +106,13 @@ def _(torch):
                 yield f"{dtype} {a.dtype} {a.ndim}", torch.inner(a, torch.ones(3, 2).to(a.dtype), out=out)
             except RuntimeError as e:
                 yield f"{dtype} {a.dtype} {a.ndim}", str(e)
+
+
+@case("second_looks.ellipses that do not fit")
+def _(torch):
+    for equation, shapes in (("...i,...i->...", ((3, 4), (2, 4))), ("i...,i...->...", ((4, 5, 3), (4, 2, 3))), ("...ij,...jk", ((2, 2, 3), (3, 3, 4))),
+                             ("a...,b...->ab...", ((2, 3), (2, 4))), ("...i,i...", ((3, 4), (5, 3)))):
+        try:
+            torch.einsum(equation, *[torch.ones(s) for s in shapes])
+        except RuntimeError as e:
+            yield equation, str(e)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import DOUBLED
 from .._core.shapes import wrap_dim
-from .conventions import of_nothing, only, partials
+from .conventions import of_nothing, only, partials, wide
 from .ranks import pick
 from .reduce import product_tangent
 from .registry import Promote, at, call, fails, op, real
@@ -199,7 +199,7 @@ def _cumulative_extreme(name, x, dim, better):
         return x, jnp.zeros(x.shape, jnp.int64)
     axis = wrap_dim(dim, x.ndim)
     indices = _running(better)(x, axis)
-    return pick(x, indices, axis), indices
+    return pick(wide(x), indices, axis).astype(x.dtype), indices  # its gradient is added up in float32
 
 
 _TIES = [call(at(1.0, 1.0, 0.0, 2.0, 2.0), 0), call(at(1.0, _NAN, 2.0, _NAN, 3.0), 0)]
