@@ -42,3 +42,17 @@ each("halves_spread.gradient of the greatest so far", sorted_out, {
     "cummax": lambda torch, x: x.cummax(1)[0],
     "cummin": lambda torch, x: x.cummin(1)[0],
 })
+
+
+def logits(torch, expression):
+    for dtype in (torch.bfloat16, torch.float16):
+        x = torch.arange(60.0).mul(1.3).cos().mul(3).to(dtype)
+        y, p = torch.arange(60.0).mul(0.7).sin().abs().to(dtype), torch.arange(60.0).mul(0.3).cos().add(1.5).to(dtype)
+        yield str(dtype), expression(torch.nn.functional.binary_cross_entropy_with_logits, x, y, p)
+
+
+each("halves_spread.loss of logits", logits, {
+    "plain": lambda f, x, y, p: (f(x, y, reduction="none"), f(x, y)),
+    "by chance": lambda f, x, y, p: (f(x, y, pos_weight=p, reduction="none"), f(x, y, pos_weight=p, reduction="sum")),
+    "by weight": lambda f, x, y, p: f(x, y, p, pos_weight=p, reduction="none"),
+})

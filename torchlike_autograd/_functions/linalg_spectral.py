@@ -99,7 +99,8 @@ def _no_gradient_of(**tolerances):
     """torch's error for tolerances that would have a gradient."""
     for name, x in tolerances.items():
         if isinstance(x, Tensor) and thread.state.grad and x.requires_grad:
-            raise RuntimeError(f"The function 'linalg_pinv' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad True.")
+            raise RuntimeError(f"The function 'linalg_pinv' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad "
+                               "True.")
 
 
 @composite("torch.linalg.pinv")
