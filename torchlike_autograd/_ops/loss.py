@@ -28,7 +28,7 @@ def reduced(loss, reduction):
     if reduction == _NONE:
         return loss
     axes = tuple(range(loss.ndim))
-    return average(loss, axes) if reduction == _MEAN else total(loss, axes)
+    return (average if reduction == _MEAN else total)(wide(loss), axes).astype(loss.dtype)
 
 
 # Distances of elements
