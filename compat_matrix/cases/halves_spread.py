@@ -56,3 +56,19 @@ each("halves_spread.loss of logits", logits, {
     "by chance": lambda f, x, y, p: (f(x, y, pos_weight=p, reduction="none"), f(x, y, pos_weight=p, reduction="sum")),
     "by weight": lambda f, x, y, p: f(x, y, p, pos_weight=p, reduction="none"),
 })
+
+
+def products(torch, expression):
+    for dtype in (torch.bfloat16, torch.float16):
+        x = torch.arange(300.0).mul(1.3).cos().reshape(3, 100).to(dtype).requires_grad_()
+        out = expression(torch, x, torch.arange(1.0, 4.0).to(dtype))
+        yield str(dtype), out, torch.autograd.grad(out, x, torch.ones_like(out))[0]
+
+
+each("halves_spread.sums of products", products, {
+    "of one alone": lambda torch, x, y: torch.einsum("ij,i->i", x, y),
+    "of both alone": lambda torch, x, y: torch.einsum("ij,ik->i", x, x.detach()),
+    "of a row": lambda torch, x, y: torch.einsum("ij,k->i", x, y),
+    "tensordot": lambda torch, x, y: torch.tensordot(x, y[:, None], ([1], [1])),
+    "vecdot": lambda torch, x, y: torch.linalg.vecdot(x, x.detach()),
+})
