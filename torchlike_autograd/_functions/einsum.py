@@ -130,8 +130,10 @@ def _spelled(terms, sizes, most):
             if known.get(c, 1) == 1:
                 known[c] = n
             elif n not in (1, known[c]):
-                shown = "..." if isinstance(c, tuple) else c
-                raise RuntimeError(f"einsum(): subscript {shown} has size {n} for operand {i} which does not broadcast with previously seen size {known[c]}")
+                if isinstance(c, tuple):  # without a space, as torch 2.13 says it
+                    raise RuntimeError(f"einsum(): dimension {labels.index(c)} covered by ellipsis in operand {i}has size {n} which does not broadcast with "
+                                       f"previously seen ellipsis with size {known[c]} for the respective dimension")
+                raise RuntimeError(f"einsum(): subscript {c} has size {n} for operand {i} which does not broadcast with previously seen size {known[c]}")
         out.append(labels)
     return out
 

@@ -15,6 +15,7 @@ from .._core.dispatch import check_inplace
 from .._core.record import record_op, thread
 from .._core.storage import as_detached, write
 from .._core.words import type_name
+from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
@@ -126,9 +127,16 @@ def _against(name):
     f = named(name)
 
     def operation(x, y):
-        return f(x, y if isinstance(y, Tensor) else full((), y, dtype=x.dtype))
+        return f(x, y if isinstance(y, Tensor) else full((), y, dtype=COMPOSITES["torch.result_type"](x, y)))
 
     return operation
+
+
+def _write_extreme(name, x, y):
+    made = COMPOSITES["torch.result_type"](x, y)
+    if not isinstance(y, Tensor) and made.category > x.dtype.category:
+        raise RuntimeError(f"result type {made.char_name} can't be cast to the desired output type {cxx_of(x.dtype)}")
+    return x.copy_(_against(name)(x, y))
 
 
 def named_operation(name):
@@ -141,7 +149,7 @@ def named_operation(name):
 
 def _twin(name):
     if name in ("maximum", "minimum"):
-        return lambda x, y: x.copy_(_against(name)(x, y))
+        return functools.partial(_write_extreme, name)
     found = COMPOSITES.get(f"Tensor.{name}_")
     return found if found is not None else twin_of(name)
 

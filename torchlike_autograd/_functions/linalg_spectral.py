@@ -95,13 +95,22 @@ def _with_tolerances(key, A, atol, rtol, hermitian):
     return run(spec_of(OPS[key], (("hermitian", bool(hermitian)),), tuple(pattern)), flat)
 
 
+def _no_gradient_of(**tolerances):
+    """torch's error for tolerances that would have a gradient."""
+    for name, x in tolerances.items():
+        if isinstance(x, Tensor) and thread.state.grad and x.requires_grad:
+            raise RuntimeError(f"The function 'linalg_pinv' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad "
+                               "True.")
+
+
 @composite("torch.linalg.pinv")
 def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """The pseudo-inverse."""
     tensors("linalg_pinv", input=input)
     if rcond is not None:
-        atol, rtol = 0.0, rcond
+        atol, rtol = 0.0, _tolerance("pinv", "rcond", rcond)
     atol, rtol = _tolerance("pinv", "atol", atol), _tolerance("pinv", "rtol", rtol)
+    _no_gradient_of(atol=atol, rtol=rtol)
     return into("linalg_pinv", out, _with_tolerances("_linalg_pinv", input, atol, rtol, hermitian), input)
 
 
@@ -140,7 +149,8 @@ def cond(input, p=None, *, out=None):
     """The condition number in the norm of order p; infinite for singular matrices."""
     tensors("linalg_cond", input=input)
     if input.ndim < 2:
-        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+        raise RuntimeError(f"linalg.cond(ord={p}): The input tensor A must have at least 2 dimensions." if isinstance(p, str) else
+                           "linalg.cond: The input tensor must have at least 2 dimensions.")
     if (p not in ("fro", "nuc") if isinstance(p, str) else p is not None and abs(p) not in (1, 2, math.inf)):
         raise _invalid(p)
     return into("linalg_cond", out, _cond(input, p), input)

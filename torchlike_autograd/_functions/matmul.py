@@ -370,7 +370,7 @@ def outer(input, vec2, *, out=None):
 def inner(input, other, *, out=None):
     """Sums of products over the last dims (of a scalar: all products)."""
     if not input.ndim or not other.ndim:
-        return into("inner", out, named("mul")(input, other), input, other)
+        return named("mul")(input, other) if out is None else named("mul")(input, other, out=out)
     return into("inner", out, named("_inner")(input, other), input, other)
 
 

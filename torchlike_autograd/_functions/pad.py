@@ -29,8 +29,8 @@ def pad(input, pad, mode="constant", value=None):
     """Padding at the ends of the last dims, counted from the last one; modes constant, reflect, replicate, circular."""
     if not isinstance(input, Tensor):
         raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    if isinstance(value, str):
-        raise TypeError("pad(): argument 'value' (position 4) must be float, not str")
+    if isinstance(value, (str, complex)):
+        raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {type_name(value)}")
     for i, p in enumerate(pad):
         if not hasattr(p, "__index__"):
             raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {type_name(p)} at pos {i}")
@@ -44,7 +44,7 @@ def pad(input, pad, mode="constant", value=None):
                            f"{len(pad)} and input of dimension {input.ndim}")
     if mode == "constant":
         if value is not None:
-            check_number(value if isinstance(value, complex) else float(value), input._v.aval.dtype)
+            check_number(float(value), input._v.aval.dtype)
         return _constant(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")

@@ -157,6 +157,7 @@ def set_rng_state(new_state):
 
 
 def _under_maps(f, shape, dtype):
+    shapes.check_room(shape, dtype.itemsize)
     array, own = levels.draw(f, shape)
     return array, dtype, own
 
@@ -164,6 +165,8 @@ def _under_maps(f, shape, dtype):
 def _of_shape(draw, shape, d, requires_grad, device):
     """A tensor of numbers that are drawn by shape alone."""
     where = device_of(device)
+    if where != NOWHERE:
+        shapes.check_room(shape, d.itemsize)
     if where == NOWHERE or not levels.running():
         return _tensor(numbers(where, shape, d, draw), d, requires_grad, device)
     t = _new(Tensor)
@@ -374,6 +377,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     """Indices drawn by weight from each row."""
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
+    shapes.check_room((*input.shape[:-1], num_samples), 8)
     t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
         _gen(generator), input._numpy(), num_samples, replacement, lambda draw, _: in_memory_order(input, draw))), dtypes.int64)
     t = beside(t, input)

@@ -55,7 +55,7 @@ def _check_stft(x, n_fft, hop, win_length, window, said):
         raise RuntimeError(f"{said} : expected a 1D or 2D tensor")
     size = x.shape[-1]
     if n_fft <= 0 or n_fft > size:
-        raise RuntimeError(f"{said} : expected 0 < n_fft < {size}, but got n_fft={n_fft}")
+        raise RuntimeError(f"{said} : expected 0 < n_fft < {size}, but got n_fft={win_length}")  # as torch says it
     if hop <= 0:
         raise RuntimeError(f"{said} : expected hop_length > 0, but got hop_length={hop}")
     if win_length <= 0 or win_length > n_fft:
@@ -73,14 +73,23 @@ def _padded(x, n_fft, pad_mode):
     return x.view(tuple(x.shape)[-len(shape):])
 
 
+def _frames(x, n_fft, hop, aligned):
+    """The overlapping stretches of rows; `aligned` is the length of a window whose first frame begins with the row, so that zeros stand beside it."""
+    size = n_fft if aligned is None else aligned
+    count = 1 + (x.shape[1] - size) // hop
+    if aligned is not None:
+        beside = (n_fft - aligned) // 2
+        x = named("constant_pad_nd")(x, (beside, beside))
+    row, step = x.stride()
+    return x.as_strided((x.shape[0], count, n_fft), (row, hop * step, step))
+
+
 @composite("torch.stft", "Tensor.stft")
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None,
          align_to_window=None):
     """The transforms of overlapping frames: (N, frequencies, frames) of (N, T), or without N."""
     if align_to_window is not None and center:
         raise RuntimeError("stft align_to_window should only be set when center = false")
-    if align_to_window and (center or (win_length or n_fft) != n_fft):
-        raise NotImplementedError("torchlike_autograd: stft with align_to_window")
     if center and n_fft > 0:
         input = _padded(input, n_fft, pad_mode)
     if window is None:
@@ -105,7 +114,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     onesided = not whole if onesided is None else onesided
     x = input if input.ndim == 2 else input.unsqueeze(0)
-    frames = x.unfold(-1, n_fft, hop)
+    frames = _frames(x, n_fft, hop, win_length if align_to_window else None)
     taper = _centred(window, win_length, n_fft, input.dtype)
     frames = frames if taper is None else named("mul")(frames, taper)
     out = _fft("rfft" if onesided else "fft", frames, None, normalized).transpose_(1, 2)

@@ -10,6 +10,7 @@ from jax import lax
 
 from .._core.shapes import wrap_dim
 from . import held
+from .blocks import AVX2, AVX512, in_blocks, where_nan
 from .conventions import always, only, partials
 from .error_functions import error_function
 from .memory import channels_last, elementwise, like_first
@@ -129,7 +130,8 @@ def hardtanh(self, *, min_val, max_val):
     lo, hi = min_val.astype(self.dtype), max_val.astype(self.dtype)
     edge = jnp.where(self < lo, lo, jnp.where(self > hi, hi, self))
     edge = jnp.where(jnp.isnan(lo), lo, jnp.where(jnp.isnan(hi), hi, edge))
-    return jnp.where((self > lo) & (self < hi) | jnp.isnan(self), self, lax.stop_gradient(edge))
+    kept = where_nan(self, AVX2, False, jnp.isnan(self)) if jnp.issubdtype(self.dtype, jnp.floating) else False
+    return jnp.where((self > lo) & (self < hi) | kept, self, lax.stop_gradient(edge))
 
 
 @_activation("hardsigmoid(Tensor self) -> Tensor", node="HardsigmoidBackward0", second="hardsigmoid_backward", public=(), kinks=[call(at(-3.0, 3.0, 0.0, 5.0, _NAN))])
@@ -153,9 +155,13 @@ def hardswish(self):
     return _hardswish(only("hardswish_cpu", self, "f"))
 
 
-@partials(lambda t, out, x: jnp.where(x <= -3, 0, t * jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, 1))))  # no product at -inf, forward or backward
+@partials(lambda t, out, x: jnp.where(x <= -3, 0, t * jnp.where(x <= -3, 0, jnp.where(x < 3, x / 3 + 0.5, _beyond(x)))))  # no product at -inf, forward or backward
 def _hardswish(x):
     return x * jnp.minimum(jnp.maximum(x + 3, 0), 6) / 6
+
+
+def _beyond(x):
+    return where_nan(x, AVX512, lax.stop_gradient(x), jnp.ones((), x.dtype))
 
 
 _SHRINK_KINKS = [call(at(0.5, -0.5, 0.0, 1.0, _NAN))]
@@ -169,7 +175,7 @@ def hardshrink(self, *, lambd):
     """0 within lambd of 0."""
     only("hardshrink_cpu", self, "f")
     lambd = lambd.astype(self.dtype)
-    return jnp.where((self >= -lambd) & (self <= lambd), 0, self)
+    return jnp.where((self >= -lambd) & (self <= lambd), 0, where_nan(self, AVX2, lax.stop_gradient(self), self))
 
 
 @_activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", node="SoftshrinkBackward0", zero_second=True, lift=("lambd",), inplace=False,
@@ -182,7 +188,9 @@ def softshrink(self, *, lambd):
     if not hasattr(lambd, "dtype"):
         limit, name = ("1.79769e+308", "Double") if self.dtype == jnp.float64 else ("3.40282e+38", "Float")
         raise RuntimeError(f"lambda must be in range [0, {limit}] for input dtype {name}, but found {lambd:g}")
-    return jnp.where((self >= -lambd) & (self <= lambd), lax.stop_gradient(0 * self), jnp.where(self > lambd, self - lambd, self + lambd))
+    within = jnp.where(in_blocks(self, AVX2), 0, lax.stop_gradient(0 * self))
+    beyond = where_nan(self, AVX2, lax.stop_gradient(self), jnp.where(self > lambd, self - lambd, self + lambd))
+    return jnp.where((self >= -lambd) & (self <= lambd), within, beyond)
 
 
 # Smooth
@@ -204,7 +212,9 @@ def _elu(x, low, high, inner):
 def _elu_slope(x, low, high, inner):
     """At 0 that of the lower side, but its own derivative there is 0."""
     below = jnp.where(x < 0, x, 0)
-    return jnp.where(x <= 0, inner * low * jnp.exp(below * inner), high)
+    bad = where_nan(x, AVX512, True, False)
+    above = jnp.where(bad, jnp.where(bad, x, 0) ** 2, high)  # NaN, and so is its derivative, which reaches nothing else
+    return jnp.where(x <= 0, inner * low * jnp.exp(below * inner), above)
 
 
 @_activation("celu(Tensor self, Scalar alpha=1.) -> Tensor", out=False,

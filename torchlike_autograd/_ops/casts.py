@@ -10,6 +10,7 @@ from .._core import config, dtypes, shapes
 from .._core.dtypes import FLOAT
 from .conventions import cxx_of
 from .registry import Promote
+from .unsigned import refuse_unsigned
 
 HALVES = (dtypes.float16, dtypes.bfloat16)
 
@@ -22,6 +23,7 @@ def is_number(a):
 def casts_of(form):
     """Target dtype of each flat input (None: as it is) and the dtype computed in."""
     op, avals = form.op, form.avals
+    refuse_unsigned(op, avals)
     if op.promote is Promote.NONE:
         return _number_casts(form, None), avals[0].dtype if avals else None
     if op.promote is Promote.BOOL:
@@ -114,12 +116,15 @@ def align_ranks(form, flat):
     taking = [i for i, owner in enumerate(form.owners) if owner not in op.lift]
     if len(taking) < 2:
         return flat
-    shapes.broadcast(*[tuple(flat[i].shape) for i in taking])
+    whole = shapes.broadcast(*[tuple(flat[i].shape) for i in taking])
     rank = max(flat[i].ndim for i in taking)
+    spread = op.opmath and form.compute in HALVES  # torch rounds the gradients of all elements before it adds up those of one
     for i in taking:
         x = flat[i]
         if x.ndim != rank:
-            flat[i] = x.reshape((1,) * (rank - x.ndim) + tuple(x.shape))
+            x = flat[i] = x.reshape((1,) * (rank - x.ndim) + tuple(x.shape))
+        if spread and x.dtype == form.compute.np and not is_number(form.avals[i]):
+            flat[i] = jnp.broadcast_to(x, whole)
     return flat
 
 

@@ -26,7 +26,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+
+from .rewriting import rewritten
 
 MOST = 128  # windows
 TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how many channels
@@ -236,55 +237,14 @@ def _swapped(shape, x, w):
 
 # The program
 
-def _inner(value):
-    """The programs in a parameter of an equation."""
-    if isinstance(value, ClosedJaxpr):
-        return [value.jaxpr]
-    if isinstance(value, Jaxpr):
-        return [value]
-    return [j for v in value for j in _inner(v)] if isinstance(value, (tuple, list)) else []
-
-
-def _slow(jaxpr):
-    return any(_way(e) is not None or any(_slow(j) for v in e.params.values() for j in _inner(v)) for e in jaxpr.eqns)
+def _rule(eqn):
+    way = _way(eqn)
+    return None if way is None else functools.partial(_rewritten, eqn.params["dimension_numbers"], way)
 
 
 def suited(closed):
     """A traced program with such convolutions, at any depth, written anew; itself where it has none."""
-    return _suited(closed) if _slow(closed.jaxpr) else closed
-
-
-def _suited(closed):
-    eqns, consts = [], dict(zip(closed.jaxpr.constvars, closed.consts))
-    for eqn in closed.jaxpr.eqns:
-        way = _way(eqn)
-        if way is None:
-            eqns.append(eqn.replace(params={k: _renewed(v) for k, v in eqn.params.items()}))
-        else:
-            eqns += _written(eqn, way, consts)
-    return ClosedJaxpr(closed.jaxpr.replace(eqns=eqns, constvars=list(consts)), list(consts.values()))
-
-
-def _written(eqn, way, consts):
-    """The equations that stand for one; what they hold as constants is added to `consts`."""
-    types = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    new = jax.make_jaxpr(functools.partial(_rewritten, eqn.params["dimension_numbers"], way))(*types)
-    names = {**dict(zip(new.jaxpr.invars, eqn.invars)), **dict(zip(new.jaxpr.outvars, eqn.outvars))}
-    consts.update(zip(new.jaxpr.constvars, new.consts))
-
-    def named(v):
-        return v if isinstance(v, Literal) else names.get(v, v)
-
-    return [e.replace(invars=list(map(named, e.invars)), outvars=list(map(named, e.outvars))) for e in new.jaxpr.eqns]
-
-
-def _renewed(value):
-    if isinstance(value, ClosedJaxpr):
-        return _suited(value)
-    if isinstance(value, Jaxpr):
-        new = _suited(ClosedJaxpr(value, ()))
-        return value if new.consts else new.jaxpr
-    return type(value)(map(_renewed, value)) if type(value) in (tuple, list) and _inner(value) else value
+    return rewritten(closed, _rule)
 
 
 __all__ = ["suited"]

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import DOUBLED
 from .._core.shapes import wrap_dim
-from .conventions import of_nothing, only, partials
+from .conventions import of_nothing, only, partials, wide
 from .ranks import pick
 from .reduce import product_tangent
 from .registry import Promote, at, call, fails, op, real
@@ -117,6 +117,32 @@ def _(axis, primals, tangents):
     return out, _weighted_so_far(out, jnp.exp(primals[0] - out) * tangents[0], axis)
 
 
+@partial(jax.custom_vjp, nondiff_argnums=(1,))
+def _summed_exponents(x, axis):
+    """`_running_logsumexp` of reals with the gradient that torch writes in logarithms, of its positive and of its negative part: where the cotangent is
+    NaN it has neither, and its derivative by a cotangent of 0 is NaN."""
+    return _running_logsumexp(x, axis)
+
+
+def _summed_forward(x, axis):
+    out = _running_logsumexp(x, axis)
+    return out, (x, out)
+
+
+def _summed_back(axis, kept, g):
+    x, out = kept
+    log, least = jnp.log(jnp.abs(g)), jnp.finfo(g.dtype).min
+
+    def part(there):
+        steps = jnp.flip(jnp.where(there, log, least) - out, axis)
+        return jnp.exp(jnp.flip(_running_logsumexp(steps, axis), axis) + x)
+
+    return part(g > 0) - part(g < 0),
+
+
+_summed_exponents.defvjp(_summed_forward, _summed_back)
+
+
 def _weighted_so_far(out, steps, axis):
     """The recurrence s_i = exp(out_(i-1) - out_i) s_(i-1) + steps_i, whose factors never exceed 1.
 
@@ -145,7 +171,7 @@ def _logsumexp_tangent(out, primals, tangents, *, dim):
 def logcumsumexp(self, *, dim):
     """log of the sums of the exponentials so far."""
     wrap_dim(dim, self.ndim)
-    return _along(_running_logsumexp, only("logcumsumexp_out_cpu", self, "fc"), dim)
+    return _along(_running_logsumexp if jnp.iscomplexobj(self) else _summed_exponents, only("logcumsumexp_out_cpu", self, "fc"), dim)
 
 
 def _running(better):
@@ -173,7 +199,7 @@ def _cumulative_extreme(name, x, dim, better):
         return x, jnp.zeros(x.shape, jnp.int64)
     axis = wrap_dim(dim, x.ndim)
     indices = _running(better)(x, axis)
-    return pick(x, indices, axis), indices
+    return pick(wide(x), indices, axis).astype(x.dtype), indices  # its gradient is added up in float32
 
 
 _TIES = [call(at(1.0, 1.0, 0.0, 2.0, 2.0), 0), call(at(1.0, _NAN, 2.0, _NAN, 3.0), 0)]

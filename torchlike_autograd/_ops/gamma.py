@@ -6,6 +6,7 @@ import math
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.scipy import special as js
 
 from . import incomplete
@@ -108,10 +109,26 @@ def igammac(self, other):
 
 # Hurwitz's zeta function
 
+_MOST_BELOW = 1 << 20  # terms of negative numbers, from farther away than which no sum would end
+
+
+def _terms_below(x, q):
+    """The sum of the terms of negative numbers, which begin as large as those beside 0, and the first number that is not negative."""
+    steps = jnp.where(q < 0, jnp.minimum(jnp.ceil(-q), _MOST_BELOW), 0)
+
+    def add(state):
+        k, sofar = state
+        return k + 1, sofar + jnp.where(k < steps, (q + k) ** -x, 0)
+
+    most = jnp.max(steps, initial=0)
+    first = jnp.zeros((), q.dtype), jnp.zeros(jnp.broadcast_shapes(x.shape, q.shape), q.dtype)
+    return lax.while_loop(lambda state: state[0] < most, add, first)[1], q + steps
+
 @partials(_refused("zeta"), lambda t, out, x, q: t * -x * _zeta(x + 1, q))
 def _zeta(x, q):
+    below, above = _terms_below(x, q)
     far = (q > 1e8 * (1 + jnp.abs(x))) & (x > 1) & jnp.isfinite(q)  # the first terms of https://dlmf.nist.gov/25.11.E43: q ** -x may underflow before the sum does
-    value = jnp.where(far, q ** (1 - x) * (1 / jnp.where(x == 1, 1, x - 1) + 0.5 / q), js.zeta(x, q))
+    value = jnp.where(far, q ** (1 - x) * (1 / jnp.where(x == 1, 1, x - 1) + 0.5 / q), below + js.zeta(x, above))
     value = jnp.where(jnp.isnan(value) & jnp.isfinite(q), q ** -x + (q + 1) ** -x, value)      # so large an x that JAX's correction of the tail overflows
     pole = (q <= 0) & (q == jnp.floor(q))
     strange = (q <= 0) & (x != jnp.floor(x))

@@ -270,14 +270,14 @@ def _check_lstsq(a, b, driver, rcond):
         raise RuntimeError("torch.linalg.lstsq: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1")
     vector = is_vector(a.shape, b.shape)
     if a.shape[-2] != b.shape[-1 if vector else -2]:
-        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector or away else -2})")
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector else -2})")
     if driver not in (None, *_DRIVERS):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     if rcond is not None:
         check_kernel("linalg_lstsq_cpu", a)
     if type_of(a).category < FLOAT or a.dtype.itemsize == 2:
         raise RuntimeError("This function doesn't handle types other than float and double")
-    return away == 1
+    return vector
 
 
 def _rank_code(self, b, rcond=None, *, driver):
@@ -303,19 +303,20 @@ def _linalg_lstsq(self, b, rcond=None, *, driver=None):
     """The solutions of least length, sums of squared residuals of full-rank systems, ranks and singular values; the caller says which of them torch has."""
     vector = _check_lstsq(self, b, driver, rcond)
     rhs = b[..., None] if vector else b
-    batch = shapes.broadcast(tuple(self.shape[:-2]), tuple(rhs.shape[:-2]))
+    batch = shapes.broadcast(tuple(self.shape[:-2]), tuple(b.shape[:-1] if self.ndim > b.ndim else b.shape[:-2]))  # torch 2.13: also of one matrix
     a, rhs = with_batch(self, batch), with_batch(rhs, batch)
     m, n = a.shape[-2:]
     given = None if rcond is None else jnp.real(rcond)
     solution = product(pseudo_inverse(a, None, given if driver != "gels" else jnp.zeros((), a.dtype), False), rhs)
     away = product(a, solution) - rhs
     residuals = total(jnp.real(away * jnp.conj(away)), (away.ndim - 2,))
-    values = jnp.zeros((*batch, 0), residuals.dtype)
+    own = tuple(self.shape[:-2])  # one matrix has one rank, however many systems it stands in
+    values = jnp.zeros((*own, 0), residuals.dtype)
     if a.size:
-        values = lapack.svd(stop(a), full_matrices=False, compute_uv=False)
+        values = lapack.svd(stop(self), full_matrices=False, compute_uv=False)
     cut = jnp.finfo(a.dtype).eps * max(m, n) if given is None else given
     largest = values[..., :1]
-    rank = jnp.sum(values > cut * largest, axis=-1, dtype=jnp.int64) if rhs.size else jnp.zeros(batch, jnp.int64)
+    rank = jnp.sum(values > cut * largest, axis=-1, dtype=jnp.int64) if rhs.size else jnp.zeros(own, jnp.int64)
     return (solution[..., 0] if vector else solution), residuals, rank, values
 
 

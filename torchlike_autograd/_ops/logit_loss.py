@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.dtypes import FLOAT, can_cast, result_type
 from .._core.shapes import broadcast
-from .conventions import only, partials, wide
+from .conventions import only, partials, straight, wide
 from .loss import reduced
 from .memory import second_first
 from .opened import TANGENTS
@@ -44,6 +44,13 @@ def _plain(x, y, log_sigmoid):
 @partials(lambda t, out, x, y, ls, p: t * ((p * y + 1 - y) * _sigmoid(x) - p * y), lambda t, out, x, y, ls, p: t * (_log_chance(-x) - p * _log_chance(x)), None, None)
 def _weighted(x, y, log_sigmoid, p):
     return (1 - y) * x - ((p - 1) * y + 1) * log_sigmoid
+
+
+def _in_steps(x, y, log_sigmoid, p):
+    """The value where all are of one half precision: PyTorch rounds each step."""
+    if p is not None:
+        log_sigmoid = log_sigmoid * ((p - 1) * y + 1)
+    return (1 - y) * x - log_sigmoid
 
 
 def _forward(x, y, p):
@@ -91,6 +98,8 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, *, reduct
         loss = _forward(x, y, p)
     else:
         loss = _plain(x, y, ls) if p is None else _weighted(x, y, ls, p)
+        if wide(target).dtype != target.dtype and {target.dtype} == {a.dtype for a in (self, pos_weight) if a is not None}:
+            loss = straight(_in_steps(self, target, log_sigmoid, pos_weight).astype(loss.dtype), loss)
     if weight is not None:
         loss = jnp.multiply(*_in_one_dtype(loss.astype(target.dtype), weight))
     return reduced(loss.astype(target.dtype), reduction)

@@ -28,7 +28,7 @@ def reduced(loss, reduction):
     if reduction == _NONE:
         return loss
     axes = tuple(range(loss.ndim))
-    return average(loss, axes) if reduction == _MEAN else total(loss, axes)
+    return (average if reduction == _MEAN else total)(wide(loss), axes).astype(loss.dtype)
 
 
 # Distances of elements
@@ -388,7 +388,8 @@ def _cosine_embedding(input1, input2, target, *, margin):
     cosine = dots / jnp.sqrt(sizes[0] * sizes[1])
     shapes.broadcast(target.shape, cosine.shape)
     far = cosine - jnp.asarray(margin).astype(cosine.dtype)
-    return jnp.where(target == 1, 1 - cosine, 0) + jnp.where((target == -1) & (far >= 0), far, 0)
+    above = jnp.where(far >= 0, far, jnp.where(jnp.isnan(far), jax.lax.stop_gradient(far), 0))
+    return jnp.where(target == 1, 1 - cosine, 0) + jnp.where(target == -1, above, 0)
 
 
 def _among_integers(eps, flat):

@@ -487,6 +487,11 @@ def _contract(tensors, equation):
         ones = [i for i, letter in enumerate(label) if x.shape[i] == 1 and size[letter] != 1]
         whole.append(jnp.squeeze(x, ones))
         names.append("".join(letter for i, letter in enumerate(label) if i not in ones))
+    if whole[0].dtype in _HALVES:  # what no other operand has is summed first, in float32, as in torch
+        every = "".join(names) + output
+        for k, name in enumerate(names):
+            alone = tuple(i for i, letter in enumerate(name) if every.count(letter) == 1)
+            whole[k], names[k] = total(whole[k], alone), "".join(letter for i, letter in enumerate(name) if i not in alone)
     return jnp.einsum(",".join(names) + "->" + output, *whole, precision=Precision.HIGHEST)
 
 

@@ -31,7 +31,7 @@ def total(x, axes, keepdims=False):
     """The sum in the type of x (of bool: any)."""
     if x.dtype == bool:
         return jnp.any(x, axis=axes, keepdims=keepdims)
-    return jnp.sum(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+    return jnp.sum(wide(x), axis=axes, keepdims=keepdims, dtype=wide(x).dtype).astype(x.dtype)
 
 
 def count(shape, axes):

@@ -15,6 +15,7 @@ from .registry import at, call, fails, op, real
 
 _NAMES = {"max": "amax", "min": "amin", "sum": "sum", "mean": "mean", "prod": "prod", "amax": "amax", "amin": "amin"}
 _EMPTY = {"amax": -jnp.inf, "amin": jnp.inf, "sum": 0, "mean": 0, "prod": 1}
+_HALVES = (jnp.float16, jnp.bfloat16)
 
 
 def _bounds(data, lengths, offsets, axis):
@@ -43,34 +44,49 @@ def _members(data, start, end):
     return inside.reshape(inside.shape + (1,) * (data.ndim - d - 1))
 
 
+def _one_by_one(x, inside, axis, reduce, start):
+    """A sum or product that is rounded after each element, as torch does it."""
+    together = jnp.multiply if reduce == "prod" else jnp.add
+    first = jnp.full(inside.shape[:axis] + x.shape[axis:], start, x.dtype)
+
+    def step(sofar, turn):
+        own, here = turn
+        return jnp.where(here, together(sofar, jnp.expand_dims(own, axis - 1)), sofar), None
+
+    return jax.lax.scan(step, first, (jnp.moveaxis(x, axis - 1, 0), jnp.moveaxis(inside, axis, 0)))[0]
+
+
 def _values(x, inside, count, reduce, initial):
     axis = count.ndim
+    if reduce in ("sum", "mean", "prod") and x.dtype in _HALVES:
+        out = _one_by_one(x, inside, axis, reduce, _EMPTY[reduce] if initial is None else initial.astype(x.dtype))
+        return _mean(out, count, initial) if reduce == "mean" else out
     spread = jnp.where(inside, jnp.expand_dims(x, axis - 1), jnp.asarray(_EMPTY[reduce], x.dtype))
     reducer = {"amax": jnp.max, "amin": jnp.min, "prod": jnp.prod}.get(reduce, jnp.sum)
     out = reducer(spread, axis=axis, initial=_EMPTY[reduce]) if reduce in ("amax", "amin") else reducer(spread, axis=axis)
-    size = count.reshape(count.shape + (1,) * (out.ndim - count.ndim))
     if initial is not None:
         initial = initial.astype(x.dtype)
         out = {"amax": jnp.maximum, "amin": jnp.minimum, "prod": jnp.multiply}.get(reduce, jnp.add)(out, initial)
-    if reduce == "mean":
-        mean = out / size.astype(x.dtype)
-        return jnp.where(size == 0, jnp.asarray(jnp.nan, x.dtype) if initial is None else initial, mean)
-    return out
+    return _mean(out, count, initial) if reduce == "mean" else out
 
 
-def _weights(out, x, inside, count, reduce, initial):
-    """The derivative of every segment by each of its elements."""
+def _mean(total, count, initial):
+    size = count.reshape(count.shape + (1,) * (total.ndim - count.ndim))
+    return jnp.where(size == 0, jnp.asarray(jnp.nan if initial is None else initial, total.dtype), total / size.astype(total.dtype))
+
+
+def _parts(out, x, inside, count, reduce, initial):
+    """What each element gives to its segment, linear in it and so ordered that the gradient is rounded as torch's: (g * result) / x, g / size."""
     axis = count.ndim
     own, result = jnp.expand_dims(x, axis - 1), jnp.expand_dims(out, axis)
-    size = count.reshape(count.shape + (1,) * (result.ndim - count.ndim)).astype(x.dtype)
-    if reduce == "sum":
-        weight = jnp.ones((), x.dtype)
-    elif reduce == "mean":
-        weight = 1 / size
-    else:
-        plain = (own != 0) & (own == own)
-        weight = jnp.where(plain, result / jnp.where(plain, own, 1), _others(own, inside, axis) * (1 if initial is None else initial.astype(x.dtype)))
-    return jnp.where(inside, weight, 0).astype(x.dtype)
+    if reduce == "mean":
+        own = own / jnp.maximum(count, 1).reshape(count.shape + (1,) * (result.ndim - count.ndim)).astype(x.dtype)
+    elif reduce == "prod":
+        now = jax.lax.stop_gradient(own)
+        plain = (now != 0) & (now == now)
+        others = _others(now, inside, axis) * (1 if initial is None else initial.astype(x.dtype))
+        own = jnp.where(plain, own / jnp.where(plain, now, 1) * result, own * others)
+    return jnp.where(inside, own, 0).astype(x.dtype)
 
 
 def _ties(out, x, inside, count):
@@ -149,5 +165,4 @@ def segment_reduce(data, lengths, indices, offsets, *, reduce, axis=0, unsafe=Fa
     out = jax.lax.stop_gradient(_values(data, inside, count, name, initial))
     if name in ("amax", "amin"):
         return straight(out, _shared(data, _ties(out, jax.lax.stop_gradient(data), inside, count), count.ndim))
-    weights = jax.lax.stop_gradient(_weights(out, data, inside, count, name, initial))
-    return straight(out, jnp.sum(jnp.expand_dims(data, count.ndim - 1) * weights, axis=count.ndim))
+    return straight(out, jnp.sum(_parts(out, data, inside, count, name, initial), axis=count.ndim))

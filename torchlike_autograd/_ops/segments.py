@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import broadcast, contiguous_strides, wrap_dim
-from .conventions import only, straight
+from .conventions import only, partials, straight
 from .places import along_dim, at_least_1d, in_range, lattice, long, matching_entries, out_of_bounds
 from .ranks import order
 from .registry import SMOOTH, call, fails, op, real
@@ -47,12 +47,20 @@ def _average(x, places, src, include_self, rounded=lambda f: f):
     return total / count if from_numpy_dtype(x.dtype).category >= FLOAT else jnp.floor_divide(total, count)
 
 
+@partials(lambda t, out, x: t * jnp.where(jnp.isfinite(x), 1, jnp.nan).astype(x.dtype))
+def _divided_by(x):
+    """Factors: torch's gradient divides the product by each, which tells nothing of infinities and NaN."""
+    return x
+
+
 def _product(x, places, src, include_self):
     """Products by a segmented scan over the elements sorted by place: multiplications only, so that zeros are exact at any order."""
     own = x if include_self else jnp.where(_touched(x.size, places), jnp.ones((), x.dtype), x)
     where = jnp.concatenate([jnp.arange(x.size, dtype=jnp.int64), places])
     ranked = order(where, 0)
-    where, values = where[ranked], jnp.concatenate([own, src])[ranked]
+    values = jnp.concatenate([own, src])
+    values = _divided_by(values) if jnp.issubdtype(values.dtype, jnp.inexact) else values
+    where, values = where[ranked], values[ranked]
     first = jnp.concatenate([jnp.ones(1, bool), where[1:] != where[:-1]])
 
     def join(left, right):
@@ -76,8 +84,10 @@ def _extreme(greatest):
         # torch 2.13 counts self among the equals even where it is not included
         mine, theirs = (x == result).astype(x.dtype), (src == result[places]).astype(x.dtype)
         shares = _added(mine, places, theirs)
-        kept = mine if include_self else jnp.where(touched, jnp.zeros((), x.dtype), mine)
-        return straight(result, _added(x / shares * kept, places, src / shares[places] * theirs))
+        own = x / shares * mine
+        if not include_self:  # nothing, also where NaN leaves no equals to share among
+            own = jnp.where(touched, jnp.zeros((), x.dtype), x / jnp.where(touched, 1, shares) * mine)
+        return straight(result, _added(own, places, src / shares[places] * theirs))
 
     return reduce
 

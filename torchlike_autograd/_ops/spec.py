@@ -27,6 +27,7 @@ from .no_gradient import NO_FORMULA, no_complex_gradient, refuse_again, unimplem
 from .opened import TANGENTS, calling
 from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
+from .rewriting import summed_wide
 from .said_without_data import formed
 from .tracing import traced
 from .without_data import check_gradients, place
@@ -255,8 +256,7 @@ class Form:
 
     def apply(self, *flat):
         """The operator on arrays of the declared types."""
-        flat = self._cast(flat)
-        flat = align_ranks(self, flat)
+        flat = align_ranks(self, self._cast(flat))
         half = self.op.opmath and self.compute is not None and self.compute in (dtypes.float16, dtypes.bfloat16)
         if half:
             flat = [x.astype(np.float32) if x.dtype == self.compute.np else x for x in flat]
@@ -510,7 +510,7 @@ def _vjp(form, wanted, given, gs, ins):
     # torch's gradient of a real loss is the conjugate of JAX's
     gs = [_conj(g) for g in gs]
     back = _conj if _only_moves(pull, gs) else _conj_unsigned
-    return tuple(back(g) for g in pull(gs))
+    return tuple(back(g) for g in summed_wide(pull, gs))
 
 
 def _conj(x):
