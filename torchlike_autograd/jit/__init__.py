@@ -1,4 +1,4 @@
-"""torch.jit (layer 8): there is no TorchScript; functions and modules are handed back as they are, which is said once."""
+"""torch.jit (layer 8): there is no TorchScript; what is scripted or traced runs its Python, whose calls run as compiled programs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import contextlib
 from typing import Any, Final, NamedTuple
 
 from .._core import publish as _publish
-from .._core.saying import warn
 from ..futures import Future
 from ..nn.modules.module import Module
-from . import _state  # noqa: F401
+from . import _script, _state
+from ._script import RecursiveScriptModule, ScriptFunction, ScriptModule, TopLevelTracedModule, TracedModule, load, save  # noqa: F401
 
 __all__ = ["Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
            "interface", "is_scripting", "is_tracing", "isinstance", "onednn_fusion_enabled", "optimize_for_inference", "script", "script_if_tracing",
            "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait"]
 
-_said = [False]
 _fusion = {"strategy": [("STATIC", 2), ("DYNAMIC", 10)], "onednn": False}
 
 
@@ -52,28 +51,24 @@ def onednn_fusion_enabled():
     return _fusion["onednn"]
 
 
-def _say(name):
-    if not _said[0]:
-        _said[0] = True
-        warn(f"torch.jit.{name}: there is no TorchScript here; the function or module is used as it is, and what it records runs as compiled programs")
-
-
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    """`obj` as it is."""
-    _say("script")
-    return obj
+    """A module as a `RecursiveScriptModule`, a function as a `ScriptFunction`; a class as it is."""
+    if not _state._enabled or _isinstance(obj, (type, ScriptFunction)):
+        return obj
+    return _script.scripted(obj) if _isinstance(obj, Module) else ScriptFunction(obj)
 
 
-def trace(func=None, example_inputs=None, *args, **kwargs):
-    """`func` as it is."""
-    _say("trace")
-    return func
+def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True, _force_outplace=False,
+          _module_class=None, _compilation_unit=None, example_kwarg_inputs=None, _store_inputs=True):
+    """A module as a `TopLevelTracedModule`, a function as a `ScriptFunction`: nothing is traced, control flow stays."""
+    if not _state._enabled or _isinstance(func, ScriptFunction):
+        return func
+    return _script.scripted(func, TopLevelTracedModule) if _isinstance(func, Module) else ScriptFunction(func)
 
 
 def trace_module(mod, inputs, *args, **kwargs):
-    """`mod` as it is."""
-    _say("trace_module")
-    return mod
+    """As `trace`."""
+    return trace(mod)
 
 
 def script_method(fn):
@@ -123,46 +118,6 @@ def isinstance(obj, target_type):
     return _isinstance(obj, typing.get_origin(target_type) or target_type)
 
 
-def save(m, f, _extra_files=None):
-    """NotImplementedError: there is no TorchScript."""
-    raise NotImplementedError("torch.jit.save: there is no TorchScript here; torch.save a state dict")
-
-
-def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
-    """NotImplementedError: there is no TorchScript."""
-    raise NotImplementedError("torch.jit.load: there is no TorchScript here")
-
-
-class ScriptModule(Module):
-    """A class to derive modules from whose methods torch.jit.script_method marks: a module as any other, which is said once."""
-
-    def __init__(self):
-        _say("ScriptModule")
-        super().__init__()
-
-
-class RecursiveScriptModule(ScriptModule):
-    """What scripting a module makes; none is ever made here."""
-
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError(f"torch.jit.{type(self).__name__}: there is no TorchScript here; derive from torch.nn.Module")
-
-
-class TopLevelTracedModule(RecursiveScriptModule):
-    """As `RecursiveScriptModule`."""
-
-
-class TracedModule(RecursiveScriptModule):
-    """As `RecursiveScriptModule`."""
-
-
-class ScriptFunction:
-    """A function of TorchScript: none is ever made here."""
-
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("torch.jit.ScriptFunction: there is no TorchScript here")
-
-
 class TracerWarning(Warning):
     """What a tracer warns of."""
 
@@ -173,7 +128,13 @@ def interface(obj):
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """`mod` as it is."""
+    """A scripted module as it is, which must not train."""
+    if not _isinstance(mod, ScriptModule):
+        raise RuntimeError("Freezing expects a ScriptModule as input. "
+                           "Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'.")
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. "
+                           "Please call .eval() on your module before freezing.")
     return mod
 
 

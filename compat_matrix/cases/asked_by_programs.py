@@ -1,0 +1,208 @@
+"""What whole programs ask that no suite of a library asked: modules scripted and saved, passes over graphs, solvers."""
+
+import copy
+import importlib
+import io
+import operator
+import pickle
+
+from compat_matrix.case import case
+
+
+def _module(torch, name):
+    return importlib.import_module(f"{torch.__name__}.{name}")
+
+
+def _net(torch):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.p = torch.nn.Parameter(torch.linspace(0, 1, 4))
+            self.l = torch.nn.Linear(4, 3)
+            self.tail = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Linear(3, 2))
+            self.k = 3
+            with torch.no_grad():
+                for p in self.parameters():
+                    p.copy_(torch.linspace(-1, 1, p.numel()).view_as(p))
+
+        def forward(self, x):
+            return self.tail(self.l(x + self.p)).clamp(min=0.0) * self.k
+
+    return Net()
+
+
+def _refused(f):
+    try:
+        return f()
+    except Exception as refused:
+        return type(refused).__name__, str(refused).partition("\n")[0]
+
+
+@case("asked_by_programs.shape_prop")
+def _(torch):
+    fx = _module(torch, "fx")
+    prop, sizes = _module(torch, "fx.passes.shape_prop"), _module(torch, "fx.passes.graph_manipulation")
+    gm = fx.symbolic_trace(_net(torch))
+    yield "before", _refused(lambda: sizes.get_tensor_meta(next(iter(gm.graph.nodes))))
+    sizes.get_size_of_all_nodes(gm, [torch.ones(2, 4)])
+    for n in gm.graph.nodes:
+        told = n.meta["tensor_meta"]
+        yield n.name, tuple(told.shape), str(told.dtype), told.requires_grad, told.stride, str(told.memory_format), told.is_quantized, told.qparams
+        yield f"{n.name} bytes", tuple(getattr(n, "size_bytes", ())), n.meta["type"].__name__
+    yield "fields", prop.TensorMetadata._fields
+    sizes.replace_target_nodes_with(gm, "call_function", operator.add, "call_function", operator.mul)
+    gm.recompile()
+    yield "replaced", gm.code
+
+
+@case("asked_by_programs.split_module")
+def _(torch):
+    fx = _module(torch, "fx")
+    split = _module(torch, "fx.passes.split_module").split_module
+    net = _net(torch)
+
+    def three(x, y):
+        a, b = x.sin() + y, x * y
+        c = torch.split(a, 2)
+        return c[0] + b[:2], a.sum()
+
+    for name, whole, args, key in (("module", net, (torch.ones(2, 4),), lambda n: n.name in ("clamp", "mul", "tail_1")),
+                                   ("function", three, (torch.ones(4), torch.arange(4.)), lambda n: n.name in ("add_1", "sum_1", "getitem_1", "mul")),
+                                   ("alone", three, (torch.ones(4), torch.arange(4.)), lambda n: n.name)):
+        for more in ({}, {"keep_original_order": True}, {"partition_affix": "pp", "keep_original_input_name": False}, {"tuple_return": True}):
+            gm, names = fx.symbolic_trace(whole), {}
+            parts = split(gm, gm, lambda n: int(key(n)) if name != "alone" else n.name, names, **more)
+            yield f"{name} {more}", parts.code, [(k, m.code) for k, m in parts.named_children() if hasattr(m, "code")], names, parts(*args)
+    gm = fx.symbolic_trace(lambda x: (x + 1).sin() + 2)
+    yield "cycle", _refused(lambda: split(gm, gm, lambda n: n.name == "sin"))
+
+
+@case("asked_by_programs.pass_manager")
+def _(torch):
+    base, manager = _module(torch, "fx.passes.infra.pass_base"), _module(torch, "fx.passes.infra.pass_manager")
+    fx = _module(torch, "fx")
+    seen = []
+
+    class Swap(base.PassBase):
+        def requires(self, graph_module):
+            seen.append("requires")
+
+        def call(self, graph_module):
+            found = [n for n in graph_module.graph.nodes if n.target is operator.add]
+            for n in found:
+                n.target = operator.mul
+            return base.PassResult(graph_module, bool(found))
+
+    def quiet(gm):
+        seen.append("quiet")
+
+    def bad(gm):
+        raise ValueError("no")
+
+    swap, quiet = Swap(), manager.pass_result_wrapper(quiet)
+    run = manager.PassManager([quiet, swap], [manager.this_before_that_pass_constraint(swap, quiet)], steps=2)
+    yield "violated", _refused(run.validate_constraints)[0]
+    out = run(fx.symbolic_trace(lambda x: x + 2))
+    yield "done", out.modified, out.graph_module(torch.ones(2)), seen, [getattr(p, "__name__", "Swap") for p in run.passes]
+    yield "bad", _refused(lambda: manager.PassManager([bad])(fx.symbolic_trace(lambda x: x)))
+    yield "unwrapped", _refused(lambda: manager.PassManager([lambda gm: None])(fx.symbolic_trace(lambda x: x)))
+    yield "check", _refused(lambda: run.add_checks(lambda a, b: None))
+
+
+@case("asked_by_programs.scripted_modules")
+def _(torch):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.l, self.k = torch.nn.Linear(2, 2), 3
+            self.seq = torch.nn.Sequential(torch.nn.ReLU())
+            self.register_buffer("b", torch.ones(1))
+            torch.nn.init.constant_(self.l.weight, 0.5)
+
+        def forward(self, x):
+            return self.seq(self.l(x)) * self.k + self.b
+
+    jit, net = torch.jit, Net().eval()
+    kinds = (jit.ScriptModule, jit.RecursiveScriptModule, torch.nn.Module)
+    for name, m in (("scripted", jit.script(net)), ("traced", jit.trace(net, torch.ones(1, 2)))):
+        yield name, repr(m), type(m).__name__, type(m.l).__name__, [isinstance(m, k) for k in kinds], m.original_name
+        yield f"{name} shared", m.l.weight is net.l.weight, m.training, list(m.state_dict()), [k for k, _ in m.named_modules()]
+        yield f"{name} again", jit.script(m) is m, type(copy.deepcopy(m)).__name__, type(copy.copy(m)).__name__
+        yield f"{name} pickled", _refused(lambda m=m: pickle.dumps(m))[0], _refused(lambda m=m: torch.save(m, io.BytesIO()))[0]
+        m.train()
+        yield f"{name} modes", m.l.training, net.training, net.l.training
+        m(torch.ones(1, 2)).sum().backward()
+        yield f"{name} gradient", net.l.weight.grad
+        net.l.weight.grad = None
+    yield "kinds", isinstance(net, kinds[0]), isinstance(jit.trace(net, torch.ones(1, 2)), jit.TopLevelTracedModule)
+    yield "frozen", _refused(lambda: jit.freeze(net)), _refused(lambda: jit.freeze(jit.script(net.train())))[0]
+
+
+@case("asked_by_programs.scripted_functions")
+def _(torch):
+    traced = torch.jit.trace(lambda x: x + 1, torch.ones(1))
+    yield "function", isinstance(traced, torch.jit.ScriptFunction), traced(torch.ones(2)), torch.jit.script(traced) is traced, callable(traced)
+
+
+@case("asked_by_programs.scripted_saved")
+def _(torch):
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.ReLU())
+    torch.nn.init.constant_(net[0].weight, 0.5)
+    traced, held = torch.jit.trace(net.eval(), torch.ones(2, 2)), io.BytesIO()
+    torch.jit.save(traced, held, _extra_files={"note.txt": "a note"})
+    held.seek(0)
+    extra = {"note.txt": ""}
+    back = torch.jit.load(held, _extra_files=extra)
+    x = torch.tensor([[1.0, 2.0], [3.0, -4.0]])
+    yield "back", torch.equal(back(x), net(x)), type(back).__name__, isinstance(back, torch.jit.ScriptModule), back.training, list(back.state_dict()), extra["note.txt"].decode()
+    again = torch.jit.load(io.BytesIO(traced.save_to_buffer()))
+    yield "buffer", torch.equal(again(x), net(x)), [p.requires_grad for p in again.parameters()]
+
+
+@case("asked_by_programs.lobpcg")
+def _(torch):
+    base = torch.linspace(-1, 1, 144, dtype=torch.float64).view(12, 12).sin()
+    A = base @ base.T + torch.diag(torch.arange(1.0, 13, dtype=torch.float64))
+    B = torch.diag(torch.linspace(1, 2, 12, dtype=torch.float64))
+    for name, more in (("largest", {"k": 2}), ("smallest", {"k": 3, "largest": False}), ("generalized", {"k": 2, "B": B}), ("basic", {"method": "basic", "k": 2}),
+                       ("more", {"k": 1, "n": 3}), ("preconditioned", {"k": 2, "largest": False, "iK": torch.linalg.inv(A)}),
+                       ("dropping", {"k": 2, "ortho_bparams": {"ortho_use_drop": True}})):
+        torch.manual_seed(3)
+        e, v = torch.lobpcg(A, niter=300, tol=1e-9, **more)
+        yield name, e, (A @ v - more.get("B", torch.eye(12, dtype=A.dtype)) @ v * e).abs().max() < 1e-5, v.abs()
+    torch.manual_seed(3)
+    yield "few steps", [t.abs() for t in torch.lobpcg(A, k=2, niter=2)]
+    torch.manual_seed(3)
+    yield "batch", torch.lobpcg(torch.stack((A, 2 * A)), k=2, niter=300)[0]
+    leaf = A.clone().requires_grad_()
+    torch.manual_seed(3)
+    e, v = torch.lobpcg(leaf, k=2, niter=500, tol=1e-12)
+    yield "node", e.grad_fn.name()
+    (e.sum() + (v[:4] ** 2).sum()).backward()
+    yield "gradient", leaf.grad
+    yield "small", _refused(lambda: torch.lobpcg(A[:4, :4], k=2)), _refused(lambda: torch.lobpcg(A[:4]))
+    yield "B's gradient", _refused(lambda: torch.lobpcg(leaf, k=1, B=B)[0].sum().backward())
+
+
+@case("asked_by_programs.per_sample_gradients")
+def _(torch):
+    call = _module(torch, "nn.utils._per_sample_grad").call_for_per_sample_grads
+    x, y = torch.linspace(-1, 1, 80, dtype=torch.float64).view(5, 1, 4, 4), torch.tensor([0, 2, 1, 1, 0])
+    for reduction in ("sum", "mean"):
+        net = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.Tanh(), torch.nn.Flatten(), torch.nn.Linear(8, 3), torch.nn.LayerNorm(3)).double()
+        for p in net.parameters():
+            torch.nn.init.constant_(p, 0.1)
+        with torch.no_grad():
+            net[3].weight.copy_(torch.linspace(-1, 1, 24).view(3, 8))
+        net[3].bias.requires_grad_(False)
+        torch.nn.functional.cross_entropy(call(net, loss_reduction=reduction)(x), y, reduction=reduction).backward()
+        yield reduction, [(p.grad is None, getattr(p, "grad_sample", None)) for p in net.parameters()]
+    yield "again", _refused(lambda: call(net))[0], _refused(lambda: call(net, loss_reduction="max")), _refused(lambda: call(3))
+    fresh = torch.nn.Linear(2, 2)
+    yield "sizes", _refused(lambda: call(fresh, batch_size=0)), _refused(lambda: call(fresh, batch_size=1.0)), _refused(lambda: call(fresh)(3))
+
+
+@case("asked_by_programs.profiler_module")
+def _(torch):
+    inner = _module(torch, "profiler.profiler")
+    yield "same", all(getattr(inner, n) is getattr(torch.profiler, n) for n in ("ProfilerAction", "profile", "schedule", "tensorboard_trace_handler"))
