@@ -206,3 +206,38 @@ def _(torch):
 def _(torch):
     inner = _module(torch, "profiler.profiler")
     yield "same", all(getattr(inner, n) is getattr(torch.profiler, n) for n in ("ProfilerAction", "profile", "schedule", "tensorboard_trace_handler"))
+
+
+@case("asked_by_programs.fake_quantize")
+def _(torch):
+    q = _module(torch, "ao.quantization")
+    x = torch.tensor([[-1.5, 0.25, 2.0], [0.75, 3.0, -0.5]], requires_grad=True)
+    for name in ("default_fake_quant", "default_weight_fake_quant", "default_dynamic_fake_quant", "default_per_channel_weight_fake_quant",
+                 "default_embedding_fake_quant"):
+        m = getattr(q, name)()
+        for scale in (1.0, 3.0):
+            out = m(x * scale)
+        grad, = torch.autograd.grad(out.sum(), x)
+        fresh = getattr(q, name)()
+        yield name, out, grad, repr(m), out.grad_fn.name(), list(m.state_dict()), repr(fresh.load_state_dict(m.state_dict())), fresh.scale
+        m.apply(q.disable_observer)
+        m(x * 100)
+        kept = m.scale.clone()
+        m.apply(q.disable_fake_quant)
+        yield f"{name} off", kept, torch.equal(m(x), x), repr(getattr(q, name))
+    for name in ("default_observer", "default_weight_observer", "default_per_channel_weight_observer", "default_float_qparams_observer",
+                 "weight_observer_range_neg_127_to_127"):
+        m = getattr(q, name)()
+        before = m.calculate_qparams()
+        yield name, before, m(x) is x, repr(m(2 * x) is x), repr(m), m.calculate_qparams(), m.quant_min, m.quant_max
+        m.reset_min_max_vals()
+        yield f"{name} reset", repr(m)
+    wrong = {"scheme": lambda: q.MinMaxObserver(qscheme=torch.per_channel_affine), "range": lambda: q.MinMaxObserver(quant_min=1, quant_max=5),
+             "dtype": lambda: q.MinMaxObserver(dtype=torch.float32), "low": lambda: q.FakeQuantize(quant_min=-5, quant_max=5),
+             "high": lambda: q.FakeQuantize(quant_min=0, quant_max=300), "dynamic": lambda: q.MovingAverageMinMaxObserver(is_dynamic=True),
+             "channels": lambda: q.PerChannelMinMaxObserver(is_dynamic=True), "wide": lambda: q.MinMaxObserver(dtype=torch.qint8, quant_min=-500, quant_max=500),
+             "moving": lambda: q.MovingAveragePerChannelMinMaxObserver(qscheme=torch.per_tensor_affine),
+             "halved": lambda: q.MinMaxObserver(qscheme=torch.per_tensor_symmetric, reduce_range=True)}
+    yield "wrong", [(name, _refused(f)) for name, f in wrong.items()]
+    yield "schemes", repr(torch.per_tensor_affine), type(torch.per_tensor_affine).__name__, pickle.loads(pickle.dumps(torch.qint8)) is torch.qint8
+    yield "limits", [(torch.iinfo(d).min, torch.iinfo(d).max, torch.iinfo(d).bits) for d in (torch.qint8, torch.quint8, torch.qint32)]

@@ -118,6 +118,11 @@ def isinstance(obj, target_type):
     return _isinstance(obj, typing.get_origin(target_type) or target_type)
 
 
+def _get_trace_graph(f, args=(), kwargs=None, strict=True, _force_outplace=False, return_inputs=False, _return_inputs_states=False):
+    """NotImplementedError: there is no TorchScript."""
+    raise NotImplementedError("torch.jit._get_trace_graph: there is no TorchScript here; torch.fx traces")
+
+
 class TracerWarning(Warning):
     """What a tracer warns of."""
 
