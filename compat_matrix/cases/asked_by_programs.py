@@ -5,6 +5,7 @@ import importlib
 import io
 import operator
 import pickle
+import warnings
 
 from compat_matrix.case import case
 
@@ -241,3 +242,22 @@ def _(torch):
     yield "wrong", [(name, _refused(f)) for name, f in wrong.items()]
     yield "schemes", repr(torch.per_tensor_affine), type(torch.per_tensor_affine).__name__, pickle.loads(pickle.dumps(torch.qint8)) is torch.qint8
     yield "limits", [(torch.iinfo(d).min, torch.iinfo(d).max, torch.iinfo(d).bits) for d in (torch.qint8, torch.quint8, torch.qint32)]
+
+
+@case("asked_by_programs.deprecations_of_jit")
+def _(torch):
+    jit, held = torch.jit, io.BytesIO()
+
+    def said(f):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            f()
+        return [*dict.fromkeys((w.category.__name__, str(w.message)) for w in found)]
+
+    net = torch.nn.Linear(2, 2).eval()
+    calls = {"script": lambda: jit.script(net), "trace": lambda: jit.trace(net, torch.ones(1, 2)), "save": lambda: jit.save(jit.script(net), held),
+             "freeze": lambda: jit.freeze(jit.script(net)),
+             "fork": lambda: jit.wait(jit.fork(torch.sin, torch.ones(1))), "buffer": lambda: jit.script(net).save_to_buffer(),
+             "strategy": lambda: jit.set_fusion_strategy([("STATIC", 2)]), "load": lambda: (held.seek(0), jit.load(held))}
+    for name, f in calls.items():
+        yield name, said(f)

@@ -10,6 +10,7 @@ from ..futures import Future
 from ..nn.modules.module import Module
 from . import _script, _state
 from ._script import RecursiveScriptModule, ScriptFunction, ScriptModule, TopLevelTracedModule, TracedModule, load, save  # noqa: F401
+from ._script import deprecated as _deprecated
 
 __all__ = ["Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
            "interface", "is_scripting", "is_tracing", "isinstance", "onednn_fusion_enabled", "optimize_for_inference", "script", "script_if_tracing",
@@ -34,6 +35,7 @@ Error.__module__ = "torch.jit"
 
 def set_fusion_strategy(strategy):
     """Remember [("STATIC" | "DYNAMIC", depth)] and return the former; a hint to compilers of TorchScript, which nothing here asks for."""
+    _deprecated("set_fusion_strategy", "use `torch.compile` instead")
     for kind, _ in strategy:
         if kind not in ("STATIC", "DYNAMIC"):
             raise ValueError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {kind}")
@@ -53,6 +55,7 @@ def onednn_fusion_enabled():
 
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """A module as a `RecursiveScriptModule`, a function as a `ScriptFunction`; a class as it is."""
+    _deprecated("script")
     if not _state._enabled or _isinstance(obj, (type, ScriptFunction)):
         return obj
     return _script.scripted(obj) if _isinstance(obj, Module) else ScriptFunction(obj)
@@ -61,22 +64,30 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
 def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True, _force_outplace=False,
           _module_class=None, _compilation_unit=None, example_kwarg_inputs=None, _store_inputs=True):
     """A module as a `TopLevelTracedModule`, a function as a `ScriptFunction`: nothing is traced, control flow stays."""
+    _deprecated("trace")
     if not _state._enabled or _isinstance(func, ScriptFunction):
         return func
-    return _script.scripted(func, TopLevelTracedModule) if _isinstance(func, Module) else ScriptFunction(func)
+    return trace_module(func, {"forward": example_inputs}) if _isinstance(func, Module) else ScriptFunction(func)
 
 
 def trace_module(mod, inputs, *args, **kwargs):
     """As `trace`."""
-    return trace(mod)
+    _deprecated("trace_method")
+    return mod if not _state._enabled else _script.scripted(mod, TopLevelTracedModule)
 
 
 def script_method(fn):
     """`fn` as it is."""
+    _deprecated("script_method")
     return fn
 
 
-script_if_tracing = export = script_method
+def export(fn):
+    """`fn` as it is."""
+    return fn
+
+
+script_if_tracing = export
 
 
 def ignore(drop=False, **kwargs):
@@ -129,11 +140,13 @@ class TracerWarning(Warning):
 
 def interface(obj):
     """`obj` as it is."""
+    _deprecated("interface", "use `torch.compile` instead")
     return obj
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
     """A scripted module as it is, which must not train."""
+    _deprecated("freeze", "use `torch.compile` instead")
     if not _isinstance(mod, ScriptModule):
         raise RuntimeError("Freezing expects a ScriptModule as input. "
                            "Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'.")
@@ -145,11 +158,13 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True):
 
 def optimize_for_inference(mod, other_methods=None):
     """`mod` as it is."""
+    _deprecated("optimize_for_inference", "use `torch.compile` instead")
     return mod
 
 
 def fork(func, *args, **kwargs):
     """A Future of the call, which is made at once."""
+    _deprecated("fork", "use `torch.compile` instead")
     out = Future()
     try:
         out.set_result(func(*args, **kwargs))
@@ -160,6 +175,7 @@ def fork(func, *args, **kwargs):
 
 def wait(future):
     """The value of a Future."""
+    _deprecated("wait", "use `torch.compile` instead")
     return future.wait()
 
 

@@ -9,8 +9,14 @@ from __future__ import annotations
 import copy
 import functools
 import io
+import warnings
 
 from ..nn.modules.module import Module
+
+
+def deprecated(name, instead="switch to `torch.compile` or `torch.export`"):
+    """torch's word on a function of torch.jit."""
+    warnings.warn(f"`torch.jit.{name}` is deprecated. Please {instead}.", DeprecationWarning, stacklevel=2)
 
 
 class ScriptModule(Module):
@@ -25,12 +31,12 @@ class ScriptModule(Module):
 
     def save(self, f, _extra_files=None):
         """Write the module to a file."""
-        save(self, f, _extra_files)
+        _write(self, f, _extra_files)
 
     def save_to_buffer(self, _extra_files=None):
         """The bytes of that file."""
         held = io.BytesIO()
-        save(self, held, _extra_files)
+        _write(self, held, _extra_files)
         return held.getvalue()
 
 
@@ -83,7 +89,7 @@ class ScriptFunction:
 
     def save(self, f, _extra_files=None):
         """Write the function to a file."""
-        save(self, f, _extra_files)
+        _write(self, f, _extra_files)
 
     def __reduce__(self):
         raise RuntimeError(f"Tried to serialize object {self.qualified_name} which does not have a __getstate__ method defined!")
@@ -128,19 +134,25 @@ def original(module, made=None):
     return made[module]
 
 
-def save(m, f, _extra_files=None):
-    """Write a scripted module or function to a file: a pickle of what it was made from."""
+def _write(m, f, extra):
     from ..serialization import save as write
 
     kind = "function" if isinstance(m, ScriptFunction) else "module"
     plain = m.__wrapped__ if kind == "function" else original(m)
-    write({"torch.jit": kind, "held": plain, "extra": dict(_extra_files or {})}, f)
+    write({"torch.jit": kind, "held": plain, "extra": dict(extra or {})}, f)
+
+
+def save(m, f, _extra_files=None):
+    """Write a scripted module or function to a file: a pickle of what it was made from."""
+    deprecated("save", "switch to `torch.export`")
+    _write(m, f, _extra_files)
 
 
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     """Read what `save` wrote; _extra_files: a dict whose keys get what was written under them."""
     from ..serialization import load as read
 
+    deprecated("load", "switch to `torch.export`")
     found = read(f, map_location=map_location, weights_only=False)
     if not isinstance(found, dict) or "torch.jit" not in found:
         raise RuntimeError("torch.jit.load: the file was not written by torch.jit.save of this package (there is no TorchScript here)")
