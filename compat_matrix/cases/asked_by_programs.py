@@ -6,6 +6,7 @@ import io
 import operator
 import pickle
 import warnings
+from typing import Optional
 
 from compat_matrix.case import case
 
@@ -143,6 +144,25 @@ def _(torch):
 def _(torch):
     traced = torch.jit.trace(lambda x: x + 1, torch.ones(1))
     yield "function", isinstance(traced, torch.jit.ScriptFunction), traced(torch.ones(2)), torch.jit.script(traced) is traced, callable(traced)
+
+
+@case("asked_by_programs.scripted_numbers")
+def _(torch):
+    """Numbers arrive as the types that are annotated."""
+    scripted = torch.jit.script(_scaled)
+    x = torch.tensor([1, 2])
+    for args, more in (((x, 2), {}), ((x, torch.tensor(2)), {}), ((x, 1.0), {"n": torch.tensor(3)}), ((x, True), {"c": 1}), ((), {"x": x, "a": 3})):
+        yield f"{args[1:]} {[*more]}", scripted(*args, **more)
+
+    class Scale(torch.nn.Module):
+        def forward(self, x: torch.Tensor, a: float = 2):
+            return x * a
+
+    yield "module", torch.jit.script(Scale())(x), torch.jit.script(Scale())(x, 3), torch.jit.trace(Scale(), x)(x)
+
+
+def _scaled(x, a: float, b: float = 1, n: int = 2, c: Optional[float] = None):
+    return x * a, b, n, c
 
 
 @case("asked_by_programs.scripted_saved")

@@ -58,7 +58,7 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
     _deprecated("script")
     if not _state._enabled or _isinstance(obj, (type, ScriptFunction)):
         return obj
-    return _script.scripted(obj) if _isinstance(obj, Module) else ScriptFunction(obj)
+    return _script.scripted(obj) if _isinstance(obj, Module) else ScriptFunction(obj, True)
 
 
 def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True, _force_outplace=False,

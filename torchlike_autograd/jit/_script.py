@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import io
+import typing
 import warnings
 
 from ..nn.modules.module import Module
@@ -76,16 +78,47 @@ class TopLevelTracedModule(TracedModule):
     """What tracing a module makes."""
 
 
+def _number(kind, value):
+    """What TorchScript makes of a number, or of a tensor of one, that is given for an argument of this type."""
+    if isinstance(value, (bool, int, float)):
+        return kind(value) if kind is float or not isinstance(value, float) else value
+    return kind(value.item()) if hasattr(value, "item") and value.numel() == 1 else value
+
+
+def typed(function):
+    """The function, whose arguments that are annotated as float or int arrive as such: TorchScript turns 1 into 1.0, products with it into floats."""
+    try:
+        hints, signature = typing.get_type_hints(function), inspect.signature(function)
+    except (NameError, TypeError, ValueError):
+        return function
+    kinds = {n: k for n in signature.parameters for k in (float, int) if hints.get(n) in (k, typing.Optional[k])}  # noqa: UP045 - what is compared with
+    if not kinds:
+        return function
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError:
+            return function(*args, **kwargs)
+        bound.apply_defaults()
+        bound.arguments.update((n, _number(k, bound.arguments[n])) for n, k in kinds.items())
+        return function(*bound.args, **bound.kwargs)
+
+    return call
+
+
 class ScriptFunction:
     """What scripting or tracing a function makes."""
 
-    def __init__(self, function):
+    def __init__(self, function, is_typed=False):
         functools.update_wrapper(self, function)
+        self._call = typed(function) if is_typed else function
         self.name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda")
         self.qualified_name = f"__torch__.{self.name}"
 
     def __call__(self, *args, **kwargs):
-        return self.__wrapped__(*args, **kwargs)
+        return self._call(*args, **kwargs)
 
     def save(self, f, _extra_files=None):
         """Write the function to a file."""
@@ -112,7 +145,10 @@ def _remade(module, cls, child):
 
 @functools.cache
 def _class(plain, kind):
-    return type(kind.__name__, (kind, plain), {"_plain": plain, "__module__": kind.__module__})
+    own = {"_plain": plain, "__module__": kind.__module__}
+    if issubclass(kind, RecursiveScriptModule) and (forward := typed(plain.forward)) is not plain.forward:
+        own["forward"] = forward
+    return type(kind.__name__, (kind, plain), own)
 
 
 def scripted(module, kind=RecursiveScriptModule, made=None):
@@ -161,5 +197,5 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
             text = found["extra"][name]
             _extra_files[name] = text.encode() if isinstance(text, str) else text
     if found["torch.jit"] == "function":
-        return ScriptFunction(found["held"])
+        return ScriptFunction(found["held"], True)
     return scripted(found["held"])
