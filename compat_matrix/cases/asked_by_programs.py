@@ -281,3 +281,18 @@ def _(torch):
              "strategy": lambda: jit.set_fusion_strategy([("STATIC", 2)]), "load": lambda: (held.seek(0), jit.load(held))}
     for name, f in calls.items():
         yield name, said(f)
+
+
+@case("asked_by_programs.class_of_a_function's_node")
+def _(torch):
+    class Pack(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    node = Pack.apply(torch.ones(1, requires_grad=True)).grad_fn
+    yield "class", type(node).__name__, type(node).__module__.partition(".")[2], type(node) is Pack._backward_cls
