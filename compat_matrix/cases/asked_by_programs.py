@@ -4,7 +4,9 @@ import copy
 import importlib
 import io
 import operator
+import os
 import pickle
+import tempfile
 import warnings
 from typing import Optional
 
@@ -296,3 +298,45 @@ def _(torch):
 
     node = Pack.apply(torch.ones(1, requires_grad=True)).grad_fn
     yield "class", type(node).__name__, type(node).__module__.partition(".")[2], type(node) is Pack._backward_cls
+
+
+@case("asked_by_programs.distributed_checkpoint")
+def _(torch):
+    """A nested state saved to a folder and read back, by one process."""
+    dcp = _module(torch, "distributed.checkpoint")
+
+    class App(dcp.stateful.Stateful):
+        def __init__(self, fill):
+            self.weight, self.handed = torch.full((2,), fill), []
+
+        def state_dict(self):
+            return {"inner": {"weight": self.weight}, "count": 4}
+
+        def load_state_dict(self, state_dict):
+            self.handed.append((sorted(state_dict), state_dict["count"]))
+
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        net = torch.nn.Linear(2, 2)
+        optimizer = torch.optim.Adam(net.parameters())
+        net(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        saved = {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "step": 3, "list": [1, torch.ones(2)], "app": App(5.0)}
+        dcp.save(saved, checkpoint_id=folder)
+        yield "files", sorted(os.listdir(folder)), [(w.category.__name__, str(w.message)) for w in told]
+        target = torch.zeros(2, 2)
+        app = App(0.0)
+        state = {"model": {"weight": target}, "step": 0, "list": [0, torch.zeros(2)], "app": app}
+        yield "loaded", dcp.load(state, checkpoint_id=folder), torch.equal(target, net.weight), state["model"]["weight"] is target, state["step"], state["list"]
+        yield "stateful", app.weight, app.handed
+        reader = dcp.FileSystemReader(folder)
+        other = {"optimizer": {"state": {0: {"exp_avg": torch.zeros(2, 2)}}}}
+        dcp.load(other, storage_reader=reader)
+        yield "by a reader", torch.equal(other["optimizer"]["state"][0]["exp_avg"], optimizer.state[net.weight]["exp_avg"])
+        for name, bad in (("missing", {"zz": torch.ones(1)}), ("size", {"model": {"weight": torch.ones(3)}}), ("missing number", {"zz": 1})):
+            try:
+                dcp.load(bad, checkpoint_id=folder)
+            except BaseException as refused:
+                (rank, (inner, _)), = refused.failures.items()
+                yield name, type(refused).__name__, isinstance(refused, Exception), rank, type(inner).__name__, str(inner)
+        yield "nowhere", _refused(lambda: dcp.save({"a": 1}))
