@@ -31,8 +31,8 @@ _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has
 
 
 _LATER = frozenset((  # modules that are seldom asked for: imported then
-    "__future__", "_compile", "_custom_op", "_custom_ops", "_higher_order_ops", "_jit_internal", "_prims_common", "_subclasses", "_utils", "_utils_internal",
-    "ao", "fx", "quantization", "sparse"))
+    "__future__", "_compile", "_custom_op", "_custom_ops", "_higher_order_ops", "_jit_internal", "_lobpcg", "_prims_common", "_subclasses", "_utils",
+    "_utils_internal", "ao", "fx", "quantization", "sparse"))
 
 
 def _asked_elsewhere(name, where):
@@ -51,6 +51,10 @@ def __getattr__(name):
         from ._compile import _disable_dynamo
 
         return _disable_dynamo
+    if name == "lobpcg":
+        from ._lobpcg import lobpcg
+
+        return lobpcg
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _ASKED_ELSEWHERE:

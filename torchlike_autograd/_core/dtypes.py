@@ -307,6 +307,9 @@ class finfo(_Info):
         self.tiny = self.smallest_normal
 
 
+_HELD = {"qint8": np.int8, "quint8": np.uint8, "qint32": np.int32}  # what holds quantized numbers
+
+
 class iinfo(_Info):
     """Numerical limits of an integer dtype (torch.iinfo)."""
 
@@ -320,6 +323,6 @@ class iinfo(_Info):
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         if type.category == BOOL:
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        info = np.iinfo(type.np)
+        info = np.iinfo(_HELD.get(type.name) or type.np)
         self.dtype, self.bits = type.name, int(info.bits)
         self.min, self.max = int(info.min), int(info.max)

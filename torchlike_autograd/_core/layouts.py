@@ -27,6 +27,12 @@ class memory_format(metaclass=Shown):
     __new__, __repr__, __reduce__ = layout.__new__, layout.__repr__, layout.__reduce__
 
 
+class qscheme(metaclass=Shown):
+    """How numbers are quantized: what observers and fake quantization are told."""
+
+    __new__, __repr__, __reduce__ = layout.__new__, layout.__repr__, layout.__reduce__
+
+
 def _made(cls, *names):
     """The instances of these names."""
     found = [object.__new__(cls) for _ in names]
@@ -39,6 +45,9 @@ strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged = _m
     layout, "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged")
 contiguous_format, preserve_format, channels_last, channels_last_3d = _made(
     memory_format, "contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+
+per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetric, per_channel_affine_float_qparams = _made(
+    qscheme, "per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric", "per_channel_affine_float_qparams")
 
 
 _CHANNELS = {"channels_last": (4, "channels_last format"), "channels_last_3d": (5, "channels_last_3d format")}

@@ -244,7 +244,8 @@ class FunctionMeta(Shown):
     """Makes the node class ``<Name>Backward`` of each Function."""
 
     def __init__(cls, name, bases, attrs):
-        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), {"_forward_cls": cls, "_autograd_function_id": next(_ids)})
+        own = {"__module__": BackwardCFunction.__module__, "_forward_cls": cls, "_autograd_function_id": next(_ids)}
+        cls._backward_cls = type(f"{name}Backward", (BackwardCFunction,), own)
         super().__init__(name, bases, attrs)
 
 

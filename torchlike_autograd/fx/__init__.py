@@ -1,7 +1,7 @@
 """torch.fx (layer 8): graphs of programs, traced by running them with proxies, edited, and written as Python again.
 
 `symbolic_trace` runs a function or module once, each call that gets a Proxy becomes a Node of a Graph; a GraphModule runs what the graph says.  What is not
-there: `torch.fx.experimental` beyond its names, and `torch.fx.passes`.
+there: `torch.fx.experimental` beyond its names, and of `torch.fx.passes` what partitions for other backends.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""torch.jit (layer 8): there is no TorchScript; functions and modules are handed back as they are, which is said once."""
+"""torch.jit (layer 8): there is no TorchScript; what is scripted or traced runs its Python, whose calls run as compiled programs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import contextlib
 from typing import Any, Final, NamedTuple
 
 from .._core import publish as _publish
-from .._core.saying import warn
 from ..futures import Future
 from ..nn.modules.module import Module
-from . import _state  # noqa: F401
+from . import _script, _state
+from ._script import RecursiveScriptModule, ScriptFunction, ScriptModule, TopLevelTracedModule, TracedModule, load, save  # noqa: F401
+from ._script import deprecated as _deprecated
 
 __all__ = ["Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
            "interface", "is_scripting", "is_tracing", "isinstance", "onednn_fusion_enabled", "optimize_for_inference", "script", "script_if_tracing",
            "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait"]
 
-_said = [False]
 _fusion = {"strategy": [("STATIC", 2), ("DYNAMIC", 10)], "onednn": False}
 
 
@@ -35,6 +35,7 @@ Error.__module__ = "torch.jit"
 
 def set_fusion_strategy(strategy):
     """Remember [("STATIC" | "DYNAMIC", depth)] and return the former; a hint to compilers of TorchScript, which nothing here asks for."""
+    _deprecated("set_fusion_strategy", "use `torch.compile` instead")
     for kind, _ in strategy:
         if kind not in ("STATIC", "DYNAMIC"):
             raise ValueError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {kind}")
@@ -52,36 +53,41 @@ def onednn_fusion_enabled():
     return _fusion["onednn"]
 
 
-def _say(name):
-    if not _said[0]:
-        _said[0] = True
-        warn(f"torch.jit.{name}: there is no TorchScript here; the function or module is used as it is, and what it records runs as compiled programs")
-
-
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    """`obj` as it is."""
-    _say("script")
-    return obj
+    """A module as a `RecursiveScriptModule`, a function as a `ScriptFunction`; a class as it is."""
+    _deprecated("script")
+    if not _state._enabled or _isinstance(obj, (type, ScriptFunction)):
+        return obj
+    return _script.scripted(obj) if _isinstance(obj, Module) else ScriptFunction(obj, True)
 
 
-def trace(func=None, example_inputs=None, *args, **kwargs):
-    """`func` as it is."""
-    _say("trace")
-    return func
+def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-05, strict=True, _force_outplace=False,
+          _module_class=None, _compilation_unit=None, example_kwarg_inputs=None, _store_inputs=True):
+    """A module as a `TopLevelTracedModule`, a function as a `ScriptFunction`: nothing is traced, control flow stays."""
+    _deprecated("trace")
+    if not _state._enabled or _isinstance(func, ScriptFunction):
+        return func
+    return trace_module(func, {"forward": example_inputs}) if _isinstance(func, Module) else ScriptFunction(func)
 
 
 def trace_module(mod, inputs, *args, **kwargs):
-    """`mod` as it is."""
-    _say("trace_module")
-    return mod
+    """As `trace`."""
+    _deprecated("trace_method")
+    return mod if not _state._enabled else _script.scripted(mod, TopLevelTracedModule)
 
 
 def script_method(fn):
     """`fn` as it is."""
+    _deprecated("script_method")
     return fn
 
 
-script_if_tracing = export = script_method
+def export(fn):
+    """`fn` as it is."""
+    return fn
+
+
+script_if_tracing = export
 
 
 def ignore(drop=False, **kwargs):
@@ -123,44 +129,9 @@ def isinstance(obj, target_type):
     return _isinstance(obj, typing.get_origin(target_type) or target_type)
 
 
-def save(m, f, _extra_files=None):
+def _get_trace_graph(f, args=(), kwargs=None, strict=True, _force_outplace=False, return_inputs=False, _return_inputs_states=False):
     """NotImplementedError: there is no TorchScript."""
-    raise NotImplementedError("torch.jit.save: there is no TorchScript here; torch.save a state dict")
-
-
-def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
-    """NotImplementedError: there is no TorchScript."""
-    raise NotImplementedError("torch.jit.load: there is no TorchScript here")
-
-
-class ScriptModule(Module):
-    """A class to derive modules from whose methods torch.jit.script_method marks: a module as any other, which is said once."""
-
-    def __init__(self):
-        _say("ScriptModule")
-        super().__init__()
-
-
-class RecursiveScriptModule(ScriptModule):
-    """What scripting a module makes; none is ever made here."""
-
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError(f"torch.jit.{type(self).__name__}: there is no TorchScript here; derive from torch.nn.Module")
-
-
-class TopLevelTracedModule(RecursiveScriptModule):
-    """As `RecursiveScriptModule`."""
-
-
-class TracedModule(RecursiveScriptModule):
-    """As `RecursiveScriptModule`."""
-
-
-class ScriptFunction:
-    """A function of TorchScript: none is ever made here."""
-
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("torch.jit.ScriptFunction: there is no TorchScript here")
+    raise NotImplementedError("torch.jit._get_trace_graph: there is no TorchScript here; torch.fx traces")
 
 
 class TracerWarning(Warning):
@@ -169,21 +140,31 @@ class TracerWarning(Warning):
 
 def interface(obj):
     """`obj` as it is."""
+    _deprecated("interface", "use `torch.compile` instead")
     return obj
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """`mod` as it is."""
+    """A scripted module as it is, which must not train."""
+    _deprecated("freeze", "use `torch.compile` instead")
+    if not _isinstance(mod, ScriptModule):
+        raise RuntimeError("Freezing expects a ScriptModule as input. "
+                           "Please use torch.jit.script or torch.jit.trace to script your 'nn.Module'.")
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. "
+                           "Please call .eval() on your module before freezing.")
     return mod
 
 
 def optimize_for_inference(mod, other_methods=None):
     """`mod` as it is."""
+    _deprecated("optimize_for_inference", "use `torch.compile` instead")
     return mod
 
 
 def fork(func, *args, **kwargs):
     """A Future of the call, which is made at once."""
+    _deprecated("fork", "use `torch.compile` instead")
     out = Future()
     try:
         out.set_result(func(*args, **kwargs))
@@ -194,6 +175,7 @@ def fork(func, *args, **kwargs):
 
 def wait(future):
     """The value of a Future."""
+    _deprecated("wait", "use `torch.compile` instead")
     return future.wait()
 
 

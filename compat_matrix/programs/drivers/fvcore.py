@@ -9,9 +9,9 @@ from fvcore.nn.precise_bn import update_bn_stats
 
 def program():
     torch.set_default_dtype(torch.float64)
-    x = torch.randn(3, requires_grad=True)
-    for name, loss in (("focal", sigmoid_focal_loss(x, torch.tensor([0.0, 1.0, 1.0]), 0.25, 2.0, "sum")),
-                       ("smooth", smooth_l1_loss(x, torch.zeros(3), 0.1, "mean"))):
+    x = torch.randn(3, dtype=torch.float32, requires_grad=True)  # the losses reckon in that
+    for name, loss in (("focal", sigmoid_focal_loss(x, torch.tensor([0.0, 1.0, 1.0], dtype=torch.float32), 0.25, 2.0, "sum")),
+                       ("smooth", smooth_l1_loss(x, torch.zeros(3, dtype=torch.float32), 0.1, "mean"))):
         yield name, loss, torch.autograd.grad(loss, x)
     yield "boxes", giou_loss(torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([[0.5, 0.5, 2.0, 2.0]]))
     net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4))

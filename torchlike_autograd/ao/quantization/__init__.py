@@ -1,10 +1,13 @@
-"""torch.ao.quantization (layer 9): models that can be quantized run in floats; quantizing them is not here, and says so when it is asked for."""
+"""torch.ao.quantization (layer 9): models that can be quantized run in floats, observed and rounded; quantizing them is not here, and says so when asked."""
 
 from ..._core import publish as _publish
+from . import fake_quantize, observer
+from .fake_quantize import *  # noqa: F403
+from .observer import *  # noqa: F403
 from .qconfig import QConfig
 from .stubs import DeQuantStub, QuantStub, QuantWrapper
 
-__all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper"]
+__all__ = ["DeQuantStub", "QConfig", "QuantStub", "QuantWrapper", *fake_quantize.__all__, *observer.__all__]
 
 
 def _refused(name):
