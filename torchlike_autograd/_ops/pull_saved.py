@@ -17,6 +17,7 @@ from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
 from .casts import is_number
+from .rewriting import summed_wide
 from .saved_names import NAMES
 from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _only_moves, read_whole
 from .tracing import traced
@@ -103,7 +104,7 @@ class SavedPullback(Pullback):
             _, pull, made = jax.vjp(outputs, *[ins[i] for i in wanted], has_aux=True)
             gs = [_conj(g) for g in gs]
             back = _conj if _only_moves(pull, gs) else _conj_unsigned
-            return made, [back(g) for g in pull(gs)]
+            return made, [back(g) for g in summed_wide(pull, gs)]
 
         return run
 
