@@ -280,7 +280,7 @@ def _(torch):
     calls = {"script": lambda: jit.script(net), "trace": lambda: jit.trace(net, torch.ones(1, 2)), "save": lambda: jit.save(jit.script(net), held),
              "freeze": lambda: jit.freeze(jit.script(net)),
              "fork": lambda: jit.wait(jit.fork(torch.sin, torch.ones(1))), "buffer": lambda: jit.script(net).save_to_buffer(),
-             "strategy": lambda: jit.set_fusion_strategy([("STATIC", 2)]), "load": lambda: (held.seek(0), jit.load(held))}
+             "strategy": lambda: jit.set_fusion_strategy([("STATIC", 2), ("DYNAMIC", 10)]), "load": lambda: (held.seek(0), jit.load(held))}
     for name, f in calls.items():
         yield name, said(f)
 
