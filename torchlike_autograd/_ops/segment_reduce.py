@@ -85,6 +85,7 @@ def _parts(out, x, inside, count, reduce, initial):
         now = jax.lax.stop_gradient(own)
         plain = (now != 0) & (now == now)
         others = _others(now, inside, axis) * (1 if initial is None else initial.astype(x.dtype))
+        result, others = jnp.where(inside & plain, result, 0), jnp.where(inside & ~plain, others, 0)  # a gradient of 0 times NaN is NaN
         own = jnp.where(plain, own / jnp.where(plain, now, 1) * result, own * others)
     return jnp.where(inside, own, 0).astype(x.dtype)
 
