@@ -262,7 +262,7 @@ def _(torch):
              "moving": lambda: q.MovingAveragePerChannelMinMaxObserver(qscheme=torch.per_tensor_affine),
              "halved": lambda: q.MinMaxObserver(qscheme=torch.per_tensor_symmetric, reduce_range=True)}
     yield "wrong", [(name, _refused(f)) for name, f in wrong.items()]
-    yield "schemes", repr(torch.per_tensor_affine), type(torch.per_tensor_affine).__name__, pickle.loads(pickle.dumps(torch.qint8)) is torch.qint8
+    yield "schemes", isinstance(torch.per_tensor_affine, torch.qscheme), repr(torch.per_tensor_affine), type(torch.per_tensor_affine).__name__, pickle.loads(pickle.dumps(torch.qint8)) is torch.qint8
     yield "limits", [(torch.iinfo(d).min, torch.iinfo(d).max, torch.iinfo(d).bits) for d in (torch.qint8, torch.quint8, torch.qint32)]
 
 
