@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from types import FunctionType
 
 import numpy as np
 
 from .._tensor import MADE, Tensor
-from .overriding import OPERATORS, OPERATORS_IN_PYTHON, RELEVANT, UNWRAPPED, activate, asked, asked_operator, checking, disabled_impl, overrides
+from .hot import PLAIN
+from .overriding import (
+    OPERATORS,
+    OPERATORS_IN_PYTHON,
+    RELEVANT,
+    UNWRAPPED,
+    WAITING,
+    activate,
+    asked,
+    asked_operator,
+    checking,
+    disabled_impl,
+    here,
+    overrides,
+    swapped_code,
+)
 
 BINARY = frozenset(("add", "sub", "mul", "truediv", "pow", "mod", "matmul", "floordiv", "and", "or", "xor", "lshift", "rshift"))
 TWO = frozenset(f"__{p}{n}__" for n in BINARY for p in ("", "r", "i") if f"{p}{n}" != "imatmul") | {"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"}
@@ -115,9 +131,41 @@ def equip(cls):
 
 
 _HOME = __package__.partition(".")[0] + "."
+# Tensor's own that look at nothing but the tensor. What the package asks by them on the way is not told.
+_BY_NAME = ("detach", "detach_", "dim", "element_size", "is_complex", "is_contiguous", "is_floating_point", "is_signed", "numel", "numpy",
+            "requires_grad_", "size", "storage_offset", "stride", "tolist")
+
+
+def _asking(name, f, body):
+    """`body` behind a look at the tensor: it is called by its name on Tensor, as `Tensor.size(x)` or `super().size()`, where a subclass has its own."""
+
+    @functools.wraps(body)
+    def checked(*args, **kwargs):
+        if args and type(args[0]) not in PLAIN and not here.off and overrides(type(args[0])) and not _calls_inside():
+            done, out = asked(f, args, kwargs, f"torch.Tensor.{name}")
+            if done:
+                return out
+        return body(*args, **kwargs)
+
+    return checked
+
+
+def _calls_inside():
+    """Whether the package calls what `checked` stands before: over it is the function that got other code, over that one of a mode may have got it too."""
+    frame = sys._getframe(3)
+    if frame.f_globals.get("__name__", "").endswith(".overriding_modes"):
+        frame = frame.f_back.f_back
+    return frame.f_globals.get("__name__", "").startswith(_HOME)
+
+
+def _ask_by_name():
+    for name in _BY_NAME:
+        f = getattr(Tensor, name)
+        f.__code__ = swapped_code(f, f"_asking_{name}", functools.partial(_asking, name, f))
 
 
 def prepare():
     """Tensor has its methods now: see to every class that is made from it."""
     MADE.append(made)
+    WAITING.append(_ask_by_name)
     RELEVANT[Tensor.__array__] = (1, (), ("copy",))

@@ -54,7 +54,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
                 "__torch_dispatch__() implementation.")
         if type(base) not in PLAIN:  # stays of its class, marked as a parameter
             base._is_param = True
-            return base._ask(requires_grad)
+            return base.requires_grad_(requires_grad)
         self = _new(cls)
         copy_state(base, self)
         if requires_grad:
