@@ -524,7 +524,7 @@ def _bias_sizes(form):
     return form.avals[form.owners.index("bias")].shape if "bias" in form.owners else (0,)
 
 
-_ABSENT = {"bias_sym_sizes_opt": _bias_sizes, "correction": _correction, "dim": lambda form: None, "keepdim": lambda form: False,
+_ABSENT = {"bias_sym_sizes_opt": _bias_sizes, "correction": _correction, "dim": lambda form: None, "dropout_p": lambda form: 0.0, "keepdim": lambda form: False,
            "storage_offset": lambda form: form.spec.statics["offset"]}  # arguments that torch adds to shorter overloads
 
 

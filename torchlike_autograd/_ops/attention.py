@@ -35,7 +35,7 @@ def _safe_softmax(self, *, dim):
 _SAVED = dict.fromkeys(("query", "key", "value"), ("query", "key", "value", "result0"))
 
 
-@op("_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, bool is_causal, Tensor? attn_mask, float scale) -> Tensor",
+@op("_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, bool is_causal, Tensor? attn_mask, float scale) -> Tensor output",
     forward=False, node="ScaledDotProductFlashAttentionForCpuBackward0", names=(), opmath=True, nondiff=("attn_mask",), lift=("scale",),
     second="aten::_scaled_dot_product_flash_attention_for_cpu_backward", saves=_SAVED,
     samples=[call(real(1, 1, 2, 2), real(1, 1, 2, 2), real(1, 1, 2, 2), False, None, 1.0)], kinks=SMOOTH)

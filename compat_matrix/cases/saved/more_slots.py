@@ -75,3 +75,18 @@ def _(torch):
     for name, f in {"_unique": torch._unique, "_unique2": torch._unique2, "unique_dim": lambda t: torch._VF.unique_dim(t, 0)}.items():
         out = f(x)
         yield name, out, out[0].grad_fn.name()
+
+
+@case("saved.more_slots.attention")
+def _(torch):
+    for masked in (False, True):
+        query, key, value = (torch.linspace(-1, 1, 16).reshape(1, 2, 2, 4).mul(n).requires_grad_() for n in (1, 2, 3))
+        mask = torch.tensor([[True, False], [True, True]]) if masked else None
+        y = torch.nn.functional.scaled_dot_product_attention(query, key, value, mask)
+        node = y.grad_fn
+        yield f"output {masked}", node._saved_output, torch.equal(node._saved_output, y)
+        yield f"inputs {masked}", node._saved_query is query, node._saved_key is key, node._saved_value is value
+        yield f"rest {masked}", node._saved_dropout_p, node._saved_is_causal
+        y.sum().backward()
+        yield f"grads {masked}", query.grad, key.grad, value.grad
+        yield f"freed {masked}", raises(lambda: node._saved_output)
