@@ -20,7 +20,7 @@ from .casts import is_number
 from .rewriting import summed_wide
 from .saved_names import NAMES
 from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _only_moves, read_whole
-from .tracing import traced
+from .tracing import jaxpr_of, traced
 
 FROM_RESULT = {  # operator: the gradient from the cotangent and the result, where JAX's is a function of the input
     "relu": lambda g, y: jnp.where(y <= 0, 0, g).astype(g.dtype),
@@ -125,11 +125,17 @@ def _statistic(form, k, ins, result):
 
 def _without_results(f, abstract, n):
     """The program of the gradients with the last `n` arguments in the place of the results that `f` computes."""
-    flat = traced(lambda *xs: _inlined(f, xs), *abstract)
+    shapes = []
+
+    def inlined(*xs):
+        closed, shape = jaxpr_of(f, *xs, return_shape=True)
+        shapes.append(shape)
+        return _evaluate(closed.jaxpr, closed.consts, xs, {})
+
+    flat = traced(inlined, *abstract)
     jaxpr = flat.jaxpr
     cut = len(jaxpr.outvars)
-    shape = jax.eval_shape(f, *abstract)
-    made = len(jax.tree.leaves(shape[0]))
+    made = len(jax.tree.leaves(shapes[0][0]))
     results, gradients = jaxpr.outvars[:made], jaxpr.outvars[made:cut]
     stand = dict(zip(_plain(results, jaxpr), jaxpr.invars[len(jaxpr.invars) - n:])) if made else {}
     if not stand:
@@ -149,7 +155,7 @@ def _shaped(jaxpr, stand):
         while e is not None and e.primitive.name in ("squeeze", "reshape") and not isinstance(e.invars[0], Literal) and e.invars[0] in makers:
             v = e.invars[0]
             shape = v.aval.shape
-            again = jax.make_jaxpr(lambda x, shape=shape: jax.lax.reshape(x, shape))(jax.ShapeDtypeStruct(given.aval.shape, given.aval.dtype)).jaxpr.eqns
+            again = jaxpr_of(lambda x, shape=shape: jax.lax.reshape(x, shape), jax.ShapeDtypeStruct(given.aval.shape, given.aval.dtype)).jaxpr.eqns
             if len(again) == 1:
                 eqns.append(again[0].replace(invars=[given]))
                 out[v] = again[0].outvars[0]
@@ -160,13 +166,6 @@ def _shaped(jaxpr, stand):
 def _plain(results, jaxpr):
     """The variables of the results; one that is an input or a literal stands for itself and is not cut."""
     return [None if isinstance(v, Literal) or v in jaxpr.invars else v for v in results]
-
-
-def _inlined(f, xs):
-    """`f` traced with calls opened up and equal equations merged, so that a result that the gradient uses is one variable."""
-    closed, _ = jax.make_jaxpr(f, return_shape=True)(*xs)
-    out = _evaluate(closed.jaxpr, closed.consts, xs, {})
-    return out
 
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call")  # a call with a derivative of its own stays one

@@ -6,6 +6,8 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
+from .tracing import jaxpr_of
+
 _HALVES = (jnp.float16, jnp.bfloat16)
 
 
@@ -41,7 +43,7 @@ def _anew(closed, ruled):
 def _written(eqn, rule, consts):
     """The equations that stand for one; what they hold as constants is added to `consts`."""
     types = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    new = jax.make_jaxpr(rule)(*types)
+    new = jaxpr_of(rule, *types)
     names = {**dict(zip(new.jaxpr.invars, eqn.invars)), **dict(zip(new.jaxpr.outvars, eqn.outvars))}
     consts.update(zip(new.jaxpr.constvars, new.consts))
 
@@ -66,7 +68,7 @@ def summed_wide(pull, gs):
     """pull(gs), in which sums of half precision are rounded once, as torch's are: those that JAX makes of broadcasts round at each element."""
     if not any(g.dtype in _HALVES for g in gs):
         return pull(gs)
-    return jaxpr_as_fun(rewritten(jax.make_jaxpr(pull)(gs), _half_sum))(*gs)
+    return jaxpr_as_fun(rewritten(jaxpr_of(pull, gs), _half_sum))(*gs)
 
 
 def _half_sum(eqn):

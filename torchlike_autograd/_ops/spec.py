@@ -29,7 +29,7 @@ from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
 from .rewriting import summed_wide
 from .said_without_data import formed
-from .tracing import traced
+from .tracing import jaxpr_of, traced
 from .without_data import check_gradients, place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -552,7 +552,7 @@ def _only_moves(pull, gs):
     """Whether a pullback of complex cotangents only moves, adds and negates them, so that zeros keep their signs (what fills or computes gives positive ones)."""
     if not any(jnp.iscomplexobj(g) for g in gs):
         return False
-    return not any(eqn.primitive.name in _COMPUTE for eqn in jax.make_jaxpr(pull)(gs).eqns)
+    return not any(eqn.primitive.name in _COMPUTE for eqn in jaxpr_of(pull, gs).eqns)
 
 
 def _pruned(f, abstract, n_fixed, fixed=()):
