@@ -406,7 +406,7 @@ def run_node(p, tape, item, grads):
             posthooks(step, seen, (), (), nodes.of_node(step, outs) if ctx is None else ctx.per_output(outs))
         return True
     if ctx is not None:
-        full = ctx.run_backward(outs, p)
+        full = ctx.run_backward(outs, p, wanted)
         seen = observed(tape, step.first)
         if seen is not None and seen.posthooks:
             full = posthooks(step, seen, range(len(full)), full, () if late else ctx.per_output(outs), ctx.edge_places())

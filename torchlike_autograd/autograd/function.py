@@ -85,6 +85,7 @@ class BackwardCFunction(FunctionCtx, Node):
     non_differentiable = ()
     _freed = False
     _tape = None
+    _demanded = ()
 
     def name(self):
         return type(self).__name__
@@ -164,8 +165,14 @@ class BackwardCFunction(FunctionCtx, Node):
 
     # Called by the engine
 
-    def run_backward(self, outs, p):
-        """Gradients (Values or None) of the tensor inputs that are wanted."""
+    def in_demand(self, index):
+        """Whether the running pass wants the gradient of a tensor among the arguments, by its number among them."""
+        place = [i for i, is_tensor in enumerate(self._input_is_tensor) if is_tensor][index]
+        return place in self._wanted and self._wanted.index(place) in self._demanded
+
+    def run_backward(self, outs, p, demanded=()):
+        """Gradients (Values or None) of the tensor inputs that require grad, of which the pass wants those in `demanded`."""
+        self._demanded = demanded
         if self._freed:
             from .._core.errors import second_time
 

@@ -1,0 +1,209 @@
+"""Handles of tensors and the options of factories (layer 9): libtorch's `at::Tensor` and `at::TensorOptions`."""
+
+from __future__ import annotations
+
+import operator
+
+from ..._tensor import Tensor as _Inner
+from ...utils.weak import WeakIdKeyDictionary
+
+
+class TensorOptions:
+    """What factories take: `requires_grad(True)`, `dtype(...)`."""
+
+    def __init__(self, **given):
+        self.given = given
+
+    def requires_grad(self, value=True):
+        """The options with gradients asked for or not."""
+        return TensorOptions(**{**self.given, "requires_grad": value})
+
+    def dtype(self, value):
+        """The options with a dtype."""
+        return TensorOptions(**{**self.given, "dtype": value})
+
+    def device(self, value):
+        """The options with a device."""
+        return TensorOptions(**{**self.given, "device": value})
+
+
+def requires_grad(value=True):
+    """Options of a tensor that requires grad."""
+    return TensorOptions(requires_grad=value)
+
+
+def dtype(value):
+    """Options of a tensor of some dtype."""
+    return TensorOptions(dtype=value)
+
+
+_hooks = WeakIdKeyDictionary()  # tensor -> what its hooks are removed by, None for those that were
+_METHODS = frozenset(("_base", "_version", "output_nr", "retains_grad"))  # attributes in Python
+
+
+class Tensor:
+    """A handle of a tensor; empty without one."""
+
+    __slots__ = ("_t",)
+
+    def __init__(self, inner=None):
+        self._t = inner._t if isinstance(inner, Tensor) else inner
+
+    def get(self):
+        """The tensor of this package, or None."""
+        return self._t
+
+    def defined(self):
+        """Whether there is a tensor."""
+        return self._t is not None
+
+    def grad(self):
+        """The gradient, undefined where there is none; warns where no backward pass would fill it."""
+        return Tensor(_defined(self).grad)
+
+    def requires_grad(self):
+        """Whether gradients are asked for."""
+        return _defined(self).requires_grad
+
+    def set_requires_grad(self, value):
+        """Ask for gradients, or not."""
+        _defined(self).requires_grad = value
+        return self
+
+    def requires_grad_(self, value=True):
+        """Likewise."""
+        return self.set_requires_grad(value)
+
+    def is_leaf(self):
+        """Whether it has no history."""
+        return _defined(self).is_leaf
+
+    def grad_fn(self):
+        """The node, or None."""
+        return _defined(self).grad_fn
+
+    def sizes(self):
+        """The shape as a list."""
+        return list(_defined(self).shape)
+
+    def data(self):
+        """The contents without history."""
+        return Tensor(_defined(self).data)
+
+    tensor_data = variable_data = data
+
+    def is_view(self):
+        """Whether it shows another tensor's elements."""
+        return _defined(self)._is_view()
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Accumulate gradients; RuntimeError for an empty list of inputs."""
+        from .passes import backward  # cycle: passes take handles
+
+        if inputs is not None and not list(inputs):
+            raise RuntimeError("'inputs' argument to backward cannot be empty")
+        backward([self], [gradient], retain_graph, create_graph, inputs or ())
+
+    def register_hook(self, hook):
+        """Call `hook(gradient)` with every gradient that arrives, which it may replace; returns the number for `remove_hook`."""
+        t = _defined(self)
+        if not t.requires_grad:
+            raise RuntimeError("cannot register a hook on a variable that doesn't require gradient")
+        held = _hooks.setdefault(t, [])
+        held.append(t.register_hook(lambda grad: bare(hook(Tensor(grad)))))
+        return len(held) - 1
+
+    def remove_hook(self, pos):
+        """Remove a hook by its number; RuntimeError for a number that was not given out."""
+        held = _hooks.get(_defined(self), ())
+        if not 0 <= pos < len(held):
+            raise RuntimeError(f"Invalid index, no hook at position {pos}")
+        if held[pos] is not None:
+            held[pos].remove()
+            held[pos] = None
+
+    def __getattr__(self, name):
+        found = getattr(_defined(self), name)
+        if name in _METHODS:
+            return lambda: handle(found)
+        return calling(found) if callable(found) and not isinstance(found, _Inner) else handle(found)
+
+    def __getitem__(self, index):
+        return Tensor(_defined(self)[bare(index)])
+
+    def __setitem__(self, index, value):
+        _defined(self)[bare(index)] = bare(value)
+
+    def __repr__(self):
+        return "[ Tensor (undefined) ]" if self._t is None else repr(self._t)
+
+
+def _operator(name):
+    f = getattr(operator, name)
+
+    def forward(self, *others):
+        return Tensor(f(_defined(self), *map(bare, others)))
+
+    def backward(self, other):
+        return Tensor(f(bare(other), _defined(self)))
+
+    return forward, backward
+
+
+def _written(name):
+    f = getattr(operator, name)
+
+    def write(self, other):
+        f(_defined(self), bare(other))
+        return self
+
+    return write
+
+
+for _name in ("add", "sub", "mul", "truediv", "matmul", "pow", "neg", "gt", "ge", "lt", "le", "eq", "ne"):
+    _forward, _back = _operator(_name)
+    setattr(Tensor, f"__{_name}__", _forward)
+    if _name in ("add", "sub", "mul", "truediv", "matmul", "pow"):
+        setattr(Tensor, f"__r{_name}__", _back)
+    if _name in ("add", "sub", "mul", "truediv"):
+        setattr(Tensor, f"__i{_name}__", _written(f"i{_name}"))
+Tensor.__hash__ = object.__hash__
+
+
+def _defined(given):
+    if given is None or given._t is None:
+        raise RuntimeError("cannot call a method of an undefined tensor")
+    return given._t
+
+
+def bare(x):
+    """What handles stand for, in lists too."""
+    if isinstance(x, Tensor):
+        return x._t
+    return type(x)(map(bare, x)) if isinstance(x, (list, tuple)) else x
+
+
+def handle(x):
+    """Handles of tensors, in lists too."""
+    if isinstance(x, _Inner):
+        return Tensor(x)
+    return type(x)(map(handle, x)) if type(x) in (list, tuple) else x
+
+
+def calling(f):
+    """A function of this package that takes and returns handles, and options among its arguments."""
+
+    def call(*args, **kwargs):
+        options = {}
+        plain = []
+        for a in args:
+            if isinstance(a, TensorOptions):
+                options.update(a.given)
+            else:
+                plain.append(bare(a))
+        return handle(f(*plain, **{k: bare(v) for k, v in kwargs.items()}, **options))
+
+    return call
+
+
+__all__ = ["Tensor", "TensorOptions", "bare", "calling", "dtype", "handle", "requires_grad"]
