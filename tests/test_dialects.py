@@ -43,7 +43,38 @@ def test_other_names_are_the_packages():
     import torchlike_autograd as torch
 
     assert oneflow.ones is oneflow_first.ones is torch.ones
-    assert oneflow.autograd.Function is torch.autograd.Function
+    assert issubclass(oneflow.autograd.Function, torch.autograd.Function) and oneflow_first.autograd.Function is oneflow.autograd.Function
+    assert oneflow.grad_enable is oneflow.autograd.enable_grad is torch.enable_grad
     x = oneflow.ones(2, requires_grad=True)
     with oneflow.no_grad():
         assert not (x * 2).requires_grad
+
+
+def test_functions_are_called_on_their_instances_too():
+    class Double(oneflow.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    for call in (Double.apply, Double().apply, Double()):
+        x = oneflow.ones(3, requires_grad=True)
+        call(x).sum().backward()
+        assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_modules_are_imported_by_name():
+    import torchlike_autograd.dialects.oneflow.nn.functional as functional
+    from torchlike_autograd.dialects.oneflow.autograd import grad
+    from torchlike_autograd.dialects.oneflow.nn import Linear
+
+    import torchlike_autograd as torch
+
+    assert functional is torch.nn.functional and Linear is torch.nn.Linear and grad is oneflow.autograd.grad
+    with pytest.raises(ModuleNotFoundError):
+        import torchlike_autograd.dialects.oneflow.nowhere
+    with pytest.raises(ModuleNotFoundError):
+        import torchlike_autograd.dialects.libtorch.nn  # noqa: F401

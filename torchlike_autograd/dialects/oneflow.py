@@ -1,13 +1,15 @@
 """OneFlow's spelling (layer 9): `import torchlike_autograd.dialects.oneflow as flow`.
 
 `flow.autograd.backward` and `grad` follow OneFlow's rules: the gradients of roots are a required argument, a graph is gone after one pass whatever it saved,
-`create_graph` keeps it, an empty list of inputs means "accumulate into all leaves".  Names that are not here are those of this package.
+`create_graph` keeps it, an empty list of inputs means "accumulate into all leaves".  A `Function` can be instantiated and called.  Names that are not here are
+those of this package; the modules that programs import by name (`import torchlike_autograd.dialects.oneflow.nn as nn`) are its modules.
 
 What differs: `Tensor.backward` is PyTorch's method; nodes that were released are known as long as their graph is held.
 """
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 import weakref
@@ -17,8 +19,9 @@ import torchlike_autograd as _torch
 from .._core import passes
 from .._core.nodes import Leaf
 from .._tensor import Tensor
-from ..autograd import Function, enable_grad, functional, inference_mode, no_grad, set_grad_enabled
+from ..autograd import Function as _Function
 from ..autograd import _run as _engine
+from ..autograd import enable_grad, functional, inference_mode, no_grad, set_grad_enabled
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.graph import saved_tensors_hooks
 
@@ -73,6 +76,16 @@ def _accumulate(roots, grads, retain_graph, create_graph):
             old._set_value(leaf.grad._value())
             leaf.grad = old
     _release(nodes, retain_graph or create_graph)
+
+
+class Function(_Function):
+    """The base of functions with a derivative of their own: `F.apply(...)`, `F().apply(...)` and `F()(...)` are the same."""
+
+    def __init__(self):
+        pass
+
+    def __call__(self, *inputs):
+        return type(self).apply(*inputs)
 
 
 # Arguments
@@ -162,9 +175,16 @@ vars(autograd).update(
     is_grad_enabled=is_grad_enabled, no_grad=no_grad, functional=functional, graph=types.SimpleNamespace(saved_tensors_hooks=saved_tensors_hooks),
     **{name: getattr(functional, name) for name in ("vjp", "jvp", "jacobian", "hessian", "hvp", "vhp")})
 
+grad_enable = enable_grad
+_MODULES = ("fft", "linalg", "nn", "nn.functional", "nn.init", "nn.modules", "nn.parallel", "nn.parameter", "nn.utils", "nn.utils.rnn", "optim",
+            "optim.lr_scheduler", "special", "utils", "utils.data")
+sys.modules.update({f"{__name__}.{m}": importlib.import_module(f"{_torch.__name__}.{m}") for m in _MODULES} | {autograd.__name__: autograd})
+
 
 def __getattr__(name):
+    if name.startswith("__"):  # __path__: this is no package whose files would be those of another
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(_torch, name)
 
 
-__all__ = ["Function", "Tensor", "autograd", "enable_grad", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = ["Function", "Tensor", "autograd", "enable_grad", "grad_enable", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]

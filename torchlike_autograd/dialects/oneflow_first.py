@@ -26,6 +26,8 @@ vars(autograd).update(backward=backward, grad=grad, Function=_today.Function, no
 
 
 def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(_today, name)
 
 

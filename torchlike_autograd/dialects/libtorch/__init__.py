@@ -41,6 +41,8 @@ kFloat, kDouble, kLong, kComplexFloat = _torch.float32, _torch.float64, _torch.i
 
 
 def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     found = getattr(_torch, name)
     return calling(found) if callable(found) and not isinstance(found, type) else found
 
