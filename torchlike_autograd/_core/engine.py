@@ -82,7 +82,9 @@ class Pass:
 
     def leaf(self, leaf, g):
         """A gradient contribution of a leaf (summed until the end of the pass)."""
-        if type(leaf) is not Nowhere:
+        if type(g) is SparseValue:
+            self.sparse.setdefault(leaf, []).append(g)
+        elif type(leaf) is not Nowhere:
             old = self.arrived.get(leaf)
             self.arrived[leaf] = g if old is None else self.add(old, g)
 

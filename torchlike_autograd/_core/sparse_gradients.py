@@ -39,6 +39,15 @@ def made(step, leaf, g, ins):
     return SparseValue(_gradients.MAKERS[form.op.name](g, form.avals[0].shape, named, **form.spec.statics), form.avals[0], leaf)
 
 
+def given(t, aval, leaf):
+    """A sparse tensor as the gradient of something of a type: the SparseValue of a leaf, elsewhere (leaf: None) the Value of the dense tensor that it is."""
+    from ..sparse import _gradients  # as in `made`
+
+    if t.dtype is not aval.dtype:
+        t = t.to(aval.dtype)
+    return _gradients.dense(t)._value() if leaf is None else SparseValue(t, aval, leaf)
+
+
 def is_sparse(t):
     """Whether a tensor is a sparse one."""
     return "_places" in t.__dict__

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from logging import DEBUG
 
-from .._core import devices, engine, levels, lifetimes, overriding, walls
+from .._core import devices, engine, levels, lifetimes, overriding, sparse_gradients, walls
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.hooks import shown
-from .._core.nodes import AccumulateGrad, Nowhere, place_and_step, place_of
+from .._core.nodes import AccumulateGrad, Leaf, Nowhere, place_and_step, place_of
 from .._core.numeric import say_once
 from .._core.overriding import SPREAD
 from .._core.record import LOCK, record_op, thread, threads
@@ -316,6 +316,10 @@ def _roots(roots, grads):
         if g is None:
             continue
         _, dtype, _ = _shape_dtype(root)
+        if sparse_gradients.is_sparse(g):
+            leaf = _place(root)
+            out.append(_started(root, sparse_gradients.given(g, root._v.aval, leaf if type(leaf) is Leaf else None), i))
+            continue
         v = g._value()
         if v.aval.dtype is not dtype:
             v = record_op(cast_spec(dtype), (v,))[0]

@@ -10,7 +10,7 @@ import functools
 import inspect
 import itertools
 
-from .._core import dtypes, errors, levels, lifetimes, walls
+from .._core import dtypes, errors, levels, lifetimes, sparse_gradients, walls
 from .._core.engine import _leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.placed import cut
@@ -219,6 +219,9 @@ class BackwardCFunction(FunctionCtx, Node):
             return None
         if not isinstance(r, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
+        if sparse_gradients.is_sparse(r) and r.shape == aval.shape:
+            leaf = self._leaf(i)
+            return sparse_gradients.given(r, aval, leaf if type(leaf) is Leaf else None)
         v = r._value()
         if v.aval.shape != aval.shape:
             v = reduced_to(v, aval.shape, i, f"Function {self.name()} returned an ")
@@ -228,11 +231,15 @@ class BackwardCFunction(FunctionCtx, Node):
             v = record_op(cast_spec(aval.dtype), (v,))[0]
         return v
 
+    def _leaf(self, i):
+        """What is behind argument i, where the tape ends there."""
+        return _leaf_at(self._tape, self._step().ins[self._wanted.index(i)])
+
     def _leaf_casts(self, i):
         """Whether argument i is a leaf with a `grad_dtype` of its own."""
         if not Leaf.watched[0]:
             return False
-        leaf = _leaf_at(self._tape, self._step().ins[self._wanted.index(i)])
+        leaf = self._leaf(i)
         return type(leaf) is Leaf and "grad_dtype" in (leaf.hooks or ())
 
 

@@ -1,0 +1,48 @@
+"""Sparse tensors that a program itself gives as gradients: of roots, and out of a Function's backward."""
+
+from compat_matrix.probes import each
+
+PLACES, VALUES = [[1, 0, 1]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [0.5, 0.25, 0.125]]
+
+
+def seen(g):
+    return (str(g.layout), g._indices(), g._values(), g.requires_grad) if g.is_sparse else g
+
+
+def handed(torch, expression):
+    def sparse(dtype=torch.float32):
+        return torch.sparse_coo_tensor(torch.tensor(PLACES), torch.tensor(VALUES, dtype=dtype), (3, 3))
+
+    class Rows(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return sparse()
+
+    w = torch.arange(9.0).reshape(3, 3).requires_grad_()
+    names = {"torch": torch, "w": w, "rows": Rows.apply, "sparse": sparse, "ones": torch.ones(3, 3), "b": torch.autograd.backward}
+    try:
+        exec(expression, names)
+    except Exception as error:
+        yield "error", type(error).__name__, str(error)
+        return
+    g = names.get("g", w.grad)
+    yield "dense", g.to_dense()
+    if "layout" in names:
+        yield "gradient", seen(g)
+
+
+each("sparse_handed_in", handed, {
+    "root": "w.backward(sparse()); layout = 1", "root of float64": "w.backward(sparse(torch.float64)); layout = 1",
+    "root twice": "w.backward(sparse()); w.backward(sparse())", "root, then dense": "w.backward(sparse()); w.backward(ones); layout = 1",
+    "dense, then root": "w.backward(ones); w.backward(sparse()); layout = 1", "root with a graph": "w.backward(sparse(), create_graph=True); layout = 1",
+    "root to grad": "g, = torch.autograd.grad(w, w, sparse()); layout = 1", "roots": "b([w, w * 2], [sparse(), ones]); layout = 1",
+    "no leaf": "(w * 2).backward(sparse())", "no leaf to grad": "g, = torch.autograd.grad(w * 2, w, sparse())",
+    "no leaf that retains": "y = w * 1; y.retain_grad(); y.backward(sparse()); g = y.grad", "another size": "w[:2].backward(sparse())",
+    "function": "rows(w).sum().backward(); layout = 1", "function with dense": "(rows(w) + w * 2).sum().backward(); layout = 1",
+    "function twice": "(rows(w) + rows(w)).sum().backward()", "function above": "rows(w * 3).sum().backward()",
+    "function to grad": "g, = torch.autograd.grad(rows(w).sum(), w); layout = 1", "function, size": "rows(w[:, :2]).sum().backward()",
+})
