@@ -46,3 +46,46 @@ each("sparse_handed_in", handed, {
     "function twice": "(rows(w) + rows(w)).sum().backward()", "function above": "rows(w * 3).sum().backward()",
     "function to grad": "g, = torch.autograd.grad(rows(w).sum(), w); layout = 1", "function, size": "rows(w[:, :2]).sum().backward()",
 })
+
+
+def without_dims(torch, expression):
+    names = {"torch": torch, "x": torch.tensor(3.0, requires_grad=True),
+             "s": torch.sparse_coo_tensor(torch.zeros(0, 2, dtype=torch.int64), torch.tensor([1.0, 2.0]), ())}
+    try:
+        out = eval(expression, names)
+    except Exception as error:
+        yield "error", type(error).__name__, str(error)
+        return
+    yield "result", seen(out), out.to_dense()
+    if out.requires_grad:
+        out.to_dense().sum().backward()
+        yield "gradient", seen(names["x"].grad), names["x"].grad.to_dense()
+
+
+each("sparse_handed_in.without_dims", without_dims, {
+    "itself": "s", "coalesced": "s.coalesce()", "twice": "s * 2", "of a number": "x.to_sparse()", "of zero": "(x * 0).to_sparse()",
+    "rows": "torch.sparse_coo_tensor(torch.zeros(0, 2, dtype=torch.int64), torch.ones(2, 3), (3,))",
+    "gathered": "torch.gather(x, 0, torch.zeros(2, dtype=torch.int64), sparse_grad=True)",
+    "gathered once": "torch.gather(x, 0, torch.tensor(0), sparse_grad=True)", "no dim asked for": "torch.ones(3).to_sparse(0)",
+})
+
+
+def compared(torch, expression):
+    names = {"torch": torch, "close": torch.testing.assert_close, "s": torch.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,)),
+             "c": torch.tensor([[1.0, 0.0], [0.0, 2.0]]).to_sparse_csr()}
+    try:
+        eval(expression, names)
+    except Exception as error:
+        yield "error", type(error).__name__, str(error)
+        return
+    yield "equal",
+
+
+each("sparse_handed_in.compared", compared, {
+    "dense": "close(s, s.to_dense())", "dense, layouts apart": "close(s, s.to_dense(), check_layout=False)", "twice": "close(s, s * 2)",
+    "other places": "close(s.coalesce(), torch.sparse_coo_tensor([[0, 2]], [1.0, 2.0], (3,)).coalesce())",
+    "another number of places": "close(s.coalesce(), torch.sparse_coo_tensor([[0, 1, 2]], [1.0, 2.0, 3.0], (3,)).coalesce())",
+    "in another order": "close(s, torch.sparse_coo_tensor([[1, 0]], [2.0, 1.0], (3,)).coalesce())", "size": "close(s, torch.zeros(4).to_sparse())",
+    "rows": "close(c, c)", "rows twice": "close(c, c * 2)", "rows at other places": "close(c, torch.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse_csr())",
+    "rows and dense": "close(c, c.to_dense(), check_layout=False)", "rows and places": "close(c, c.to_sparse())",
+})

@@ -26,6 +26,8 @@ def _summed(shape, where, values):
 @op("_coo_dense(Tensor values, Tensor indices, *, int[] size) -> Tensor", node="ToDenseBackward0", samples=[call(real(3), _PLACES, size=(2, 3))], **_HIDDEN)
 def _coo_dense(values, indices, *, size):
     """The dense tensor: [*size]."""
+    if not len(indices):  # all at the one place that there is
+        return values.any(0) if values.dtype == bool else values.sum(0, dtype=values.dtype)
     return _summed(size, tuple(indices), values)
 
 
@@ -67,6 +69,8 @@ def _taken_entry(name, node):
     @op(f"{name}(Tensor dense, Tensor indices) -> Tensor", node=node, samples=[call(real(2, 3), _PLACES)], **_HIDDEN)
     def entry(dense, indices):
         """The numbers of a dense tensor at the coordinates: [nnz, ...]."""
+        if not len(indices):
+            return jnp.broadcast_to(dense, (indices.shape[1], *dense.shape))
         return dense[tuple(indices)]
 
     return entry

@@ -316,7 +316,7 @@ def _roots(roots, grads):
         if g is None:
             continue
         _, dtype, _ = _shape_dtype(root)
-        if sparse_gradients.is_sparse(g):
+        if sparse_gradients.is_sparse(g) and not (isinstance(root, Tensor) and sparse_gradients.is_sparse(root)):
             leaf = _place(root)
             out.append(_started(root, sparse_gradients.given(g, root._v.aval, leaf if type(leaf) is Leaf else None), i))
             continue

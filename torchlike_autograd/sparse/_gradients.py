@@ -5,6 +5,8 @@ One value for each index, in the order of the indices: places that come twice st
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .._core import dtypes
@@ -95,7 +97,7 @@ def _gather(g, size, ins, *, dim, sparse_grad):
     with Off():
         index = wrap(ins["index"])
         if not len(size):
-            return _sparse(wrap(g).reshape(()).unsqueeze(0), host(np.zeros((0, 1))), size)
+            return _sparse(wrap(g).reshape(-1), host(np.zeros((0, math.prod(g.aval.shape)))), size)
         at = host(np.indices(tuple(index.shape)).reshape(len(size), -1))
         dim %= len(size)
         rows = [index.long().reshape(-1) if d == dim else at[d] for d in range(len(size))]

@@ -233,12 +233,10 @@ def from_dense(x, sparse_dim=None):
     if not (0 < dims <= x.ndim or dims == x.ndim == 0):
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in " + (
             ">0 when self.dim()>0" if dims == 0 else f"[0,{x.ndim}] range, but {dims} is given"))
-    if not dims:
-        raise NotImplementedError("torchlike_autograd: sparse tensors without dims")
     with no_grad():
         there = x.detach().numpy() != 0
     there = there.reshape(*there.shape[:dims], -1).any(-1)
-    indices = host(np.stack(np.nonzero(there)))
+    indices = host(np.stack(np.nonzero(there)) if dims else np.zeros((0, int(there)), np.int64))
     return made(named("_coo_of_dense" if sparse_dim is None else "_coo_of_slices")(x, indices), Coordinates(indices, x.shape, True))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import dtypes, layouts
 from .._core.saying import warn
 from .._functions.data import as_tensor
 from .._tensor import Tensor
@@ -22,7 +22,8 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
     """AssertionError unless both agree within tolerances of their dtype (or given ones), element by element of nested containers."""
     if (rtol is None) != (atol is None):
         raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {'rtol' if rtol is None else 'atol'}.")
-    options = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan, "check_dtype": check_dtype, "check_stride": check_stride, "check_device": check_device}
+    options = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan, "check_dtype": check_dtype, "check_stride": check_stride, "check_device": check_device,
+               "check_layout": check_layout}
     found = None
     try:
         pairs = list(_pairs(actual, expected, (), allow_subclasses))
@@ -161,22 +162,53 @@ def _allowed(x, equal):
     return "" if equal else f" (up to {x} allowed)"
 
 
-def _compare_tensors(a, b, rtol, atol, equal_nan, check_dtype, check_stride, check_device, **options):
+def _compare_tensors(a, b, rtol, atol, equal_nan, check_dtype, check_stride, check_device, check_layout):
     a, b = [x if isinstance(x, Tensor) else as_tensor(x) for x in (a, b)]
-    attributes = [("shape", a.shape, b.shape, True), ("device", a.device, b.device, check_device), ("dtype", a.dtype, b.dtype, check_dtype),
-                  ("stride()", a.stride(), b.stride(), check_stride)]
+    one_layout = a.layout == b.layout
+    strided = one_layout and a.layout == layouts.strided
+    attributes = [("shape", a.shape, b.shape, True), ("layout", a.layout, b.layout, check_layout),
+                  ("device", a.device, b.device, check_device), ("dtype", a.dtype, b.dtype, check_dtype),
+                  ("stride()", *(x.stride() if strided else None for x in (a, b)), check_stride)]
     for name, x, y, asked in attributes:
         if asked and x != y:
             return f"The values for attribute '{name}' do not match: {x} != {y}."
     if a.is_meta or b.is_meta:
         return None  # no values to compare
     rtol, atol = _tolerances((a.dtype.name, b.dtype.name), rtol, atol)
+    if one_layout and not strided:
+        return _compare_sparse(a, b, rtol, atol, equal_nan)
+    a, b = (x if x.layout == layouts.strided else x.to_dense() for x in (a, b))
+    return _compare_values("Tensor-likes", a, b, rtol, atol, equal_nan)
+
+
+def _compare_sparse(a, b, rtol, atol, equal_nan):
+    """Of one layout: the indices have to be equal, the values close."""
+    kind = str(a.layout).rpartition("_")[2].upper()
+    if kind == "COO" and not (a.is_coalesced() and b.is_coalesced()):  # sums keep more places apart than torch's do, until they are coalesced
+        a, b = a.coalesce(), b.coalesce()
+    if a._nnz() != b._nnz():
+        return f"The number of specified values in sparse {kind} tensors does not match: {a._nnz()} != {b._nnz()}"
+    for name, x, y, exact in _sparse_parts(kind, a, b):
+        text = _compare_values(f"Sparse {kind} {name}", x, y, *(0.0, 0.0) if exact else (rtol, atol), equal_nan)
+        if text is not None:
+            return text
+    return None
+
+
+def _sparse_parts(kind, a, b):
+    """[(name, part of a, the same of b, whether they have to be equal)] of two sparse tensors of one layout."""
+    names = ("_indices",) if kind == "COO" else ("crow_indices", "col_indices") if kind in ("CSR", "BSR") else ("ccol_indices", "row_indices")
+    parts = [(name.lstrip("_"), *(getattr(x, name)() for x in (a, b)), True) for name in names]
+    return [*parts, ("values", *(x._values() if kind == "COO" else x.values() for x in (a, b)), False)]
+
+
+def _compare_values(what, a, b, rtol, atol, equal_nan):
     common = _common_dtype(a.dtype, b.dtype)
     x, y = [t.detach().to(common)._numpy() for t in (a, b)]
     if common in (dtypes.float16, dtypes.bfloat16):
         x, y = x.astype(np.float32), y.astype(np.float32)
     with np.errstate(all="ignore"):
-        return _compare_arrays(x, y, rtol, atol, equal_nan)
+        return _compare_arrays(x, y, rtol, atol, equal_nan, what)
 
 
 def _common_dtype(a, b):
@@ -186,7 +218,7 @@ def _common_dtype(a, b):
     return dtypes.promote_types(*(dtypes.int64 if d in (dtypes.uint16, dtypes.uint32, dtypes.uint64) else d for d in (a, b)))
 
 
-def _compare_arrays(x, y, rtol, atol, equal_nan):
+def _compare_arrays(x, y, rtol, atol, equal_nan, what="Tensor-likes"):
     near = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
     if near.all():
         return None
@@ -198,7 +230,7 @@ def _compare_arrays(x, y, rtol, atol, equal_nan):
         return _scalars(x.item(), y.item(), difference.item(), relative.item(), rtol, atol)
     equal = rtol == atol == 0
     n, bad = x.size, int((~near).sum())
-    lines = [f"Tensor-likes are not {'equal' if equal else 'close'}!", "", f"Mismatched elements: {bad} / {n} ({bad / n:.1%})"]
+    lines = [f"{what} are not {'equal' if equal else 'close'}!", "", f"Mismatched elements: {bad} / {n} ({bad / n:.1%})"]
     for name, d, allowed in (("absolute", difference, atol), ("relative", relative, rtol)):
         d = np.where(near, 0, d)
         at = np.unravel_index(int(np.argmax(d)), d.shape)

@@ -80,7 +80,7 @@ def _arrays(x, y, options):
     a, b = [v if isinstance(v, Tensor) else as_tensor(v) for v in (x, y)]
     rtol, atol = _wider((a.dtype.name, b.dtype.name), options)
     return _compare_tensors(a, b, rtol=rtol, atol=atol, equal_nan=options["equal_nan"], check_dtype=options["exact_dtype"],
-                            check_stride=options["exact_stride"], check_device=options["exact_device"])
+                            check_stride=options["exact_stride"], check_device=options["exact_device"], check_layout=options["exact_layout"])
 
 
 def _element(number, array, options, first):

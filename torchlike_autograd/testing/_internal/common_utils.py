@@ -318,7 +318,7 @@ class TestCase(RecordedCase):
         if (atol is None) != (rtol is None):
             raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {'rtol' if rtol is None else 'atol'}.")
         options = {"atol": atol, "rtol": rtol, "equal_nan": equal_nan, "exact_dtype": exact_dtype, "exact_device": exact_device, "exact_stride": exact_stride,
-                   "precision": self.precision, "rel_tol": self.rel_tol}
+                   "exact_layout": exact_layout, "precision": self.precision, "rel_tol": self.rel_tol}
         text = difference(x, y, options)
         if text is not None:
             raise self.failureException(msg(text) if callable(msg) else f"{text}\n{msg}" if msg is not None else text)
