@@ -182,8 +182,8 @@ def _solve(A, k, B, X, n, iK, options):
 
 def _pulled_back(D_grad, U_grad, A, D, U):
     """The gradient of A: among the eigenvectors that were found, and towards the rest, where (d - A) x = g is solved beside them."""
-    F = D.unsqueeze(-2) - D.unsqueeze(-1)
-    F = torch.where(torch.eye(D.shape[-1], dtype=torch.bool, device=D.device), torch.zeros_like(F), F.reciprocal())
+    one = torch.eye(D.shape[-1], dtype=D.dtype, device=D.device)
+    F = (D.unsqueeze(-2) - D.unsqueeze(-1) + one).reciprocal() - one  # 0 on the diagonal, also in the gradient of this one
     within = U @ (torch.diag_embed(D_grad) + (U.mT @ U_grad) * F) @ U.mT
     if U.shape[-1] == U.shape[-2]:
         return within

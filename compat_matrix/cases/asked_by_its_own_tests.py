@@ -210,3 +210,15 @@ def _(torch):
         yield f"like another {form}", y.clone().resize_as_(like, memory_format=form).stride()
     for form in (last, torch.channels_last_3d, torch.preserve_format):
         yield f"refused {form}", attempt(lambda form=form: torch.ones(3).resize_(2, 2, memory_format=form))
+
+
+@case("asked_by_its_own_tests.lobpcg_twice")
+def _(torch):
+    """A gradient penalty on the largest eigenvalue and its vector."""
+    a = torch.tensor([[2.0, 0.5, 0.1, 0.0, 0.2, 0.3], [0.5, 1.5, 0.2, 0.1, 0.0, 0.4], [0.1, 0.2, 3.0, 0.3, 0.1, 0.0], [0.0, 0.1, 0.3, 0.8, 0.2, 0.1],
+                      [0.2, 0.0, 0.1, 0.2, 1.1, 0.5], [0.3, 0.4, 0.0, 0.1, 0.5, 0.9]], dtype=torch.float64, requires_grad=True)
+    for k in (1, 2):
+        d, u = torch.lobpcg(a, k=k, X=torch.eye(6, k, dtype=torch.float64), niter=500, tol=1e-13)
+        (g,) = torch.autograd.grad((d.sum() + (u * u * u.detach().sign()).sum()), a, create_graph=True)
+        (g2,) = torch.autograd.grad((g * g).sum(), a)
+        yield k, g.detach(), g2
