@@ -222,3 +222,25 @@ def _(torch):
         (g,) = torch.autograd.grad(d.sum() + (u**4).sum(), a, create_graph=True)
         (g2,) = torch.autograd.grad((g * g).sum(), a)
         yield k, g.detach(), g2
+
+
+@case("asked_by_its_own_tests.kept_of_what_is_overwritten")
+def _(torch):
+    """What counts as cloned where saved tensors may be written to: not what a write in place keeps for itself."""
+    with torch.autograd.graph.allow_mutation_on_saved_tensors() as ctx:
+        def counts():
+            return len(list(ctx.cloned.items())), len(list(ctx.original.items()))
+
+        a = torch.ones(2, 3, requires_grad=True).clone()
+        out = (a**2).sum()
+        yield "saved", counts()
+        out.backward()
+        yield "after backward", counts()
+        a.sin_()
+        yield "written", counts()
+        out = (a**2).sum()
+        yield "saved again", counts()
+        a.sin_()
+        yield "written again", counts()
+        del out
+        yield "dropped", counts()

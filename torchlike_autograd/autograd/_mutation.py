@@ -18,10 +18,14 @@ from ._saving import saved_tensors_hooks
 class _Handle:
     """Stands for one saved tensor as long as a node keeps it."""
 
-    __slots__ = ("__weakref__", "value")
+    __slots__ = ("__weakref__", "apart", "value")
 
     def __init__(self, value):
-        self.value = value
+        self.value, self.apart = value, value.stale()  # apart: what a write in place keeps of what it overwrites, which torch clones first
+
+    def written(self):
+        """Whether the tensor was written to since."""
+        return not self.apart and self.value.stale()
 
 
 class _AllowMutationOnSavedContext:
@@ -38,12 +42,12 @@ class _AllowMutationOnSavedContext:
     @property
     def cloned(self):
         lifetimes.query()
-        return {h: wrap(as_detached(h.value)) for h in self._handles.values() if h.value.stale()}
+        return {h: wrap(as_detached(h.value)) for h in self._handles.values() if h.written()}
 
     @property
     def original(self):
         lifetimes.query()
-        return {h: wrap(as_detached(h.value)) for h in self._handles.values() if not h.value.stale()}
+        return {h: wrap(as_detached(h.value)) for h in self._handles.values() if not h.written()}
 
     @property
     def sid_to_tid(self):
