@@ -130,3 +130,21 @@ def functions_pickled(torch):
         yield protocol, [pickle.loads(pickle.dumps(f, protocol)) is f or pickle.loads(pickle.dumps(f, protocol)) == f for f in held]
     yield "called", pickle.loads(pickle.dumps(torch.special.expit))(x), pickle.loads(pickle.dumps(torch.Tensor.abs))(-x)
     yield "names", [torch.typename(f) for f in (torch.Tensor.abs, torch.Tensor.add, torch.special.erf, torch.fft.fft)]
+
+
+@case("asked_by_more_libraries.einsum_of_unlike_operands")
+def einsum_of_unlike_operands(torch):
+    """Pairs that share no summed index only multiply, so dtypes are promoted; an index of one operand is summed first, integers as int64."""
+    for equation in ("a,b->", "ab,cd->ac", "ab,cd->ca", "ab,c->a", "a,b->ab", "ab,cb->a"):
+        shapes = [(3,) * len(labels) for labels in equation.split("->")[0].split(",")]
+        for kind in (torch.bool, torch.uint8, torch.int32):
+            operands = [(torch.arange(3 ** len(shape)) * 37 % 251).reshape(shape).to(kind) for shape in shapes]
+            yield f"{equation} {kind}", raises(lambda: torch.einsum(equation, *operands)) if equation == "ab,cb->a" else torch.einsum(equation, *operands)
+    for equation in ("a,b->", "ab,cd->ac", "ab,cd->ca"):
+        a, b = (torch.arange(3.0 ** len(labels)).reshape((3,) * len(labels)) for labels in equation.split("->")[0].split(","))
+        a, b = a.requires_grad_(), b.double().requires_grad_()
+        out = torch.einsum(equation, a, b)
+        yield equation, out, *torch.autograd.grad(out.square().sum(), (a, b))
+    for equation in ("ab,ac->bc", "ab,ac->cb", "ab,cb->ca", "abc,abd->adc", "abc,ad->dbc", "abc,ad->bdc", "ad,abc->bcd", "abc,ade->dbec", "abc,ade->debc"):
+        a, b = (torch.ones((3,) * len(labels)) for labels in equation.split("->")[0].split(","))
+        yield equation, raises(lambda: torch.einsum(equation, a, b.double())), raises(lambda: torch.einsum(equation, a.double(), b))

@@ -6,7 +6,6 @@ float32 products run at full precision on every device; half precision is accumu
 from __future__ import annotations
 
 import string
-from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -495,6 +494,30 @@ def _contract(tensors, equation):
     return jnp.einsum(",".join(names) + "->" + output, *whole, precision=Precision.HIGHEST)
 
 
+def _expect_met(tensors, equation):
+    """Raise where a pair, taken from the left, sums over what both have as a matrix product and their dtypes differ; other pairs only multiply.
+
+    The product has the right operand first where all its own dims come before the left one's, and a product so far comes after a further operand.
+    """
+    inputs, _, output = equation.partition("->")
+    labels = inputs.split(",")
+    place = {letter: i for i, letter in enumerate([*output, *sorted(set(inputs) - {*output, ","})])}
+    wide = [{letter for letter, n in zip(label, x.shape) if n != 1} for label, x in zip(labels, tensors)]
+    left, mine = tensors[0], wide[0]
+    for k, (right, theirs) in enumerate(zip(tensors[1:], wide[1:]), 1):
+        later = set(output).union(*labels[k + 1:])
+        if (mine & theirs) - later:
+            first, second = [place[c] for c in mine - theirs if c in later], [place[c] for c in theirs - mine if c in later]
+            swapped = k > 1 or (first and second and max(second) < min(first))
+            pair = (right, left) if swapped else (left, right)
+            if left.size and right.size:
+                only("bmm", pair[0], "ifc")
+            _expect_same(*pair)
+        elif left.dtype != right.dtype:
+            left = _promoted(left, right)[0]
+        mine = (mine | theirs) & later
+
+
 _EINSUMS = [call((real(2, 3), real(3, 4)), "ab,bc->ac")]
 
 
@@ -504,11 +527,13 @@ _FACTORS = {"tensors": ("factors",)}  # of a product made from the left
 @op("_einsum_view(Tensor[] tensors, str equation) -> Tensor", node="ViewBackward0", names=(), saves=_FACTORS, samples=_EINSUMS, kinks=SMOOTH)
 def _einsum_view(tensors, *, equation):
     """Sums of products of several tensors."""
-    if all(t.size for t in tensors):
-        only("bmm", tensors[0], "ifc")
-    for a, b in pairwise(tensors):
-        _expect_same(a, b)
-    return _contract(tensors, equation)
+    inputs, _, output = equation.partition("->")
+    once = {letter for letter in inputs if inputs.count(letter) == 1 and letter not in output}
+    whole = [any(n != 1 and letter in once for letter, n in zip(label, x.shape)) and type_of(x).category < dtypes.FLOAT
+             for label, x in zip(inputs.split(","), tensors)]
+    tensors = [x.astype(jnp.int64) if wide else x for wide, x in zip(whole, tensors)]  # what one operand alone has is summed first: integers as int64
+    _expect_met(tensors, equation)
+    return _contract(_promoted(*tensors), equation)
 
 
 @op("_einsum_mul(Tensor[] tensors, str equation) -> Tensor", node="MulBackward0", names=(), opmath=False, saves=_FACTORS,
