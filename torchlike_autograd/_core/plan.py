@@ -174,7 +174,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     useful = None if targets is None else useful_slots(prefix, targets)
     order, gone = _visits(prefix, roots, needs, useful, cuts, lost)
     order = _by_number(order, cuts)
-    ends = _last_uses(order, cuts, roots)
+    ends = _last_uses(order, cuts, (*roots, *lost[0]) if lost else roots)
     builder = _Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
         builder.event(("leaf", slot))

@@ -141,3 +141,42 @@ def _(torch):
     yield "more", z.sum().item()
     undefined(z).sum().backward()
     yield "log", log
+
+
+@case("engine.undefined.leaf_first")
+def _(torch):
+    log = []
+
+    class First(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a * b
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, None
+
+    class Logs(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            log.append(("logs", plain(g)))
+            return g
+
+    def run(other):
+        log.clear()
+        x, w = leaf(torch), leaf(torch)
+        w.register_hook(lambda g: log.append(("w", plain(g))))
+        w.register_post_accumulate_grad_hook(lambda t: log.append(("after w", plain(t.grad))))
+        a = Logs.apply(x)
+        return x, w, First.apply(a, w) + other(a, w)
+
+    for name, other in (("alone", lambda a, w: 0), ("both", lambda a, w: w * 3), ("later", lambda a, w: Logs.apply(w)), ("beside", lambda a, w: a)):
+        x, w, z = run(other)
+        z.sum().backward()
+        yield name, list(log), x.grad, w.grad
+        x, w, z = run(other)
+        yield f"{name}, asked for", torch.autograd.grad(z.sum(), (x, w), allow_unused=True), list(log)
