@@ -157,3 +157,40 @@ def _(torch):
     yield "complex", attempt(lambda: g.get_analytical_jacobian((z,), z * z))
     yield "one input", g.get_numerical_jacobian_wrt_specific_input(lambda a: a * a, 0, (y,), (y * y,), 1e-6)
     yield "classes", [c.__name__ for c in g.GradcheckError.__mro__]
+
+
+@case("gradcheck.sparse_inputs")
+def _(torch):
+    check = torch.autograd.gradcheck
+    x = torch.tensor([[0.0, 1.5], [2.0, 0.0]], dtype=torch.double).to_sparse().requires_grad_()
+    rows = torch.sparse_coo_tensor(torch.tensor([[2, 0]]), torch.tensor([[1.0, 2.0], [3.0, -1.0]], dtype=torch.double), (4, 2), requires_grad=True)
+    a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.double, requires_grad=True)
+
+    class Changes(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.to_sparse()
+
+    def moved(x):
+        y = x.to_dense() * 2
+        y.register_hook(lambda g: g + 0.01)
+        return y
+
+    for fast in (False, True):
+        def run(f, xs, **more):
+            try:
+                return check(f, xs, fast_mode=fast, **more)
+            except Exception as e:
+                return type(e).__name__, str(e).splitlines()[0][:60]
+
+        for masked in (False, True):
+            yield f"{fast} {masked}", run(lambda x: x.to_dense() * 3, (x,), masked=masked), run(lambda x: x.to_dense().exp(), (rows,), masked=masked)
+            yield f"{fast} {masked} both", run(lambda a, x: a * x.to_dense(), (a, x), masked=masked)
+        yield f"{fast} wrong", run(moved, (x,), masked=True), run(Changes.apply, (a,))
+        yield f"{fast} sparse result", run(lambda x: x * 2, (x,), masked=True, raise_exception=False)
+        yield f"{fast} batched", run(lambda x: x.to_dense(), (x,), masked=True, check_batched_grad=True)
+        yield f"{fast} quiet", run(lambda x: x.to_dense(), (x,), masked=True, check_batched_grad=True, raise_exception=False)

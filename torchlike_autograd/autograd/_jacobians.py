@@ -15,6 +15,8 @@ from .._core.dtypes import FLOAT
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor
 from ._run import grad
+from ._specified import contents, dense, sparse
+from ._specified import rows as rows_of
 
 stack = named("stack")
 
@@ -68,17 +70,25 @@ def _along(fn, x, mover, eps, where, forward):
 def numerical_columns(fn, inputs, i, eps, forward=False):
     """The Jacobians of all outputs of `fn(*inputs)` with respect to input `i`."""
     x = inputs[i]
-    rows = []
-    for index in itertools.product(*map(range, x.shape)):
-        rows.append(_along(lambda: as_tuple(fn(*inputs)), x, _element_mover(x, index), eps, f"on index {index} ", forward))
+    data, rows = contents(x), []
+    for index in itertools.product(*map(range, data.shape)):
+        rows.append(_along(lambda: as_tuple(fn(*inputs)), x, _element_mover(data, index), eps, f"on index {index} ", forward))
     n = None if rows else [o.numel() for o in as_tuple(fn(*inputs))]
     if n is not None:
-        return [zeros(0, k, dtype=x.dtype) for k in n]
-    return [stack(list(column)) for column in zip(*rows)]
+        return [zeros(x.numel(), k, dtype=x.dtype) for k in n]
+    found = [stack(list(column)) for column in zip(*rows)]
+    return [_spread(m, x) for m in found] if sparse(x) else found
 
 
-def _element_mover(x, index):
-    data = x.data
+def _spread(m, x):
+    """A Jacobian with rows for all elements of a sparse tensor from one with rows for its values."""
+    out = zeros(x.numel(), m.shape[1], dtype=m.dtype)
+    for k, row in enumerate(rows_of(x)):
+        out[int(row)] = m[k]
+    return out
+
+
+def _element_mover(data, index):
     start = data[index].clone()
 
     def along(unit):
@@ -93,11 +103,12 @@ def _element_mover(x, index):
 def numerical_along(fn, inputs, i, u, eps, forward=False):
     """The derivatives of all outputs with respect to input `i` along `u` (for a complex input a pair of directions)."""
     x = inputs[i]
-    data, start = x.data, x.data.clone()
+    data = contents(x)
+    start = data.clone()
     pair = u if isinstance(u, tuple) else (u, None)
 
     def mover(unit):
-        direction = (pair[0] if unit == 1 else pair[1] * 1j).reshape(x.shape)
+        direction = (pair[0] if unit == 1 else pair[1] * 1j).reshape(data.shape)
         return lambda step: data.copy_(start + step * direction)
 
     return _along(lambda: as_tuple(fn(*inputs)), x, mover, eps, "", forward)
@@ -136,7 +147,7 @@ def _matrices(rows, inputs, n):
             if g.shape != x.shape:
                 sizes = False
             else:
-                m[:, j] = g.reshape(-1)
+                m[:, j] = dense(g).reshape(-1)
         out.append(m)
     return out, types, sizes
 

@@ -19,6 +19,7 @@ from .._tensor import Tensor
 from . import _jacobians as jac
 from ._jacobians import GradcheckError, as_tuple, checked
 from ._run import grad
+from ._specified import contents, dense, everywhere, rows, sparse
 from .function import Function
 
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "get_numerical_jacobian_wrt_specific_input", "gradcheck", "gradgradcheck"]
@@ -60,6 +61,7 @@ class _Check:
         """True, or the first error."""
         _check_inputs(self.inputs)
         whole = self.func(*self.inputs)
+        _check_outputs(whole)
         outputs = _differentiable(whole)
         self._real_and_imaginary(whole, outputs)
         if self.check_batched_forward_grad:
@@ -112,7 +114,8 @@ class _Check:
     def _slow(self, func, inputs, whole, outputs, prefix, places, forward=False):
         several = as_tuple(whole)
         mine = checked(inputs)
-        numerical = [jac.numerical_columns(func, inputs, i, self.eps) for i, _ in mine]
+        moved = inputs if self.masked else tuple(map(everywhere, inputs))
+        numerical = [jac.numerical_columns(func, moved, i, self.eps) for i, _ in mine]
         where = [i for i, o in enumerate(several) if o.requires_grad]
         if not outputs:
             _expect_zero(numerical, 0)
@@ -149,7 +152,7 @@ class _Check:
             backs = None if forward else jac.analytical_or_raise([x for _, x in mine], several[place], self.nondet_tol, self.check_grad_dtypes, v)
             for k, (i, _) in enumerate(mine):
                 n = along[k][place] if forward else _dot(along[k][place], v.reshape(-1))
-                a = tangents[k][place] if forward else _product(backs[k].reshape(-1), us[k])
+                a = tangents[k][place] if forward else _product(_specified_part(backs[k].reshape(-1), inputs[i]), us[k])
                 if forward:
                     self._check_type(a, several[place])
                 if not _close(a, n, self.rtol, _adjusted(self.atol, us[k], v)):
@@ -178,7 +181,11 @@ class _Check:
         for g, x in zip(gs, xs):
             if g is None:
                 continue
-            if not bool((g == 0).all()):
+            if sparse(g):
+                if g.layout != x.layout:
+                    raise GradcheckError(f"grad is incorrect layout ({g.layout} is not {x.layout})")
+                _check_dims(g, x)
+            if not bool((dense(g) == 0).all()):
                 raise GradcheckError("backward not multiplied by grad_output")
             if g.dtype != x.dtype:
                 raise GradcheckError("grad is incorrect type")
@@ -223,7 +230,11 @@ class _Check:
             found = grad(output, xs, g, retain_graph=True, allow_unused=True)
             return tuple(zeros_like(x) if f is None else f for f, x in zip(found, xs))
 
-        expected = [stack(list(rows)) for rows in zip(*[back(g) for g in gs])]
+        alone = [back(g) for g in gs]
+        if any(map(sparse, alone[0])):  # of which torch can make no batch
+            raise GradcheckError("While computing batched gradients, got: Could not run 'aten::view' with arguments from the 'SparseCPU' backend.\n\n"
+                                 f"{_BATCHED}")
+        expected = [stack(list(each)) for each in zip(*alone)]
         try:
             with levels.beyond([output]):
                 got = vmap(back)(stack(gs))
@@ -242,7 +253,7 @@ class _Check:
             def push(t, i=i):
                 return tuple(t for t in jac.forward_tangents(self.func, self.inputs, i, t) if t is not None)
 
-            expected = [stack(list(rows)) for rows in zip(*[push(t) for t in ts])]
+            expected = [stack(list(each)) for each in zip(*[push(t) for t in ts])]
             try:
                 got = vmap(push)(stack(ts))
             except RuntimeError as ex:
@@ -272,7 +283,7 @@ def _undefined(outputs, xs):
         raise GradcheckError("Expected backward function to handle undefined output grads. Please look at \"Notes about undefined output gradients\" in "
                              "\"tools/autograd/derivatives.yaml\"") from ex
     for g in gs:
-        if g is not None and not bool((g == 0).all()):
+        if g is not None and not bool((dense(g) == 0).all()):
             _warn_undefined()
             raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look at \"Notes about "
                                  "undefined output gradients\" in \"tools/autograd/derivatives.yaml\"")
@@ -305,13 +316,30 @@ def _check_inputs(inputs):
         if x.dtype.name not in ("float64", "complex128"):
             warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if all the inputs are not "
                  "of double precision floating point or complex. ")
-        if any(st == 0 and n > 1 for st, n in zip(x.stride(), x.shape)):
+        if not sparse(x) and any(st == 0 and n > 1 for st, n in zip(x.stride(), x.shape)):
             raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping to be able to compute "
                                "the numerical gradients correctly. You should call .contiguous on the input before passing it to gradcheck.")
         any_needs = True
         x.retain_grad()
     if not any_needs:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
+
+
+def _check_outputs(whole):
+    if any(sparse(o) for o in as_tuple(whole)):
+        raise ValueError("Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output of fn for gradcheck.")
+
+
+def _specified_part(column, x):
+    """Of a gradient what belongs to the values of a sparse tensor."""
+    return column[rows(x).tolist()] if sparse(x) else column
+
+
+def _check_dims(g, x):
+    for name in ("sparse_dim", "dense_dim"):
+        got, expected = getattr(g, name)(), getattr(x, name)()
+        if got != expected:
+            raise GradcheckError(f"grad is sparse tensor, but has incorrect {name} {got}, expected {expected}")
 
 
 def _expect_zero(jacobians, tolerance):
@@ -363,7 +391,7 @@ def _vectors(xs, outputs, forward):
 
     def unit(x, real):
         d = x.real.dtype if x.is_complex() and real else x.dtype
-        vec = rand(x.numel(), generator=generator).to(d)
+        vec = rand(contents(x).numel(), generator=generator).to(d)
         return vec / vec.norm()
 
     us = [(unit(x, True), unit(x, True)) if x.is_complex() else unit(x, True) for x in xs]
