@@ -89,3 +89,33 @@ each("sparse_handed_in.compared", compared, {
     "rows": "close(c, c)", "rows twice": "close(c, c * 2)", "rows at other places": "close(c, torch.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse_csr())",
     "rows and dense": "close(c, c.to_dense(), check_layout=False)", "rows and places": "close(c, c.to_sparse())",
 })
+
+
+def sparse_roots(torch, expression):
+    """Gradients given for a sparse tensor itself, made of values v, at other places than its own."""
+    def over(at=((0, 1, 2), (2, 0, 1)), values=(1.0, 2.0, 3.0), size=(3, 3)):
+        v = torch.tensor(values, requires_grad=True)
+        return v, torch.sparse_coo_tensor(torch.tensor(at), v, size)
+
+    given = torch.sparse_coo_tensor([[0, 1, 2], [0, 0, 2]], [10.0, 20.0, 30.0], (3, 3))
+    names = {"torch": torch, "over": over, "g": given, "ones": torch.ones(3, 3), "x": torch.eye(3).requires_grad_(), "grad": torch.autograd.grad}
+    names["v"], names["s"] = over()
+    try:
+        exec(expression, names)
+    except Exception as error:
+        yield "error", type(error).__name__, str(error)
+        return
+    yield "gradient", names["out"] if "out" in names else names["v"].grad
+
+
+each("sparse_handed_in.for_sparse", sparse_roots, {
+    "itself": "s.backward(g)", "twice": "(s * 2).backward(g)", "dense": "(s * 2).backward(ones)", "everywhere": "(s * 2).backward(ones.to_sparse())",
+    "at its places": "(s * s).backward(s.detach())", "rows": "s.to_sparse_csr().backward(ones.to_sparse_csr())",
+    "to grad": "out, = grad(s * 2, v, g)", "roots": "torch.autograd.backward([s * 2, v.sum()], [g, None])",
+    "a place twice": "v, s = over(((0, 0, 1), (0, 0, 2))); s.backward(g)", "a place twice, merged": "v, s = over(((0, 0, 1), (0, 0, 2))); s.coalesce().backward(g)",
+    "dense dims": "v, s = over(((0, 2),), ((1.0, 2.0), (3.0, 4.0)), (3, 2)); s.backward(torch.arange(6.0).reshape(3, 2))",
+    "float64": "s.backward(g.double())", "inputs": "(s * 2).backward(g, inputs=[v])", "of a dense tensor": "x.to_sparse().backward(torch.eye(3) * 5); out = x.grad",
+    "as dense": "s.to_dense(masked_grad=False).backward(ones * 2)", "as dense, all there": "(x + 1).to_sparse().to_dense(masked_grad=False).sum().backward(); out = x.grad",
+    "another size": "s.backward(torch.ones(2, 2))", "another size, sparse": "s.backward(torch.ones(2, 2).to_sparse())", "none": "s.backward()",
+    "complex": "s.backward(g.to(torch.complex64))", "graph of what was given": "w = ones.clone().requires_grad_(); h, = grad(s * 2, v, w, create_graph=True); out = h.detach()",
+})

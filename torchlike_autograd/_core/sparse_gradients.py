@@ -53,6 +53,18 @@ def is_sparse(t):
     return "_places" in t.__dict__
 
 
+def size(t):
+    """The shape of a tensor as the user sees it, of a sparse one that of all its places."""
+    return t.__dict__["_places"].size if is_sparse(t) else t.shape
+
+
+def fitted(g, root):
+    """A gradient that was given for a sparse tensor, as one of its values."""
+    from ..sparse import _roots  # as in `made`
+
+    return _roots.fitted(g, root)
+
+
 def total(parts, dense, add):
     """The sum of a leaf's sparse gradients and its dense one (or None), as Values."""
     from ..sparse import _gradients  # as in `made`

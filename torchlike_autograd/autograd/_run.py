@@ -232,7 +232,7 @@ def _shape_dtype(out):
     if isinstance(out, GradientEdge):
         meta = out.node._input_metadata[out.output_nr]
         return tuple(meta.shape), meta.dtype, True
-    return tuple(out.shape), out.dtype, out._needs
+    return tuple(sparse_gradients.size(out)), out.dtype, out._needs
 
 
 def _make_grads(roots, grads, batched):
@@ -244,7 +244,7 @@ def _make_grads(roots, grads, batched):
             _check_grad((roots, grads), i, shape, dtype, g, batched)
             if isinstance(root, Tensor) and root.is_meta != g.is_meta:
                 raise RuntimeError(f"invalid gradient at index {i} - expected device {root.device} but got {g.device}")
-            out.append(g)
+            out.append(sparse_gradients.fitted(g, root) if isinstance(root, Tensor) and sparse_gradients.is_sparse(root) else g)
         elif g is None:
             out.append(_there(root, _ones(shape, dtype)) if needs else None)
         else:
@@ -257,7 +257,7 @@ def _check_grad(given, i, shape, dtype, g, batched):
 
     if batched and 0 in (*g.shape, 0)[:1]:
         g[0]  # torch looks at the first one, and so its error is that of an index
-    have = tuple(g.shape)[1:] if batched else tuple(g.shape)
+    have = tuple(sparse_gradients.size(g))[1:] if batched else tuple(sparse_gradients.size(g))
     if have != shape:
         k, i = _places(given, i)
         where = f"grad_output[{k}] has a shape of {Size(have[1:] if batched else have)} and output[{i}] has a shape of {Size(shape)}"

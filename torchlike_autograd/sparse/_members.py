@@ -9,8 +9,11 @@ from .._core import config, dtypes, layouts
 from .._core.composite import named
 from .._core.shapes import wrap_dim
 from .._tensor import Tensor
+from ..autograd import backward
 from ..autograd import grad as grad_of
+from ..autograd.grad_mode import is_grad_enabled
 from . import _places
+from ._roots import reaches_beyond
 from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, places
 
 _SAME = ("requires_grad", "dtype", "device", "is_leaf", "grad_fn", "retains_grad", "is_cuda", "is_cpu", "is_meta", "is_mps", "is_xpu", "is_quantized",
@@ -219,6 +222,7 @@ def _autograd_grad(outputs, inputs, *args, **kwargs):
 
 
 CALLS[grad_of] = _autograd_grad
+CALLS[Tensor.backward], CALLS[backward] = Tensor.backward, backward
 
 
 # Copies
@@ -256,6 +260,8 @@ def _deepcopy(s, memo):
 
 @answers("to_dense")
 def _to_dense(s, dtype=None, *, masked_grad=True):
+    if masked_grad is False and is_grad_enabled() and reaches_beyond(s):
+        raise NotImplementedError("torchlike_autograd: to_dense(masked_grad=False) of a sparse tensor with gradients at places at which it has no value")
     out = dense_of(s)
     return out if dtype is None else out.to(dtype)
 
