@@ -109,3 +109,12 @@ def _(torch):
 def _(torch):
     z = torch.tensor([INF, -INF, 0, 1, complex(INF, 1), complex(INF, 2), complex(-INF, INF), complex(0, INF)], dtype=torch.complex128)
     yield "values", torch.logaddexp(z[:, None], z[None])
+
+
+@case("half_steps.reflected at whole spans")
+def _(torch):
+    for name, n in (("float32", 42), ("float32", 50), ("float64", 50), ("float16", 42), ("float16", 23)):
+        x = torch.arange(1.0, n + 1).to(getattr(torch, name)).reshape(1, 1, 1, n).requires_grad_()
+        c = torch.tensor([-3.0, -1.0, 1.0, 3.0, 5.0], dtype=x.dtype).repeat(2000)      # so many that the operator is compiled
+        y = torch.nn.functional.grid_sample(x, torch.stack([c, torch.zeros_like(c)], -1).reshape(1, 1, -1, 2), padding_mode="reflection", align_corners=True)
+        yield f"{name} {n}", y.flatten()[:5], torch.autograd.grad(y.flatten()[:5].sum(), x)[0]

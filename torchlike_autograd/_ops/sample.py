@@ -38,8 +38,9 @@ def _reflected(c, low, high):
     start, span = low / 2, (high - low) / 2
     c = c - start
     c = jnp.where(c < 0, -c, c)
-    inside = c + lax.stop_gradient(jnp.fmod(c, span) - c)
-    even = jnp.floor(lax.stop_gradient(c) / span) % 2 == 0
+    beyond = lax.stop_gradient(c - jnp.fmod(c, span))   # a multiple of span: XLA multiplies by the reciprocal, which may fall short of a whole number
+    inside = c - beyond
+    even = jnp.round(beyond / span) % 2 == 0
     return jnp.where(even, inside + start, span - inside + start)
 
 
