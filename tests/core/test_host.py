@@ -57,6 +57,7 @@ KERNELS = {groups: RNG.standard_normal((12, 6 // groups, 3, 2)) * 0.2 for groups
 LINES = RNG.standard_normal((3, 9, 4)) * (1 + 0.5j)
 
 CASES = {
+    "unsigned_division": (lambda x, y: x.astype(jnp.uint32) // y.astype(jnp.uint32), np.array([7, 9, 5]), np.array([2, 0, 5])),
     "convolution": (_convolved(window_strides=(2, 1), padding=((1, 0), (2, 1)), rhs_dilation=(1, 2)), IMAGES, KERNELS[1]),
     "convolution_padded_less": (_convolved(window_strides=(1, 1), padding=((-1, 2), (0, -2)), lhs_dilation=(2, 3)), IMAGES, KERNELS[1]),
     "convolution_in_groups": (_convolved(window_strides=(1, 2), padding="SAME", feature_group_count=2), IMAGES, KERNELS[2]),

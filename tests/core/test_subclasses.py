@@ -50,6 +50,6 @@ def test_the_variables_of_rerouted_functions_can_be_looked_at():
                 call(x)
             at = info.value.__traceback__
             while at is not None:
-                closures += bool(at.tb_frame.f_code.co_freevars) and isinstance(at.tb_frame.f_locals, dict)
+                closures += bool(at.tb_frame.f_code.co_freevars) and isinstance(dict(at.tb_frame.f_locals), dict)
                 at = at.tb_next
     assert closures

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+import jax
 import numpy as np
 from jax.extend.core import Literal
 
@@ -169,7 +170,17 @@ def _inner(eqn):
         return eqn.params.get("jaxpr") or eqn.params["call_jaxpr"]
     if name == "custom_vmap_call":
         return eqn.params["call"]
+    if name == "call_hi_primitive":
+        return _expanded(eqn)
     return eqn.params["call_jaxpr"] if name == "custom_jvp_call" else None
+
+
+def _expanded(eqn):
+    """What an operator that JAX keeps whole until it compiles (`searchsorted`, since 0.12) is made of."""
+    operator = eqn.params["_prim"]
+    ins = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
+    with jax.enable_x64(True):
+        return jax.make_jaxpr(lambda *xs: operator.expand(*jax.tree.unflatten(operator.in_tree, xs)))(*ins)
 
 
 def _as_array(x, dtype):

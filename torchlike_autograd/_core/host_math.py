@@ -12,7 +12,7 @@ def _div(a, b):
     q = a // safe  # rounded down, so one more where the signs differ and something is left
     if a.dtype.kind == "i":
         q = q + ((q * safe != a) & ((a < 0) != (safe < 0)))
-    return np.where(b == 0, -1, q).astype(a.dtype)
+    return np.where(b == 0, np.asarray(-1).astype(a.dtype), q).astype(a.dtype)  # all of its bits, as XLA says
 
 
 def _rem(a, b):
