@@ -8,8 +8,8 @@ tensors.  What has no entry is refused by name, as PyTorch refuses what has no s
 Coordinates are data of the program, not of the record: they are looked at on the host where places are sorted, merged or matched.
 
 Unlike PyTorch: coordinates are checked when a tensor is made (PyTorch reads and writes elsewhere in memory, unless asked to check); the gradient of a
-sparse leaf is sparse and lies at the leaf's places, also where PyTorch's is dense (through `torch.mm`, `sum` and `+`); what would lie beyond them is refused where
-a program asks for it (`to_dense(masked_grad=False)`, gradients given for such tensors: `_roots.py`).
+sparse leaf is sparse and lies at the leaf's places, also where PyTorch's is dense (through `torch.mm`, `sum` and `+`); what would lie beyond them is refused
+where a program asks for it (`to_dense(masked_grad=False)`, gradients given for such tensors: `_roots.py`).
 """
 
 from __future__ import annotations
