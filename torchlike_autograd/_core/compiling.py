@@ -22,6 +22,7 @@ import jax
 import numpy as np
 
 from .._ops.conv_windows import suited
+from .._ops.divisions import exact
 from .._ops.spec import Pullback
 from . import donation
 from .loops import merged
@@ -58,7 +59,7 @@ def build(holder, body, words, floats, arrays, heirs):
 
     arguments = (words, *arrays)
     traced = jax.jit(from_words, keep_unused=True).trace(*arguments)  # so that its text says what it takes
-    closed = rolled(merged(suited(traced.jaxpr)))
+    closed = exact(rolled(merged(suited(traced.jaxpr))))
     holder.sources, chosen = sources_of(closed)
     if heirs:
         known = holder.sources or range(len(closed.jaxpr.outvars))

@@ -16,17 +16,17 @@ def rewritten(closed, ruled):
     return _anew(closed, ruled) if _concerned(closed.jaxpr, ruled) else closed
 
 
-def _inner(value):
+def inner_programs(value):
     """The programs in a parameter of an equation."""
     if isinstance(value, ClosedJaxpr):
         return [value.jaxpr]
     if isinstance(value, Jaxpr):
         return [value]
-    return [j for v in value for j in _inner(v)] if isinstance(value, (tuple, list)) else []
+    return [j for v in value for j in inner_programs(v)] if isinstance(value, (tuple, list)) else []
 
 
 def _concerned(jaxpr, ruled):
-    return any(ruled(e) is not None or any(_concerned(j, ruled) for v in e.params.values() for j in _inner(v)) for e in jaxpr.eqns)
+    return any(ruled(e) is not None or any(_concerned(j, ruled) for v in e.params.values() for j in inner_programs(v)) for e in jaxpr.eqns)
 
 
 def _anew(closed, ruled):
@@ -59,7 +59,7 @@ def _renewed(value, ruled):
     if isinstance(value, Jaxpr):
         new = _anew(ClosedJaxpr(value, ()), ruled)
         return value if new.consts else new.jaxpr
-    return type(value)(_renewed(v, ruled) for v in value) if type(value) in (tuple, list) and _inner(value) else value
+    return type(value)(_renewed(v, ruled) for v in value) if type(value) in (tuple, list) and inner_programs(value) else value
 
 
 # Sums of half precision
@@ -81,4 +81,4 @@ def _half_sum(eqn):
     return wide
 
 
-__all__ = ["rewritten", "summed_wide"]
+__all__ = ["inner_programs", "rewritten", "summed_wide"]

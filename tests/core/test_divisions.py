@@ -1,0 +1,61 @@
+"""Compiled programs divide as PyTorch does: XLA would multiply by the reciprocal, whose last digit is another one."""
+
+import jax
+import numpy as np
+import pytest
+
+import torchlike_autograd as torch
+from torchlike_autograd._core import worth
+from torchlike_autograd._ops.divisions import exact
+
+X = (np.arange(1200) % 97 + 1).reshape(20, 60)
+DIVIDED = {
+    "a number": (lambda x: x / 41.0, lambda x: x / x.dtype.type(41)),
+    "a tensor without dims": (lambda x: x / torch.tensor(49.0, dtype=x.dtype), lambda x: x / x.dtype.type(49)),
+    "a row": (lambda x: x / (x[:1] + 40), lambda x: x / (x[:1] + 40)),
+    "a column": (lambda x: x / x.sum(1, keepdim=True), lambda x: x / x.sum(1, keepdims=True)),
+    "twice": (lambda x: x / 10.0 / 3.0, lambda x: x / x.dtype.type(10) / x.dtype.type(3)),
+    "twice, by rows": (lambda x: x / 10.0 / x[:1], lambda x: x / x.dtype.type(10) / x[:1]),
+    "a quotient": (lambda x: x / (x.flip(0) / 7.0), lambda x: x / (x[::-1] / x.dtype.type(7))),
+    "the whole part": (lambda x: (x / 41.0).floor(), lambda x: np.floor(x / x.dtype.type(41))),
+    "a root": (lambda x: x / x.flip(0).sqrt(), lambda x: x / np.sqrt(x[::-1])),
+    "a mean": (lambda x: x + torch.ones(49, dtype=x.dtype).mean(), lambda x: x + x.dtype.type(1)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", DIVIDED)
+def test_compiled_divisions(name, dtype, monkeypatch):
+    monkeypatch.setattr(worth, "waits", lambda program: False)      # compiled at first sight
+    f, expected = DIVIDED[name]
+    x = X.astype(dtype)
+    t = torch.tensor(x)
+    w = torch.ones(20, 60, dtype=t.dtype, requires_grad=True)
+    (w * f(t)).sum().backward()
+    np.testing.assert_array_equal(w.grad.numpy(), expected(x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_compiled_gradients(dtype, monkeypatch):
+    monkeypatch.setattr(worth, "waits", lambda program: False)
+    x = X.astype(dtype)
+    t = torch.tensor(x, requires_grad=True)
+    (t / 41.0).backward(torch.tensor(x))
+    np.testing.assert_array_equal(t.grad.numpy(), x / x.dtype.type(41))
+
+
+@pytest.mark.parametrize("f", [lambda x, y: x / y, lambda x, y: x / 4.0, lambda x, y: x / (y * y), lambda x, y: 1.0 / x, lambda x, y: x.astype(int) // 3])
+def test_divisions_that_xla_leaves_alone(f):
+    closed = jax.make_jaxpr(f)(np.ones((2, 3), np.float32), np.ones((2, 3), np.float32))
+    assert exact(closed) is closed
+
+
+def test_divisions_in_loops_and_branches():
+    def looped(x):
+        return jax.lax.fori_loop(0, 3, lambda i, c: jax.lax.cond(i > 0, lambda c: c / 41.0, lambda c: c, c), x)
+
+    x = X.astype(np.float32)
+    closed = exact(jax.make_jaxpr(looped)(x))
+    assert str(closed).count("optimization_barrier") == 1
+    found, = jax.jit(jax.extend.core.jaxpr_as_fun(closed))(x)
+    np.testing.assert_array_equal(np.asarray(found), x / np.float32(41) / np.float32(41))
