@@ -19,6 +19,9 @@ DIVIDED = {
     "a quotient": (lambda x: x / (x.flip(0) / 7.0), lambda x: x / (x[::-1] / x.dtype.type(7))),
     "the whole part": (lambda x: (x / 41.0).floor(), lambda x: np.floor(x / x.dtype.type(41))),
     "a root": (lambda x: x / x.flip(0).sqrt(), lambda x: x / np.sqrt(x[::-1])),
+    "twice, out of range": (lambda x: x * 1e25 / (x[:1] * 1e20) / (x.flip(0) * 1e20), lambda x: x * x.dtype.type(1e25) / (x[:1] * x.dtype.type(1e20))
+                           / (x[::-1] * x.dtype.type(1e20))),
+    "a quotient, out of range": (lambda x: x * 1e25 / (x.flip(0) * 1e30 / x[:1]), lambda x: x * x.dtype.type(1e25) / (x[::-1] * x.dtype.type(1e30) / x[:1])),
     "a mean": (lambda x: x + torch.ones(49, dtype=x.dtype).mean(), lambda x: x + x.dtype.type(1)),
 }
 
