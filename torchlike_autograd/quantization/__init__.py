@@ -1,11 +1,8 @@
 """torch.quantization (layer 9): the older name of torch.ao.quantization."""
 
 from .._core import publish as _publish
+from ..ao.quantization import *  # noqa: F403
 from ..ao.quantization import (  # noqa: F401
-    DeQuantStub,
-    QConfig,
-    QuantStub,
-    QuantWrapper,
     convert,
     fuse_modules,
     get_default_qat_qconfig,

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 
 import torchlike_autograd as torch
 
+from ..._core import publish as _publish
 from ...nn import Module
 from .observer import MovingAverageMinMaxObserver, MovingAveragePerChannelMinMaxObserver, _with_args
 from .utils import is_per_channel, is_per_tensor
 
-__all__ = ["FakeQuantize", "FakeQuantizeBase", "default_dynamic_fake_quant", "default_embedding_fake_quant", "default_fake_quant",
-           "default_per_channel_weight_fake_quant", "default_weight_fake_quant", "disable_fake_quant", "disable_observer", "enable_fake_quant",
-           "enable_observer"]
+__all__ = ["FakeQuantize", "FakeQuantizeBase", "FixedQParamsFakeQuantize", "FusedMovingAvgObsFakeQuantize", "default_dynamic_fake_quant",
+           "default_embedding_fake_quant", "default_fake_quant", "default_per_channel_weight_fake_quant", "default_weight_fake_quant", "disable_fake_quant",
+           "disable_observer", "enable_fake_quant", "enable_observer"]
 
 
 class FakeQuantizeBase(ABC, Module):
@@ -141,3 +142,5 @@ default_dynamic_fake_quant = FakeQuantize.with_args(observer=_WHOLE, **_UNSIGNED
 default_per_channel_weight_fake_quant = FakeQuantize.with_args(observer=_EACH, **_WEIGHT, qscheme=torch.per_channel_symmetric, reduce_range=False, ch_axis=0)
 default_embedding_fake_quant = FakeQuantize.with_args(observer=_EACH, qscheme=torch.per_channel_affine_float_qparams, dtype=torch.quint8, **_UNSIGNED,
                                                       ch_axis=0, averaging_constant=1)
+FixedQParamsFakeQuantize = _publish.refused_class(__name__.replace("torchlike_autograd", "torch"), "FixedQParamsFakeQuantize")
+FusedMovingAvgObsFakeQuantize = _publish.refused_class(__name__.replace("torchlike_autograd", "torch"), "FusedMovingAvgObsFakeQuantize")

@@ -9,12 +9,13 @@ from functools import partial
 import torchlike_autograd as torch
 
 from ... import nn
+from ..._core import publish as _publish
 from .utils import calculate_qmin_qmax, check_min_max_valid, is_per_channel, is_per_tensor, validate_qmin_qmax
 
-__all__ = ["MinMaxObserver", "MovingAverageMinMaxObserver", "MovingAveragePerChannelMinMaxObserver", "NoopObserver", "ObserverBase", "PerChannelMinMaxObserver",
-           "PlaceholderObserver", "UniformQuantizationObserverBase", "default_dynamic_quant_observer", "default_float_qparams_observer", "default_observer",
-           "default_per_channel_weight_observer", "default_placeholder_observer", "default_weight_observer",
-           "per_channel_weight_observer_range_neg_127_to_127", "weight_observer_range_neg_127_to_127"]
+__all__ = ["HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver", "MovingAveragePerChannelMinMaxObserver", "NoopObserver", "ObserverBase",
+           "PerChannelMinMaxObserver", "PlaceholderObserver", "RecordingObserver", "UniformQuantizationObserverBase", "default_dynamic_quant_observer",
+           "default_float_qparams_observer", "default_observer", "default_per_channel_weight_observer", "default_placeholder_observer",
+           "default_weight_observer", "per_channel_weight_observer_range_neg_127_to_127", "weight_observer_range_neg_127_to_127"]
 
 _EPS = torch.finfo(torch.float32).eps
 _DTYPES = (torch.qint8, torch.quint8, torch.quint4x2, torch.qint32, torch.int8, torch.uint8, torch.int16, torch.int32, torch.float8_e5m2, torch.float8_e4m3fn,
@@ -296,3 +297,5 @@ default_per_channel_weight_observer = PerChannelMinMaxObserver.with_args(**_CHAN
 per_channel_weight_observer_range_neg_127_to_127 = PerChannelMinMaxObserver.with_args(**_CHANNELS, **_NARROW)
 default_dynamic_quant_observer = PlaceholderObserver.with_args(dtype=torch.quint8, quant_min=0, quant_max=255, is_dynamic=True)
 default_float_qparams_observer = PerChannelMinMaxObserver.with_args(dtype=torch.quint8, qscheme=torch.per_channel_affine_float_qparams, ch_axis=0)
+HistogramObserver = _publish.refused_class(__name__.replace("torchlike_autograd", "torch"), "HistogramObserver")
+RecordingObserver = _publish.refused_class(__name__.replace("torchlike_autograd", "torch"), "RecordingObserver")
