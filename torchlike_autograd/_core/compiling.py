@@ -22,7 +22,7 @@ import jax
 import numpy as np
 
 from .._ops.conv_windows import suited
-from .._ops.divisions import exact
+from .._ops.exact import exact
 from .._ops.spec import Pullback
 from . import donation
 from .loops import merged

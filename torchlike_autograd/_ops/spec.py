@@ -23,7 +23,7 @@ from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
 from .conv_windows import suited
-from .divisions import exact
+from .exact import exact
 from .no_gradient import NO_FORMULA, no_complex_gradient, refuse_again, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again

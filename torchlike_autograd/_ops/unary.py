@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy import special
 
+from .bases import logarithm
 from .complex_sums import complex_minus, complex_negative, log_of_one_more
 from .conventions import flat, magnitude, only, partials, principal_root, signum, unless
 from .error_functions import complement, error_function, inverse
@@ -258,7 +259,7 @@ def _log(x):
 
 @partials(lambda t, out, x: t / (x * math.log(2)))
 def _log2(x):
-    return jnp.log2(x)
+    return logarithm(x, 2)
 
 
 @_float_op("log2", node="Log2Backward0", saves=_SAVES_SELF, samples=_POSITIVE)
@@ -269,7 +270,7 @@ def log2(self):
 
 @partials(lambda t, out, x: t / (x * math.log(10)))
 def _log10(x):
-    return jnp.log10(x)
+    return logarithm(x, 10)
 
 
 @_float_op("log10", node="Log10Backward0", saves=_SAVES_SELF, samples=_POSITIVE)

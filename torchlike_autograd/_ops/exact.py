@@ -1,8 +1,11 @@
-"""Divisions that XLA leaves as they are (layer 2).
+"""Programs as XLA is to compile them, so that they round as PyTorch does (layer 2).
 
-XLA writes x / c as x * (1 / c) where c is constant or spread over the elements of x, (x / b) / c as x / (b * c), and x / sqrt(y) as x * rsqrt(y).  The last digit
+Divisions: XLA writes x / c as x * (1 / c) where c is constant or spread over the elements of x, (x / b) / c as x / (b * c), and x / sqrt(y) as x * rsqrt(y).  The last digit
 is another one then, and `floor(x / 41)` of 41 is 0.  PyTorch divides; so does what runs on the host.  In a program that is compiled, an operand of such a division
 is chosen by a condition that XLA does not see through: x / (x if never else c).
+
+Functions: XLA takes exp2(x) for exp(x * log(2)), sinh and cosh for exponentials of x - log(2), and atanh for a difference of logarithms, whose last digits are lost
+(2 ** -3 is not 0.125).  They are written with those that lose none.  What runs on the host is NumPy's own function.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ def _look(jaxpr, found, known):
                 called = name in _CALLS and len(j.invars) == len(eqn.invars)
                 made = _look(j, found, {v: known.get(w) for v, w in zip(j.invars, eqn.invars) if not isinstance(w, Literal)} if called else {})
                 made = made if called else None
+        if name in FUNCTIONS and eqn.outvars[0].aval.dtype in (np.float32, np.float64):
+            found[id(eqn)] = FUNCTIONS[name]
         if name == "div" and jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.floating):
             x, y = eqn.invars
             first, second = _is(x, ("div",), known), _is_spread(y, eqn.outvars[0], known) or _is(y, _WRITTEN_ANEW, known)
@@ -87,5 +92,37 @@ def _both(x, y):
     always = lax.optimization_barrier(np.True_)     # another one: a condition that both operands had would be drawn out of the division
     return lax.div(lax.select_n(always, y, x), lax.select_n(never, y, x))
 
+
+def _exp2(x):
+    return lax.pow(jnp.full_like(x, 2), x)
+
+
+_FAR = 40.0  # beyond it the exponential of -x is no part of sinh(x) and cosh(x), and that of x may be infinite where these are not
+
+
+def _half_exp(x):
+    half = jnp.exp(x * 0.5)
+    return 0.5 * half * half
+
+
+def _sinh(x):
+    size = jnp.abs(x)
+    more = jnp.expm1(size)
+    return jnp.copysign(jnp.where(size < _FAR, 0.5 * (more + more / (more + 1)), _half_exp(size)), x)
+
+
+def _cosh(x):
+    size = jnp.abs(x)
+    whole = jnp.exp(size)
+    return jnp.where(size < _FAR, 0.5 * (whole + 1 / whole), _half_exp(size))
+
+
+def _atanh(x):
+    size = jnp.abs(x)
+    twice = size + size
+    return jnp.copysign(0.5 * jnp.log1p(jnp.where(size < 0.5, twice + twice * size / (1 - size), twice / (1 - size))), x)
+
+
+FUNCTIONS = {"exp2": _exp2, "sinh": _sinh, "cosh": _cosh, "atanh": _atanh}
 
 __all__ = ["exact"]

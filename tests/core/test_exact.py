@@ -1,4 +1,4 @@
-"""Compiled programs divide as PyTorch does: XLA would multiply by the reciprocal, whose last digit is another one."""
+"""Compiled programs round as PyTorch does, where XLA would not: it multiplies by reciprocals, and 2 ** -3 is not 0.125."""
 
 import jax
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 
 import torchlike_autograd as torch
 from torchlike_autograd._core import worth
-from torchlike_autograd._ops.divisions import exact
+from torchlike_autograd._ops.exact import exact
 
 X = (np.arange(1200) % 97 + 1).reshape(20, 60)
 DIVIDED = {
@@ -62,3 +62,32 @@ def test_divisions_in_loops_and_branches():
     assert str(closed).count("optimization_barrier") == 1
     found, = jax.jit(jax.extend.core.jaxpr_as_fun(closed))(x)
     np.testing.assert_array_equal(np.asarray(found), x / np.float32(41) / np.float32(41))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_whole_powers_and_logarithms(dtype, compiled, monkeypatch):
+    monkeypatch.setattr(worth, "waits", lambda program: not compiled)
+    tens, twos = np.array([float(f"1e{k}") for k in range(-30, 31)]).astype(dtype), 2.0 ** np.arange(-100, 101).astype(dtype)
+    for f, x, expected in ((torch.log10, tens, np.arange(-30, 31)), (torch.log2, twos, np.arange(-100, 101)), (torch.exp2, np.arange(-100, 101), twos)):
+        t = torch.tensor(x.astype(dtype), requires_grad=True)
+        y = f(t)
+        (y * 2).sum().backward()
+        np.testing.assert_array_equal(y.detach().numpy(), expected.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["exp2", "sinh", "cosh", "atanh"])
+def test_last_digits_of_compiled_functions(name, dtype, monkeypatch):
+    monkeypatch.setattr(worth, "waits", lambda program: False)
+    inside = np.linspace(-1, 1, 2001)[1:-1]
+    x = (inside if name == "atanh" else np.concatenate([inside, inside * 80, inside * 1e-6])).astype(dtype)
+    x = np.concatenate([x, np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 700.0], dtype)])
+    y = getattr(torch, name)(torch.tensor(x)).numpy()
+    with np.errstate(all="ignore"):
+        expected = getattr(np, {"atanh": "arctanh"}.get(name, name))(x.astype(np.longdouble))
+        rounded = expected.astype(dtype)
+        finite = np.isfinite(rounded) & (np.abs(rounded) > 1e-30)
+        assert (np.abs(y - expected)[finite] <= 6 * np.spacing(np.abs(rounded[finite]))).all()
+    np.testing.assert_array_equal(y[~finite], rounded[~finite])
+    np.testing.assert_array_equal(np.signbit(y[x == 0]), np.signbit(rounded[x == 0]))
