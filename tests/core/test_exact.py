@@ -91,3 +91,13 @@ def test_last_digits_of_compiled_functions(name, dtype, monkeypatch):
         assert (np.abs(y - expected)[finite] <= 6 * np.spacing(np.abs(rounded[finite]))).all()
     np.testing.assert_array_equal(y[~finite], rounded[~finite])
     np.testing.assert_array_equal(np.signbit(y[x == 0]), np.signbit(rounded[x == 0]))
+
+
+@pytest.mark.parametrize("name, f", [
+    ("log(exp(x))", lambda m, x: m.log(m.exp(x))), ("exp(x) * exp(-x)", lambda m, x: m.exp(x) * m.exp(-x)), ("(x ** 2) ** 0.5", lambda m, x: (x ** 2.0) ** 0.5),
+    ("sqrt(x * x)", lambda m, x: m.sqrt(x * x)), ("log(x ** 2)", lambda m, x: m.log(x ** 2.0)), ("exp(x) / exp(x)", lambda m, x: m.exp(x) / m.exp(x))])
+def test_compiled_identities_overflow(name, f, monkeypatch):
+    monkeypatch.setattr(worth, "waits", lambda program: False)
+    x = np.array([-2.0, -1.0, 1.0, 3.0, 800.0, -800.0, 1e200, -1e200, np.inf, -np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(f(torch, torch.tensor(x)).numpy(), f(np, x), rtol=1e-14)

@@ -4,12 +4,16 @@ Divisions: XLA writes x / c as x * (1 / c) where c is constant or spread over th
 is another one then, and `floor(x / 41)` of 41 is 0.  PyTorch divides; so does what runs on the host.  In a program that is compiled, an operand of such a division
 is chosen by a condition that XLA does not see through: x / (x if never else c).
 
+Identities: it takes log(exp(x)) for x, exp(x) * exp(y) for exp(x + y), (x ** a) ** b for x ** (a * b) and sqrt(x * x) for abs(x), also where what stands
+between is infinite, which PyTorch's result shows.  What they are taken from is hidden in the same way.
+
 Functions: XLA takes exp2(x) for exp(x * log(2)), sinh and cosh for exponentials of x - log(2), and atanh for a difference of logarithms, whose last digits are lost
 (2 ** -3 is not 0.125).  They are written with those that lose none.  What runs on the host is NumPy's own function.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 
 import jax.numpy as jnp
@@ -20,6 +24,8 @@ from jax.extend.core import Literal
 from .rewriting import inner_programs, rewritten
 
 CONSTANT, SPREAD = "constant", "spread"
+_JOINED = {"log": {"exp", "exp2", "pow", "integer_pow"}, "mul": {"exp"}, "pow": {"pow", "integer_pow", "square", "mul", "sqrt", "exp"},
+           "sqrt": {"mul", "integer_pow", "square", "pow"}}     # an operator -> what its operands (of `pow` the first) are made by where it is joined with it
 _CALLS = {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint"}
 _WRITTEN_ANEW = {"div", "sqrt", "rsqrt", "exp", "pow", "integer_pow"}    # what XLA joins a division with
 _SPREADING = {"add", "sub", "mul", "div", "neg", "abs", "max", "min", "sqrt", "exp", "pow", "convert_element_type", "reshape", "transpose", "select_n", "squeeze",
@@ -45,6 +51,8 @@ def _look(jaxpr, found, known):
                 called = name in _CALLS and len(j.invars) == len(eqn.invars)
                 made = _look(j, found, {v: known.get(w) for v, w in zip(j.invars, eqn.invars) if not isinstance(w, Literal)} if called else {})
                 made = made if called else None
+        if name in _JOINED and jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.floating) and all(_is(v, _JOINED[name], known) for v in eqn.invars[:1 + (name == "mul")]):
+            found[id(eqn)] = functools.partial(_hidden, eqn)
         if name in FUNCTIONS and eqn.outvars[0].aval.dtype in (np.float32, np.float64):
             found[id(eqn)] = FUNCTIONS[name]
         if name == "div" and jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.floating):
@@ -91,6 +99,10 @@ def _both(x, y):
     x, y, never = _operands(x, y)
     always = lax.optimization_barrier(np.True_)     # another one: a condition that both operands had would be drawn out of the division
     return lax.div(lax.select_n(always, y, x), lax.select_n(never, y, x))
+
+
+def _hidden(eqn, x, *others):
+    return eqn.primitive.bind(lax.select_n(lax.optimization_barrier(np.False_), x, jnp.ones_like(x)), *others, **eqn.params)
 
 
 def _exp2(x):
