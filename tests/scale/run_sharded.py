@@ -355,7 +355,15 @@ def beside_plain():
             "same": torch.equal(loaded["d"], d), "kinds": [type(t).__name__ for t in loaded.values()]}
 
 
+def divided():
+    """Which of the multiples of 41 are off when they are divided by it, on another device and spread over a mesh."""
+    x = np.arange(1, 65, dtype=np.float32).reshape(8, 8) * 41
+    mesh = Mesh(np.array(jax.devices()).reshape(8), ("data",))
+    there = [interop.place(torch.tensor(x), jax.devices()[1]), interop.from_jax(jax.device_put(x, NamedSharding(mesh, PartitionSpec("data"))))]
+    return [int((np.asarray((t / 41.0).floor().tolist()) != x / 41).sum()) for t in there]
+
+
 if __name__ == "__main__":
     print(json.dumps({f.__name__: f() for f in (
-        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from, beside_plain)}))
+        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from, beside_plain, divided)}))
     sys.exit(0)

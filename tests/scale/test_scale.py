@@ -197,3 +197,7 @@ def test_examples_say_the_same_on_one_device_and_on_eight(script):
         assert process.returncode == 0, err[-3000:]
         texts.append([[float(x) for x in line.split()[1::2]] for line in out.splitlines()])
     assert texts[0] and texts[0] == [pytest.approx(line, abs=2e-5) for line in texts[1]]
+
+
+def test_divisions_are_those_of_one_device(eight):
+    assert eight["divided"] == [0, 0]

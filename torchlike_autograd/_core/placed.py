@@ -23,6 +23,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
+from .._ops.exact import exact
 from .._ops.opened import OPEN, calling
 from .._ops.spec import aval
 from . import devices
@@ -340,10 +341,16 @@ class Piece:
         closed = merged(traced.jaxpr)
         if shardings is None:
             closed = rolled(closed)
+        if _is_on_host(self.key):
+            closed = exact(closed)
         if closed is not traced.jaxpr:
             traced = jax.jit(only(closed, range(len(whole))), out_shardings=whole, donate_argnums=lent).trace(words, *args)
         compiled = traced.lower().compile()
         return getattr(compiled, "_call", None) or compiled, compiled
+
+
+def _is_on_host(key):
+    return (devices.members_of(key)[0] if "@" in key else devices.jax_device(key)).platform == "cpu"
 
 
 def _splits(sharding, shape):
