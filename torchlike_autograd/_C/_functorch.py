@@ -6,6 +6,7 @@ import enum
 
 from .._core import belonging, levels, outlived
 from .._core import publish as _publish
+from .._core.saying import warn as _warn
 from ..autograd._transforms import _Reverse
 from ..autograd._vmap import RANDOMNESS, enter, leave
 
@@ -61,6 +62,20 @@ def _set_vmap_fallback_enabled(enabled):
 
 def _set_vmap_fallback_warning_enabled(enabled):
     _shown[0] = bool(enabled)
+
+
+def fallen_back(name, tensors):
+    """Say that an operator has no rule for the map that goes over one of these; RuntimeError for a map of no examples, and where it must not go on."""
+    found = [level for t in tensors for level in _maps(t)]
+    if not found:
+        return
+    if not _allowed[0]:
+        raise RuntimeError(f"{name} hit the vmap fallback which is currently disabled")
+    if any(size == 0 for _, size, _ in found):
+        raise RuntimeError(f"Batching rule not implemented for {name}. The fallback path does not support vmap over dims of size 0.")
+    if _shown[0]:
+        _warn(f"There is a performance drop because we have not yet implemented the batching rule for {name}. Please file us an issue on GitHub so that we can "
+              "prioritize its implementation. (Triggered internally at /pytorch/aten/src/ATen/functorch/BatchedFallback.cpp:82.)")
 
 
 def is_legacy_batchedtensor(tensor) -> bool:

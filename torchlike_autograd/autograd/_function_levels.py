@@ -21,6 +21,9 @@ from .grad_mode import set_grad_enabled
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
+NEEDS_SETUP = ("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
+               f"staticmethod. {_MORE}")
+
 
 class VmapInfo(NamedTuple):
     """What a `vmap` staticmethod is told."""
@@ -48,8 +51,7 @@ def node_class(cls):
 def applied(cls, args, kwargs, split, apply):
     """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
     if not split and any(level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running()):
-        raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
-                           f"staticmethod. {_MORE}")
+        raise RuntimeError(NEEDS_SETUP)
     if any(lv.kind == levels.MAP and lv.randomness is not levels.OLD for lv in levels.running()):
         _generated(cls)     # torch asks for it whether or not the map goes over an argument
     for level in _met(args):

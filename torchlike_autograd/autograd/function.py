@@ -346,6 +346,8 @@ def _function_levels():
 
 
 def _apply(cls, args, kwargs, split):
+    if not split and thread.state.extra.get(levels.FUNCTIONALIZED):
+        raise RuntimeError(_function_levels().NEEDS_SETUP)
     if levels.running():
         found = _function_levels().applied(cls, args, kwargs, split, _recorded)
         if found is not None:
