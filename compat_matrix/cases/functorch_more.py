@@ -1,5 +1,7 @@
 """Operators of a program's own that take and give lists, under maps, and what stands beside torch.func for tests."""
 
+import importlib
+
 from compat_matrix.case import case
 
 
@@ -82,8 +84,6 @@ def _(torch):
 
 @case("functorch_more.operators_that_tests_go_over")
 def _(torch):
-    import importlib
-
     infos = importlib.import_module(f"{torch.__name__}.testing._internal.custom_op_db").custom_op_db
     for info in infos[-3:]:
         for sample in info.sample_inputs("cpu", torch.float64, requires_grad=True):
@@ -95,3 +95,76 @@ def _(torch):
             loss = sum((t * t * t).sum() for t in outs)
             grads = torch.autograd.grad(loss, xs, create_graph=True)
             yield info.name, outs, grads, torch.autograd.grad(sum((g * g).sum() for g in grads), xs)
+
+
+def _cube(torch):
+    """An operator with rules: x**3, whose gradient is twice as large on purpose."""
+    inside = torch._C._functorch
+
+    try:
+        base = importlib.import_module(f"{torch.__name__}._torch_ops").HigherOrderOperator  # torch._ops, by the name that this package has it under
+    except ModuleNotFoundError:
+        base = torch._ops.HigherOrderOperator
+
+    class Cube(base):
+        def __call__(self, *args):
+            return super().__call__(*args)
+
+    cube = Cube("cube_of_cases")
+
+    @cube.py_impl(inside.TransformType.Vmap)
+    def mapped(interpreter, x):
+        if not inside.is_batchedtensor(x):
+            with interpreter.lower():
+                return cube(x)
+        dim, whole = inside.maybe_get_bdim(x), inside.get_unwrapped(x)
+        with interpreter.lower():
+            out = cube(whole.movedim(dim, 0))
+        return inside._add_batch_dim(out, 0, interpreter.level())
+
+    @cube.py_impl(inside.TransformType.Grad)
+    def differentiated(interpreter, x):
+        level = interpreter.level()
+
+        class Recorded(torch.autograd.function._SingleLevelFunction):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                with torch.enable_grad(), interpreter.lower():
+                    out = cube(inside._unwrap_for_grad(x, level))
+                return inside._wrap_for_grad(out, level)
+
+            @staticmethod
+            def backward(ctx, g):
+                return 6 * g * ctx.saved_tensors[0] ** 2
+
+        from_utils = importlib.import_module(f"{torch.__name__}._functorch.utils")
+        with from_utils.enable_single_level_autograd_function():
+            return Recorded.apply(x)
+
+    cube.py_impl(torch._C.DispatchKey.AutogradCPU)(lambda x: x ** 3)
+    return cube
+
+
+@case("functorch_more.rules_of_operators_on_functions")
+def _(torch):
+    cube, (grad, vmap, jacrev, vjp) = _cube(torch), (getattr(torch.func, n) for n in ("grad", "vmap", "jacrev", "vjp"))
+    x, v, m = torch.tensor(2.), torch.tensor([1., 2, 3]), torch.arange(6.).reshape(2, 3)
+    yield "plain", cube(x)
+    yield "orders", grad(cube)(x), grad(grad(cube))(x), grad(grad(grad(cube)))(x)
+    yield "inside", grad(lambda t: t * cube(t * t))(x), grad(grad(lambda t: t * cube(t * t)))(x)
+    yield "maps", vmap(cube)(v), vmap(vmap(cube), 1, 1)(m), vmap(lambda t: cube(x) * t)(v)
+    yield "mapped gradients", vmap(grad(cube))(v), vmap(grad(grad(cube)))(v)
+    yield "gradients of maps", grad(lambda t: vmap(cube)(t).sum())(v), grad(lambda t: vmap(grad(cube))(t).sum())(v)
+    yield "whole", jacrev(cube)(v), vjp(cube, v)[1](v)
+    a = torch.tensor(2., requires_grad=True)
+    yield "outside", torch.autograd.grad(cube(a), a), torch.autograd.grad(grad(cube)(a), a)
+    yield "captured", grad(lambda t: cube(t * a))(x), torch.autograd.grad(grad(lambda t: cube(t * a))(x), a)
+    yield "constant", grad(lambda t: cube(x) * t)(x)
+
+    def shifted(t):
+        with torch.no_grad():
+            there = cube(t)
+        return cube(t) * t - there
+
+    yield "without gradients", grad(shifted)(x), grad(grad(shifted))(x)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .._core import belonging, duals, levels, tangents_off
 from .._core.dtypes import FLOAT
 from .._core.pytree import broadcast, flatten, unflatten
+from .._core.record import thread
 from .._core.storage import cell_of
 from .._functions.create import zeros_like
 from .._tensor import Tensor, wrap
@@ -50,7 +51,10 @@ def node_class(cls):
 
 def applied(cls, args, kwargs, split, apply):
     """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
-    if not split and any(level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running()):
+    if cls._single_level:
+        return None
+    ours = (level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running())
+    if not split and (thread.state.extra.get(levels.FUNCTIONALIZED) or any(ours)):
         raise RuntimeError(NEEDS_SETUP)
     if any(lv.kind == levels.MAP and lv.randomness is not levels.OLD for lv in levels.running()):
         _generated(cls)     # torch asks for it whether or not the map goes over an argument
