@@ -167,4 +167,7 @@ def _(torch):
             there = cube(t)
         return cube(t) * t - there
 
-    yield "without gradients", grad(shifted)(x), grad(grad(shifted))(x)
+    yield "without gradients", grad(shifted)(x), grad(grad(shifted))(x), vmap(grad(shifted))(v)
+    yield "without gradients, around", grad(lambda t: torch.func.grad_and_value(shifted)(t)[1])(x), grad(lambda t: grad(shifted)(t))(x)
+    with torch.no_grad():
+        yield "nothing outside", cube(a).requires_grad, grad(cube)(a), grad(cube)(a).requires_grad

@@ -10,6 +10,7 @@ from .._core import publish as _publish
 from .._core.record import thread
 from .._core.saying import warn as _warn
 from .._core.tangents_off import FORWARD
+from ..autograd._function_levels import LOWERED as _lowered
 from ..autograd._transforms import _Reverse
 from ..autograd._vmap import RANDOMNESS, enter, leave
 
@@ -125,7 +126,6 @@ def _vmap_decrement_nesting() -> int:
     return len(found) + 1
 
 
-_LOWERED = "lowered"  # in a thread's extra: the reverse-mode levels whose rules run what is around them
 _BEGUN: list = []  # [(level, what ends it)] of the levels that were begun by hand here
 
 
@@ -274,12 +274,12 @@ class CInterpreter:
         if own.kind != "grad":
             raise NotImplementedError("torch._C._functorch.CInterpreter.lower: of a forward-mode transformation")
         extra = thread.state.extra
-        outer = extra.get(_LOWERED, ())
-        extra[_LOWERED] = (*outer, own)
+        outer = extra.get(_lowered, ())
+        extra[_lowered] = (*outer, own)
         try:
             yield
         finally:
-            extra[_LOWERED] = outer
+            extra[_lowered] = outer
 
     def key(self) -> TransformType:
         """Its kind."""
@@ -288,7 +288,7 @@ class CInterpreter:
 
 def peek_interpreter_stack():
     """The innermost running transformation that rules are asked for, or None."""
-    lowered = thread.state.extra.get(_LOWERED, ())
+    lowered = thread.state.extra.get(_lowered, ())
     return next((CInterpreter(i, lv) for i, lv in reversed([*enumerate(levels.running(), 1)]) if lv not in lowered), None)
 
 
