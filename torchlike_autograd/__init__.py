@@ -31,8 +31,8 @@ _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has
 
 
 _LATER = frozenset((  # modules that are seldom asked for: imported then
-    "__future__", "_compile", "_custom_op", "_custom_ops", "_higher_order_ops", "_jit_internal", "_lobpcg", "_prims_common", "_subclasses", "_utils",
-    "_utils_internal", "ao", "fx", "quantization", "sparse"))
+    "__future__", "_compile", "_custom_op", "_custom_ops", "_dispatch", "_higher_order_ops", "_jit_internal", "_lobpcg", "_prims_common", "_subclasses",
+    "_utils", "_utils_internal", "ao", "fx", "quantization", "sparse"))
 
 
 def _asked_elsewhere(name, where):

@@ -35,6 +35,24 @@ class _TestMultipleDispatch(Function):
         return tangent.clone()
 
 
+class _TestFallback(Function):
+    """torch._test_functorch_fallback: a copy that has no derivative."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(self, other):
+        return self.clone()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise RuntimeError("derivative for aten::_test_functorch_fallback is not implemented")
+
+
 _TestMultipleDispatch._backward_cls.__name__ = "TestAutogradMultipleDispatchBackward0"
 _TestWarnInAutograd._backward_cls.__name__ = "TestWarnInAutogradBackward0"
 

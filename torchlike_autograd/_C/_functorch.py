@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 
 from .._core import belonging, levels, outlived
 from .._core import publish as _publish
+from .._core.record import thread
+from .._core.saying import warn as _warn
+from .._core.tangents_off import FORWARD
+from ..autograd._function_levels import LOWERED as _lowered
 from ..autograd._transforms import _Reverse
 from ..autograd._vmap import RANDOMNESS, enter, leave
 
@@ -61,6 +66,20 @@ def _set_vmap_fallback_enabled(enabled):
 
 def _set_vmap_fallback_warning_enabled(enabled):
     _shown[0] = bool(enabled)
+
+
+def fallen_back(name, tensors):
+    """Say that an operator has no rule for the map that goes over one of these; RuntimeError for a map of no examples, and where it must not go on."""
+    found = [level for t in tensors for level in _maps(t)]
+    if not found:
+        return
+    if not _allowed[0]:
+        raise RuntimeError(f"{name} hit the vmap fallback which is currently disabled")
+    if any(size == 0 for _, size, _ in found):
+        raise RuntimeError(f"Batching rule not implemented for {name}. The fallback path does not support vmap over dims of size 0.")
+    if _shown[0]:
+        _warn(f"There is a performance drop because we have not yet implemented the batching rule for {name}. Please file us an issue on GitHub so that we can "
+              "prioritize its implementation. (Triggered internally at /pytorch/aten/src/ATen/functorch/BatchedFallback.cpp:82.)")
 
 
 def is_legacy_batchedtensor(tensor) -> bool:
@@ -148,9 +167,19 @@ def _jvp_decrement_nesting() -> int:
 
 
 def _wrap_for_grad(tensor, level):
-    """A tensor of the reverse-mode transformation of number `level`, begun by `_grad_increment_nesting`, with the contents of `tensor`."""
+    """A tensor of the reverse-mode transformation of number `level`, with the contents of `tensor`."""
     at = levels.running()[level - 1]
-    return next(own for found, own in _BEGUN if found is at).fresh(tensor)
+    own = next((own for found, own in _BEGUN if found is at), None)
+    if own is None and not thread.state.extra.get(FORWARD):
+        raise NotImplementedError("torch._C._functorch._wrap_for_grad: a transformation that was not begun by hand, outside of a Function's forward")
+    return tensor if own is None else own.fresh(tensor)  # what a Function returns is recorded for every level
+
+
+def _unwrap_for_grad(tensor, level):
+    """A tensor as the transformations around a reverse-mode one see it, in the forward of a Function, which is recorded as a whole."""
+    if not thread.state.extra.get(FORWARD):
+        raise NotImplementedError("torch._C._functorch._unwrap_for_grad: outside of a Function's forward")
+    return tensor
 
 
 def get_dynamic_layer_stack_depth() -> int:
@@ -230,15 +259,37 @@ class CInterpreter:
         """Its number, from 1."""
         return self._number
 
+    @contextlib.contextmanager
+    def lower(self):
+        """Run as the transformations around this one do: outside of a map; a reverse-mode one goes on, and is not asked for rules meanwhile."""
+        found, own = levels.running(), self._running
+        if own.kind == levels.MAP:
+            at = found.index(own)
+            del found[at]
+            try:
+                yield
+            finally:
+                found.insert(at, own)
+            return
+        if own.kind != "grad":
+            raise NotImplementedError("torch._C._functorch.CInterpreter.lower: of a forward-mode transformation")
+        extra = thread.state.extra
+        outer = extra.get(_lowered, ())
+        extra[_lowered] = (*outer, own)
+        try:
+            yield
+        finally:
+            extra[_lowered] = outer
+
     def key(self) -> TransformType:
         """Its kind."""
         return TransformType.Vmap if self._running.kind == levels.MAP else TransformType.Jvp if self._running.kind == "jvp" else TransformType.Grad
 
 
 def peek_interpreter_stack():
-    """The innermost running transformation, or None."""
-    found = levels.running()
-    return CInterpreter(len(found), found[-1]) if found else None
+    """The innermost running transformation that rules are asked for, or None."""
+    lowered = thread.state.extra.get(_lowered, ())
+    return next((CInterpreter(i, lv) for i, lv in reversed([*enumerate(levels.running(), 1)]) if lv not in lowered), None)
 
 
 def get_interpreter_stack():

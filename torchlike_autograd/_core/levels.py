@@ -16,6 +16,7 @@ from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors, parts
 from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
 
+FUNCTIONALIZED = "functionalized"  # in a thread's extra: whether a function runs that `functionalize` was given
 OLD = "old"  # the randomness of a map of torch's older kind, which batches gradients: Functions run in it as they are
 
 

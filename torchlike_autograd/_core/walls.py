@@ -30,6 +30,13 @@ def build(v, levels, only):
     _WALLS.setdefault(v.tape, {})[v.slot] = frozenset([lv.mark for lv in levels]), only
 
 
+def ended(levels, v):
+    """A Value of equal contents where passes of these levels end, and all others go on."""
+    v = record_op(_SAME, [v], GRAD)[0]
+    build(v, levels, False)
+    return v
+
+
 def merged(levels, own, around):
     """One Value of two with equal contents: passes of these levels go on to `own`, all others to `around`."""
     own, around = (record_op(_SAME, [v], GRAD)[0] for v in (own, around))

@@ -10,9 +10,11 @@ import math
 
 from .._core import dtypes
 from .._core.composite import composite, named
+from .._tensor import Tensor
 from .create import zeros
 from .mapped_draws import of_all_examples
 
+_REQUIRES = Tensor.requires_grad.fget
 _where, _all, _any, _sigmoid, _erf, _tanh = (named(n) for n in ("where", "all", "any", "sigmoid", "erf", "tanh"))
 
 
@@ -71,6 +73,14 @@ def max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, pad
     return named("_max_pool2d_pulled")(grad_output, self, indices)
 
 
+@composite("torch.ops.aten.adaptive_max_pool2d_backward")
+def adaptive_max_pool2d_backward(grad_output, self, indices):
+    """The gradient of `adaptive_max_pool2d` by the indices that it gives."""
+    if grad_output.shape != indices.shape:
+        raise RuntimeError(f"Expected a gradient of the shape {list(indices.shape)}, but got {list(grad_output.shape)}")
+    return named("_max_pool2d_pulled")(grad_output, self, indices)
+
+
 @composite("torch.ops.aten.convolution_backward")
 def convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask):
     """The gradients of a convolution for its input, weight and bias, None where the mask does not ask.  `bias_sizes` must fit the result, as in PyTorch."""
@@ -89,6 +99,23 @@ def convolution_backward(grad_output, input, weight, bias_sizes, stride, padding
     if output_mask[2]:
         out[2] = grad_output.sum((0, *range(2, grad_output.ndim)))
     return tuple(out)
+
+
+@composite("torch.ops.aten._convolution_double_backward")
+def convolution_double_backward(ggI, ggW, ggb, gO, weight, self, stride, padding, dilation, transposed, output_padding, groups, output_mask):
+    """The gradients of a convolution's gradients, whose own are ggI, ggW and ggb (None: none), for its result's gradient gO, its input and its weight."""
+    how = (stride, padding, dilation, transposed, output_padding, groups)
+    for_output = for_input = for_weight = None
+    if output_mask[0]:
+        parts = [named("convolution")(x, w, None, *how) for x, w in ((ggI, weight), (self, ggW)) if x is not None and w is not None]
+        if ggb is not None:
+            parts.append(ggb.reshape(-1, *(1,) * (gO.ndim - 2)).expand_as(gO))
+        for_output = sum(parts[1:], parts[0]) if parts else None
+    if output_mask[1] and ggW is not None:
+        for_input = convolution_backward(gO, self, ggW, None, *how, (True, False, False))[0]
+    if output_mask[2] and ggI is not None:
+        for_weight = convolution_backward(gO, ggI, weight, None, *how, (False, True, False))[1]
+    return for_output, for_input, for_weight
 
 
 @composite("torch.ops.aten._convolution")
@@ -116,7 +143,7 @@ def _only_bools(name, self):
 
 @composite("torch._is_all_true")
 @of_all_examples
-def _is_all_true(self):
+def is_all_true(self):
     """Whether every element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
     _only_bools("_is_all_true", self)
     return _all(self)
@@ -150,6 +177,24 @@ def test_autograd_multiple_dispatch_view(self):
 def test_autograd_multiple_dispatch_view_copy(self):
     """A copy of one dim."""
     return named("view_copy")(self, (-1,))
+
+
+@composite("torch._test_functorch_fallback")
+def test_functorch_fallback(self, other):
+    """A copy of the first, which says under a map that it has no rule of its own."""
+    from .._C import _functorch  # cycle: what is asked about maps is above
+    from .._C._functions import _TestFallback
+
+    _functorch.fallen_back("aten::_test_functorch_fallback", (self, other))
+    return _TestFallback.apply(self, other) if _REQUIRES(self) or _REQUIRES(other) else self.clone()
+
+
+@composite("torch._test_check_tensor")
+def test_check_tensor(self):
+    """A copy of a tensor of bools; RuntimeError unless all of them are True, those of all examples."""
+    if not is_all_true(self).item():
+        raise RuntimeError("Test message for TORCH_CHECK_TENSOR_ALL")
+    return self.clone()
 
 
 __all__ = ["convolution_backward", "new_zeros_with_same_feature_meta"]

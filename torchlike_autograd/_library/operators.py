@@ -9,7 +9,7 @@ from __future__ import annotations
 from .._core import levels
 from .._core.composite import named
 from .._core.overloads import OpOverload, OpOverloadPacket
-from .._core.pytree import flatten, unflatten
+from .._core.pytree import broadcast, flatten, unflatten
 from .._core.record import thread
 from .._tensor import Tensor
 from ..amp import autocast_mode
@@ -71,10 +71,15 @@ class Operator:
         """Whether a call goes over the examples of a map: what a kernel of a device alone computes has no rule for all of them at once."""
         return not self.schema.is_mutable and "CompositeImplicitAutograd" not in self.kernels and bool(tensors) and levels.mapped_among(tensors)
 
+    def _of_lists(self):
+        return any("[" in a.suffix and a.kind == "Tensor" for a in (*self.schema.arguments, *self.schema.returns))
+
     def _each(self, info, in_dims, *args, **only):
         """The rule for vmap of an operator without one: the results for each example, stacked."""
         if info.batch_size == 0:
             raise RuntimeError(f"vmap: operator {self.dotted} without a vmap rule over a dim of size 0")
+        if self._of_lists():
+            raise RuntimeError(f"Batching rule not implemented for {_full(self.schema)}. We could not generate a fallback.")
         pick = lambda x, d, i: x if d is None else x.select(d, i)  # noqa: E731
         found = [flatten(self.call([pick(x, d, i) for x, d in zip(args, in_dims)], only)) for i in range(info.batch_size)]
 
@@ -149,7 +154,7 @@ class Operator:
         body = {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward)}
         rule = self.vmap or self._each
         body["vmap"] = staticmethod(lambda info, in_dims, *args: rule(info, in_dims, *args, **only))
-        if any("[" in a.suffix and a.kind == "Tensor" for a in (*self.schema.arguments, *self.schema.returns)):
+        if self._of_lists():
             return _OfLists(self, body)
         return type(f"GeneratedBackwardFor_{self.dotted.replace('.', '_')}", (Function,), body)
 
@@ -181,8 +186,17 @@ class _OfLists:
             _same_structure(found, args)
             return tuple(_spread(found, args))
 
+        def vmap(info, in_dims, *flat):
+            found = inner["vmap"](info, tuple(unflatten(list(in_dims), tree)), *unflatten(list(flat), tree))
+            if not isinstance(found, tuple) or len(found) != 2:
+                return found    # refused where the rule of a Function is called
+            out, got = flatten(found[0])
+            shape[:] = [got]
+            return tuple(out), found[1] if (dims := broadcast(found[1], got)) is None else tuple(dims)
+
         made = type(f"GeneratedBackwardFor_{self.op.dotted.replace('.', '_')}", (Function,),
-                    {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward)})
+                    {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward),
+                     "vmap": staticmethod(vmap)})
         return unflatten(list(made.apply(*leaves)), shape[0])
 
 

@@ -6,6 +6,7 @@ import functools
 
 from .._core import levels
 from .._core.composite import named
+from .._core.record import thread
 from .._tensor import Tensor, wrap
 
 _REMOVE = ("mutations", "mutations_and_views")
@@ -21,7 +22,12 @@ def functionalize(func, *, remove="mutations"):
                                "     remove='mutations': all inplace and out= operators will be removed from the program, and replaced with their out-of-place "
                                "equivalents.\n     remove='mutations_and_views': In addition to the above, all aliasing operators {view} will be replaced with "
                                "their non-aliasing counterparts, {view}_copy.\n")
-        return func(*args, **kwargs)
+        extra = thread.state.extra
+        outer, extra[levels.FUNCTIONALIZED] = extra.get(levels.FUNCTIONALIZED), True
+        try:
+            return func(*args, **kwargs)
+        finally:
+            extra[levels.FUNCTIONALIZED] = outer
 
     return wrapped
 

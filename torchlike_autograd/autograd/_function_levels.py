@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .._core import belonging, duals, levels, tangents_off
+from .._core import belonging, duals, levels, tangents_off, walls
 from .._core.dtypes import FLOAT
 from .._core.pytree import broadcast, flatten, unflatten
+from .._core.record import thread
 from .._core.storage import cell_of
 from .._functions.create import zeros_like
 from .._tensor import Tensor, wrap
@@ -20,6 +21,10 @@ from ._vmap import enter, leave
 from .grad_mode import set_grad_enabled
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
+
+LOWERED = "lowered"  # in a thread's extra: the reverse-mode levels whose rules run what is around them
+NEEDS_SETUP = ("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
+               f"staticmethod. {_MORE}")
 
 
 class VmapInfo(NamedTuple):
@@ -47,9 +52,11 @@ def node_class(cls):
 
 def applied(cls, args, kwargs, split, apply):
     """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
-    if not split and any(level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running()):
-        raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the setup_context "
-                           f"staticmethod. {_MORE}")
+    if cls._single_level:
+        return None if thread.state.grad else (_without_gradients(cls, args, kwargs, split, apply),)
+    ours = (level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running())
+    if not split and (thread.state.extra.get(levels.FUNCTIONALIZED) or any(ours)):
+        raise RuntimeError(NEEDS_SETUP)
     if any(lv.kind == levels.MAP and lv.randomness is not levels.OLD for lv in levels.running()):
         _generated(cls)     # torch asks for it whether or not the map goes over an argument
     for level in _met(args):
@@ -62,6 +69,16 @@ def applied(cls, args, kwargs, split, apply):
         if not _generated(cls):
             return (_mapped(cls, level, args),)
     return None
+
+
+def _without_gradients(cls, args, kwargs, split, apply):
+    """What a Function of one level gives under no_grad: the levels outside have it recorded, and that one does not."""
+    with set_grad_enabled(True):
+        out, _ = apply(cls, args, kwargs, split)
+    flat, tree = flatten(out)
+    lowered = thread.state.extra.get(LOWERED, ())
+    inner = [lv for lv in levels.running() if lv.kind == "grad" and lv not in lowered][-1:]
+    return unflatten([wrap(walls.ended(inner, o._value())) if isinstance(o, Tensor) and o._value().needs else o for o in flat], tree)
 
 
 def forward(cls, args, plain):

@@ -266,7 +266,7 @@ class FunctionMeta(Shown):
 class Function(Instance, FunctionCtx, metaclass=FunctionMeta):
     """Base of operators with a backward of the user's own: static `forward` and `backward`, called through `apply`."""
 
-    generate_vmap_rule = False
+    generate_vmap_rule = _single_level = False
     clear_saved_tensors_on_access = False
     boxed_grads_call = False
 
@@ -346,7 +346,7 @@ def _function_levels():
 
 
 def _apply(cls, args, kwargs, split):
-    if levels.running():
+    if levels.running() or (not split and thread.state.extra.get(levels.FUNCTIONALIZED)):
         found = _function_levels().applied(cls, args, kwargs, split, _recorded)
         if found is not None:
             return found[0]
@@ -596,3 +596,4 @@ def once_differentiable(fn):
 
 
 _ContextMethodMixin = FunctionCtx  # the name of old
+_SingleLevelFunction = FunctionMeta("_SingleLevelFunction", (Function,), {"_single_level": True})  # an operator's rule: its forward sees to other levels

@@ -143,6 +143,70 @@ def numpy_nms(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
     return _back(np.array(kept, dtype=np.int64), boxes)
 
 
+@custom_op("_torch_testing::numpy_cat", mutates_args=())
+def numpy_cat(xs: Sequence[Tensor], dim: int) -> Tensor:
+    """Joined along a dim."""
+    return _back(np.concatenate([to_numpy(x) for x in xs], axis=dim), xs[0])
+
+
+def _cat_setup(ctx, inputs, output):
+    xs, ctx.dim = inputs
+    ctx.sizes = [x.shape[ctx.dim] for x in xs]
+
+
+def _cat_vmap(info, in_dims, xs, dim):
+    return numpy_cat([_front(x, d, info.batch_size) for x, d in zip(xs, in_dims[0])], dim if dim < 0 else dim + 1), 0
+
+
+numpy_cat.register_autograd(lambda ctx, g: (numpy_split_copy(g, np.cumsum(ctx.sizes)[:-1].tolist(), ctx.dim), None), setup_context=_cat_setup)
+numpy_cat.register_vmap(_cat_vmap)
+
+
+@custom_op("_torch_testing::numpy_split_copy", mutates_args=())
+def numpy_split_copy(x: Tensor, splits: Sequence[int], dim: int) -> list[Tensor]:
+    """The parts between these places along a dim."""
+    return [_back(a, x) for a in np.split(to_numpy(x), splits, axis=dim)]
+
+
+def _split_setup(ctx, inputs, output):
+    ctx.dim = inputs[2]
+
+
+def _split_vmap(info, in_dims, x, splits, dim):
+    parts = numpy_split_copy(x.movedim(in_dims[0], 0), splits, dim if dim < 0 else dim + 1)
+    return parts, [0] * len(parts)
+
+
+numpy_split_copy.register_autograd(lambda ctx, gs: (numpy_cat(gs, dim=ctx.dim), None, None), setup_context=_split_setup)
+numpy_split_copy.register_vmap(_split_vmap)
+
+
+@custom_op("_torch_testing::numpy_split_copy_with_int", mutates_args=())
+def numpy_split_copy_with_int(x: Tensor, splits: Sequence[int], dim: int) -> tuple[list[Tensor], int]:
+    """The parts, and at how many places it was cut."""
+    return [_back(a, x) for a in np.split(to_numpy(x), splits, axis=dim)], len(splits)
+
+
+def _split_with_int_vmap(info, in_dims, x, splits, dim):
+    parts, count = numpy_split_copy_with_int(x.movedim(in_dims[0], 0), splits, dim if dim < 0 else dim + 1)
+    return (parts, count), ([0] * len(parts), None)
+
+
+numpy_split_copy_with_int.register_autograd(lambda ctx, gs, _: (numpy_cat(gs, dim=ctx.dim), None, None), setup_context=_split_setup)
+numpy_split_copy_with_int.register_vmap(_split_with_int_vmap)
+
+
+def sample_inputs_numpy_cat(opinfo, device, dtype, requires_grad, **kwargs):
+    """Three tensors and a dim."""
+    xs = [make_tensor(n, 3, 4, device=device, dtype=dtype, requires_grad=requires_grad, low=0.9, high=2) for n in (2, 4, 5)]
+    yield SampleInput(xs, args=(0,))
+
+
+def sample_inputs_numpy_split_copy(opinfo, device, dtype, requires_grad, **kwargs):
+    """A matrix, places and a dim."""
+    yield SampleInput(make_tensor(2, 9, device=device, dtype=dtype, requires_grad=requires_grad, low=0.9, high=2), args=([1, 3, 6], 1))
+
+
 def sample_inputs_numpy_mul_scalar(opinfo, device, dtype, requires_grad, **kwargs):
     """A vector and a number."""
     yield SampleInput(make_tensor(4, device=device, dtype=dtype, requires_grad=requires_grad, low=0.9, high=2), args=(), kwargs={"scalar": 3.14})
@@ -180,4 +244,7 @@ custom_op_db = [
     _info("NumpyTakeCustomOp", numpy_take, sample_inputs_numpy_take),
     _info("NumpyNonzeroCustomOp", numpy_nonzero, sample_inputs_numpy_nonzero, False),
     _info("NumpyNMSCustomOp", numpy_nms, sample_inputs_numpy_nms, False),
-    _info("NumpyViewCopyCustomOp", numpy_view_copy, sample_inputs_numpy_view_copy)]
+    _info("NumpyViewCopyCustomOp", numpy_view_copy, sample_inputs_numpy_view_copy),
+    _info("NumpyCatCustomOp", numpy_cat, sample_inputs_numpy_cat),
+    _info("NumpySplitCopyCustomOp", numpy_split_copy, sample_inputs_numpy_split_copy),
+    _info("NumpySplitCopyWithIntCustomOp", numpy_split_copy_with_int, sample_inputs_numpy_split_copy)]
