@@ -365,5 +365,6 @@ def divided():
 
 if __name__ == "__main__":
     print(json.dumps({f.__name__: f() for f in (
-        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from, beside_plain, divided)}))
+        jax_mesh, memory, dtensor, tensor_parallel, equal_shapes, checkpointed, host_devices, functions, uneven, cotangents, made_from, beside_plain,
+        divided)}))
     sys.exit(0)
