@@ -11,10 +11,10 @@ import torchlike_autograd as torch
 from ... import nn
 from .utils import calculate_qmin_qmax, check_min_max_valid, is_per_channel, is_per_tensor, validate_qmin_qmax
 
-__all__ = ["MinMaxObserver", "MovingAverageMinMaxObserver", "MovingAveragePerChannelMinMaxObserver", "NoopObserver", "ObserverBase", "PerChannelMinMaxObserver",
-           "PlaceholderObserver", "UniformQuantizationObserverBase", "default_dynamic_quant_observer", "default_float_qparams_observer", "default_observer",
-           "default_per_channel_weight_observer", "default_placeholder_observer", "default_weight_observer",
-           "per_channel_weight_observer_range_neg_127_to_127", "weight_observer_range_neg_127_to_127"]
+__all__ = ["HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver", "MovingAveragePerChannelMinMaxObserver", "NoopObserver", "ObserverBase",
+           "PerChannelMinMaxObserver", "PlaceholderObserver", "UniformQuantizationObserverBase", "default_dynamic_quant_observer",
+           "default_float_qparams_observer", "default_observer", "default_per_channel_weight_observer", "default_placeholder_observer",
+           "default_weight_observer", "per_channel_weight_observer_range_neg_127_to_127", "weight_observer_range_neg_127_to_127"]
 
 _EPS = torch.finfo(torch.float32).eps
 _DTYPES = (torch.qint8, torch.quint8, torch.quint4x2, torch.qint32, torch.int8, torch.uint8, torch.int16, torch.int32, torch.float8_e5m2, torch.float8_e4m3fn,
@@ -283,6 +283,13 @@ class NoopObserver(ObserverBase):
     def calculate_qparams(self):
         """Exception."""
         raise Exception("calculate_qparams should not be called for NoopObserver")
+
+
+class HistogramObserver(UniformQuantizationObserverBase):
+    """NotImplementedError when one is made: files can name it, and say with which arguments they would."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("torch.ao.quantization.HistogramObserver: the search of its ends in a histogram is not here")
 
 
 _WEIGHT = {"dtype": torch.qint8, "qscheme": torch.per_tensor_symmetric}
