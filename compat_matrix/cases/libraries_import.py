@@ -25,7 +25,7 @@ def _(torch):
     yield "config", q.QConfig(1, 2), q.QConfig._fields, told(lambda: q.QConfig(torch.nn.ReLU(), 1))
     older = {name: importlib.import_module(f"{torch.__name__}.quantization.{name}") for name in ("observer", "fake_quantize", "qconfig", "stubs", "utils")}
     yield "older modules", older["observer"].MinMaxObserver is q.MinMaxObserver is torch.quantization.MinMaxObserver, older["qconfig"].QConfig is q.QConfig
-    yield "older names", [hasattr(older["observer"], n) for n in ("HistogramObserver", "RecordingObserver", "default_observer")], older["utils"].calculate_qmin_qmax(
+    yield "older names", [hasattr(older["observer"], n) for n in ("HistogramObserver", "default_observer")], older["utils"].calculate_qmin_qmax(
         0, 255, True, torch.quint8, False), issubclass(older["fake_quantize"].FakeQuantize, torch.nn.Module)
 
 

@@ -1,17 +1,11 @@
 """torch.quantization (layer 9): the older name of torch.ao.quantization."""
 
 from .._core import publish as _publish
-from ..ao.quantization import *  # noqa: F403
-from ..ao.quantization import (  # noqa: F401
-    convert,
-    fuse_modules,
-    get_default_qat_qconfig,
-    get_default_qconfig,
-    prepare,
-    prepare_qat,
-    quantize,
-    quantize_dynamic,
-    quantize_qat,
-)
+from .fake_quantize import *  # noqa: F403
+from .fuse_modules import *  # noqa: F403
+from .observer import *  # noqa: F403
+from .qconfig import *  # noqa: F403
+from .quantize import *  # noqa: F403
+from .stubs import *  # noqa: F403
 
 __getattr__ = _publish.missing("torch.quantization")
