@@ -21,3 +21,11 @@ def _(torch):
     watch(torch.tensor([-1.0, 3.0]))
     yield "observed", watch.calculate_qparams(), old.QConfig(weight=made, activation=made)._fields
     yield "with arguments", callable(old.HistogramObserver.with_args(bins=8))
+
+
+@case("library_needs.quantized_layers_named")
+def _(torch):
+    """Libraries that can quantize their models name the layers when they are imported, used or not."""
+    q = importlib.import_module(f"{torch.__name__}.nn.quantized")
+    yield "classes", [isinstance(getattr(q, n), type) for n in ("BatchNorm2d", "Conv1d", "Conv2d", "Conv3d", "Linear", "Embedding")]
+    yield "one and the same", q.Linear is q.Linear, torch.nn.quantized is q, hasattr(q, "Flatten"), issubclass(type("Own", (q.Linear,), {}), q.Linear)
