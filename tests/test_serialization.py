@@ -130,3 +130,26 @@ def test_an_optimizer_goes_on_from_a_file_of_pytorch():
         param.grad = torch.full((2, 2), 0.125)
         o.step()
     assert p.tolist() == q.tolist() and opt.state[p]["step"].item() == other.state[q]["step"].item() == 3
+
+
+class Ours(pickle.Unpickler):
+    """What `import torch` finds under `python -m torchlike_autograd`."""
+
+    def find_class(self, module, name):
+        return super().find_class(module.replace("torch", "torchlike_autograd", 1) if module.split(".")[0] == "torch" else module, name)
+
+
+def test_a_plain_pickle_of_pytorch():
+    """`pickle.dump`, by PyTorch 2.13, of a dict: tensors and their bits, a layer, an optimizer's state."""
+    with open(DATA / "pickled_by_torch.pkl", "rb") as f:
+        got = Ours(f).load()
+    assert got["tensor"].tolist() == [[0, 1, 2], [3, 4, 5]] and got["view"].tolist() == [1, 4] and got["view"].stride() == (3,)
+    assert got["half"].dtype is torch.bfloat16 and got["half"].tolist() == [1, 1] and got["leaf"].requires_grad and got["leaf"].is_leaf
+    assert got["bits"].is_conj() and got["bits"].tolist() == [1 - 2j] and got["wide"].dtype is torch.uint32 and got["wide"].tolist() == [1, 2]
+    assert got["sparse"].is_sparse and got["sparse"].to_dense().tolist() == [[1, 0], [0, 1]] and got["empty"].shape == (0, 3)
+    assert type(got["module"]) is torch.nn.Linear and type(got["module"].weight) is torch.nn.Parameter and got["module"].weight.grad is None
+    assert got["module"].weight[0].tolist() == pytest.approx([-0.1043, 0.2097, -0.5752], abs=1e-4)
+    optimizer = torch.optim.Adam(got["module"].parameters())
+    optimizer.load_state_dict(got["optimizer"])
+    assert optimizer.state[got["module"].bias]["exp_avg"].tolist() == pytest.approx([0.1, 0.1]) and optimizer.param_groups[0]["lr"] == 0.1
+    assert got["size"] == torch.Size([1, 2]) and got["dtype"] is torch.float64

@@ -20,6 +20,47 @@ def _rebuild_tensor(storage, storage_offset, size, stride):
     return _publish.load_all()["torch.empty"]((0,), dtype=storage.dtype, device=raw.device).set_(raw, storage_offset, size, stride)
 
 
+def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
+    """What pickles that PyTorch wrote call for a tensor over a storage."""
+    from . import _pickled  # cycle: it stands on all of this
+
+    out = _pickled._with_bits(_rebuild_tensor(storage, storage_offset, size, stride), metadata or {})
+    return out.requires_grad_() if requires_grad else out
+
+
+def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
+    """`_rebuild_tensor_v2` of a dtype that has no storage type: the storage is one of bytes."""
+    from . import _pickled  # as above
+
+    count = len(storage) * storage.element_size()
+    out = _rebuild_tensor(storage, 0, (count,), (1,)).view(dtype).as_strided(size, stride, storage_offset).detach()
+    out = _pickled._with_bits(out, metadata or {})
+    return out.requires_grad_() if requires_grad else out
+
+
+def _rebuild_sparse_tensor(layout, data):
+    """A sparse tensor of its layout and (indices, values, size, whether in order)."""
+    from .sparse._tensor import rebuilt
+
+    return rebuilt(layout, data)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    """A parameter of a tensor, with attributes of its own."""
+    from . import _pickled  # as above
+
+    out = _rebuild_parameter(data, requires_grad, backward_hooks)
+    _pickled._set_state(out, state)
+    return out
+
+
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    """A tensor without data."""
+    from . import _pickled  # as above
+
+    return _pickled._rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad)
+
+
 def _flatten_dense_tensors(tensors):
     """All elements of some tensors, one after the other."""
     table = _publish.load_all()

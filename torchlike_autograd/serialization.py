@@ -386,4 +386,9 @@ def _restorer(map_location):
     return restore
 
 
+def _get_layout(name):
+    """The layout of a name, as pickles of PyTorch say it."""
+    return _pickled._get_layout(name)
+
+
 __getattr__ = _publish.missing("torch.serialization")
