@@ -26,57 +26,77 @@ from .rewriting import inner_programs, rewritten
 CONSTANT, SPREAD = "constant", "spread"
 _JOINED = {"log": {"exp", "exp2", "pow", "integer_pow"}, "mul": {"exp"}, "pow": {"pow", "integer_pow", "square", "mul", "sqrt", "exp"},
            "sqrt": {"mul", "integer_pow", "square", "pow"}}     # an operator -> what its operands (of `pow` the first) are made by where it is joined with it
+_MOVING, _REDUCING = {"reshape", "squeeze", "expand_dims", "transpose", "copy", "stop_gradient"}, {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod"}
 _CALLS = {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint"}
 _WRITTEN_ANEW = {"div", "sqrt", "rsqrt", "exp", "pow", "integer_pow"}    # what XLA joins a division with
-_SPREADING = {"add", "sub", "mul", "div", "neg", "abs", "max", "min", "sqrt", "exp", "pow", "convert_element_type", "reshape", "transpose", "select_n", "squeeze",
-              "expand_dims", "integer_pow", "stop_gradient", "copy", "rev", "slice"}
+_SPREADING = {"add", "sub", "mul", "div", "neg", "abs", "max", "min", "sqrt", "exp", "pow", "convert_element_type", "select_n", "integer_pow", "rev", "slice"}
 
 
 def exact(closed):
-    """A traced program whose divisions are those of PyTorch; itself where XLA leaves them alone."""
+    """A traced program that XLA compiles to what PyTorch computes; itself where XLA leaves it alone."""
     found = {}
-    _look(closed.jaxpr, found, dict.fromkeys(closed.jaxpr.constvars, CONSTANT))
+    _look(closed.jaxpr, found, {v: {CONSTANT} for v in closed.jaxpr.constvars})
     return rewritten(closed, lambda eqn: found.get(id(eqn))) if found else closed
 
 
 def _look(jaxpr, found, known):
-    """Put a rule in `found` for each division of a program, by the id of its equation, that XLA would write anew; what its results are.
+    """Put a rule in `found` for each equation of a program, by its id, that XLA would write anew; what is known of the program's results.
 
-    known: variables -> the operator that they are made by, SPREAD if that repeats numbers, CONSTANT.
+    known: variables -> the operator that they are made by, with SPREAD where numbers are repeated; CONSTANT.
     """
     for eqn in jaxpr.eqns:
-        name, made = eqn.primitive.name, None
-        for value in eqn.params.values():
-            for j in inner_programs(value):
-                called = name in _CALLS and len(j.invars) == len(eqn.invars)
-                made = _look(j, found, {v: known.get(w) for v, w in zip(j.invars, eqn.invars) if not isinstance(w, Literal)} if called else {})
-                made = made if called else None
-        if name in _JOINED and jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.floating) and all(_is(v, _JOINED[name], known) for v in eqn.invars[:1 + (name == "mul")]):
-            found[id(eqn)] = functools.partial(_hidden, eqn)
-        if name in FUNCTIONS and eqn.outvars[0].aval.dtype in (np.float32, np.float64):
-            found[id(eqn)] = FUNCTIONS[name]
-        if name == "div" and jnp.issubdtype(eqn.outvars[0].aval.dtype, jnp.floating):
-            x, y = eqn.invars
-            first, second = _is(x, ("div",), known), _is_spread(y, eqn.outvars[0], known) or _is(y, _WRITTEN_ANEW, known)
-            if (first or second) and not _is_power_of_two(y):
-                found[id(eqn)] = _both if first else _quotient
-        if name == "broadcast_in_dim" or (name in _SPREADING and all(_spreads(v, known) for v in eqn.invars)):
-            name = SPREAD
-        known.update((v, SPREAD if name == SPREAD and v.aval.shape else m) for v, m in zip(eqn.outvars, made or [name] * len(eqn.outvars)))
-    return [None if isinstance(v, Literal) else known.get(v) for v in jaxpr.outvars]
+        made = _called(eqn, found, known)
+        rule = _rule(eqn, known)
+        if rule is not None:
+            found[id(eqn)] = rule
+        if made is None:
+            made = [_made_by(eqn, known)] * len(eqn.outvars)
+        known.update(zip(eqn.outvars, made))
+    return [_known(v, known) for v in jaxpr.outvars]
 
 
-def _is(v, names, known):
-    return not isinstance(v, Literal) and known.get(v) in names
+def _called(eqn, found, known):
+    """What is known of the results of an equation that calls another program, which is looked at; None for others."""
+    made = None
+    for inner in (j for value in eqn.params.values() for j in inner_programs(value)):
+        if eqn.primitive.name in _CALLS and len(inner.invars) == len(eqn.invars):
+            made = _look(inner, found, {v: _known(w, known) for v, w in zip(inner.invars, eqn.invars)})
+        else:
+            _look(inner, found, {})
+    return made
 
 
-def _spreads(v, known):
-    return isinstance(v, Literal) or not v.aval.shape or known.get(v) in (SPREAD, CONSTANT)
+def _made_by(eqn, known):
+    """What is known of the result of an equation."""
+    name, x = eqn.primitive.name, eqn.invars[0] if eqn.invars else None
+    if name in _MOVING or (name in _REDUCING and all(x.aval.shape[d] == 1 for d in eqn.params["axes"])):
+        return _known(x, known)
+    if name == "broadcast_in_dim":
+        return _known(x, known) if x.aval.size == eqn.outvars[0].aval.size else {name, SPREAD}
+    if name in _SPREADING and eqn.outvars[0].aval.shape and all(not v.aval.shape or _known(v, known) & {SPREAD, CONSTANT} for v in eqn.invars):
+        return {name, SPREAD}
+    return {name}
 
 
-def _is_spread(y, out, known):
-    """Whether a divisor is a constant, or has fewer numbers than it stands for."""
-    return isinstance(y, Literal) or known.get(y) in (SPREAD, CONSTANT) or y.aval.shape != out.aval.shape
+def _known(v, known):
+    return {CONSTANT} if isinstance(v, Literal) else known.get(v, set())
+
+
+def _rule(eqn, known):
+    """The function that stands for an equation that XLA would write anew."""
+    name, out = eqn.primitive.name, eqn.outvars[0].aval if eqn.outvars else None
+    if name in FUNCTIONS:
+        return FUNCTIONS[name] if out.dtype in (np.float32, np.float64) else None
+    if not (name == "div" or name in _JOINED) or not jnp.issubdtype(out.dtype, jnp.floating):
+        return None
+    if name != "div":
+        joined = all(_known(v, known) & _JOINED[name] for v in eqn.invars[:1 + (name == "mul")])
+        return functools.partial(_hidden, eqn) if joined else None
+    x, y = eqn.invars
+    of_quotient = "div" in _known(x, known)
+    if _is_power_of_two(y) or not (of_quotient or y.aval.shape != out.shape or _known(y, known) & (_WRITTEN_ANEW | {SPREAD, CONSTANT})):
+        return None
+    return _both if of_quotient else _quotient
 
 
 def _is_power_of_two(y):
