@@ -143,7 +143,7 @@ def _only_bools(name, self):
 
 @composite("torch._is_all_true")
 @of_all_examples
-def is_all_true(self):
+def _is_all_true(self):
     """Whether every element of a tensor of bools is True, as a tensor; RuntimeError for other dtypes."""
     _only_bools("_is_all_true", self)
     return _all(self)
@@ -192,7 +192,7 @@ def test_functorch_fallback(self, other):
 @composite("torch._test_check_tensor")
 def test_check_tensor(self):
     """A copy of a tensor of bools; RuntimeError unless all of them are True, those of all examples."""
-    if not is_all_true(self).item():
+    if not _is_all_true(self).item():
         raise RuntimeError("Test message for TORCH_CHECK_TENSOR_ALL")
     return self.clone()
 
