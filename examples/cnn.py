@@ -18,7 +18,7 @@ class Net(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first = nn.Conv2d(1, 12, 3, padding=1)
+        self.first = nn.Conv2d(1, 12, 3, padding=1, bias=False)  # the next layer takes the mean away
         self.norm = nn.BatchNorm2d(12)
         self.second = nn.Conv2d(12, 24, 3, padding=1)
         self.drop = nn.Dropout(0.2)
