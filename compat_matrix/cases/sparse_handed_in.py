@@ -42,6 +42,7 @@ each("sparse_handed_in", handed, {
     "root to grad": "g, = torch.autograd.grad(w, w, sparse()); layout = 1", "roots": "b([w, w * 2], [sparse(), ones]); layout = 1",
     "no leaf": "(w * 2).backward(sparse())", "no leaf to grad": "g, = torch.autograd.grad(w * 2, w, sparse())",
     "no leaf that retains": "y = w * 1; y.retain_grad(); y.backward(sparse()); g = y.grad", "another size": "w[:2].backward(sparse())",
+    "of rows": "w.backward(ones.to_sparse_csr())", "of rows, no leaf": "b([w.sum(), w * 2], [None, ones.to_sparse_csr()])",
     "function": "rows(w).sum().backward(); layout = 1", "function with dense": "(rows(w) + w * 2).sum().backward(); layout = 1",
     "function twice": "(rows(w) + rows(w)).sum().backward()", "function above": "rows(w * 3).sum().backward()",
     "function to grad": "g, = torch.autograd.grad(rows(w).sum(), w); layout = 1", "function, size": "rows(w[:, :2]).sum().backward()",

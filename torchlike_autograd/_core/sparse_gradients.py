@@ -39,8 +39,10 @@ def made(step, leaf, g, ins):
     return SparseValue(_gradients.MAKERS[form.op.name](g, form.avals[0].shape, named, **form.spec.statics), form.avals[0], leaf)
 
 
-def given(t, aval, leaf):
-    """A sparse tensor as the gradient of something of a type: the SparseValue of a leaf, elsewhere (leaf: None) the Value of the dense tensor that it is."""
+def given(t, aval, leaf, i, said=""):
+    """A sparse tensor as gradient i of something of a type: the SparseValue of a leaf, elsewhere (leaf: None) the Value of the dense tensor that it is."""
+    if t.__dict__["_places"].layout != "sparse_coo":
+        raise RuntimeError(f"{said}invalid gradient at index {i} - expected layout Strided but got SparseCsr")
     from ..sparse import _gradients  # as in `made`
 
     if t.dtype is not aval.dtype:

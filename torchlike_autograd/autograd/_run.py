@@ -318,7 +318,7 @@ def _roots(roots, grads):
         _, dtype, _ = _shape_dtype(root)
         if sparse_gradients.is_sparse(g) and not (isinstance(root, Tensor) and sparse_gradients.is_sparse(root)):
             leaf = _place(root)
-            out.append(_started(root, sparse_gradients.given(g, root._v.aval, leaf if type(leaf) is Leaf else None), i))
+            out.append(_started(root, sparse_gradients.given(g, root._v.aval, leaf if type(leaf) is Leaf else None, i), i))
             continue
         v = g._value()
         if v.aval.dtype is not dtype:

@@ -221,7 +221,7 @@ class BackwardCFunction(FunctionCtx, Node):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
         if sparse_gradients.is_sparse(r) and r.shape == aval.shape:
             leaf = self._leaf(i)
-            return sparse_gradients.given(r, aval, leaf if type(leaf) is Leaf else None)
+            return sparse_gradients.given(r, aval, leaf if type(leaf) is Leaf else None, i, f"Function {self.name()} returned an ")
         v = r._value()
         if v.aval.shape != aval.shape:
             v = reduced_to(v, aval.shape, i, f"Function {self.name()} returned an ")
