@@ -40,9 +40,9 @@ def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, bac
 
 def _rebuild_sparse_tensor(layout, data):
     """A sparse tensor of its layout and (indices, values, size, whether in order)."""
-    from .sparse._tensor import rebuilt
+    from . import _pickled  # as above
 
-    return rebuilt(layout, data)
+    return _pickled._rebuild_sparse_tensor(layout, data)
 
 
 def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):

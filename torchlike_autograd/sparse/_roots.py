@@ -6,10 +6,10 @@ tensor was made of (PyTorch leaves it out at `sparse_coo_tensor`); it is where t
 
 from __future__ import annotations
 
-from .._core.composite import COMPOSITES, named
+from .._core.composite import named
 from .._core.overriding import Off
 from .._tensor import Tensor
-from ..autograd.grad_mode import no_grad
+from ._gradients import mask
 from ._tensor import dense_of, is_sparse, places
 
 _OF_DENSE = "ToSparseBackward"   # 0 and 1, of the two ways to say it
@@ -21,7 +21,7 @@ def fitted(g, s):
         if is_sparse(g) and _same_places(g, s):
             return named("_coo_values")(g)
         whole = dense_of(g) if is_sparse(g) else g
-        if reaches_beyond(s) and bool((_without(whole, s) != 0).any()):
+        if reaches_beyond(s) and bool(((whole.detach() != 0) & ~mask(s)).any()):
             raise NotImplementedError("torchlike_autograd: a gradient of a sparse tensor at places at which it has no value")
         at = places(s).indices
         return whole.reshape(1) if not len(at) else whole[tuple(at.unbind(0))]
@@ -30,31 +30,12 @@ def fitted(g, s):
 def reaches_beyond(s):
     """Whether what differentiates through s has places that s has not: it is a leaf, or was made of a dense tensor, and not every place is there."""
     with Off():
-        return not _everywhere(s) and s.requires_grad and _of_more_than_values(s)
+        return s.requires_grad and _of_more_than_values(s) and not bool(mask(s).all())
 
 
 def _same_places(g, s):
     a, b = places(g), places(s)
     return a.merged and b.merged and a.indices.shape == b.indices.shape and (a.indices is b.indices or bool((a.at == b.at).all()))
-
-
-def _everywhere(s):
-    there = COMPOSITES["torch.zeros"](places(s).own)
-    return not there.numel() or bool(_put(there, s, 1.0).all())
-
-
-def _without(whole, s):
-    with no_grad():
-        return _put(whole.detach().clone(), s, 0.0)
-
-
-def _put(whole, s, number):
-    """`whole` with a number where s has values; written to."""
-    at = places(s).indices
-    if not len(at):
-        return whole.fill_(number) if at.shape[1] else whole
-    whole[tuple(at.unbind(0))] = number
-    return whole
 
 
 def _of_more_than_values(s):
