@@ -22,8 +22,7 @@ from .._core.shapes import check_bytes, check_room
 from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
-from .conv_windows import suited
-from .exact import exact
+from .exact import alone
 from .no_gradient import NO_FORMULA, no_complex_gradient, refuse_again, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again
@@ -297,7 +296,7 @@ class Form:
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
             on_host = self.out_avals and self.out_avals[0].device == "cpu"
-            self._jit = jitted(jaxpr_as_fun(exact(suited(self.closed))) if on_host else self.call, self.avals)
+            self._jit = jitted(jaxpr_as_fun(alone(self.closed)) if on_host else self.call, self.avals)
         return self._jit
 
     def pullback(self, wanted: tuple, given: tuple):
