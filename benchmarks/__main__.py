@@ -29,7 +29,7 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--quick", action="store_true", help="smaller sizes, few short rounds")
     add("--json", metavar="FILE", type=pathlib.Path, help="write everything measured")
     add("--threads", type=int, default=0, help="processors for each contestant; 0: all (default)")
-    add("--platform", default="cpu", help="JAX's platform for ours and jit (default: cpu)")
+    add("--platform", default="cpu", help="where all of them run (default: cpu)")
     add("--rounds", type=int, help="rounds that count")
     add("--warm-rounds", type=int, help="rounds before them")
     add("--seconds", type=float, help="length of a round of the fastest contestant")

@@ -25,7 +25,8 @@ class Worker:
         self.patience = options.patience
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (as long as the process lives)
         command = [interpreter(kind, options), "-m", "benchmarks.worker", kind, step]
-        command += [f"--threads={options.threads}"] + ["--quick"] * options.quick
+        command += [f"--threads={options.threads}", f"--platform={options.platform}"]
+        command += ["--quick"] * options.quick
         self.process = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -80,7 +81,9 @@ def interpreter(kind: str, options) -> str:
 def environment(options) -> dict:
     """Return the environment of a worker: same threads, same platform, no warm disk cache."""
     variables = {k: v for k, v in os.environ.items() if k not in UNFAIR}
-    variables["JAX_PLATFORMS"] = options.platform
+    host = "" if options.platform == "cpu" else ",cpu"
+    variables["JAX_PLATFORMS"] = options.platform + host
+    variables.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # the contestants share the GPU
     variables["PYTHONPATH"] = os.pathsep.join(
         filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])
     )

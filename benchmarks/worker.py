@@ -26,8 +26,9 @@ MODULES = {"ours": "torchlike_autograd", "torch": "torch", "jit": "jax"}
 class Contestant:
     """A training step, and answers to the commands about it."""
 
-    def __init__(self, kind: str, step: str, quick: bool) -> None:
+    def __init__(self, kind: str, step: str, quick: bool, platform: str = "cpu") -> None:
         self.kind = kind
+        self.platform = platform
         self.rules = steps.load(step)
         self.size = self.rules.QUICK if quick else self.rules.SIZE
         self.read_every = getattr(self.rules, "READ_EVERY", 10)
@@ -40,8 +41,12 @@ class Contestant:
         self.module = importlib.import_module(MODULES[self.kind])
         imported = time.perf_counter()
         if self.kind == "jit":
+            self.module.config.update("jax_default_matmul_precision", "highest")  # as the others
             self.step = self.rules.jax_step(self.size)
         else:
+            if self.platform != "cpu":
+                self.module.set_default_device(self.platform)
+                self.module.backends.cudnn.allow_tf32 = False
             self.step = self.rules.torch_step(self.module, self.size)
         built = time.perf_counter()
         loss = self.step().item()
@@ -106,10 +111,11 @@ def main() -> None:
     parser.add_argument("step", choices=steps.NAMES)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--platform", default="cpu")
     options = parser.parse_args()
     channel = private_stdout()
     limit_threads(options.threads)
-    contestant = Contestant(options.kind, options.step, options.quick)
+    contestant = Contestant(options.kind, options.step, options.quick, options.platform)
     for line in sys.stdin:
         command = json.loads(line)
         if command["do"] == "stop":

@@ -195,10 +195,11 @@ def _any_array(v):
 
 
 def _device_array(v):
-    """The value's array, moved to JAX once if it is still NumPy's."""
+    """The value's array, moved to JAX once if it is still NumPy's, and there to where its type says."""
     a = _any_array(v)
     if type(a) is np.ndarray:
-        a = v.array = placed.on_device(a)
+        key = v.aval.device
+        a = v.array = placed.on_device(a) if key == "cpu" else placed.adopt(a, key)
     return a
 
 
