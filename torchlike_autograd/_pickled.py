@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, layouts, mixed, shapes
+from ._core import devices, dtypes, layouts, mixed, placed, shapes
 from ._core.nothing import Nothing
 from ._core.record import Counter as Versions
 from ._core.record import mark_seen, thread
@@ -59,12 +59,13 @@ def storage_dtype(kind):
 
 
 class StoredBytes:
-    """A storage while a file is written: its elements in the order of memory, and what it is called there."""
+    """A storage while a file is written: its elements in the order of memory, what it is called there, and the device that it was on."""
 
-    __slots__ = ("array", "key", "kind")
+    __slots__ = ("array", "key", "kind", "location")
 
-    def __init__(self, array, dtype):
+    def __init__(self, array, dtype, place="cpu"):
         self.array, self.key, self.kind = array, None, UNTYPED if dtype is None else _STORAGE_OF.get(dtype.name, UNTYPED)
+        self.location = place if place.startswith("cuda:") else "cpu"  # the places that PyTorch finds again
 
     @property
     def count(self):
@@ -84,7 +85,7 @@ class Writer(pickle._Pickler):
     def persistent_id(self, obj):
         """The tuple that stands for a storage."""
         if type(obj) is UntypedStorage:
-            obj = self._known.setdefault(id(obj), (obj, StoredBytes(obj.bytes(), None)))[1]
+            obj = self._known.setdefault(id(obj), (obj, StoredBytes(obj.bytes(), None, str(obj.device))))[1]
         elif isinstance(obj, TypedStorage):
             obj = self._of_cell(obj.untyped()._cell, obj.dtype)
         if type(obj) is not StoredBytes:
@@ -96,7 +97,7 @@ class Writer(pickle._Pickler):
 
     def pid_of(self, s):
         """(what, type, key, place, count)."""
-        return "storage", StorageType.of(s.kind), s.key, "cpu", s.count
+        return "storage", StorageType.of(s.kind), s.key, s.location, s.count
 
     def reducer_override(self, obj):
         """Tensors, dtypes, layouts, devices and sizes by PyTorch's names; everything else as usual."""
@@ -165,14 +166,14 @@ class Writer(pickle._Pickler):
             whole = _array(v)
         elif t._laid is not None and t._view is None:
             strides, offset = t._laid
-        out = self._known.setdefault(id(t), (t, StoredBytes(_in_memory(whole, strides, offset), dtype)))[1]
+        out = self._known.setdefault(id(t), (t, StoredBytes(_in_memory(whole, strides, offset), dtype, v.aval.device)))[1]
         return out, offset, strides
 
     def _of_cell(self, cell, dtype):
         found = self._known.get(id(cell))
         if found is None:
             layout = cell.layout or (shapes.contiguous_strides(cell.value.aval.shape), 0)
-            found = self._known[id(cell)] = cell, StoredBytes(_in_memory(_array(cell.value), *layout), dtype)
+            found = self._known[id(cell)] = cell, StoredBytes(_in_memory(_array(cell.value), *layout), dtype, cell.value.aval.device)
         return found[1]
 
 
@@ -222,10 +223,10 @@ _CLASSES = {Tensor: ("torch", "Tensor"), Size: ("torch", "Size"), devices.device
 # Reading
 
 class Storage(TypedStorage):
-    """A storage that was read: the flat array, and the tensor that shows all of it once there is one."""
+    """A storage that was read: the flat array, the key of where it goes, and the tensor that shows all of it once there is one."""
 
     def __init__(self, array, dtype):
-        self.array, self.dtype, self.shown = array, dtype, None
+        self.array, self.dtype, self.place, self.shown = array, dtype, "cpu", None
 
     @property
     def _untyped_storage(self):
@@ -235,8 +236,9 @@ class Storage(TypedStorage):
 def _rebuild_tensor(storage, offset, size, stride, *rest):
     if storage.shown is None:
         whole = offset == 0 and shapes.numel(size) == storage.array.size and tuple(stride) == shapes.contiguous_strides(size)
-        storage.shown = out = from_array(storage.array.reshape(size) if whole else storage.array, storage.dtype,
-                                         device="meta" if type(storage.array) is Nothing else "cpu")
+        array = storage.array.reshape(size) if whole else storage.array
+        place = "meta" if type(array) is Nothing else storage.place
+        storage.shown = out = from_array(array if place == "cpu" else placed.adopt(array, place), storage.dtype, device=place)
         if whole:
             out._counter = Versions(1)  # torch counts the setting of the storage
             return out

@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from ._core import dtypes, errors, levels, mixed
+from ._core import devices, dtypes, errors, levels, mixed, placed
 from ._core.nothing import Nothing, no_data, no_item, not_numpy
 from ._core.numeric import say_once
 from ._core.record import Counter, InferenceCounter, data, thread
@@ -15,6 +15,9 @@ from ._core.state import new as _new
 from ._core.storage import Cell, View, another, as_detached, peek
 from ._ops.spec import LeveledAval
 from ._tensor_members import Members
+
+
+_APART = ("cuda:", "tpu:")  # keys of devices whose memory NumPy cannot read
 
 
 def _derived():
@@ -45,6 +48,8 @@ class Values(Members):
 
     def numpy(self, *, force=False):
         """A NumPy array of the values, a copy that lies in memory as the tensor does."""
+        if not force and self._v.aval.device.startswith(_APART):
+            raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         if not force and self.requires_grad and thread.state.grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if not force and self._view is not None and self.is_conj():
@@ -209,8 +214,9 @@ class Values(Members):
 
             warn_if_has_hooks(self)
         array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._numpy()
+        place = self._v.aval.device
         return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
-                          mixed.with_places(self, user_fields(self)))
+                          mixed.with_places(self, user_fields(self)), place if place.partition(":")[0] in ("cuda", "tpu") else "cpu")
 
     def __copy__(self):
         out = _new(type(self))
@@ -230,9 +236,10 @@ def _same(v):
     return out
 
 
-def _rebuild(cls, array, dtype, requires_grad, geometry, extra):
+def _rebuild(cls, array, dtype, requires_grad, geometry, extra, place="cpu"):
     out = _new(cls)
-    out._v = data(array, dtypes.DTYPES[dtype], device="meta" if type(array) is Nothing else "cpu")
+    place = "meta" if type(array) is Nothing else devices.key_of(place)
+    out._v = data(array if place == "cpu" else placed.adopt(array, place), dtypes.DTYPES[dtype], device=place)
     out._laid = geometry
     if requires_grad:
         out.requires_grad_()

@@ -88,8 +88,8 @@ class SobolEngine:
         if self.seed is not None:
             generator = Generator()
             generator.manual_seed(self.seed)
-        shift = randint(2, (self.dimension, _BITS), generator=generator).numpy() << np.arange(_BITS)
-        lower = randint(2, (self.dimension, _BITS, _BITS), generator=generator).numpy()
+        shift = randint(2, (self.dimension, _BITS), generator=generator).numpy(force=True) << np.arange(_BITS)
+        lower = randint(2, (self.dimension, _BITS, _BITS), generator=generator).numpy(force=True)
         return _scrambled(directions, lower), shift.sum(1)
 
     def draw(self, n=1, out=None, dtype=None):
@@ -111,12 +111,12 @@ class SobolEngine:
             raise RuntimeError(f"Trying to create tensor with negative dimension {fresh}: [{fresh}, {self.dimension}]")
         rows = self._advance(0 if begun else self.num_generated - 1, fresh)
         values = (rows / 2**_BITS).reshape(fresh, self.dimension).astype(wanted.name)
-        return tensor(np.concatenate([self._first_point.numpy().astype(wanted.name), values]) if begun else values)
+        return tensor(np.concatenate([self._first_point.numpy(force=True).astype(wanted.name), values]) if begun else values)
 
     def _advance(self, first, n):
         """Take n steps from the point with number `first`: the points behind them, int64 (n, dimension)."""
-        columns = self.sobolstate.numpy()[:, _trailing_ones(first, n)].T
-        rows = np.bitwise_xor.accumulate(np.concatenate([self.quasi.numpy()[None], columns]), 0)
+        columns = self.sobolstate.numpy(force=True)[:, _trailing_ones(first, n)].T
+        rows = np.bitwise_xor.accumulate(np.concatenate([self.quasi.numpy(force=True)[None], columns]), 0)
         self.quasi.copy_(tensor(rows[-1]))
         return rows[1:]
 

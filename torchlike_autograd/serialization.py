@@ -1,7 +1,7 @@
 """torch.serialization (layer 8): `save` and `load` in PyTorch's zip format, and in the one before it; files go both ways between PyTorch and us.
 
-What differs from PyTorch: everything lives on the CPU (or has no data: "meta"); `mmap=True` reads the file at once; a class is found by the name that
-PyTorch gives it.
+What differs from PyTorch: a file says "cpu" of what is on another device than a CUDA one, or spread over several; `mmap=True` reads the file at once; a class
+is found by the name that PyTorch gives it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 
 from . import _pickled
 from . import types as _types
+from ._core import devices as _devices
 from ._core import publish as _publish
 from ._core.devices import device as _device
 from ._core.nothing import Nothing
@@ -330,10 +331,10 @@ def _no_storage(pid):
 # Where storages go
 
 class _Untyped:
-    """What a `map_location` function is shown."""
+    """What a `map_location` function is shown, and makes of it: a storage on some device."""
 
-    def __init__(self, storage):
-        self._storage = storage
+    def __init__(self, storage, key=None):
+        self._storage, self._key = storage, key or storage.place
 
     def nbytes(self):
         """Bytes held."""
@@ -343,31 +344,62 @@ class _Untyped:
 
     @property
     def device(self):
-        return _device("cpu")
+        return _device(self._key)
 
     def cpu(self):
-        """Itself."""
-        return self
+        """The same on the CPU, itself where it is there."""
+        return self._at("cpu")
+
+    def cuda(self, device=None, non_blocking=False):
+        """The same on a CUDA device."""
+        return self._at(_cuda_key("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else str(device)))
+
+    def to(self, *, device, non_blocking=False):
+        """The same on a device."""
+        return self._at(_devices.key_of(device))
+
+    def _at(self, key):
+        return self if key == self._key else _Untyped(self._storage, key)
 
 
 def location_tag(storage):
-    """Where a storage lives."""
-    return "cpu"
+    """Where a storage lives, as files say it."""
+    found = str(storage.device)
+    return found if found.startswith("cuda") else "cpu"
 
 
-def default_restore_location(storage, location):
-    """Put a storage where it was, which must be the CPU."""
-    kind = str(location).partition(":")[0]
-    if kind == "cpu":
-        return storage
-    if kind == "cuda":
+def _cuda_key(location):
+    """The key of a CUDA device that a file names; PyTorch's error where it is not there."""
+    index, count = _device(location).index or 0, len(_devices.devices_of("cuda"))
+    if not count:
         raise RuntimeError(
             "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a CPU-only machine, please use "
             "torch.load with map_location=torch.device('cpu') to map your storages to the CPU.")
+    if index >= count:
+        raise RuntimeError(f"Attempting to deserialize object on CUDA device {index} but torch.cuda.device_count() is {count}. Please use torch.load with "
+                           "map_location to map your storages to an existing device.")
+    return _devices.key_of(location)
+
+
+def default_restore_location(storage, location):
+    """Put a storage where it was."""
+    kind = str(location).partition(":")[0]
+    if kind == "cpu":
+        return storage
+    if kind in ("cuda", "tpu"):
+        return _put_at(storage, _cuda_key(location) if kind == "cuda" else _devices.key_of(location))
     if kind == "meta":
         storage.array = Nothing(storage.array.shape, storage.array.dtype)
         return storage
     raise RuntimeError(f"don't know how to restore data location of torch.storage.UntypedStorage (tagged with {location})")
+
+
+def _put_at(storage, key):
+    """A storage that is being read, or one that a program holds, on a device."""
+    if not hasattr(storage, "place"):
+        return storage.to(device=key)
+    storage.place = key
+    return storage
 
 
 def _restorer(map_location):
@@ -380,8 +412,11 @@ def _restorer(map_location):
         return lambda storage, location: default_restore_location(storage, str(map_location))
 
     def restore(storage, location):
-        if map_location(_Untyped(storage), location) is None:
+        found = map_location(_Untyped(storage), location)
+        if found is None:
             default_restore_location(storage, location)
+        elif isinstance(found, _Untyped):
+            storage.place = found._key
 
     return restore
 

@@ -1,12 +1,12 @@
-"""Autocast on the CPU (layer 6): calls whose tensors are cast to a half precision dtype, or back to float32, before they are bound.
+"""Autocast on the CPU and on CUDA devices (layer 6): calls whose tensors are cast to a half precision dtype, or back to float32, before they are bound.
 
 Cold while it is off: functions of the op table look here only where they do not remember a call, and functions written in Python hold their own code.
 The first region entered (by any thread) lets the functions of the lists look here first (`_install`): what their tables remember is forgotten,
 Python functions get other code; when the last one is left, everything is as before.
 
-A function named in a list casts its arguments and runs with nothing cast within, as in torch, where the lists name operators of the dispatcher.
-float64 is never cast.  float32 leaves that require grad are cast once in an outermost region: the cache, which torch keeps by tensor alone (so that it does not
-see writes, nor another dtype of an inner region).
+A function named in a list (autocast_lists.py) casts those of its arguments that live on such a device and runs with nothing cast within, as in torch, where
+the lists name operators of the dispatcher.  float64 is never cast.  float32 leaves that require grad are cast once in an outermost region: the cache, which
+torch keeps by tensor alone (so that it does not see writes, nor another dtype of an inner region).
 
 What differs: a backward pass inside a region casts nothing within torch's own formulas (for the few float32 gradients that contain a matrix product, as that of
 an inverse, torch does); recurrent layers with float32 parameters always go cell by cell, where torch takes oneDNN's layer on processors that have one.
@@ -20,30 +20,14 @@ import threading
 from types import FunctionType
 
 from .._tensor import Tensor
-from . import bind, overriding
+from . import autocast_lists, bind, overriding
 from .composite import COMPOSITES
 from .dispatch import cast_spec, run
 from .dtypes import bfloat16, float16, float32
+from .dtypes import dtype as _Dtype
 from .overriding import Overridden, swapped_code
 from .record import thread
 
-LOWER = frozenset([
-    "_addmm_activation", "addbmm", "addmm", "affine_grid", "affine_grid_generator", "baddbmm", "bmm", "conv1d", "conv2d", "conv3d", "conv_tbc",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "linalg.matmul", "linalg.vecdot", "linalg_vecdot", "linear", "matmul", "mm", "prelu",
-    "scaled_dot_product_attention", "tensordot"])
-FLOAT = frozenset([
-    "adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits", "cdist", "cholesky",
-    "cholesky_inverse", "cholesky_solve", "cosine_embedding_loss", "cross_entropy", "ctc_loss", "fake_quantize_per_tensor_affine", "fft.fft", "fft.fft2",
-    "fft.fftn", "fft.hfft", "fft.ifft", "fft.ifft2", "fft.ifftn", "fft.ihfft", "fft.irfft", "fft.irfft2", "fft.irfftn", "fft.rfft", "fft.rfft2", "fft.rfftn",
-    "fractional_max_pool2d", "fractional_max_pool3d", "geqrf", "grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "hinge_embedding_loss",
-    "huber_loss", "inverse", "kl_div", "l1_loss", "linalg.cholesky", "linalg.cholesky_ex", "linalg.cond", "linalg.eig", "linalg.eigh", "linalg.eigvals",
-    "linalg.eigvalsh", "linalg.householder_product", "linalg.inv", "linalg.inv_ex", "linalg.lstsq", "linalg.matrix_rank", "linalg.qr", "linalg.solve",
-    "linalg.svd", "linalg.svdvals", "linalg.tensorinv", "linalg.tensorsolve", "linalg_cholesky_ex", "linalg_eig", "linalg_eigh", "linalg_householder_product",
-    "linalg_inv_ex", "linalg_qr", "linalg_svd", "lu_solve", "margin_ranking_loss", "max_pool3d", "max_pool3d_with_indices", "max_unpool2d", "max_unpool3d",
-    "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "nanquantile", "nll_loss", "ormqr", "orgqr", "pinverse", "poisson_nll_loss", "polar", "prod",
-    "qr", "quantile", "reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d", "replication_pad3d", "smooth_l1_loss",
-    "soft_margin_loss", "stft", "svd", "trace", "triangular_solve", "triplet_margin_loss", "view_as_complex"])
-WIDEST = frozenset(["cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "index_copy", "row_stack", "stack", "vstack"])
 _REAL = (float32, bfloat16, float16)
 
 
@@ -51,7 +35,7 @@ class _Here(threading.local):
     """What belongs to one thread."""
 
     def __init__(self):
-        self.on = False  # a region of the CPU is entered
+        self.on = False  # a region of a kind of device that casts is entered
         self.within = False  # inside a function that has cast its arguments
         self.enabled = {}  # the same for every kind of device
         self.dtypes = {}
@@ -68,21 +52,20 @@ _more: list = []  # (function, policy) beyond the lists
 
 # Casting
 
-def _castable(x, dtype):
-    have = x._v.aval.dtype
-    return have is not dtype and have in _REAL and x.device.type == "cpu"
+def _eligible(x, kind):
+    return x._v.aval.dtype in _REAL and x.device.type == kind
 
 
-def cast(x, dtype):
-    """A tensor in `dtype` where autocast casts it; tensors within lists and tuples too; everything else as it is."""
+def cast(x, dtype, kind):
+    """A tensor in `dtype` where autocast casts it on a kind of device; tensors within lists and tuples too; everything else as it is."""
     if isinstance(x, Tensor):
-        if not _castable(x, dtype):
+        if x._v.aval.dtype is dtype or not _eligible(x, kind):
             return x
         if here.caches and dtype is not float32 and x._v.aval.dtype is float32 and x.is_leaf and x._needs and not x._is_view():
             return _cached(x, dtype)
         return run(cast_spec(dtype), [x])
     if type(x) in (list, tuple):
-        return type(x)([cast(y, dtype) for y in x])
+        return type(x)([cast(y, dtype, kind) for y in x])
     return x
 
 
@@ -97,27 +80,51 @@ def _cached(x, dtype):
     return found[1]
 
 
-def _all(args, kwargs, dtype):
-    return [cast(x, dtype) for x in args], {k: cast(x, dtype) for k, x in kwargs.items()}
+def _all(args, kwargs, dtype, kind):
+    return [cast(x, dtype, kind) for x in args], {k: cast(x, dtype, kind) for k, x in kwargs.items()}
 
 
-def lower(args, kwargs):
+def lower(args, kwargs, kind):
     """Everything in the dtype of the region."""
-    return _all(args, kwargs, dtype_of("cpu"))
+    return _all(args, kwargs, dtype_of(kind), kind)
 
 
-def full(args, kwargs):
+def _full(args, kwargs, kind):
     """Everything in float32."""
-    return _all(args, kwargs, float32)
+    return _all(args, kwargs, float32, kind)
 
 
-def widest(args, kwargs):
+def _widest(args, kwargs, kind):
     """float32 where an argument is, otherwise the dtype of the region."""
-    low = dtype_of("cpu")
-    have = {x._v.aval.dtype for x in overriding.arguments(args, kwargs) if isinstance(x, Tensor)} & set(_REAL)
+    low = dtype_of(kind)
+    have = {x._v.aval.dtype for x in overriding.arguments(args, kwargs) if isinstance(x, Tensor) and _eligible(x, kind)}
     if float32 not in have and have - {low}:
         raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
-    return _all(args, kwargs, float32 if float32 in have else low)
+    return _all(args, kwargs, float32 if float32 in have else low, kind)
+
+
+def _added_in_full(args, kwargs, kind):
+    """What is added or multiplied in float32, as if the call had said that dtype, where it says none."""
+    first = next((x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)), None)
+    if first is None or not _eligible(first, kind) or any(isinstance(x, _Dtype) for x in (*args, *kwargs.values())):
+        return args, kwargs
+    return args, {**kwargs, "dtype": float32}
+
+
+_UNSAFE = ("torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\nMany models use a sigmoid layer right before the binary cross "
+           "entropy layer.\nIn this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
+           "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.")
+
+
+def _unsafe(args, kwargs, kind):
+    """torch's refusal, for tensors of such a device."""
+    if any(isinstance(x, Tensor) and x.device.type == kind for x in overriding.arguments(args, kwargs)):
+        raise RuntimeError(_UNSAFE)
+    return args, kwargs
+
+
+_STEPS = {autocast_lists.LOWER: lower, autocast_lists.FULL: _full, autocast_lists.WIDEST: _widest, autocast_lists.ADDED_IN_FULL: _added_in_full,
+          autocast_lists.UNSAFE: _unsafe}
 
 
 # Functions that look first
@@ -161,19 +168,33 @@ def _for_table(recipes, policy):
 
 
 def policy_of(path):
-    """How a public path or operator name is cast: `lower`, `full`, `widest` or None."""
+    """How a public path or operator name is cast: policy(args, kwargs) -> (args, kwargs), or None."""
     where, _, name = path.removeprefix("torch.").removeprefix("Tensor.").rpartition(".")
     if where in ("nn.functional", "_C._nn"):
         where = ""
     name = f"{where}.{name}" if where else name
-    return lower if name in LOWER else full if name in FLOAT else widest if name in WIDEST else None
+    return _on_each({kind: _STEPS[steps[name]] for kind, steps in autocast_lists.LISTS.items() if name in steps})
 
 
-def also(policy):
-    """The decorated function of the package casts its arguments by ``policy(args, kwargs)`` (or, for None, as `lower` does)."""
+def _on_each(steps):
+    """A policy that takes the step of each kind of device that a region is entered for; None where there is no step."""
+    if not steps:
+        return None
+
+    def policy(args, kwargs):
+        for kind, step in steps.items():
+            if here.enabled.get(kind):
+                args, kwargs = step(args, kwargs, kind)
+        return args, kwargs
+
+    return policy
+
+
+def also(step=lower):
+    """The decorated function of the package casts its arguments by ``step(args, kwargs, kind of device)``."""
 
     def note(f):
-        _more.append((f, policy or lower))
+        _more.append((f, _on_each(dict.fromkeys(autocast_lists.LISTS, step))))
         return f
 
     return note
@@ -260,12 +281,12 @@ def enabled(kind):
 
 def enable(kind, flag):
     """Enter or leave regions of a kind of device in this thread."""
-    before, flag = enabled(kind), bool(flag)
-    here.enabled[kind] = flag
+    enabled(kind)
+    before, here.enabled[kind] = here.on, bool(flag)
     _tell()
-    if kind != "cpu" or before is flag:
+    here.on = flag = any(here.enabled.get(k) for k in autocast_lists.LISTS)
+    if before is flag:
         return
-    here.on = flag
     with _lock:
         _entered[0] += 1 if flag else -1
         if _entered[0] == flag:  # the first one, or none left
@@ -304,13 +325,17 @@ def shallower():
     return here.depth
 
 
+def _now():
+    return {kind: (enabled(kind), dtype_of(kind)) for kind in autocast_lists.LISTS}, here.caches
+
+
 def kept():
-    """A function that makes contexts in which autocast of the CPU is as it is now: for what runs again later."""
-    state = here.on, dtype_of("cpu"), here.caches
+    """A function that makes contexts in which autocast is as it is now: for what runs again later."""
+    state = _now()
 
     @contextlib.contextmanager
     def again():
-        before = here.on, dtype_of("cpu"), here.caches
+        before = _now()
         _set(*state)
         deeper()
         try:
@@ -320,12 +345,14 @@ def kept():
                 here.cache.clear()
             _set(*before)
 
-    return again if state[0] else contextlib.nullcontext
+    return again if here.on else contextlib.nullcontext
 
 
-def _set(on, dtype, caches):
-    here.dtypes["cpu"], here.caches = dtype, caches
-    enable("cpu", on)
+def _set(kinds, caches):
+    here.caches = caches
+    for kind, (on, dtype) in kinds.items():
+        here.dtypes[kind] = dtype
+        enable(kind, on)
 
 
 __all__ = ["also", "cast", "deeper", "dtype_of", "enable", "enabled", "here", "kept", "put_back", "set_dtype", "shallower"]

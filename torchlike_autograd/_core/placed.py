@@ -428,7 +428,7 @@ class Placed:
         laid = _Laid(program)
         self.program, self.floats, self.count = program, floats, count
         outs = [(laid.name(s), devices.place(laid.table[s][2].device)) for s in program.outs]
-        self.guards = [_guard(laid, s) for s in program.guarded]
+        self.guards = _together(laid, [_guard(laid, s) for s in program.guarded])
         wanted = {*(t for t, _ in outs), *self.guards}
         self.pieces, free = _cut(laid)
         owner = _finish(self.pieces, free, wanted)
@@ -468,7 +468,10 @@ class Placed:
         out = [adopt(env[t], key) if moves else env[t] for t, key, moves in self.outs]
         if self.program.guarded:
             codes = [env[t] for t in self.guards]
-            out.append(np.array([0 if isinstance(c, (jax.core.Tracer, Nothing)) else int(c) for c in codes]))  # what is traced cannot be looked at
+            if len(codes) == 1 and isinstance(codes[0], jax.Array) and codes[0].ndim:
+                out.append(codes[0])  # not waited for: a step on an accelerator ends before its device does
+            else:
+                out.append(np.array([0 if isinstance(c, (jax.core.Tracer, Nothing)) else int(c) for c in codes]))  # what is traced cannot be looked at
         return out
 
     def run_eagerly(self, program, floats, ints, arrays):
@@ -511,6 +514,17 @@ def _guard(laid, step):
     laid.types[out] = aval((), int64, where)
     laid.ops.append(Op(lambda *x: [step.form.guard(*x)], None, ins, [out], devices.place(where)))
     return out
+
+
+def _together(laid, codes):
+    """[a token of all the codes] where they are found at one place that computes, else their tokens."""
+    places = {op.device for op in laid.ops[-len(codes):]} if codes else ()
+    if len(places) != 1 or not places.isdisjoint(("traced", "meta")):
+        return codes
+    out, (where,) = object(), places
+    laid.types[out] = aval((len(codes),), int64, where)
+    laid.ops.append(Op(lambda *found: [jax.numpy.stack(found)], None, list(codes), [out], where))
+    return [out]
 
 
 def of(program, floats, count):

@@ -132,7 +132,7 @@ def new_zeros_with_same_feature_meta(self, other, *, self_num_batch_dims=0):
     strides = [held] * len(lead)
     for d in reversed(range(len(lead) - 1)):
         strides[d] = strides[d + 1] * lead[d + 1]
-    memory = zeros((math.prod(lead) * held,), dtype=t.dtype)
+    memory = zeros((math.prod(lead) * held,), dtype=t.dtype, device=t.device)
     return memory.as_strided((*lead, *t.shape), (*strides, *t.stride()), t.storage_offset())
 
 

@@ -179,7 +179,7 @@ def _plan(equation, sizes):
     return spec_of(OPS[key], statics, (("L", len(spelled)),))
 
 
-def _cast(args, kwargs):
+def _cast(args, kwargs, kind):
     """Autocast: torch's einsum multiplies matrices where operands share a label that is summed."""
     equation, operands = (args[0], list(args[1:])) if isinstance(args[0], str) else _from_lists(args)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
@@ -188,7 +188,7 @@ def _cast(args, kwargs):
     terms = [set(t) - {"."} for t in inputs.split(",")]
     output = output if "->" in equation else [c for c in set(inputs) if inputs.count(c) == 1]
     summed = any(sum(c in t for t in terms) > 1 for c in set().union(*terms) - set(output))
-    return lower((equation, *operands), kwargs) if summed else (args, kwargs)
+    return lower((equation, *operands), kwargs, kind) if summed else (args, kwargs)
 
 
 def _told(args):

@@ -443,7 +443,7 @@ def resize_as_(self, the_template, memory_format=None):
 def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """Share the storage of another tensor."""
     if source is None:
-        source = from_array(np.zeros(0, self.dtype.np), self.dtype)
+        source = from_array(np.zeros(0, self.dtype.np), self.dtype, like=self)
     if not isinstance(source, Tensor):
         source = _elements(self, source)
         size = source.shape if size is None else size

@@ -68,7 +68,7 @@ def _filled(name, input, mask, order=None):
     if mask is None:
         return input
     value = _identity(name, input.dtype, order)
-    return _where(_full_mask(input, mask), input, full((), value, dtype=input.dtype))
+    return _where(_full_mask(input, mask), input, full((), value, dtype=input.dtype, device=input.device))
 
 
 def _dtype_of(name, input, dtype):
@@ -171,8 +171,8 @@ _soft("softmin", "amin", negated=True)
 def _count(input, dim, keepdim, mask):
     if mask is None:
         dim = _dims(dim, input.ndim)
-    ones = full((), 1, dtype=dtypes.int64).expand(input.shape)
-    return _sum(ones if mask is None else _where(_full_mask(input, mask), ones, full((), 0, dtype=dtypes.int64)), dim, keepdim)
+    ones = full((), 1, dtype=dtypes.int64, device=input.device).expand(input.shape)
+    return _sum(ones if mask is None else _where(_full_mask(input, mask), ones, full((), 0, dtype=dtypes.int64, device=input.device)), dim, keepdim)
 
 
 def _given(dim, ndim):
@@ -232,7 +232,7 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     floating = input.dtype.category == dtypes.FLOAT
     x = input if floating else cast(input, dtypes.float32)
     if mask is not None:
-        x = _where(_full_mask(x, mask), x, full((), math.nan, dtype=x.dtype))
+        x = _where(_full_mask(x, mask), x, full((), math.nan, dtype=x.dtype, device=x.device))
     out = named("nanmedian")(x, d, keepdim).values
     if floating:
         return out
@@ -256,7 +256,7 @@ def normalize(input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
     """The input, 0 where the mask is False, divided by its norm over `dim` (at least `eps`)."""
     dtype = _dtype_of("normalize", input, dtype)
     below = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
-    below = named("maximum")(below, full((), eps, dtype=below.dtype))
+    below = named("maximum")(below, full((), eps, dtype=below.dtype, device=below.device))
     return _div(_filled("normalize", input, mask), below)
 
 

@@ -365,7 +365,7 @@ def outer(input, vec2, *, out=None):
     return into("outer", out, result, input, vec2)
 
 
-@also(lambda args, kwargs: lower(args, kwargs) if args and isinstance(args[0], Tensor) and args[0].ndim else (args, kwargs))
+@also(lambda args, kwargs, kind: lower(args, kwargs, kind) if args and isinstance(args[0], Tensor) and args[0].ndim else (args, kwargs))
 @composite("torch.inner", "Tensor.inner")
 def inner(input, other, *, out=None):
     """Sums of products over the last dims (of a scalar: all products)."""

@@ -150,7 +150,7 @@ def _with_biases(k, v, bias_k, bias_v, static_k, static_v, batch, masks):
 
 
 def _and_zeros(k, v, masks):
-    k, v = (named("cat")([x, from_array(np.zeros((x.shape[0], 1, x.shape[2]), x.dtype.np), x.dtype)], 1) for x in (k, v))
+    k, v = (named("cat")([x, from_array(np.zeros((x.shape[0], 1, x.shape[2]), x.dtype.np), x.dtype, like=x)], 1) for x in (k, v))
     return k, v, _longer(*masks)
 
 

@@ -43,7 +43,8 @@ def _centred(window, win_length, n_fft, like):
     if window is None:
         if win_length == n_fft:
             return None
-        window = from_array(np.ones(win_length, _real_of(like).np), _real_of(like))
+        real = _real_of(like.dtype)
+        window = from_array(np.ones(win_length, real.np), real, like=like)
     left = (n_fft - win_length) // 2
     return window if win_length == n_fft else named("constant_pad_nd")(window, (left, n_fft - win_length - left))
 
@@ -115,7 +116,7 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     onesided = not whole if onesided is None else onesided
     x = input if input.ndim == 2 else input.unsqueeze(0)
     frames = _frames(x, n_fft, hop, win_length if align_to_window else None)
-    taper = _centred(window, win_length, n_fft, input.dtype)
+    taper = _centred(window, win_length, n_fft, input)
     frames = frames if taper is None else named("mul")(frames, taper)
     out = _fft("rfft" if onesided else "fft", frames, None, normalized).transpose_(1, 2)
     out = out if input.ndim == 2 else out.squeeze_(0)
@@ -171,7 +172,7 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     x = (input if input.ndim == 3 else input.unsqueeze(0)).transpose(1, 2)
     frames = _fft("irfft", x, n_fft, normalized) if half or not return_complex else _fft("ifft", x, None, normalized)
-    taper = _centred(window, win_length, n_fft, input.dtype)
+    taper = _centred(window, win_length, n_fft, input)
     if taper is None:
         taper = from_array(np.ones(n_fft, _real_of(frames.dtype).np), _real_of(frames.dtype), like=frames)
     weight = _overlapped(named("pow")(taper, 2).expand(1, x.shape[1], n_fft), hop)

@@ -1,7 +1,7 @@
 """torch.amp.autocast_mode (layer 8).
 
-Regions of the CPU cast (`_core/autocasting.py` says how, and what differs); of the other kinds of devices PyTorch only keeps account without such a device, and
-so do we.  With a GPU, entering "cuda" raises NotImplementedError.
+Regions of the CPU cast, and of CUDA where there is such a device (`_core/autocasting.py` says how, and what differs); of the other kinds of devices PyTorch
+only keeps account, and so do we.
 """
 
 from __future__ import annotations
@@ -157,8 +157,7 @@ class autocast:
                 return False
         elif self.device == "cuda":
             if _devices_of("cuda"):
-                raise NotImplementedError("torch.autocast('cuda'): operators on GPUs do not choose a half precision dtype here; convert with "
-                                          ".to(torch.float16)")
+                return enabled
             warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             return False
         return enabled

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._core.composite import named
-from .._core.dtypes import float32
+from .._core.devices import devices_of
+from .._core.dtypes import float16, float32
 from .._core.saying import warn
 from .._functions.data import tensor
 from .._tensor import Tensor
@@ -30,7 +31,7 @@ class GradScaler:
 
     def __init__(self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
         self._device, self._enabled = device, enabled
-        if device == "cuda" and enabled:
+        if device == "cuda" and enabled and not devices_of("cuda"):
             warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             self._enabled = False
         if self._enabled:
@@ -55,10 +56,10 @@ class GradScaler:
         """`outputs` (a Tensor, or lists of them) times the scale."""
         if not self._enabled:
             return outputs
-        if self._scale is None:
-            self._scale = tensor(self._init_scale, dtype=float32)
         if isinstance(outputs, Tensor):
-            return outputs * self._scale
+            if self._scale is None:
+                self._scale = tensor(self._init_scale, dtype=float32, device=outputs.device)
+            return outputs * self._scale.to(device=outputs.device)
         if isinstance(outputs, Iterable):
             parts = [self.scale(x) for x in outputs]
             return parts if isinstance(outputs, list) else tuple(parts) if isinstance(outputs, tuple) else iter(parts)
@@ -80,6 +81,8 @@ class GradScaler:
         for group in optimizer.param_groups:
             for p in group["params"]:
                 if p.grad is not None:
+                    if p.grad.dtype is float16:
+                        raise ValueError("Attempting to unscale FP16 gradients.")
                     here = _isfinite(p.grad).all()
                     finite = here if finite is None else finite.logical_and(here)
                     p.grad.mul_(back.to(p.grad.dtype))

@@ -75,14 +75,14 @@ def numerical_columns(fn, inputs, i, eps, forward=False):
         rows.append(_along(lambda: as_tuple(fn(*inputs)), x, _element_mover(data, index), eps, f"on index {index} ", forward))
     n = None if rows else [o.numel() for o in as_tuple(fn(*inputs))]
     if n is not None:
-        return [zeros(x.numel(), k, dtype=x.dtype) for k in n]
+        return [zeros(x.numel(), k, dtype=x.dtype, device=x.device) for k in n]
     found = [stack(list(column)) for column in zip(*rows)]
     return [_spread(m, x) for m in found] if sparse(x) else found
 
 
 def _spread(m, x):
     """A Jacobian with rows for all elements of a sparse tensor from one with rows for its values."""
-    out = zeros(x.numel(), m.shape[1], dtype=m.dtype)
+    out = zeros(x.numel(), m.shape[1], dtype=m.dtype, device=m.device)
     for k, row in enumerate(rows_of(x)):
         out[int(row)] = m[k]
     return out
@@ -138,7 +138,7 @@ def _matrices(rows, inputs, n):
     """(Jacobian of each input, whether all dtypes and whether all sizes were right)."""
     out, types, sizes = [], True, True
     for k, x in enumerate(inputs):
-        m = zeros(x.numel(), n, dtype=x.dtype)
+        m = zeros(x.numel(), n, dtype=x.dtype, device=x.device)
         for j, row in enumerate(rows):
             g = row[k]
             if g is None:
@@ -208,12 +208,12 @@ def forward_columns(fn, inputs, i, check_types=False):
     x = inputs[i]
     rows = []
     for k in range(x.numel()):
-        unit = zeros(x.numel(), dtype=x.dtype)
+        unit = zeros(x.numel(), dtype=x.dtype, device=x.device)
         unit[k] = 1
         rows.append(forward_tangents(fn, inputs, i, unit))
     if not rows:
         made = [o if isinstance(o, Tensor) and o.dtype.category >= FLOAT else None for o in as_tuple(fn(*inputs))]
-        return [None if o is None else zeros(0, o.numel(), dtype=o.dtype) for o in made]
+        return [None if o is None else zeros(0, o.numel(), dtype=o.dtype, device=o.device) for o in made]
     return [None if column[0] is None else stack(list(column)) for column in zip(*rows)]
 
 

@@ -37,7 +37,7 @@ def rows(x):
     """The row of a Jacobian of each element of `contents`, in their order."""
     if not sparse(x):
         return np.arange(x.numel())
-    at, own = x._indices().numpy(), tuple(x.shape[:x.sparse_dim()])
+    at, own = x._indices().numpy(force=True), tuple(x.shape[:x.sparse_dim()])
     place = np.ravel_multi_index(tuple(at), own) if own else np.zeros(at.shape[1], np.int64)
     inner = math.prod(x.shape[x.sparse_dim():])
     return (place[:, None] * inner + np.arange(inner)).reshape(-1)
@@ -52,7 +52,7 @@ def everywhere(x):
     n = x.sparse_dim()
     own = tuple(x.shape[:n])
     at = from_numpy(np.indices(own).reshape(n, -1))
-    whole = sparse_coo_tensor(at, dense(x.detach()).reshape(-1, *x.shape[n:]), tuple(x.shape), is_coalesced=True)
+    whole = sparse_coo_tensor(at.to(x.device), dense(x.detach()).reshape(-1, *x.shape[n:]), tuple(x.shape), is_coalesced=True)
     return whole.requires_grad_(x.requires_grad)
 
 

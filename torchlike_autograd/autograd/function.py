@@ -11,6 +11,7 @@ import inspect
 import itertools
 
 from .._core import dtypes, errors, levels, lifetimes, sparse_gradients, walls
+from .._core.devices import of_key
 from .._core.engine import _leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.placed import cut
@@ -190,7 +191,7 @@ class BackwardCFunction(FunctionCtx, Node):
             return None
         from .. import zeros
 
-        return zeros(meta.shape, dtype=meta.dtype)
+        return zeros(meta.shape, dtype=meta.dtype, device=of_key(meta.device))
 
     def _call_backward(self, grads):
         cls, full = self._forward_cls, list(self.per_output(grads))

@@ -10,14 +10,14 @@ from . import functional as F
 
 def _by_input(name, input_size, weight, grad_output, stride, padding, dilation, groups):
     with enable_grad():
-        x = zeros(tuple(input_size), dtype=grad_output.dtype, requires_grad=True)
+        x = zeros(tuple(input_size), dtype=grad_output.dtype, device=grad_output.device, requires_grad=True)
         out = getattr(F, name)(x, weight.detach(), None, stride, padding, dilation, groups)
         return grad(out, x, grad_output.detach())[0]
 
 
 def _by_weight(name, input, weight_size, grad_output, stride, padding, dilation, groups):
     with enable_grad():
-        w = zeros(tuple(weight_size), dtype=grad_output.dtype, requires_grad=True)
+        w = zeros(tuple(weight_size), dtype=grad_output.dtype, device=grad_output.device, requires_grad=True)
         out = getattr(F, name)(input.detach(), w, None, stride, padding, dilation, groups)
         return grad(out, w, grad_output.detach())[0]
 

@@ -132,7 +132,7 @@ class Recorded(Optimizer):
                 own = self.state.get(p, {})
                 for name in ("step", "eta", "mu", "mu_product"):
                     if name in own and not isinstance(own[name], Tensor):
-                        own[name] = from_array(np.asarray(float(own[name]), _get_scalar_dtype().np), _get_scalar_dtype())
+                        own[name] = from_array(np.asarray(float(own[name]), _get_scalar_dtype().np), _get_scalar_dtype(), like=p)
 
 
 def _refuse_elsewhere(optimizer, p):

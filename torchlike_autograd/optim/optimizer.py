@@ -279,7 +279,8 @@ class Optimizer:
     def _process_value_according_to_param_policy(param, value, param_id, param_groups, key=None):
         if key == "step":
             group = next((g for g in param_groups if param_id in g["params"]), {})
-            return value.to(dtype=_step_dtype(), device=param.device) if group.get("capturable") or group.get("fused") else value
+            wide = _step_dtype() if group.get("capturable") or group.get("fused") else value.dtype
+            return value.to(dtype=wide, device=param.device)  # it counts beside the parameter here, in torch on the host
         value = value.to(dtype=param.dtype, device=param.device) if param.is_floating_point() else value.to(device=param.device)
         own, there = param._v.aval, value._v.aval
         if "@" in own.device and "@" not in there.device and there.shape == own.shape:

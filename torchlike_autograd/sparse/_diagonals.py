@@ -17,7 +17,7 @@ def placed(diagonals, offsets, shape, layout=None):
     if len(shape) != 2:
         raise RuntimeError("Output shape must be 2d")
     rows = diagonals if diagonals.ndim == 2 else diagonals.reshape(1, -1)
-    shifts = np.atleast_1d(offsets.numpy())
+    shifts = np.atleast_1d(offsets.numpy(force=True))
     if rows.shape[0] != len(shifts):
         raise RuntimeError(f"Number of diagonals ({rows.shape[0]}) does not match the number of offsets ({len(shifts)})")
     if len(set(shifts.tolist())) != len(shifts):

@@ -142,7 +142,7 @@ def index_select(s, dim, index):
     """Slices along a dim, in the order of `index`."""
     at = places(s)
     dim = wrap_dim(dim, len(at.size))
-    wanted = index.numpy().reshape(-1)
+    wanted = index.numpy(force=True).reshape(-1)
     bad = wanted[(wanted < -at.size[dim]) | (wanted >= at.size[dim])]
     if bad.size:
         raise IndexError(f"index_select(): index contains {bad[0]} that is out of range for tensor of size {list(at.size)} at dimension {dim}")

@@ -63,7 +63,7 @@ def _sparse(values, indices, size):
 def _of_rows(values, rows, size, padding_idx):
     """Values of rows; those of padding_idx are left out."""
     if padding_idx >= 0:
-        kept = host(np.flatnonzero(rows.numpy() != padding_idx))
+        kept = host(np.flatnonzero(rows.numpy(force=True) != padding_idx))
         values, rows = named("index_select")(values, 0, kept), named("index_select")(rows, 0, kept)
     return _sparse(values, rows.long().reshape(1, -1), size)
 

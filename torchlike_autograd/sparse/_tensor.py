@@ -43,7 +43,7 @@ class Coordinates(NamedTuple):
     @property
     def at(self):
         """The indices on the host."""
-        return self.indices.numpy()
+        return self.indices.numpy(force=True)
 
     @property
     def own(self):
@@ -195,7 +195,7 @@ def _values(values, dtype, device):
 
 
 def _smallest(indices, values):
-    at = indices.numpy()
+    at = indices.numpy(force=True)
     if not at.shape[1]:
         return Size((0,) * at.shape[0] + tuple(values.shape[1:]))
     return Size((*(int(n) + 1 for n in at.max(1)), *values.shape[1:]))
@@ -209,7 +209,7 @@ def _check(indices, values, size):
         raise RuntimeError(f"indices and values must have same nnz, but got nnz from indices: {indices.shape[1]}, nnz from values: {values.shape[0]}")
     if tuple(values.shape[1:]) != tuple(size)[sparse:]:
         raise RuntimeError(f"values has incorrect size, expected {[values.shape[0], *tuple(size)[sparse:]]}, got {list(values.shape)}")
-    at = indices.numpy()
+    at = indices.numpy(force=True)
     if not at.shape[1]:
         return
     for d in range(sparse):
@@ -235,7 +235,7 @@ def from_dense(x, sparse_dim=None):
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in " + (
             ">0 when self.dim()>0" if dims == 0 else f"[0,{x.ndim}] range, but {dims} is given"))
     with no_grad():
-        there = x.detach().numpy() != 0
+        there = x.detach().numpy(force=True) != 0
     there = there.reshape(*there.shape[:dims], -1).any(-1)
     indices = host(np.stack(np.nonzero(there)) if dims else np.zeros((0, int(there)), np.int64))
     return made(named("_coo_of_dense" if sparse_dim is None else "_coo_of_slices")(x, indices), Coordinates(indices, x.shape, True))
@@ -244,7 +244,7 @@ def from_dense(x, sparse_dim=None):
 def csr(crow_indices, col_indices, values, size=None, dtype=None, device=None, requires_grad=False):
     """A SparseTensor in layout CSR of its rows' beginnings [rows + 1], columns [nnz] and values [nnz]."""
     with Off():
-        starts, columns = (np.asarray(x.numpy() if isinstance(x, Tensor) else x, np.int64) for x in (crow_indices, col_indices))
+        starts, columns = (np.asarray(x.numpy(force=True) if isinstance(x, Tensor) else x, np.int64) for x in (crow_indices, col_indices))
         if starts.ndim != 1 or columns.ndim != 1:
             raise NotImplementedError("torchlike_autograd: batches of matrices in layout torch.sparse_csr")
         if not len(starts) or starts[0] != 0 or starts[-1] != len(columns) or (np.diff(starts) < 0).any():

@@ -88,7 +88,7 @@ def invert_permutation(permutation):
     """The permutation that undoes one."""
     if permutation is None:
         return None
-    return empty_like(permutation).scatter_(0, permutation, arange(0, permutation.numel()))
+    return empty_like(permutation).scatter_(0, permutation, arange(0, permutation.numel(), device=permutation.device))
 
 
 def _lengths(lengths, batch):
