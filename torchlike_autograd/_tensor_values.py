@@ -16,7 +16,6 @@ from ._core.storage import Cell, View, another, as_detached, peek
 from ._ops.spec import LeveledAval
 from ._tensor_members import Members
 
-
 _APART = ("cuda:", "tpu:")  # keys of devices whose memory NumPy cannot read
 
 

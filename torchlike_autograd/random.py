@@ -3,6 +3,7 @@
 import contextlib as _contextlib
 
 from ._core import publish as _publish
+from ._core import rng as _rng
 from ._core.devices import device as _device
 from ._core.devices import devices_of as _devices_of
 from ._functions.random import default_generator
@@ -19,14 +20,18 @@ __getattr__ = _publish.missing("torch.random")
 
 @_contextlib.contextmanager
 def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type=None):
-    """Give the default generator its state back at the end (there are no generators of other devices)."""
-    if device_type is not None:
-        _device(device_type)
+    """Give the default generators of the host and of these devices (all) their states back at the end."""
+    kind = "cuda" if device_type is None else _device(device_type).type
+    if not enabled:
+        yield
+        return
     if devices and not _devices_of("cuda"):
         raise AssertionError("Torch not compiled with CUDA enabled")
-    state = default_generator.get_state()
+    kept = _rng.states()
+    if devices is not None:
+        wanted = {"cpu", *(f"{kind}:{d}" if isinstance(d, int) else str(_device(d)) for d in devices)}
+        kept = {key: state for key, state in kept.items() if key in wanted}
     try:
         yield
     finally:
-        if enabled:
-            default_generator.set_state(state)
+        _rng.put_back(kept)

@@ -1,5 +1,14 @@
-"""torch.version (layer 8): the version of PyTorch that this package behaves like."""
+"""torch.version (layer 8): the version of PyTorch that this package behaves like, and of the CUDA that JAX runs on."""
+
+from ._core import devices as _devices
 
 __version__ = "2.13.0"
-cuda = hip = git_version = None
+hip = git_version = None
 debug = False
+
+
+def __getattr__(name):
+    if name != "cuda":
+        raise AttributeError(f"module 'torch.version' has no attribute '{name}'")
+    found = _devices.cuda_version("cuda_runtime_get_version")  # 13000 for 13.0
+    return f"{found // 1000}.{found % 1000 // 10}" if found else None

@@ -35,7 +35,8 @@ _CUDA = {
         "scaled_dot_product_attention"],
     FULL: [
         "acos", "arccos", "asin", "arcsin", "cosh", "erfinv", "special.erfinv", "exp", "expm1", "special.expm1", "log", "log10", "log2", "log1p",
-        "special.log1p", "reciprocal", "rsqrt", "sinh", "tan", "pow", "softplus", "layer_norm", "native_layer_norm", "group_norm",
+        "special.log1p", "reciprocal", "rsqrt", "sinh", "tan", "pow", "ldexp", "mvlgamma", "special.multigammaln", "pairwise_distance", "trace", "softplus",
+        "layer_norm", "native_layer_norm", "group_norm",
         "nuclear_norm", "cosine_similarity", "poisson_nll_loss", "cosine_embedding_loss", "cross_entropy", "nll_loss", "hinge_embedding_loss", "kl_div",
         "l1_loss", "smooth_l1_loss", "huber_loss", "mse_loss", "margin_ranking_loss", "multilabel_margin_loss", "soft_margin_loss", "triplet_margin_loss",
         "multi_margin_loss", "binary_cross_entropy_with_logits", "dist", "pdist", "cdist", "renorm", "logsumexp", "special.logsumexp", "upsample_nearest1d",

@@ -111,9 +111,10 @@ def _added_in_full(args, kwargs, kind):
     return args, {**kwargs, "dtype": float32}
 
 
-_UNSAFE = ("torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\nMany models use a sigmoid layer right before the binary cross "
-           "entropy layer.\nIn this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
-           "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.")
+_UNSAFE = (
+    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\nMany models use a sigmoid layer right before the binary cross "
+    "entropy layer.\nIn this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss.  "
+    "binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.")
 
 
 def _unsafe(args, kwargs, kind):
@@ -141,7 +142,7 @@ def _active(args, kwargs):
 def _behind(body, policy):
     @functools.wraps(body)
     def looking(*args, **kwargs):
-        if not _active(args, kwargs):
+        if not _active(args, kwargs) or not policy.holds():
             return body(*args, **kwargs)
         args, kwargs = policy(args, kwargs)
         here.within = True
@@ -160,41 +161,47 @@ def _for_table(recipes, policy):
     plain = _own[id(recipes)][1]
 
     def find(args, kwargs):
-        if here.on and not here.within:
+        if here.on and not here.within and policy.holds():
             args, kwargs = policy(args, kwargs)
         raise Overridden(plain(*args, **kwargs))
 
     return find
 
 
-def policy_of(path):
-    """How a public path or operator name is cast: policy(args, kwargs) -> (args, kwargs), or None."""
-    where, _, name = path.removeprefix("torch.").removeprefix("Tensor.").rpartition(".")
-    if where in ("nn.functional", "_C._nn"):
-        where = ""
-    name = f"{where}.{name}" if where else name
-    return _on_each({kind: _STEPS[steps[name]] for kind, steps in autocast_lists.LISTS.items() if name in steps})
+class _Policy:
+    """How a function casts its arguments: steps by kind of device."""
 
+    __slots__ = ("steps",)
 
-def _on_each(steps):
-    """A policy that takes the step of each kind of device that a region is entered for; None where there is no step."""
-    if not steps:
-        return None
+    def __init__(self, steps):
+        self.steps = steps
 
-    def policy(args, kwargs):
-        for kind, step in steps.items():
+    def holds(self):
+        """Whether a region is entered for a kind of device that has a step."""
+        return any(here.enabled.get(kind) for kind in self.steps)
+
+    def __call__(self, args, kwargs):
+        for kind, step in self.steps.items():
             if here.enabled.get(kind):
                 args, kwargs = step(args, kwargs, kind)
         return args, kwargs
 
-    return policy
+
+def policy_of(path):
+    """How a public path or operator name is cast: a `_Policy`, or None."""
+    where, _, name = path.removeprefix("torch.").removeprefix("Tensor.").rpartition(".")
+    if where in ("nn.functional", "_C._nn"):
+        where = ""
+    name = f"{where}.{name}" if where else name
+    steps = {kind: _STEPS[listed[name]] for kind, listed in autocast_lists.LISTS.items() if name in listed}
+    return _Policy(steps) if steps else None
 
 
 def also(step=lower):
     """The decorated function of the package casts its arguments by ``step(args, kwargs, kind of device)``."""
 
     def note(f):
-        _more.append((f, _on_each(dict.fromkeys(autocast_lists.LISTS, step))))
+        _more.append((f, _Policy(dict.fromkeys(autocast_lists.LISTS, step))))
         return f
 
     return note

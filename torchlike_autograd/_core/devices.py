@@ -186,6 +186,18 @@ def devices_of(kind, everywhere=False) -> list:
         return []
 
 
+def cuda_version(name):
+    """What JAX says of a CUDA library's version, by the function that does; None without a CUDA device, and where this JAX has no such function."""
+    if not devices_of("cuda"):
+        return None
+    try:
+        from jax._src.lib import cuda_versions
+
+        return getattr(cuda_versions, name)()
+    except Exception:
+        return None
+
+
 def accelerator():
     """"cuda" or "tpu" where JAX has such a device, None otherwise."""
     return next((kind for kind in ("cuda", "tpu") if devices_of(kind)), None)

@@ -65,9 +65,43 @@ default_generator = Generator()
 default_generator.seed()  # as in torch, a process that does not seed is not repeatable
 
 
+_accelerators: dict = {}  # key of a device -> its default generator
+_last: list = []  # the seed that `manual_seed` or `seed` gave to all
+
+
+def of_device(key) -> Generator:
+    """The default generator of a device's key: the host's, and for an accelerator one of its own, on the host too, which is seeded with it."""
+    if key.partition(":")[0] not in ("cuda", "tpu"):
+        return default_generator
+    found = _accelerators.get(key)
+    if found is None:
+        found = _accelerators[key] = Generator(key)
+        found.manual_seed(_last[0] if _last else default_generator.initial_seed())
+    return found
+
+
+def states() -> dict:
+    """The states of all default generators, by the key of the device."""
+    return {key: g.get_state() for key, g in (("cpu", default_generator), *_accelerators.items())}
+
+
+def put_back(kept) -> None:
+    """Continue all default generators from `states`."""
+    for key, state in kept.items():
+        of_device(key).set_state(state)
+
+
+def _seeded(seed):
+    _last[:] = [seed]
+    for g in _accelerators.values():
+        g.manual_seed(seed)
+
+
 def manual_seed(seed) -> Generator:
-    """Seed the default generator with ``int(seed)`` and return it."""
-    return default_generator.manual_seed(int(seed))
+    """Seed the default generators with ``int(seed)`` and return the host's."""
+    default_generator.manual_seed(int(seed))
+    _seeded(int(seed))
+    return default_generator
 
 
 def initial_seed() -> int:
@@ -76,8 +110,10 @@ def initial_seed() -> int:
 
 
 def seed() -> int:
-    """Seed the default generator from the operating system and return the seed."""
-    return default_generator.seed()
+    """Seed the default generators from the operating system and return the seed."""
+    found = default_generator.seed()
+    _seeded(found)
+    return found
 
 
 def get_rng_state() -> np.ndarray:

@@ -10,9 +10,12 @@ from .._ops.spec import spec_of
 from .._tensor import wrap
 from . import devices
 from .nodes import Leaf
+from .placed import adopt
 from .placed import target as on_all
-from .record import GRAD, NOGRAD, record_op
+from .record import GRAD, NOGRAD, data, record_op
 from .storage import peek
+
+_HERE = ("cpu", "meta", "traced")
 
 
 def spread_value(v, sharding, mode=None, own=False):
@@ -30,8 +33,10 @@ def spread_as(v, other):
 
 
 def beside(t, other):
-    """A fresh tensor over the devices of another, if that is spread: as it is where they have one shape, otherwise all of it on every one."""
+    """A fresh tensor of the host's where another is: on its device, or over all of its devices, as it is spread where they have one shape, otherwise whole."""
     own, a = t._v.aval, other._v.aval
+    if own.device == "cpu" and a.device not in _HERE and "@" not in a.device:
+        return wrap(data(adopt(t._array(), a.device), own.dtype, device=a.device))
     if "@" not in a.device or "@" in own.device:
         return t
     return wrap(spread_as(t._value(), other._value()) if own.shape == a.shape else spread_value(t._value(), on_all(a.device), NOGRAD, devices.is_own(a.device)))

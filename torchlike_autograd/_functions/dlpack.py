@@ -5,6 +5,7 @@ What comes from JAX is taken without a copy, anything else is copied, because ar
 
 from __future__ import annotations
 
+import ctypes
 import enum
 
 import jax
@@ -38,7 +39,7 @@ class DLDeviceType(enum.IntEnum):
 
 
 class _Capsule:
-    """A bare capsule of the host's memory as an object that can be asked for it."""
+    """A bare capsule as an object that can be asked for it and for its device."""
 
     def __init__(self, capsule):
         self._capsule = capsule
@@ -47,7 +48,20 @@ class _Capsule:
         return self._capsule
 
     def __dlpack_device__(self):
-        return (1, 0)
+        """(kind, number), as the capsule's memory says: what the address of the elements is followed by in its DLTensor, which stands first in a
+        DLManagedTensor, and after a version, two pointers and flags in one with a version."""
+        name, start = next(((n, at) for n, at in ((b"dltensor", 0), (b"dltensor_versioned", 32)) if _is_valid(self._capsule, n)), (None, None))
+        if name is None:
+            raise RuntimeError(_TAKEN)
+        at = _address(self._capsule, name) + start + ctypes.sizeof(ctypes.c_void_p)
+        return tuple((ctypes.c_int32 * 2).from_address(at))
+
+
+_TAKEN = ("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already constructed a tensor "
+          "from it once.")
+_is_valid, _address = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
+_is_valid.argtypes, _is_valid.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_int
+_address.argtypes, _address.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
 
 
 @composite("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
@@ -55,7 +69,8 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A tensor of the values of an array (a copy, but for JAX's arrays; writes do not reach it)."""
     key = None if device is None else devices.key_of(device)
     if isinstance(ext_tensor, Tensor) or not hasattr(ext_tensor, "__dlpack__"):
-        ext_tensor = _Capsule(ext_tensor.__dlpack__() if isinstance(ext_tensor, Tensor) else _capsule(ext_tensor))
+        capsule = ext_tensor.__dlpack__() if isinstance(ext_tensor, Tensor) else _capsule(ext_tensor)
+        ext_tensor = ext_tensor._array() if isinstance(ext_tensor, Tensor) and not ext_tensor.is_cpu else _Capsule(capsule)
     array = ext_tensor if isinstance(ext_tensor, jax.Array) else _copied(ext_tensor)
     t = from_array(array, dtypes.from_numpy_dtype(array.dtype), device=devices.key_of_array(array) if isinstance(array, jax.Array) else "cpu")
     return t if key is None else t.to(key)
@@ -63,8 +78,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 
 def _capsule(x):
     if type(x).__name__ != "PyCapsule":
-        raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have already "
-                           "constructed a tensor from it once.")
+        raise RuntimeError(_TAKEN)
     return x
 
 

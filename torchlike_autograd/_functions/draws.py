@@ -9,27 +9,27 @@ import numpy as np
 from .._core import rng_choices, shapes
 from .._core.composite import composite
 from .mapped_draws import per_example
-from .random import _gen, _tensor, following
+from .random import _beside, _gen, following
 
 _BINOMIAL = "binomial only supports floating-point dtypes for {}, got: {}"
 
 
 def _from(name, inputs, array):
-    return following(_tensor(np.ascontiguousarray(array).reshape(array.shape), inputs[0].dtype), f"_drawn_{name}", *inputs)
+    return following(_beside(np.ascontiguousarray(array).reshape(array.shape), inputs[0].dtype, inputs[0]), f"_drawn_{name}", *inputs)
 
 
 @composite("torch._standard_gamma")
 @partial(per_example, flat=False)
 def _standard_gamma(input, generator=None):
     """Gamma numbers of the shapes `input` and rate one; their derivative in the shapes is the implicit one."""
-    return _from("gamma", (input,), rng_choices.standard_gamma(_gen(generator), input._numpy()))
+    return _from("gamma", (input,), rng_choices.standard_gamma(_gen(generator, key=input._v.aval.device), input._numpy()))
 
 
 @composite("torch._sample_dirichlet")
 @partial(per_example, flat=False)
 def _sample_dirichlet(input, generator=None):
     """Dirichlet numbers with the concentrations along the last dim; backward through them raises, as in torch."""
-    return _from("dirichlet", (input,), rng_choices.dirichlet(_gen(generator), input._numpy()))
+    return _from("dirichlet", (input,), rng_choices.dirichlet(_gen(generator, key=input._v.aval.device), input._numpy()))
 
 
 @composite("torch.binomial")
@@ -42,4 +42,4 @@ def binomial(count, prob, generator=None):
     shapes.broadcast(tuple(count.shape), tuple(prob.shape))
     if count.dtype != prob.dtype:
         raise RuntimeError(f"Found dtype {prob.dtype.char_name} but expected {count.dtype.char_name}")
-    return _from("binomial", (count, prob), rng_choices.binomial(_gen(generator), count._numpy(), prob._numpy()))
+    return _from("binomial", (count, prob), rng_choices.binomial(_gen(generator, key=count._v.aval.device), count._numpy(), prob._numpy()))

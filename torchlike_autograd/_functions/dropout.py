@@ -27,15 +27,15 @@ def _check_probability(p):
 def noise_of(input, keep, features):
     """A mask of zeros and ones, one for each element or for each of the first two dims."""
     a = input._v.aval
-    shape = a.shape[:2] + (1,) * (a.ndim - 2) if features else a.shape
+    shape, gen = a.shape[:2] + (1,) * (a.ndim - 2) if features else a.shape, rng.of_device(a.device)
     if levels.running():
-        array, own = levels.draw(lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), shape)
+        array, own = levels.draw(lambda shape: rng_draws.bernoulli(gen, keep, shape, a.dtype.np), shape)
         return wrap(levels.drawn(array, a.dtype, own))
     if a.device == "meta":
         return from_array(Nothing(shape, a.dtype.np), a.dtype, device="meta")
     if features:
-        return beside(from_array(rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np), a.dtype, like=input), input)
-    drawn = in_memory_order(input, lambda shape: rng_draws.bernoulli(rng.default_generator, keep, shape, a.dtype.np))
+        return beside(from_array(rng_draws.bernoulli(gen, keep, shape, a.dtype.np), a.dtype, like=input), input)
+    drawn = in_memory_order(input, lambda shape: rng_draws.bernoulli(gen, keep, shape, a.dtype.np))
     return beside(from_array(drawn, a.dtype, like=input), input)
 
 
@@ -197,7 +197,7 @@ def _slopes(input, lower, upper):
     x = input._numpy()
     out = np.ones(x.size, x.dtype)
     below = x.reshape(-1) <= 0
-    out[below] = rng_draws.uniform(rng.default_generator, (int(below.sum()),), np.float64, lower, upper)
+    out[below] = rng_draws.uniform(rng.of_device(input._v.aval.device), (int(below.sum()),), np.float64, lower, upper)
     return from_array(out.reshape(x.shape), input.dtype, like=input)
 
 
@@ -213,7 +213,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
         gumbels = zeros_like(logits).exponential_().log().neg()
     else:
         drawn = numbers(a.device, a.shape, a.dtype, lambda shape: np.ascontiguousarray(
-            rng_draws.exponential(rng.default_generator, shape, a.dtype.np, 1)).reshape(shape))
+            rng_draws.exponential(rng.of_device(a.device), shape, a.dtype.np, 1)).reshape(shape))
         gumbels = beside(from_array(drawn, a.dtype, like=logits), logits).log().neg()
     soft = _div(_add(logits, gumbels), tau).softmax(dim)
     if not hard:

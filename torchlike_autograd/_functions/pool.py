@@ -307,7 +307,8 @@ def _samples(input, n):
     planes = (1, input.shape[0]) if input.ndim == n + 1 else tuple(input.shape[:2])
     if input.dtype.category < dtypes.FLOAT:
         raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{input.dtype.char_name}'")
-    drawn = numbers(input._v.aval.device, (*planes, n), input.dtype, lambda shape: rng_draws.uniform(rng.default_generator, shape, input.dtype.np, 0.0, 1.0))
+    drawn = numbers(input._v.aval.device, (*planes, n), input.dtype, lambda shape: rng_draws.uniform(
+        rng.of_device(input._v.aval.device), shape, input.dtype.np, 0.0, 1.0))
     return from_array(drawn, input.dtype, like=input)
 
 

@@ -114,15 +114,34 @@ def _into(t, out, name=None):
     return out
 
 
-def _gen(generator, maps=False, out=None):
-    """The generator to draw from; one of its own where `out` refuses the numbers, for which nothing is drawn."""
+def device_generator(key):
+    """The default generator of an accelerator's key."""
+    found = object.__new__(Generator)
+    found.__dict__ = rng.of_device(key).__dict__
+    return found
+
+
+def _chosen(generator, key):
+    """A generator that may draw for a device, by default the device's own."""
+    if generator is None:
+        return rng.of_device(key)
+    kind, own = (str(d).partition(":")[0].partition("@")[0] for d in (devices.of_key(key), generator.device))
+    if kind != own and key != NOWHERE:
+        raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{own}'")
+    return generator
+
+
+def _gen(generator, maps=False, out=None, key="cpu"):
+    """The generator to draw from for a device; one of its own where `out` refuses the numbers, for which nothing is drawn."""
+    if out is not None:
+        key = out._v.aval.device
     if out is not None and any(lv.kind == levels.MAP for lv in levels.running()):
         raise RuntimeError("vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as a workaround")
     if out is not None and out._needs and thread.state.grad:
-        return _copied(rng.default_generator if generator is None else generator)
+        return _copied(_chosen(generator, key))
     if not maps and levels.running():
         levels.refuse_random()
-    return rng.default_generator if generator is None else generator
+    return _chosen(generator, key)
 
 
 @composite("torch.manual_seed", "torch.random.manual_seed")
@@ -183,14 +202,15 @@ def _drawn(name, draw):
         shape = sizes(name, size)
         _nonnegative(name, shape)
         d = _dtype(dtype_for(out, dtype))
-        if device_of(device) == NOWHERE and out is None:
+        where = device_of(device)
+        if where == NOWHERE and out is None:
             return _tensor(Nothing(shape, d.np), d, requires_grad)
         if RANGES:
             with RANGES[-1](f"aten::{name}"):
                 return _into(_told(draw, generator, out, shape, d, device, requires_grad), out, name)
         t = _new(Tensor)
         drawer = _normal_apart if draw is rng_draws.normal and out is not None and _apart(out, shape) else draw
-        t._v = levels.drawn(*_under_maps(lambda shape: drawer(_gen(generator, True, out), shape, d.np), shape, d))
+        t._v = levels.drawn(*_under_maps(lambda shape: drawer(_gen(generator, True, out, where), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
         return _into(t, out, name)
 
@@ -209,7 +229,7 @@ def _told(draw, generator, out, shape, d, device, requires_grad):
     with RANGES[-1]("aten::empty"):
         t = _new(Tensor)
     with RANGES[-1]("aten::normal_" if draw is rng_draws.normal else "aten::uniform_"):
-        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out), shape, d.np), shape, d))
+        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out, device_of(device)), shape, d.np), shape, d))
         return placed(t, device, requires_grad)
 
 
@@ -235,7 +255,7 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     dtype_for(out, dtype)
     d = dtype or dtypes.int64
     def draw(shape):
-        return rng_integers.randint(_gen(generator, True, out), int(low), int(high), shape, d.np)
+        return rng_integers.randint(_gen(generator, True, out, device_of(device)), int(low), int(high), shape, d.np)
 
     t = _of_shape(draw, shape, d, requires_grad, device)
     return _into(t, out, "randint")
@@ -247,7 +267,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
-    t = _of_shape(rows(lambda n: rng_integers.randperm(_gen(generator, True, out), n, d.np)), (int(n),), d, requires_grad, device)
+    t = _of_shape(rows(lambda n: rng_integers.randperm(_gen(generator, True, out, device_of(device)), n, d.np)), (int(n),), d, requires_grad, device)
     return _into(t, out, "randperm")
 
 
@@ -266,8 +286,9 @@ def _like(name, factory, fill):
                 keep_order(out, input)
             return out
         d = dtype or a.dtype
-        drawn = numbers(device_of(device), a.shape, d,
-                        lambda shape: in_memory_order(input, lambda shape: fill(_gen(kw.get("generator")), shape, d.np, *args)))
+        where = device_of(device)
+        drawn = numbers(where, a.shape, d,
+                        lambda shape: in_memory_order(input, lambda shape: fill(_gen(kw.get("generator"), key=where), shape, d.np, *args)))
         out = _tensor(drawn, d, device=device)
         keep_order(out, input)
         return out.requires_grad_() if requires_grad else out
@@ -304,18 +325,18 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     if out is not None and size is None:
         return _normal_into(mean, std, generator, out)
     if size is not None:
-        gen = _gen(generator, True, out)
+        gen = _gen(generator, True, out, device_of(device))
         dtype_for(out, dtype)
         d = dtype or config.default_dtype()
         shape = sizes("normal", (size,))
         t = _of_shape(lambda shape: rng_draws.normal(gen, shape, d.np, float(mean), float(std)), shape, d, requires_grad, device)
     else:
-        gen = _gen(generator)
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
+        gen = _gen(generator, key=given[0]._v.aval.device)
         shape = shapes.broadcast(*[tuple(x.shape) for x in given])
-        t = _tensor(numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
-            gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d)
+        t = _beside(numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
+            gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d, given[0])
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
     return _into(t, out, "normal")
 
@@ -335,9 +356,9 @@ def _normal_into(mean, std, generator, out):
 
 
 def _beside(array, dtype, input):
-    """The numbers drawn for a tensor, spread as it is where it lies on several devices."""
-    if "@" not in input._v.aval.device:
-        return _tensor(array, dtype)
+    """The numbers drawn for a tensor, where it lives, spread as it is where it lies on several devices."""
+    if "@" not in input._v.aval.device or array.shape != tuple(input.shape):
+        return beside(_tensor(array, dtype), input)
     v = input._value()
     return wrap(data(placed_like(np.asarray(array), v), dtype, device=v.aval.device))
 
@@ -350,7 +371,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     dtype = a.dtype if out is None else out.dtype
     if dtype.is_complex:
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
-    gen, given = _gen(generator, out=out), input if p is None else p
+    gen, given = _gen(generator, out=out, key=a.device), input if p is None else p
 
     def draw(shape):
         if out is None or not isinstance(given, Tensor) or tuple(out.shape) != shape:
@@ -367,7 +388,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
 def poisson(input, generator=None):
     """Poisson numbers with the given rates."""
     a = input._v.aval
-    drawn = numbers(a.device, a.shape, a.dtype, lambda _: rng_choices.poisson(_gen(generator), input._numpy()))
+    drawn = numbers(a.device, a.shape, a.dtype, lambda _: rng_choices.poisson(_gen(generator, key=a.device), input._numpy()))
     return following(_beside(drawn, a.dtype, input), "_drawn.Poisson0", input)
 
 
@@ -379,7 +400,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     shapes.check_room((*input.shape[:-1], num_samples), 8)
     t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
-        _gen(generator), input._numpy(), num_samples, replacement, lambda draw, _: in_memory_order(input, draw))), dtypes.int64)
+        _gen(generator, key=input._v.aval.device), input._numpy(), num_samples, replacement, lambda draw, _: in_memory_order(input, draw))), dtypes.int64)
     t = beside(t, input)
     return t if out is None else write_drawn("multinomial", out, t._value())
 
@@ -418,7 +439,7 @@ def _filler(name, draw, node=None, apart=None):
             new = fill(self, lambda whole, *given: method(whole, *given, generator=generator, **kw), args)
             if new is not None:
                 return _filled(self, new, node(*args, **kw) if node else usual)
-        dtype, gen = self._v.aval.dtype.np, _gen(generator)
+        dtype, gen = self._v.aval.dtype.np, _gen(generator, key=self._v.aval.device)
         check_inplace(self)
         if self._view is not None and repeats(self) is not None:  # refused after the arguments: nothing is drawn then
             gen = _copied(gen)

@@ -6,6 +6,7 @@ memory are equal, not the same.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
@@ -45,8 +46,10 @@ class _StorageBase:
         return False
 
     def pin_memory(self, device="cuda"):
-        """torch's error: memory is pinned for an accelerator, and none is on offer."""
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+        """Itself, as JAX moves all of the host's memory alike; torch's error where there is no accelerator to pin for."""
+        if devices.accelerator() is None:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        return self
 
     def resizable(self):
         """Whether PyTorch could resize it: memory of its own, which it always is."""
@@ -470,15 +473,26 @@ def is_set_to(self, tensor):
             and self.stride() == tensor.stride())
 
 
+_pinned = weakref.WeakValueDictionary()  # {id: tensor}
+
+
 @composite("Tensor.pin_memory", "torch._pin_memory")
 def pin_memory(self, device=None):
-    """torch's error: memory is pinned for an accelerator, and none is on offer."""
+    """A copy that says that it is pinned (JAX moves all of the host's memory alike); torch's error where there is no accelerator to pin for."""
     if self.is_meta:
         raise RuntimeError(f"cannot pin 'Meta{self.dtype.char_name}Type' only dense CPU tensors can be pinned")
-    raise RuntimeError("Cannot access accelerator device when none is available.")
+    if devices.accelerator() is None:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    if self.device.type != "cpu":
+        raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    if is_pinned(self):
+        return self
+    out = from_array(self._array(), self.dtype) if self._view is None and self.is_contiguous() else self.detach().clone()
+    _pinned[id(out)] = out
+    return out
 
 
 @composite("Tensor.is_pinned", "torch._is_pinned")
 def is_pinned(self, device=None):
-    """False."""
-    return False
+    """Whether `pin_memory` made it."""
+    return _pinned.get(id(self)) is self

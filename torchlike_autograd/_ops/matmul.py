@@ -372,9 +372,8 @@ def _inner(self, other):
     kinks=SMOOTH)
 def kron(self, other):
     """All products of elements, laid out in blocks."""
-    a, b = _promoted(self, other)
-    rank = max(a.ndim, b.ndim)
-    a, b = [x.reshape((1,) * (rank - x.ndim) + x.shape) for x in (a, b)]
+    rank = max(self.ndim, other.ndim)
+    a, b = _promoted(*[x.reshape((1,) * (rank - x.ndim) + x.shape) for x in (self, other)])  # beside dims a scalar's dtype counts too
     left = a.reshape([n for size in a.shape for n in (size, 1)])
     right = b.reshape([n for size in b.shape for n in (1, size)])
     out = left & right if left.dtype == bool else left * right

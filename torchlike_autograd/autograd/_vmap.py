@@ -172,11 +172,11 @@ def _expanded(level, o, d):
 
 
 def _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size):
-    parts, stream = [], rng.get_rng_state() if randomness == "same" else None
+    parts, stream = [], rng.states() if randomness == "same" else None
     for start in range(0, size, chunk_size):
         n = min(chunk_size, size - start)
         if stream is not None:
-            rng.set_rng_state(stream)  # the same numbers for the examples of every chunk
+            rng.put_back(stream)  # the same numbers for the examples of every chunk
         own = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims)]
         parts.append(flatten(_mapped(func, n, dims, own, tree, out_dims, randomness, kwargs)))
     tree_out = parts[0][1]

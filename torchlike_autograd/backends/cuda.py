@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 
 from .._core import config as _config
+from .._core import devices as _devices
 from .._core import publish as _publish
 from .._core.enums import enumeration
 from .._core.saying import warn
@@ -19,8 +20,8 @@ __all__ = ["allow_fp16_bf16_reduction_math_sdp", "cuBLASModule", "cuFFTPlanCache
 
 
 def is_built() -> bool:
-    """Whether support for CUDA was built."""
-    return False
+    """Whether JAX has a CUDA device."""
+    return bool(_devices.devices_of("cuda"))
 
 
 # Which kernels attention may use

@@ -1,17 +1,20 @@
-"""torch.backends.cudnn: no such library here; its switches keep what is written to them."""
+"""torch.backends.cudnn: the library that XLA uses on CUDA devices; its switches keep what is written to them and change nothing."""
 
 import contextlib as _contextlib
+
+from .._core import devices as _devices
 
 enabled, benchmark, deterministic, allow_tf32 = True, False, False, True
 
 
 def is_available() -> bool:
-    """Whether the library is there."""
-    return False
+    """Whether the library is there: with a CUDA device."""
+    return bool(_devices.devices_of("cuda"))
 
 
-def version() -> None:
-    """The library's version: none."""
+def version():
+    """The library's version as JAX says it, None where it does not or there is none."""
+    return _devices.cuda_version("cudnn_get_version")
 
 
 @_contextlib.contextmanager

@@ -26,17 +26,17 @@ from .streams import wait as _wait
 
 __all__ = ["AcceleratorError", "CUDAGraph", "CudaError", "DeferredCudaCallError", "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext",
            "amp", "can_device_access_peer", "check_error", "clock_rate", "cudaStatus", "cudart", "current_blas_handle", "current_device",
-           "current_solver_handle", "current_stream", "default_generators", "default_stream", "device", "device_count", "device_memory_used", "device_of",
+           "current_solver_handle", "current_stream", "default_stream", "device", "device_count", "device_memory_used", "device_of",
            "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties", "get_gencode_flags", "get_stream_from_external",
            "get_sync_debug_mode", "graph", "graph_pool_handle", "graphs", "has_half", "has_magma", "init", "ipc_collect", "is_available",
            "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "make_graphed_callables", "memory", "memory_usage",
            "nccl", "nvtx", "power_draw", "profiler", "random", "set_device", "set_stream", "set_sync_debug_mode", "stream", "streams", "synchronize",
            "temperature", "utilization", *_of_memory, *_of_random, *_storages, *_types]
+__all__ += ["default_generators"]  # noqa: F405 (looked up by __getattr__)
 
 globals().update(_types)
 globals().update(_storages)
 _initialized = False  # programs ask this whether streams and random states of devices are to be kept: there are none apart from the generators
-default_generators = ()
 has_half, has_magma = True, False
 
 
@@ -229,4 +229,8 @@ def _asks_nvidia(name):
 
 clock_rate, device_memory_used, memory_usage, power_draw, temperature, utilization = map(
     _asks_nvidia, ("clock_rate", "device_memory_used", "memory_usage", "power_draw", "temperature", "utilization"))
-__getattr__ = _publish.missing("torch.cuda")
+_missing = _publish.missing("torch.cuda")
+
+
+def __getattr__(name):
+    return tuple(random._all()) if name == "default_generators" else _missing(name)

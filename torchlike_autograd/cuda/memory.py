@@ -20,6 +20,9 @@ _KEYS = {"allocated_bytes.all.current": "bytes_in_use", "allocated_bytes.all.pea
          "reserved_bytes.all.current": "pool_bytes", "reserved_bytes.all.peak": "peak_pool_bytes"}  # torch's word: JAX's
 
 
+_said: list = []
+
+
 def _known(device):
     return (jax_device(device).memory_stats() or {}) if is_available() else {}
 
@@ -118,8 +121,11 @@ def reset_accumulated_memory_stats(device=None) -> None:
 
 
 def reset_peak_memory_stats(device=None) -> None:
-    """JAX's counters cannot be set back: refused."""
-    lacks("_cuda_resetPeakMemoryStats")
+    """JAX's counters cannot be set back: beside a device that is said once, and the peak stays that of the process."""
+    if not is_available():
+        lacks("_cuda_resetPeakMemoryStats")
+    if not _said:
+        _said.append(_warn("torch.cuda.reset_peak_memory_stats: JAX's counters cannot be set back, the peak stays that of the whole process"))
 
 
 def reset_max_memory_allocated(device=None) -> None:

@@ -14,18 +14,20 @@ import itertools
 import warnings
 import weakref
 
-from .._core import passes
+from .._core import passes, rng
 from .._core.autocasting import kept as autocast_kept
+from .._core.devices import accelerator, of_key
 from .._core.pytree import tree_map
 from .._core.record import thread
 from .._core.saying import warn
 from .._core.storage import as_detached
+from .._functions.random import device_generator
 from .._tensor import Tensor, wrap
 from ..autograd import Function, backward
 from ..autograd._kept import Kept
 from ..autograd._saving import saved_tensors_hooks
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
-from ..random import fork_rng, get_rng_state, set_rng_state
+from ..random import fork_rng
 from ._checkpoint_selective import SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, create_selective_checkpoint_contexts
 from ._checkpoint_words import TIP, UNPACKED_TWICE, UNPACKED_TWICE_TOGETHER, WITHOUT_CHOICE, WITHOUT_CHOICE_SEQUENTIAL, debug_report, mismatch
 
@@ -92,7 +94,7 @@ def _without_reentry(function, args, kwargs, preserve, context_fn, determinism_c
     if not is_grad_enabled():
         with first:
             return function(*args, **kwargs)
-    frame = _Frame(function, args, kwargs, second, get_rng_state() if preserve else None, determinism_check, debug, early_stop)
+    frame = _Frame(function, args, kwargs, second, rng.states() if preserve else None, determinism_check, debug, early_stop)
     with saved_tensors_hooks(frame.pack, frame.unpack), first:
         out = function(*args, **kwargs)
     frame.complete = True
@@ -118,8 +120,8 @@ class _Frame:
     found: {pass: {number of a place: tensor}}; complete: whether the first run is over: a pass inside of it needs a second run that goes further than it had.
     """
 
-    def __init__(self, function, args, kwargs, context, rng, determinism_check, debug, early_stop):
-        self.function, self.context, self.rng = function, context, rng
+    def __init__(self, function, args, kwargs, context, states, determinism_check, debug, early_stop):
+        self.function, self.context, self.rng = function, context, states
         self.check, self.debug, self.early_stop = determinism_check == "default", debug, early_stop
         self.autocast = autocast_kept()
         self.args = [Kept(None, a, ()) if isinstance(a, Tensor) else a for a in args]
@@ -163,7 +165,7 @@ class _Frame:
             with contextlib.ExitStack() as stack:
                 if self.rng is not None:
                     stack.enter_context(fork_rng())
-                    set_rng_state(self.rng)
+                    rng.put_back(self.rng)
                 stack.enter_context(saved_tensors_hooks(catch.pack, lambda t: t))
                 stack.enter_context(self.autocast())
                 stack.enter_context(self.context)
@@ -260,7 +262,7 @@ class CheckpointFunction(Function):
         """Run without a graph, keep the tensors among the arguments."""
         check_backward_validity(args)
         ctx.run_function = run_function
-        ctx.rng = get_rng_state() if preserve_rng_state else None
+        ctx.rng = rng.states() if preserve_rng_state else None
         ctx.autocast = autocast_kept()
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.inputs = [None if isinstance(a, Tensor) else a for a in args]
@@ -281,7 +283,7 @@ class CheckpointFunction(Function):
         with contextlib.ExitStack() as stack:
             if ctx.rng is not None:
                 stack.enter_context(fork_rng())
-                set_rng_state(ctx.rng)
+                rng.put_back(ctx.rng)
             detached = detach_variable(tuple(inputs))
             with enable_grad(), ctx.autocast():
                 outputs = ctx.run_function(*detached)
@@ -328,12 +330,18 @@ def _infer_device_type(*args):
 
 
 def get_device_states(*args):
-    """Devices other than the CPU among the tensors, and the states of their generators: none have one here."""
-    return [], []
+    """The numbers of the devices other than the CPU among the tensors, and the states of their generators."""
+    found = []
+    tree_map(lambda x: found.append(x._v.aval.device) if isinstance(x, Tensor) and x.device.type not in ("cpu", "meta") else None, args)
+    keys = list(dict.fromkeys(found))
+    return [of_key(key).index for key in keys], [device_generator(key).get_state() for key in keys]
 
 
 def set_device_states(devices, states, *, device_type=None):
-    """Nothing to set."""
+    """Continue the generators of these devices."""
+    kind = device_type or accelerator() or "cuda"
+    for index, state in zip(devices, states):
+        device_generator(f"{kind}:{index}").set_state(state)
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):

@@ -21,10 +21,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ..._core.devices import accelerator
 from ..._core.saying import warn
 from ..._functions.random import default_generator
 from ..._tensor import Tensor, from_array
 from ._utils.collate import default_collate, default_convert
+from ._utils.pin_memory import pin_memory as pinned
 from .dataset import IterableDataset, Subset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, _T_co, draw_seed
 
@@ -377,7 +379,8 @@ class _Batches(_BaseDataLoaderIter):
         self._loader = loader
         self._keys = iter(loader._index_sampler)
         self._base_seed = draw_seed(loader.generator)
-        if loader.pin_memory:
+        self._pins = loader.pin_memory and accelerator() is not None
+        if loader.pin_memory and not self._pins:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
         self._workers = [_Worker(loader, i, self._base_seed) for i in range(loader.num_workers)]
         self._fetcher = None if self._workers else _fetcher(loader.dataset, loader)
@@ -405,7 +408,7 @@ class _Batches(_BaseDataLoaderIter):
         if self._loader._dataset_kind == _DatasetKind.Iterable and told is not None and self._num_yielded > told:
             warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when accessing len(dataloader)), but {self._num_yielded} samples "
                  "have been fetched. " + (_REPLICAS if self._workers else ""))
-        return data
+        return pinned(data) if self._pins else data
 
     def _put(self):
         """Give the next keys to the next worker that has not ended."""
