@@ -1,4 +1,4 @@
-"""A second host device in the place of a GPU: imported before the package, it makes JAX list one as "cuda", so that what belongs to a device can be tested without."""
+"""A second host device in the place of a GPU: imported before the package, it makes JAX list one as "cuda", so that devices can be tested without one."""
 
 import jax
 

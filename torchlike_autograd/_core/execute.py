@@ -13,7 +13,7 @@ from array import array
 import jax
 import numpy as np
 
-from . import compiling, config, donation, guards, levels, placed, record, room, sightings, worth
+from . import compiling, config, donation, guards, levels, placed, record, room, sightings, visits, worth
 from .compiling import Sections, build, called
 from .cuts import divided
 from .ends import MORE, live_mask
@@ -227,13 +227,14 @@ def _execute(program, tape):
 def _run_op_by_op(program, tape):
     stats["op_by_op"] += 1
     floats, start = tape.floats, time.perf_counter()
-    run = placed.of(program, len(floats), _count).run_eagerly if program.placed else op_by_op
+    away = program.placed and not worth.on_host(program)
+    run = placed.of(program, len(floats), _count).run_eagerly if away else op_by_op
     # What can be made again: most structures that run like this are never seen again, and the collector walks over all that is kept.
     program.prefix.memo.clear()
     out = run(program, np.array(floats, np.float64), _int_vector(tape.ints), [_any_array(tape.inputs[i]) for i in program.argument_indices])
     if program.runs > 1:  # the first run makes what runs its operators
         program.spent += time.perf_counter() - start
-    return out
+    return visits.sent(program, out) if program.placed and not away else out
 
 
 def _call_compiled_program(program, tape):

@@ -187,6 +187,9 @@ class _Laid:
         if type(step.form) is StageForm:
             self._stage_form(step.form, ins, outs)
             return
+        if step.form.op.name == "_to_device" and is_single(self.place_of(ins[0])) and is_single(step.form.out_avals[0].device):
+            self.same[outs[0]] = ins[0]  # who reads it brings it where it is needed
+            return
         self._add(step.form, ins, outs, _likes(step, ins, outs))
 
     def _add(self, form, ins, outs, like=()):
@@ -224,6 +227,11 @@ class _Laid:
             return
         self.types[slot] = a
         self._run(Op(lambda x: [x], None, [token], [slot], a.device, ((slot, like),)))
+
+
+def is_single(key):
+    """Whether a key is that of one device."""
+    return "@" not in key and key not in ("traced", "meta")
 
 
 def _likes(step, ins, outs):
@@ -345,7 +353,7 @@ class Piece:
             closed = exact(closed)
         if closed is not traced.jaxpr:
             traced = jax.jit(only(closed, range(len(whole))), out_shardings=whole, donate_argnums=lent).trace(words, *args)
-        compiled = traced.lower().compile()
+        compiled = traced.lower().compile({"xla_allow_excess_precision": False})  # a cast to half precision and back rounds
         return getattr(compiled, "_call", None) or compiled, compiled
 
 
@@ -437,7 +445,7 @@ class Placed:
             p.close(wanted.union(across), laid, {t for t in free if owner.get(t) is not p})
         self.pieces = [p for p in self.pieces if p.gives]
         place = {t: p.key for p in self.pieces for t in p.gives}
-        self.outs = [(t, key, place.get(t, key) != key) for t, key in outs]
+        self.outs = [(t, key, (place.get(t) or laid.place_of(t)) != key) for t, key in outs]
 
     def lend(self, heirs):
         """Let arguments that are replaced give their memory to what replaces them; the places of those that do.
@@ -581,4 +589,4 @@ def tracing():
     return not isinstance(core.trace_ctx.trace, core.EvalTrace)
 
 
-__all__ = ["Placed", "adopt", "current_trace", "cut", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]
+__all__ = ["Placed", "adopt", "current_trace", "cut", "host_device", "inside", "is_single", "like", "of", "on_host", "outside", "target", "tracing"]

@@ -13,6 +13,7 @@ import sys
 import warnings
 import weakref
 
+from . import visits
 from .compiling import is_pass
 from .ends import TURNS, fills
 from .host import host_function
@@ -114,7 +115,7 @@ def _in_training(program):
 
 def on_host(program):
     """Whether the host runs all its operators, or all but the ODD-th part: those are compiled each by itself."""
-    if program.placed:
+    if program.placed and not visits.can_visit(program):
         return False
     missing, known = program.prefix.weight // ODD, set()
     for step in program.steps:

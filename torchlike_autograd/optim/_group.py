@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core.dtypes import float32
 from .._core.publish import load_all
-from .._core.record import INPLACE, LEAF, NOGRAD, data
+from .._core.record import INPLACE, LEAF, NOGRAD
 from .._core.sparse_gradients import is_sparse
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
@@ -109,7 +109,7 @@ class Recorded(Optimizer):
             key = name, p._v.aval.device
             if key not in counts:
                 dtype = _get_scalar_dtype(group.get("fused"))
-                counts[key] = data(np.asarray(start, dtype.np), dtype)
+                counts[key] = from_array(np.asarray(start, dtype.np), dtype, like=None if p.is_meta else p)._v
             state[name] = wrap(counts[key])
 
         self.begin(group, p, g, state, count)
