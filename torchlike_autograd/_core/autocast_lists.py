@@ -30,9 +30,9 @@ _CPU = {
 _CUDA = {
     LOWER: [
         "_addmm_activation", "addbmm", "addmm", "addmv", "addr", "affine_grid", "affine_grid_generator", "baddbmm", "bmm", "chain_matmul", "conv1d", "conv2d",
-        "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "gru_cell", "linalg.matmul",
-        "linalg.multi_dot", "linalg.vecdot", "linalg_vecdot", "linear", "lstm_cell", "matmul", "mm", "mv", "prelu", "rnn_relu_cell", "rnn_tanh_cell",
-        "scaled_dot_product_attention"],
+        "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "gru", "gru_cell", "linalg.matmul",
+        "linalg.multi_dot", "linalg.vecdot", "linalg_vecdot", "linear", "lstm", "lstm_cell", "matmul", "mm", "mv", "prelu", "rnn_relu", "rnn_relu_cell",
+        "rnn_tanh", "rnn_tanh_cell", "scaled_dot_product_attention"],
     FULL: [
         "acos", "arccos", "asin", "arcsin", "cosh", "erfinv", "special.erfinv", "exp", "expm1", "special.expm1", "log", "log10", "log2", "log1p",
         "special.log1p", "reciprocal", "rsqrt", "sinh", "tan", "pow", "ldexp", "mvlgamma", "special.multigammaln", "pairwise_distance", "trace", "softplus",

@@ -94,7 +94,7 @@ def _full(args, kwargs, kind):
     return _all(args, kwargs, float32, kind)
 
 
-def _widest(args, kwargs, kind):
+def widest(args, kwargs, kind):
     """float32 where an argument is, otherwise the dtype of the region."""
     low = dtype_of(kind)
     have = {x._v.aval.dtype for x in overriding.arguments(args, kwargs) if isinstance(x, Tensor) and _eligible(x, kind)}
@@ -108,7 +108,10 @@ def _added_in_full(args, kwargs, kind):
     first = next((x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)), None)
     if first is None or not _eligible(first, kind) or any(isinstance(x, _Dtype) for x in (*args, *kwargs.values())):
         return args, kwargs
-    return args, {**kwargs, "dtype": float32}
+    given = list(args)
+    while given and given[-1] is None:  # among them a dtype that is not said
+        given.pop()
+    return given, {**kwargs, "dtype": float32}
 
 
 _UNSAFE = (
@@ -124,7 +127,7 @@ def _unsafe(args, kwargs, kind):
     return args, kwargs
 
 
-_STEPS = {autocast_lists.LOWER: lower, autocast_lists.FULL: _full, autocast_lists.WIDEST: _widest, autocast_lists.ADDED_IN_FULL: _added_in_full,
+_STEPS = {autocast_lists.LOWER: lower, autocast_lists.FULL: _full, autocast_lists.WIDEST: widest, autocast_lists.ADDED_IN_FULL: _added_in_full,
           autocast_lists.UNSAFE: _unsafe}
 
 
@@ -197,11 +200,11 @@ def policy_of(path):
     return _Policy(steps) if steps else None
 
 
-def also(step=lower):
-    """The decorated function of the package casts its arguments by ``step(args, kwargs, kind of device)``."""
+def also(**steps):
+    """The decorated function of the package casts its arguments by ``step(args, kwargs, kind)`` for the kinds of device named."""
 
     def note(f):
-        _more.append((f, _Policy(dict.fromkeys(autocast_lists.LISTS, step))))
+        _more.append((f, _Policy(steps)))
         return f
 
     return note

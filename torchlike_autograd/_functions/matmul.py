@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._core import dtypes, shapes, words
-from .._core.autocasting import also, lower
+from .._core.autocasting import also, lower, widest
 from .._core.composite import composite, named
 from .._core.dispatch import run, values_of
 from .._core.hot import PLAIN, binary, view
@@ -365,7 +365,7 @@ def outer(input, vec2, *, out=None):
     return into("outer", out, result, input, vec2)
 
 
-@also(lambda args, kwargs, kind: lower(args, kwargs, kind) if args and isinstance(args[0], Tensor) and args[0].ndim else (args, kwargs))
+@also(cpu=lambda args, kwargs, kind: lower(args, kwargs, kind) if args and isinstance(args[0], Tensor) and args[0].ndim else (args, kwargs), cuda=widest)
 @composite("torch.inner", "Tensor.inner")
 def inner(input, other, *, out=None):
     """Sums of products over the last dims (of a scalar: all products)."""

@@ -109,6 +109,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     order = None
     if not enforce_sorted:
         lengths, order = named("sort")(as_tensor(lengths, dtype=int64), descending=True)
+        order = order.to(input.device)
         input = input.index_select(0 if batch_first else 1, order)
     steps = input.transpose(0, 1) if batch_first else input
     found = _lengths(lengths, steps.shape[1])
@@ -121,7 +122,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         parts.append(steps[t:end, :sizes[t]].flatten(0, 1))
         t = end
     data = parts[0] if len(parts) == 1 else _cat(parts)
-    return PackedSequence(data, as_tensor(sizes, dtype=int64), order, None)
+    return PackedSequence(data, as_tensor(sizes, dtype=int64, device="cpu"), order, None)
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
@@ -141,10 +142,10 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
         rows.append(row if n == batch else _cat([row, fill[n:]]) if n else fill)
         start += n
     padded = _stack(rows, 1 if batch_first else 0)
-    lengths = as_tensor([sum(n > b for n in sizes) for b in range(batch)], dtype=int64)
+    lengths = as_tensor([sum(n > b for n in sizes) for b in range(batch)], dtype=int64, device="cpu")
     back = sequence.unsorted_indices
     if back is not None:
-        return padded.index_select(0 if batch_first else 1, back), lengths[back]
+        return padded.index_select(0 if batch_first else 1, back), lengths[back.cpu()]
     return padded, lengths
 
 
