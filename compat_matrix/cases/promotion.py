@@ -248,3 +248,15 @@ def _(torch):
         torch.tensor([0.1, 1 / 3, 3e38]).bfloat16())
     yield "complex to real", attempt(lambda: torch.tensor([1 + 2j]).to(torch.float32))
     yield "bool arithmetic", torch.tensor([True, False]).float(), torch.tensor([True]).long()
+
+
+@case("promotion.kron")
+def _(torch):
+    def made(name, *shape):
+        return torch.ones(shape).to(getattr(torch, name))
+
+    for a, b in (("float32", "float16"), ("float64", "float32"), ("int32", "float32"), ("float32", "int64"), ("complex64", "float64"), ("bool", "uint8")):
+        yield f"{a}, {b}", [torch.kron(made(x, *s), made(y, *t)).dtype for x, y in ((a, b), (b, a)) for s, t in (((), (2,)), ((2,), ()), ((), ()), ((2,), (1, 2)))]
+    x, y = torch.tensor(2.0, dtype=torch.float64, requires_grad=True), torch.ones(2, requires_grad=True)
+    z = torch.kron(x, y)
+    yield "gradients", z, torch.autograd.grad(z.sum(), (x, y))

@@ -5,6 +5,7 @@ import io
 import json
 import pathlib
 import pickle
+import re
 import sys
 import warnings
 
@@ -75,6 +76,34 @@ def autocast():
             if seen != expected:
                 out[f"{key} {kinds}"] = expected, seen
     return out
+
+
+KINDS = (("float16", "float32", "float32"), ("float16", "float16", "float16"), ("float16", "float16", "float32"), ("bfloat16", "float32", "bfloat16"))
+SHAPES = {"a": (3, 3), "b": (3, 3), "c": (3, 3, 3), "d": (3, 3, 3, 3), "e": (1, 1, 3, 3, 3), "v": (3,)}
+
+
+def autocast_calls():
+    """{call: (recorded, ours)} where the dtypes differ that a region gives; calls of functions that others are made of."""
+    out = {}
+    for text, expected in json.loads((DATA / "autocast_cuda.json").read_text())["calls"].items():
+        seen = []
+        for region, first, second in KINDS:
+            names = {k: torch.rand(shape).to("cuda", getattr(torch, second if k == "b" else first)) for k, shape in SHAPES.items()}
+            names |= {"t": torch.tensor([2, 1, 0], device="cuda"), "torch": torch, "nn": torch.nn}
+            with torch.autocast("cuda", dtype=getattr(torch, region)):
+                seen.append(dtypes_of(one) if isinstance(one := called(text, names), torch.Tensor) else one)
+        if seen != expected:
+            out[text] = expected, seen
+    return out
+
+
+def called(text, names):
+    """The first tensor that a call gives, written with or without "torch." in front; the class of its error."""
+    try:
+        found = eval(text if re.match(r"([a-e]|[12]) ?[.*/@+]|.*\bif\b", text) else f"torch.{text}", names)
+        return found[0] if isinstance(found, tuple) else found
+    except Exception as error:
+        return type(error).__name__
 
 
 def files():
@@ -204,5 +233,5 @@ def looks():
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    answers = {f.__name__: f() for f in (gradients, files, draws, mixed_precision, looks, autocast, table)}
+    answers = {f.__name__: f() for f in (gradients, files, draws, mixed_precision, looks, autocast, autocast_calls, table)}
     print(json.dumps(answers), file=sys.stdout)

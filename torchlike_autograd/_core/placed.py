@@ -251,7 +251,7 @@ class Piece:
 
     def __init__(self, key):
         self.key, self.ops, self.reads, self.gives, self.numbers, self.variants, self.made = key, [], (), (), False, {}, set()
-        self.lends = ()
+        self.lends, self.sent = (), (None, None)
 
     @property
     def tokens(self):
@@ -306,12 +306,21 @@ class Piece:
             env.update(self.types)
             return
         if self.key == "traced":
-            floats, ints = (None, None) if words is None else (np.array(words[:n]).view(np.float64).reshape(-1), np.array(words[n:]).view(np.int64).reshape(-1))
-            self.inline(floats, ints, env)
+            raw = None if words is None else np.array(words)
+            self.inline(*((None, None) if raw is None else (raw[:n].view(np.float64).reshape(-1), raw[n:].view(np.int64).reshape(-1))), env)
             return
         args = [adopt(env[t], self.key) if moves else env[t] for t, moves in self.reads]
-        out = self._variant(words, n, args, count, program)(words if self.numbers else None, *args)
+        words = self._brought(words) if self.numbers else None
+        out = self._variant(words, n, args, count, program)(words, *args)
         env.update(zip(self.gives, out))
+
+    def _brought(self, words):
+        """The numbers of the program; on its device where they are those of the last run, which are on the host's then."""
+        if type(words) is np.ndarray or "@" in self.key:
+            return np.asarray(words)
+        if self.sent[0] is not words:
+            self.sent = words, adopt(words, self.key)
+        return self.sent[1]
 
     def inline(self, floats, ints, env):
         """Apply the operators to tracers, in the widths that JAX is set to."""
@@ -331,7 +340,7 @@ class Piece:
         if found is None:
             start = time.perf_counter()
             with jax.enable_x64(True), _nothing() if spread else jax.default_device(devices.jax_device(self.key)):
-                found = self.variants[label] = self._compile(words if self.numbers else None, n, args, label)
+                found = self.variants[label] = self._compile(words, n, args, label)
             count(program, start)
         return found[0]
 
@@ -465,8 +474,6 @@ class Placed:
         return tuple(given)
 
     def __call__(self, words, *arrays):
-        if words is not None and not isinstance(words, np.ndarray):
-            words = np.asarray(words)
         env = dict(zip(self.program.arguments, arrays))
         for piece in self.pieces:
             piece.run(words, self.floats, env, self.count, self.program)
@@ -477,7 +484,8 @@ class Placed:
         if self.program.guarded:
             codes = [env[t] for t in self.guards]
             if len(codes) == 1 and isinstance(codes[0], jax.Array) and codes[0].ndim:
-                out.append(codes[0])  # not waited for: a step on an accelerator ends before its device does
+                codes[0].copy_to_host_async()  # not waited for: a step on an accelerator ends before its device does
+                out.append(codes[0])
             else:
                 out.append(np.array([0 if isinstance(c, (jax.core.Tracer, Nothing)) else int(c) for c in codes]))  # what is traced cannot be looked at
         return out
