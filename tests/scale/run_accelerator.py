@@ -14,6 +14,7 @@ import stand_in  # noqa: F401 (first)
 import torchlike_autograd as torch
 from compat_matrix import columns, ops, work
 from torchlike_autograd._core import execute
+from torchlike_autograd.interop import to_jax
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 EVERY = 12  # entries of the op table
@@ -213,6 +214,29 @@ def mixed_precision():
     return {"dtypes": [str(out.dtype), str(loss.dtype), product, host], "falls": losses == sorted(losses, reverse=True), "unsafe": unsafe.partition("\n")[0]}
 
 
+def programs():
+    """What is compiled of small programs and of training steps, and who gives memory to whom."""
+    execute.clear_caches()
+    before = torch.stats()["compiles"]
+    a = torch.ones(3, device="cuda") * 2 + torch.arange(3, device="cuda")
+    small = [a.tolist(), str((a @ a).item()), a.cpu().mul(2).to("cuda").device.type]
+    small.append(torch.stats()["compiles"] - before)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1)).cuda()
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    x, losses, held = torch.ones(2, 4, device="cuda"), [], []
+    for turn in range(6):
+        optimizer.zero_grad()
+        loss = net(x).sub(3).square().mean()
+        loss.backward()
+        if turn == 3:
+            held = [to_jax(p.detach()) for p in net.parameters()]
+            values = [a.tolist() for a in held]
+        optimizer.step()
+        losses.append(loss.item())
+    return {"small": small, "compiles": torch.stats()["compiles"] - before, "falls": losses[-1] < losses[0], "held": [a.tolist() for a in held] == values,
+            "lent": max(len(p.donates) for p in execute._programs.values())}
+
+
 def looks():
     """Looking at values, and what is waited for."""
     x = torch.randn(8, 4, device="cuda", requires_grad=True)
@@ -233,5 +257,5 @@ def looks():
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    answers = {f.__name__: f() for f in (gradients, files, draws, mixed_precision, looks, autocast, autocast_calls, table)}
+    answers = {f.__name__: f() for f in (gradients, files, draws, mixed_precision, programs, looks, autocast, autocast_calls, table)}
     print(json.dumps(answers), file=sys.stdout)

@@ -55,6 +55,14 @@ def test_a_step_does_not_wait_for_the_device(found):
     assert seen["numpy"].startswith("TypeError: can't convert cuda:0 device type tensor to numpy.")
 
 
+def test_what_is_compiled(found):
+    seen = found["programs"]
+    assert seen["small"] == [[2.0, 3.0, 4.0], "29.0", "cuda", 0], "the host runs small programs that are seen once"
+    assert seen["compiles"] == 2, "the step, and the step whose parameters are looked at"
+    assert seen["falls"] and seen["held"]
+    assert seen["lent"] == 12, "parameters and both of their states give their memory, small ones too"
+
+
 def test_pinned_memory(found):
     seen = found["looks"]
     assert seen["pinned"] == [False, True, "RuntimeError: cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"]
