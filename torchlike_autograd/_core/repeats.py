@@ -108,7 +108,7 @@ def inplace_overlapping(spec, flat, target):
     strides, offset = target._geometry()
     where = sum((np.arange(n).reshape((-1,) + (1,) * (target.ndim - d - 1)) * s for d, (n, s) in enumerate(zip(target.shape, strides))), np.array(offset))
     other, alpha = flat[1], flat[2] if len(flat) > 2 and flat[2] is not None else 1
-    what = named("mul")(other if isinstance(other, Tensor) else from_array(np.asarray(other), target.dtype, like=target),
+    what = named("mul")(other if isinstance(other, Tensor) else from_array(np.asarray(other, target.dtype.np), target.dtype, like=target),
                         alpha if spec.op.name == "add" else -alpha)
     base.view(-1).index_add_(0, from_array(where.reshape(-1), dtypes.int64, like=target), what.to(target.dtype).expand(target.shape).reshape(-1))
     return target
