@@ -44,7 +44,7 @@ def positive(text):
 def run_options(command):
     command.add_argument("-v", "--verbose", action="store_true", help="say what differs")
     command.add_argument("--causes", action="store_true", help="group the failures")
-    command.add_argument("--device", metavar="D", help="where JAX runs: cpu, cuda or tpu")
+    command.add_argument("--device", metavar="D", help="where JAX runs and the tensors of the op table lie: cpu, cuda or tpu")
     command.add_argument("--jobs", type=positive, metavar="N", help="processes (default: 1, with --quick 2)")
     command.add_argument("--quick", action="store_true", help="a spread of everything that takes under three minutes")
     command.add_argument("--json", metavar="FILE", help="write the results there")

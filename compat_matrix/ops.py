@@ -143,8 +143,8 @@ def attempt(fn):
 
 
 def weights(torch, t):
-    """A fixed cotangent."""
-    flat = torch.arange(t.numel(), dtype=torch.float64) * 0.3 + 0.7
+    """A fixed cotangent, beside what it is for."""
+    flat = torch.arange(t.numel(), dtype=torch.float64, device=t.device) * 0.3 + 0.7
     return flat.reshape(t.shape).to(t.dtype)
 
 

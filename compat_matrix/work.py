@@ -3,6 +3,7 @@
 `Judge` answers one id at a time, in any process, so that a run can be split, stopped and taken up again.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -22,6 +23,7 @@ TABLES = ("ops", "columns", "lowering")  # areas made of the entries of the op t
 SPELLED = "dialects"  # the area made of the rows of the four spellings
 CASELESS = (*TABLES, SPELLED, "names")
 RECORD_OPS = "run `python -m compat_matrix.record_ops --calls` (package), then `python -m compat_matrix.record_ops` (torch)"
+PLACE = "COMPAT_MATRIX_DEVICE"  # of the environment: where the tensors of the op table lie
 EIGHT = "--xla_force_host_platform_device_count=8"
 
 
@@ -141,7 +143,13 @@ def recorded_ops():
 
 
 def in_ops(torch, key):
-    """{column: [differences]}: value, node, first, second, errors of an entry."""
+    """{column: [differences]}: value, node, first, second, errors of an entry, its tensors on the device that is asked about."""
+    place = os.environ.get(PLACE, "cpu")
+    with contextlib.nullcontext() if place == "cpu" else torch.device(place):
+        return _in_ops(torch, key)
+
+
+def _in_ops(torch, key):
     entry, known = read_calls()[key], recorded_ops().get(key)
     if known is None or known["hash"] != ops.stamp(entry):
         return {"stale": [f"{MISSING if known is None else STALE}: {RECORD_OPS}"]}
@@ -200,7 +208,8 @@ def asked_stamp(id):
 
 
 def prepare_environment(lowering, device):
-    """Settings of JAX that must stand before it is imported: eight devices and plain Python for `lowering`, the platform of `device`."""
+    """What must stand before JAX is imported: eight devices and plain Python for `lowering`, the platform of `device`; and where `in_ops` has its tensors."""
+    os.environ[PLACE] = device or "cpu"
     if lowering:
         os.environ["TLA_NATIVE"] = "0"
         if EIGHT not in os.environ.get("XLA_FLAGS", ""):

@@ -20,15 +20,9 @@ DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 EVERY = 12  # entries of the op table
 
 
-def weights(torch, t):
-    """The cotangents of the op table beside what they are for."""
-    flat = torch.arange(t.numel(), dtype=torch.float64, device=t.device) * 0.3 + 0.7
-    return flat.reshape(t.shape).to(t.dtype)
-
-
 def table():
     """{entry: what differs from the recorded answers} with every tensor on the device, of some entries: one call compiled for it, one as it comes."""
-    ops.weights, waits = weights, worth.waits
+    waits = worth.waits
     out, calls, known = {}, work.read_calls(), work.recorded_ops()
     for key in list(calls)[::EVERY]:
         for i, (call, expected) in enumerate(zip(calls[key]["calls"][:2], known[key]["calls"])):
