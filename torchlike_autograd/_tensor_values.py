@@ -16,8 +16,6 @@ from ._core.storage import Cell, View, another, as_detached, peek
 from ._ops.spec import LeveledAval
 from ._tensor_members import Members
 
-_APART = ("cuda:", "tpu:")  # keys of devices whose memory NumPy cannot read
-
 
 def _derived():
     """Whether the innermost of torch.func's transforms that run is a derivative."""
@@ -47,7 +45,7 @@ class Values(Members):
 
     def numpy(self, *, force=False):
         """A NumPy array of the values, a copy that lies in memory as the tensor does."""
-        if not force and self._v.aval.device.startswith(_APART):
+        if not force and devices.is_accelerator(self._v.aval.device):
             raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         if not force and self.requires_grad and thread.state.grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
@@ -215,7 +213,7 @@ class Values(Members):
         array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._numpy()
         place = self._v.aval.device
         return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
-                          mixed.with_places(self, user_fields(self)), place if place.partition(":")[0] in ("cuda", "tpu") else "cpu")
+                          mixed.with_places(self, user_fields(self)), place if devices.is_accelerator(place) else "cpu")
 
     def __copy__(self):
         out = _new(type(self))

@@ -30,8 +30,7 @@ def device_count() -> int:
 
 def current_device_index() -> int:
     """The number of the current one."""
-    if not is_available():
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+    _devices.needed_accelerator()
     return _devices.current_index[0]
 
 
@@ -39,16 +38,14 @@ def synchronize(device=None) -> None:
     """Run what is pending and wait until it is done."""
     from ._core import execute
 
-    if not is_available():
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+    kind = _devices.needed_accelerator()
     execute.flush()
-    jax.device_put(0, _devices.devices_of(_devices.accelerator())[_devices.current_index[0]]).block_until_ready()
+    jax.device_put(0, _devices.devices_of(kind)[_devices.current_index[0]]).block_until_ready()
 
 
 def _not_there(name):
     def f(*args, **kwargs):
-        if not is_available():
-            raise RuntimeError("Cannot access accelerator device when none is available.")
+        _devices.needed_accelerator()
         raise NotImplementedError(f"torch.accelerator.{name}")
 
     f.__name__ = name

@@ -13,17 +13,24 @@ def handed(torch, expression):
     def sparse(dtype=torch.float32):
         return torch.sparse_coo_tensor(torch.tensor(PLACES), torch.tensor(VALUES, dtype=dtype), (3, 3))
 
-    class Rows(torch.autograd.Function):
+    def some(n, *rest):
+        return torch.sparse_coo_tensor([[0, n - 1]], torch.ones(2, *rest), (n, *rest))
+
+    class F(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, x):
+        def forward(ctx, x, g):
+            ctx.g = g
             return x * 1
 
         @staticmethod
         def backward(ctx, g):
-            return sparse()
+            return ctx.g, None
+
+    def rows(x):
+        return F.apply(x, sparse())
 
     w = torch.arange(9.0).reshape(3, 3).requires_grad_()
-    names = {"torch": torch, "w": w, "rows": Rows.apply, "sparse": sparse, "ones": torch.ones(3, 3), "b": torch.autograd.backward}
+    names = {"torch": torch, "w": w, "rows": rows, "f": F.apply, "sparse": sparse, "some": some, "ones": torch.ones(3, 3), "b": torch.autograd.backward}
     try:
         exec(expression, names)
     except Exception as error:
@@ -46,6 +53,12 @@ each("sparse_handed_in", handed, {
     "function": "rows(w).sum().backward(); layout = 1", "function with dense": "(rows(w) + w * 2).sum().backward(); layout = 1",
     "function twice": "(rows(w) + rows(w)).sum().backward()", "function above": "rows(w * 3).sum().backward()",
     "function to grad": "g, = torch.autograd.grad(rows(w).sum(), w); layout = 1", "function, size": "rows(w[:, :2]).sum().backward()",
+    "function, as many values": "v = torch.ones(2, requires_grad=True); f(v, some(5)).backward(torch.ones(2))",
+    "function, as many values, no leaf": "v = torch.ones(2, requires_grad=True); f(v * 2, some(5)).backward(torch.ones(2))",
+    "function, fewer places": "v = torch.ones(3, requires_grad=True); f(v, some(2)).sum().backward()",
+    "function, more dims": "v = torch.ones(3, requires_grad=True); f(v, some(4, 3)).sum().backward(); g = v.grad; layout = 1",
+    "function, more dims, no leaf": "v = torch.ones(3, requires_grad=True); f(v * 2, some(4, 3)).sum().backward(); g = v.grad; layout = 1",
+    "root, as many values": "w.view(9)[:2].backward(some(5))",
 })
 
 

@@ -63,10 +63,9 @@ def autocast():
             n = [0]
             call = {k: retyped(v, kinds.split("/"), n) for k, v in calls[key]["calls"][0].items()}
             try:
-                with torch.device("cuda"), torch.autocast("cuda", dtype=torch.float16):
-                    with torch.autocast("cuda", enabled=False):
-                        args = [ops.build(torch, a, []) for a in call["args"]]
-                        kwargs = {k: ops.build(torch, {"dtype": v} if k == "dtype" and isinstance(v, str) else v, []) for k, v in call["kwargs"].items()}
+                with torch.device("cuda"):
+                    args, kwargs = columns.built(torch, call, lambda t: t)
+                with torch.autocast("cuda", dtype=torch.float16):
                     seen = dtypes_of(ops.find(torch, calls[key]["path"])(*args, **kwargs))
             except Exception as error:
                 seen = f"{type(error).__name__}: {error}"[:200]
@@ -237,16 +236,10 @@ def looks():
     """Looking at values, and what is waited for."""
     x = torch.randn(8, 4, device="cuda", requires_grad=True)
     t = torch.zeros(8, dtype=torch.long, device="cuda")
-    notes = []
-
-    def step():
-        loss = torch.nn.functional.cross_entropy(x, t)
-        loss.backward()
-        execute.flush()
-        notes.append(type(execute.guards.pending[-1][0]).__name__)
-
-    step()
-    return {"codes": notes, "numpy": attempt(lambda: x.detach().numpy()), "refused": attempt(lambda: torch.nn.functional.cross_entropy(x, t + 4).item()),
+    torch.nn.functional.cross_entropy(x, t).backward()
+    execute.flush()
+    codes = [type(execute.guards.pending[-1][0]).__name__]
+    return {"codes": codes, "numpy": attempt(lambda: x.detach().numpy()), "refused": attempt(lambda: torch.nn.functional.cross_entropy(x, t + 4).item()),
             "pinned": [torch.ones(2).is_pinned(), torch.ones(2).pin_memory().is_pinned(), attempt(lambda: x.detach().pin_memory())],
             "loader": [b.is_pinned() for b in torch.utils.data.DataLoader(torch.ones(4), batch_size=2, pin_memory=True)]}
 

@@ -88,10 +88,7 @@ def _of_number(index):
     """The type of a device given by its number alone: that of the accelerator."""
     if index < 0:
         raise RuntimeError("Device index must not be negative")
-    kind = accelerator()
-    if kind is None:
-        raise RuntimeError("Cannot access accelerator device when none is available.")
-    return kind
+    return needed_accelerator()
 
 
 def _check(type, index):
@@ -194,13 +191,34 @@ def cuda_version(name):
         from jax._src.lib import cuda_versions
 
         return getattr(cuda_versions, name)()
-    except Exception:
+    except (ImportError, AttributeError, RuntimeError):  # no such module (then it is None), no such function, a library that it cannot ask
         return None
+
+
+ACCELERATORS = ("cuda", "tpu")  # their types, with which their keys begin
 
 
 def accelerator():
     """"cuda" or "tpu" where JAX has such a device, None otherwise."""
-    return next((kind for kind in ("cuda", "tpu") if devices_of(kind)), None)
+    return next((kind for kind in ACCELERATORS if devices_of(kind)), None)
+
+
+def needed_accelerator():
+    """The same; torch's error where there is none."""
+    kind = accelerator()
+    if kind is None:
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    return kind
+
+
+def is_single(key):
+    """Whether a key is that of one device."""
+    return "@" not in key and key not in ("traced", "meta")
+
+
+def is_accelerator(key):
+    """Whether a key is that of one accelerator."""
+    return is_single(key) and key.startswith(ACCELERATORS)
 
 
 def jax_device(key):

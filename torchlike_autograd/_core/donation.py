@@ -13,6 +13,8 @@ from sys import getrefcount
 import jax.numpy as jnp
 import numpy as np
 
+from .devices import ACCELERATORS
+
 LEAST = 1 << 16  # bytes of the host's; copying less costs less than asking.  On a GPU every buffer that moves costs, as the graph of kernels is written anew.
 
 
@@ -59,7 +61,7 @@ def heirs(program, tape):
 
 def _heir(v, newest):
     """The place of the result that replaces v, if v is large or of an accelerator and the result is of its type."""
-    if v.seen is None or v.array is None or (v.array.nbytes < LEAST and not v.aval.device.startswith(("cuda", "tpu"))):
+    if v.seen is None or v.array is None or (v.array.nbytes < LEAST and not v.aval.device.startswith(ACCELERATORS)):
         return None
     version, place, aval = newest.get(v.seen[0], (0, None, None))
     return place if version > v.seen[1] and aval is v.aval else None

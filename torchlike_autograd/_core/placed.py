@@ -187,7 +187,7 @@ class _Laid:
         if type(step.form) is StageForm:
             self._stage_form(step.form, ins, outs)
             return
-        if step.form.op.name == "_to_device" and is_single(self.place_of(ins[0])) and is_single(step.form.out_avals[0].device):
+        if step.form.op.name == "_to_device" and devices.is_single(self.place_of(ins[0])) and devices.is_single(step.form.out_avals[0].device):
             self.same[outs[0]] = ins[0]  # who reads it brings it where it is needed
             return
         self._add(step.form, ins, outs, _likes(step, ins, outs))
@@ -227,11 +227,6 @@ class _Laid:
             return
         self.types[slot] = a
         self._run(Op(lambda x: [x], None, [token], [slot], a.device, ((slot, like),)))
-
-
-def is_single(key):
-    """Whether a key is that of one device."""
-    return "@" not in key and key not in ("traced", "meta")
 
 
 def _likes(step, ins, outs):
@@ -306,8 +301,11 @@ class Piece:
             env.update(self.types)
             return
         if self.key == "traced":
-            raw = None if words is None else np.array(words)
-            self.inline(*((None, None) if raw is None else (raw[:n].view(np.float64).reshape(-1), raw[n:].view(np.int64).reshape(-1))), env)
+            floats = ints = None
+            if words is not None:
+                words = np.array(words)
+                floats, ints = words[:n].view(np.float64).reshape(-1), words[n:].view(np.int64).reshape(-1)
+            self.inline(floats, ints, env)
             return
         args = [adopt(env[t], self.key) if moves else env[t] for t, moves in self.reads]
         words = self._brought(words) if self.numbers else None
@@ -597,4 +595,4 @@ def tracing():
     return not isinstance(core.trace_ctx.trace, core.EvalTrace)
 
 
-__all__ = ["Placed", "adopt", "current_trace", "cut", "host_device", "inside", "is_single", "like", "of", "on_host", "outside", "target", "tracing"]
+__all__ = ["Placed", "adopt", "current_trace", "cut", "host_device", "inside", "like", "of", "on_host", "outside", "target", "tracing"]

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .devices import is_accelerator
 from .rng_choices import binomial, multinomial, poisson, standard_gamma
 from .rng_draws import (
     bernoulli,
@@ -71,7 +72,7 @@ _last: list = []  # the seed that `manual_seed` or `seed` gave to all
 
 def of_device(key) -> Generator:
     """The default generator of a device's key: the host's, and for an accelerator one of its own, on the host too, which is seeded with it."""
-    if key.partition(":")[0] not in ("cuda", "tpu"):
+    if not is_accelerator(key):
         return default_generator
     found = _accelerators.get(key)
     if found is None:

@@ -15,8 +15,6 @@ from .placed import target as on_all
 from .record import GRAD, NOGRAD, data, record_op
 from .storage import peek
 
-_HERE = ("cpu", "meta", "traced")
-
 
 def spread_value(v, sharding, mode=None, own=False):
     """A Value as a jax Sharding says, recorded; own: as a DTensor's."""
@@ -35,7 +33,7 @@ def spread_as(v, other):
 def beside(t, other):
     """A fresh tensor of the host's where another is: on its device, or over all of its devices, as it is spread where they have one shape, otherwise whole."""
     own, a = t._v.aval, other._v.aval
-    if own.device == "cpu" and a.device not in _HERE and "@" not in a.device:
+    if own.device == "cpu" and a.device != "cpu" and devices.is_single(a.device):
         return wrap(data(adopt(t._array(), a.device), own.dtype, device=a.device))
     if "@" not in a.device or "@" in own.device:
         return t

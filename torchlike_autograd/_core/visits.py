@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 
-from .placed import adopt, is_single
+from .devices import is_single
+from .placed import adopt
 from .record import slot_table
 
 SMALL = 1 << 20  # elements of a value that may travel

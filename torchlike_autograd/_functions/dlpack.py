@@ -69,8 +69,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A tensor of the values of an array (a copy, but for JAX's arrays; writes do not reach it)."""
     key = None if device is None else devices.key_of(device)
     if isinstance(ext_tensor, Tensor) or not hasattr(ext_tensor, "__dlpack__"):
-        capsule = ext_tensor.__dlpack__() if isinstance(ext_tensor, Tensor) else _capsule(ext_tensor)
-        ext_tensor = ext_tensor._array() if isinstance(ext_tensor, Tensor) and not ext_tensor.is_cpu else _Capsule(capsule)
+        ext_tensor = _Capsule(ext_tensor.__dlpack__() if isinstance(ext_tensor, Tensor) else _capsule(ext_tensor))
     array = ext_tensor if isinstance(ext_tensor, jax.Array) else _copied(ext_tensor)
     t = from_array(array, dtypes.from_numpy_dtype(array.dtype), device=devices.key_of_array(array) if isinstance(array, jax.Array) else "cpu")
     return t if key is None else t.to(key)

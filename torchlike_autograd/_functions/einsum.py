@@ -191,12 +191,6 @@ def _cast(args, kwargs, kind):
     return lower((equation, *operands), kwargs, kind) if summed else (args, kwargs)
 
 
-def _cast_always(args, kwargs, kind):
-    """Autocast on CUDA: PyTorch lists einsum itself there."""
-    equation, operands = (args[0], args[1:]) if isinstance(args[0], str) else _from_lists(args)
-    return lower((equation, *operands), kwargs, kind)
-
-
 def _told(args):
     """Operands without a list around them: so `__torch_function__` is told."""
     _has_operands(args)
@@ -211,7 +205,7 @@ def _has_operands(args):
 SPREAD["torch.einsum"] = _told
 
 
-@also(cpu=_cast, cuda=_cast_always)
+@also(cpu=_cast, cuda=lower)
 @composite("torch.einsum")
 def einsum(*args):
     """Sums of products over the indices that the equation names."""

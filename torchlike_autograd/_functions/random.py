@@ -88,8 +88,14 @@ class Generator(rng.Generator):
         self.set_state(words)
 
 
-default_generator = object.__new__(Generator)
-default_generator.__dict__ = rng.default_generator.__dict__
+def device_generator(key):
+    """The default generator of a device's key."""
+    found = object.__new__(Generator)
+    found.__dict__ = rng.of_device(key).__dict__
+    return found
+
+
+default_generator = device_generator("cpu")
 
 
 def _bytes(state):
@@ -114,18 +120,11 @@ def _into(t, out, name=None):
     return out
 
 
-def device_generator(key):
-    """The default generator of an accelerator's key."""
-    found = object.__new__(Generator)
-    found.__dict__ = rng.of_device(key).__dict__
-    return found
-
-
 def _chosen(generator, key):
     """A generator that may draw for a device, by default the device's own."""
     if generator is None:
         return rng.of_device(key)
-    kind, own = (str(d).partition(":")[0].partition("@")[0] for d in (devices.of_key(key), generator.device))
+    kind, own = devices.of_key(key).type, devices.device(generator.device).type
     if kind != own and key != NOWHERE:
         raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{own}'")
     return generator

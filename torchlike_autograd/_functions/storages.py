@@ -47,8 +47,7 @@ class _StorageBase:
 
     def pin_memory(self, device="cuda"):
         """Itself, as JAX moves all of the host's memory alike; torch's error where there is no accelerator to pin for."""
-        if devices.accelerator() is None:
-            raise RuntimeError("Cannot access accelerator device when none is available.")
+        devices.needed_accelerator()
         return self
 
     def resizable(self):
@@ -481,8 +480,7 @@ def pin_memory(self, device=None):
     """A copy that says that it is pinned (JAX moves all of the host's memory alike); torch's error where there is no accelerator to pin for."""
     if self.is_meta:
         raise RuntimeError(f"cannot pin 'Meta{self.dtype.char_name}Type' only dense CPU tensors can be pinned")
-    if devices.accelerator() is None:
-        raise RuntimeError("Cannot access accelerator device when none is available.")
+    devices.needed_accelerator()
     if self.device.type != "cpu":
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
     if is_pinned(self):

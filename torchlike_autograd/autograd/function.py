@@ -220,12 +220,14 @@ class BackwardCFunction(FunctionCtx, Node):
             return None
         if not isinstance(r, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
-        if sparse_gradients.is_sparse(r) and r.shape == aval.shape:
-            leaf = self._leaf(i)
-            return sparse_gradients.given(r, aval, leaf if type(leaf) is Leaf else None, i, f"Function {self.name()} returned an ")
-        v = r._value()
+        said = f"Function {self.name()} returned an "
+        if sparse_gradients.is_sparse(r):
+            leaf = self._leaf(i) if r.shape == aval.shape else None
+            v = sparse_gradients.given(r, aval, leaf if type(leaf) is Leaf else None, i, said)
+        else:
+            v = r._value()
         if v.aval.shape != aval.shape:
-            v = reduced_to(v, aval.shape, i, f"Function {self.name()} returned an ")
+            v = reduced_to(v, aval.shape, i, said)
         if v.aval.dtype is not aval.dtype and not self._leaf_casts(i):
             from .._core.dispatch import cast_spec
 

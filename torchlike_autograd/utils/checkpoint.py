@@ -17,7 +17,7 @@ import weakref
 from .._core import passes, rng
 from .._core.autocasting import kept as autocast_kept
 from .._core.devices import accelerator, of_key
-from .._core.pytree import tree_map
+from .._core.pytree import flatten
 from .._core.record import thread
 from .._core.saying import warn
 from .._core.storage import as_detached
@@ -315,10 +315,15 @@ def check_backward_validity(inputs):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
+def _other_devices(args):
+    """The keys of the devices of the tensors in arguments, but for the CPU's and "meta"."""
+    keys = [x._v.aval.device for x in flatten(args)[0] if isinstance(x, Tensor)]
+    return [key for key in keys if of_key(key).type not in ("cpu", "meta")]
+
+
 def _infer_device_type(*args):
     """The type of the first device that is no CPU, among tensors in arguments; with several, a warning."""
-    kinds = []
-    tree_map(lambda t: kinds.append(t.device.type) if isinstance(t, Tensor) and t.device.type not in ("cpu", "meta") else None, args)
+    kinds = [of_key(key).type for key in _other_devices(args)]
     if len(set(kinds)) > 1:
         warnings.warn("Tensor arguments, excluding CPU tensors, are detected on at least two types of devices. Device state will only be saved for devices of "
                       "a single device type, and the remaining devices will be ignored. Consequently, if any checkpointed functions involve randomness, this "
@@ -331,9 +336,7 @@ def _infer_device_type(*args):
 
 def get_device_states(*args):
     """The numbers of the devices other than the CPU among the tensors, and the states of their generators."""
-    found = []
-    tree_map(lambda x: found.append(x._v.aval.device) if isinstance(x, Tensor) and x.device.type not in ("cpu", "meta") else None, args)
-    keys = list(dict.fromkeys(found))
+    keys = list(dict.fromkeys(_other_devices(args)))
     return [of_key(key).index for key in keys], [device_generator(key).get_state() for key in keys]
 
 
