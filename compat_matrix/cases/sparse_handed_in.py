@@ -58,6 +58,10 @@ each("sparse_handed_in", handed, {
     "function, fewer places": "v = torch.ones(3, requires_grad=True); f(v, some(2)).sum().backward()",
     "function, more dims": "v = torch.ones(3, requires_grad=True); f(v, some(4, 3)).sum().backward(); g = v.grad; layout = 1",
     "function, more dims, no leaf": "v = torch.ones(3, requires_grad=True); f(v * 2, some(4, 3)).sum().backward(); g = v.grad; layout = 1",
+    "root, an edge": "b(torch.autograd.graph.get_gradient_edge(w), sparse()); layout = 1",
+    "root, an edge, no leaf": "b(torch.autograd.graph.get_gradient_edge(w * 2), sparse())",
+    "root, an edge of float64": "b(torch.autograd.graph.get_gradient_edge(w), sparse(torch.float64)); layout = 1",
+    "root, an edge of another size": "b(torch.autograd.graph.get_gradient_edge(w[:2] * 2), sparse())",
     "root, as many values": "w.view(9)[:2].backward(some(5))",
 })
 

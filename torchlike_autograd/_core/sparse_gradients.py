@@ -9,6 +9,7 @@ Unlike PyTorch, the gradient is dense where the tensor is no leaf, and in `torch
 from __future__ import annotations
 
 from .._ops.spec import Form
+from .nodes import Leaf
 from .values import Value
 
 
@@ -39,15 +40,17 @@ def made(step, leaf, g, ins):
     return SparseValue(_gradients.MAKERS[form.op.name](g, form.avals[0].shape, named, **form.spec.statics), form.avals[0], leaf)
 
 
-def given(t, aval, leaf, i, said=""):
-    """A sparse tensor as gradient i of something of a type: the SparseValue of a leaf, elsewhere (leaf: None) the Value of the dense tensor that it is."""
+def given(t, aval, place, i, said=""):
+    """A sparse tensor as gradient i of something of a type, which stands at a place in the graph: the SparseValue of a Leaf, elsewhere, and where its shape
+    is another one, the Value of the dense tensor that it is.
+    """
     if t.__dict__["_places"].layout != "sparse_coo":
         raise RuntimeError(f"{said}invalid gradient at index {i} - expected layout Strided but got SparseCsr")
     from ..sparse import _gradients  # as in `made`
 
     if t.dtype is not aval.dtype:
         t = t.to(aval.dtype)
-    return _gradients.dense(t)._value() if leaf is None else SparseValue(t, aval, leaf)
+    return SparseValue(t, aval, place) if type(place) is Leaf and t.shape == aval.shape else _gradients.dense(t)._value()
 
 
 def is_sparse(t):

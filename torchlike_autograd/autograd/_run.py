@@ -9,7 +9,7 @@ from .._core import devices, engine, levels, lifetimes, overriding, sparse_gradi
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.hooks import shown
-from .._core.nodes import AccumulateGrad, Leaf, Nowhere, place_and_step, place_of
+from .._core.nodes import AccumulateGrad, Nowhere, place_and_step, place_of
 from .._core.numeric import say_once
 from .._core.overriding import SPREAD
 from .._core.record import LOCK, record_op, thread, threads
@@ -19,7 +19,7 @@ from .._core.size import Size
 from .._core.storage import history
 from .._ops.no_gradient import real_gradient_wanted
 from .._ops.registry import OPS
-from .._ops.spec import spec_of
+from .._ops.spec import aval, spec_of
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
 from ._reduced import reduced_to
@@ -315,10 +315,9 @@ def _roots(roots, grads):
             _watch(root, v)
         if g is None:
             continue
-        _, dtype, _ = _shape_dtype(root)
+        shape, dtype, _ = _shape_dtype(root)
         if sparse_gradients.is_sparse(g) and not (isinstance(root, Tensor) and sparse_gradients.is_sparse(root)):
-            leaf = _place(root)
-            out.append(_started(root, sparse_gradients.given(g, root._v.aval, leaf if type(leaf) is Leaf else None, i), i))
+            out.append(_started(root, sparse_gradients.given(g, aval(shape, dtype, g._v.aval.device), _place(root), i), i))
             continue
         v = g._value()
         if v.aval.dtype is not dtype:
