@@ -10,7 +10,7 @@ import functools
 import inspect
 import itertools
 
-from .._core import dtypes, errors, levels, lifetimes, sparse_gradients, walls
+from .._core import dtypes, levels, lifetimes, sparse_gradients, walls
 from .._core.devices import of_key
 from .._core.engine import _leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
@@ -18,7 +18,7 @@ from .._core.placed import cut
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
-from .._core.storage import View, peek, view_error, write_own
+from .._core.storage import View, write_own
 from .._core.tangents_off import FORWARD
 from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, wrap
@@ -26,6 +26,7 @@ from ._function_instances import Instance, Nested
 from ._kept import check_notes, check_returned, keep, raw_saved_tensors, release, saved_tensors
 from ._reduced import reduced_to
 from ._returned import alias, as_kind
+from ._written import check_dirty, check_views
 from .graph import increment_version
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
@@ -221,11 +222,7 @@ class BackwardCFunction(FunctionCtx, Node):
         if not isinstance(r, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
         said = f"Function {self.name()} returned an "
-        if sparse_gradients.is_sparse(r):
-            leaf = self._leaf(i) if r.shape == aval.shape else None
-            v = sparse_gradients.given(r, aval, leaf if type(leaf) is Leaf else None, i, said)
-        else:
-            v = r._value()
+        v = sparse_gradients.given(r, aval, self._leaf(i), i, said) if sparse_gradients.is_sparse(r) else r._value()
         if v.aval.shape != aval.shape:
             v = reduced_to(v, aval.shape, i, said)
         if v.aval.dtype is not aval.dtype and not self._leaf_casts(i):
@@ -409,7 +406,7 @@ def _recorded(cls, args, kwargs, split):
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
     if ctx.__dict__.get("_is_pure_view") and (len(tensors) != 1 or sum(ctx._output_is_tensor) != 1):
         raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
-    _check_dirty(ctx, {id(t): v for t, v in before}, outputs)
+    check_dirty(ctx, {id(t): v for t, v in before}, outputs)
     if live:
         attached, inner = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
@@ -461,48 +458,10 @@ def _inside(o, creation):
     return o
 
 
-def _check_dirty(ctx, before, outputs):
-    """torch's rules for what was written; before: {id of an input: its Value before the call}."""
-    for d in ctx.dirty_tensors:
-        v = before.get(id(d), d._v)
-        if thread.state.grad and v.needs:
-            _check_written(d, v)
-        if not any(d is o for o in outputs):
-            raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
-                "of the Function.")
-        if id(d) not in before:
-            if d._is_view() and thread.state.grad and any(ctx.needs_input_grad):
-                raise RuntimeError(_NOT_GIVEN)
-            warn(_NOT_GIVEN)
-
-
-_NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
-              "ctx.mark_dirty().")
-
-
-def _check_written(d, v):
-    base = d._view.base if d._view is not None else None
-    if v.leaf is not None:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if base is not None and d._view.creation != "default":
-        raise view_error(d, False)
-    if base is not None and peek(base).leaf is not None:
-        raise errors.leaf_view_inplace()
-
-
-_VIEW_AND_MORE = (
-    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by "
-    "the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one "
-    "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). "
-    "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
-
-
 def _attach(ctx, args, before, outputs):
     """Put the outputs on the tape as results of one step; with them, by the id of an output the Value that forward gave."""
     state = thread.state
-    if len([o for o in outputs if isinstance(o, Tensor)]) > 1 and any(d._is_view() for d in ctx.dirty_tensors):
-        raise RuntimeError(_VIEW_AND_MORE)
+    check_views(ctx, outputs)
     wanted = tuple(i for i, n in enumerate(ctx.needs_input_grad) if n)
     non_diff = [id(t) for t in ctx.non_differentiable]
     tensors, seen = [o for o in outputs if isinstance(o, Tensor)], {}

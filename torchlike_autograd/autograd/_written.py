@@ -1,0 +1,55 @@
+"""What a Function says that its forward wrote in place (layer 7): torch's rules for it."""
+
+from __future__ import annotations
+
+from .._core import errors
+from .._core.record import thread
+from .._core.saying import warn
+from .._core.storage import peek, view_error
+from .._tensor import Tensor
+
+
+def check_dirty(ctx, before, outputs):
+    """torch's rules for what was written; before: {id of an input: its Value before the call}."""
+    for d in ctx.dirty_tensors:
+        v = before.get(id(d), d._v)
+        if thread.state.grad and v.needs:
+            _check_written(d, v)
+        if not any(d is o for o in outputs):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
+                "of the Function.")
+        if id(d) not in before:
+            if d._is_view() and thread.state.grad and any(ctx.needs_input_grad):
+                raise RuntimeError(_NOT_GIVEN)
+            warn(_NOT_GIVEN)
+
+
+_NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+              "ctx.mark_dirty().")
+
+
+def _check_written(d, v):
+    base = d._view.base if d._view is not None else None
+    if v.leaf is not None:
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if base is not None and d._view.creation != "default":
+        raise view_error(d, False)
+    if base is not None and peek(base).leaf is not None:
+        raise errors.leaf_view_inplace()
+
+
+_VIEW_AND_MORE = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than one Tensor. This is not supported by "
+    "the current autograd engine. You should either make sure the input is not a view (using .clone() for example) or make your Function only return one "
+    "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a second one that does the other operations). "
+    "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
+
+
+def check_views(ctx, outputs):
+    """torch's rule for views that were written: they are all that is returned."""
+    if len([o for o in outputs if isinstance(o, Tensor)]) > 1 and any(d._is_view() for d in ctx.dirty_tensors):
+        raise RuntimeError(_VIEW_AND_MORE)
+
+
+__all__ = ["check_dirty", "check_views"]
