@@ -221,15 +221,18 @@ class BackwardCFunction(FunctionCtx, Node):
             return None
         if not isinstance(r, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
-        said = f"Function {self.name()} returned an "
-        v = sparse_gradients.given(r, aval, self._leaf(i), i, said) if sparse_gradients.is_sparse(r) else r._value()
+        v = sparse_gradients.given(r, aval, self._leaf(i), i, self._said()) if sparse_gradients.is_sparse(r) else r._value()
         if v.aval.shape != aval.shape:
-            v = reduced_to(v, aval.shape, i, said)
+            v = reduced_to(v, aval.shape, i, self._said())
         if v.aval.dtype is not aval.dtype and not self._leaf_casts(i):
             from .._core.dispatch import cast_spec
 
             v = record_op(cast_spec(aval.dtype), (v,))[0]
         return v
+
+    def _said(self):
+        """How torch's words for a gradient that is refused begin."""
+        return f"Function {self.name()} returned an "
 
     def _leaf(self, i):
         """What is behind argument i, where the tape ends there."""
