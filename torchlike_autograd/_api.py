@@ -13,6 +13,7 @@ from ._core import execute as _execute
 from ._core import operators as _operators
 from ._core import overriding as _overriding
 from ._core import overriding_methods as _overriding_methods
+from ._core import precision as _precision
 from ._core import publish as _publish
 from ._core import readonly as _readonly
 from ._core.devices import device
@@ -38,6 +39,7 @@ from ._core.layouts import (
     sparse_csr,
     strided,
 )
+from ._core.saying import warn as _warn
 from ._tensor import Size, Tensor
 
 _publish.install(globals(), "torch")
@@ -221,17 +223,22 @@ def get_num_threads():
 
 
 def set_float32_matmul_precision(precision):
-    """"highest" (default), "high" or "medium": how float32 products are computed on accelerators."""
+    """"highest" (default), "high" or "medium": how float32 products are computed on accelerators.
+
+    On GPUs "high" and "medium" are TF32; on TPUs "high" is three passes of bfloat16, "medium" one (XLA's precisions "high" and "default").  CPUs compute in
+    float32 always.  RuntimeError for what is no text; another word is warned of and changes nothing.
+    """
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in ("highest", "high", "medium"):
-        raise RuntimeError(f"Invalid argument: {precision}")
-    _execute.flush()
-    _config.set("matmul_precision", precision)
-    _execute.clear_caches()
+        _warn(f"{precision} is not one of 'highest', 'high', or 'medium'; the currentsetFloat32MatmulPrecision call has no effect.")
+        return
+    _precision.set_matmul(precision)
 
 
 def get_float32_matmul_precision():
-    """The current precision of float32 products."""
-    return _config.get("matmul_precision")
+    """The current precision of float32 products; RuntimeError where torch.backends was told another one."""
+    return _precision.matmul()
 
 
 _deterministic = _Deterministic.asked  # asked for, only warn

@@ -5,7 +5,7 @@ import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "torchlike_autograd"
 LAYERS = [
-    ("_core/errors", "_core/config", "_core/lines", "_core/shown", "_core/pytree", "_core/enums"),
+    ("_core/errors", "_core/config", "_core/precision", "_core/lines", "_core/shown", "_core/pytree", "_core/enums"),
     ("_core/dtypes", "_core/shapes", "_core/devices", "_core/nothing", "_tensor_str"),
     ("_ops/",),
     ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/placed"),

@@ -15,7 +15,6 @@ _state = {
     "check": os.environ.get("TLA_CHECK", "0") == "1",
     "default_dtype": None,
     "default_device": None,
-    "matmul_precision": "highest",
     "printed_warnings": True,
     "warn_always": False,
 }

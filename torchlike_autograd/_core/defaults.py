@@ -1,28 +1,30 @@
-"""What is remembered by types, kept apart for each default dtype (layer 4): `int / 2` has another type under another default.
+"""What is remembered by types, kept apart for each default dtype and each precision of products (layer 4): `int / 2` has another type under another default,
+and operators are traced with their precision.
 
-A change of the default runs what is pending and lays aside the Forms of all specs and the trie; they come back with the default that they were made under.
+A change of either runs what is pending and lays aside the Forms of all specs and the trie; they come back with the settings that they were made under.
 """
 
 from __future__ import annotations
 
-from .._ops.registry import OPS
-from . import config, execute, record
+from .._ops.spec import SPECS
+from . import config, execute, precision, record
 
-_current = [config.default_dtype()]
-_aside: dict = {}  # default dtype -> ({spec: its forms}, edges of the trie's root)
+_current = [config.default_dtype(), precision.meaning()]
+_aside: dict = {}  # (default dtype, precision) -> ({spec: its forms}, edges of the trie's root)
 
 
-def _follow(name, value):
-    old = _current[0]
-    if name != "default_dtype" or value is old:
+def _follow(place, value):
+    if value == _current[place]:
         return
-    execute.flush()
-    _current[0] = value
-    specs = [s for op in OPS.values() for s in op.specs.values()]
-    _aside[old] = {s: s.forms for s in specs}, record.ROOT.next
-    forms, record.ROOT.next = _aside.pop(value, ({}, {}))
-    for s in specs:
-        s.forms = forms.get(s, {})
+    with record.LOCK:
+        execute.flush()
+        specs = list(SPECS)
+        _aside[tuple(_current)] = {s: s.forms for s in specs}, record.ROOT.next
+        _current[place] = value
+        forms, record.ROOT.next = _aside.pop(tuple(_current), ({}, {}))
+        for s in specs:
+            s.forms = forms.get(s, {})
 
 
-config.on_change(_follow)
+config.on_change(lambda name, value: _follow(0, value) if name == "default_dtype" else None)
+precision.before_change(lambda means: _follow(1, means))

@@ -65,6 +65,9 @@ class Stage:
         self.avals = tuple(_slot_aval(s, table, input_avals) for s in outs)
         self.spread = any("@" in a.device for a in self.avals)
 
+    def __repr__(self):
+        return "; ".join(map(repr, [v.step for v in self.visits]))
+
     def run(self, lookup, number, cots, call, add):
         """Gradients of `outs` from those of `cots`, in order."""
         grads, outs = dict(zip(self.cots, cots)), self.outs

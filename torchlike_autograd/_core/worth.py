@@ -201,10 +201,18 @@ def _difference(a, b):
             return f"input {i}: {x.aval}{' (grad)' if x.needs else ''} and {y.aval}{' (grad)' if y.needs else ''}"
     for x, y in zip(a.prefix.steps()[0], b.prefix.steps()[0]):
         if repr(x) != repr(y):
-            return f"the call {x!r} and {y!r}"
+            return _differing_gradients(x.form, y.form) if x.kind == y.kind == "backward" else f"the call {x!r} and {y!r}"
     if len(a.prefix.steps()[0]) != len(b.prefix.steps()[0]):
         return f"the number of recorded calls: {len(a.prefix.steps()[0])} and {len(b.prefix.steps()[0])}"
     return "which results are still held when it runs"
+
+
+def _differing_gradients(a, b):
+    """The first call of two backward passes that differs."""
+    for x, y in zip(a.visits, b.visits):
+        if repr(x.step) != repr(y.step):
+            return f"the gradient of the call {x.step!r} and of {y.step!r}"
+    return f"the number of calls that have a gradient: {len(a.visits)} and {len(b.visits)}"
 
 
 __all__ = ["advice", "charge", "credit", "note", "note_variant", "waits"]

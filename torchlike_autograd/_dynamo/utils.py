@@ -6,6 +6,8 @@ import contextlib as _contextlib
 import sys as _sys
 
 from .._core import publish as _publish
+from .._core.devices import device as _device
+from .._core.devices import devices_of as _devices_of
 from . import config as _config
 
 __all__ = ["disable_cache_limit", "is_compile_supported"]
@@ -23,8 +25,9 @@ def disable_cache_limit():
 
 
 def is_compile_supported(device_type) -> bool:
-    """False."""
-    return False
+    """Whether `torch.compile` may be called for a kind of device: True for a CPU, and for a GPU that is there."""
+    kind = _device(device_type).type
+    return kind == "cpu" or (kind == "cuda" and bool(_devices_of("cuda")))
 
 
 __getattr__ = _publish.missing("torch._dynamo.utils")

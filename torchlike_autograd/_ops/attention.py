@@ -7,13 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._core import precision
 from .._core.shapes import wrap_dim
 from .conventions import only, partials
 from .registry import NONE, SMOOTH, at, call, op, real, rule
 from .tracing import looping, scan
-
-_HIGHEST = lax.Precision.HIGHEST
-
 
 # Scaled dot products
 
@@ -43,13 +41,13 @@ def _attention(query, key, value, attn_mask, *, is_causal, scale):
     """softmax(query key^T scale + mask) value over (N, heads, L, E); more heads of the query than of the others share these."""
     if key.shape[1] != query.shape[1]:
         key, value = (jnp.repeat(x, query.shape[1] // x.shape[1], 1) for x in (key, value))
-    scores = jnp.einsum("nhle,nhse->nhls", query, key, precision=_HIGHEST) * jnp.asarray(scale).astype(query.dtype)
+    scores = jnp.einsum("nhle,nhse->nhls", query, key, precision=precision.of("matmul")) * jnp.asarray(scale).astype(query.dtype)
     if is_causal:
         scores = jnp.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
     if attn_mask is not None:
         mask = attn_mask.reshape((1,) * (4 - attn_mask.ndim) + attn_mask.shape)
         scores = jnp.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask.astype(scores.dtype)
-    return jnp.einsum("nhls,nhse->nhle", _safe_softmax_value(scores, -1), value, precision=_HIGHEST)
+    return jnp.einsum("nhls,nhse->nhle", _safe_softmax_value(scores, -1), value, precision=precision.of("matmul"))
 
 
 # Bags of rows

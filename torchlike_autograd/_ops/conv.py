@@ -7,6 +7,7 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
+from .._core import precision
 from .conventions import char_name, only
 from .memory import channels_of_any, steps_in_time
 from .registry import SMOOTH, call, fails, op, real
@@ -192,7 +193,7 @@ def convolve(x, weight, stride, padding, dilation, transposed, output_padding, g
     if jnp.iscomplexobj(x):
         return _complex(x, weight, stride, padding, dilation, transposed, output_padding, groups)
     n = x.ndim - 2
-    fields = {"rhs_dilation": dilation, "feature_group_count": groups, "precision": lax.Precision.HIGHEST}
+    fields = {"rhs_dilation": dilation, "feature_group_count": groups, "precision": precision.of("conv")}
     if not transposed:
         return lax.conv_general_dilated(x, weight, stride, [(p, p) for p in padding], **fields)
     _check_result(x, weight, stride, padding, dilation, output_padding, groups)

@@ -11,14 +11,14 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
+from .._core import precision
 from .tracing import scan
 
 
 def product(x, weight):
     """x times the transposed weight, over the last dim."""
-    return jnp.einsum("...i,gi->...g", x, weight, precision=lax.Precision.HIGHEST)
+    return jnp.einsum("...i,gi->...g", x, weight, precision=precision.of("rnn"))
 
 
 def _kept(here, new, old):
@@ -32,7 +32,7 @@ def _run(gates, h, c, w_hh, w_hr, present, reverse):
     def step(state, at_time):
         own, here = at_time
         before, memory = state
-        i, f, g, o = jnp.split(own + jnp.matmul(before, back, precision=lax.Precision.HIGHEST), 4, -1)
+        i, f, g, o = jnp.split(own + jnp.matmul(before, back, precision=precision.of("rnn")), 4, -1)
         i, f, g, o = jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)
         cells = f * memory + i * g
         new = o * jnp.tanh(cells)

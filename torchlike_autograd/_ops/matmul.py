@@ -9,9 +9,8 @@ import string
 
 import jax
 import jax.numpy as jnp
-from jax.lax import Precision
 
-from .._core import dtypes, shapes
+from .._core import dtypes, precision, shapes
 from .._core.config import default_dtype
 from . import held
 from .conventions import cxx_name, only, partials
@@ -27,7 +26,7 @@ _OTHER = {"self": ("other",), "other": ("self",)}
 
 def product(a, b):
     """a @ b of arrays of one dtype."""
-    return jnp.matmul(a, b, precision=Precision.HIGHEST)
+    return jnp.matmul(a, b, precision=precision.of("matmul"))
 
 
 def _words(shape):
@@ -188,7 +187,7 @@ def _unread(x):
 @jax.custom_jvp
 def _in_float32(a, b, alpha):
     """alpha * a @ b before it is rounded; its derivatives are products that are rounded and then multiplied by alpha, as torch's are."""
-    return jnp.matmul(a, b, precision=Precision.HIGHEST, preferred_element_type=jnp.float32) * alpha
+    return jnp.matmul(a, b, precision=precision.of("matmul"), preferred_element_type=jnp.float32) * alpha
 
 
 def _scaled(x, alpha):
@@ -341,7 +340,7 @@ def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
     batch1 = only("addmm_impl_cpu_", batch1, "ifc")
     if batch1.dtype in _HALVES and batch1.shape[0]:
         return _added_in_turn(base, batch1, batch2, beta, alpha)
-    summed = jnp.einsum("bij,bjk->ik", batch1, batch2, precision=Precision.HIGHEST)
+    summed = jnp.einsum("bij,bjk->ik", batch1, batch2, precision=precision.of("matmul"))
     return _added_unless_0(base, summed, beta, alpha)
 
 
@@ -365,7 +364,7 @@ def _inner(self, other):
     if self.ndim == other.ndim == 1:
         only("dot", self, "ifc")
     _summed("addmm_impl_cpu_", self, other)
-    return jnp.tensordot(self, other, axes=((self.ndim - 1,), (other.ndim - 1,)), precision=Precision.HIGHEST)
+    return jnp.tensordot(self, other, axes=((self.ndim - 1,), (other.ndim - 1,)), precision=precision.of("matmul"))
 
 
 @op("kron(Tensor self, Tensor other) -> Tensor", node="UnsafeViewBackward0", lies=blocks, opmath=False, samples=[call(real(2, 2), real(3)), call(real(()), real(2))],
@@ -403,7 +402,7 @@ def _tensordot(self, other, *, dims_self, dims_other):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {m} in dim {a} and second has size {n} in dim {b}")
     self, other = total(self, tuple(ones_left), True), total(other, tuple(ones_right), True)
     _summed("addmm_impl_cpu_", self, other)
-    return jnp.tensordot(self, other, axes=(left, right), precision=Precision.HIGHEST)
+    return jnp.tensordot(self, other, axes=(left, right), precision=precision.of("matmul"))
 
 
 @op("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", node="LinalgCrossBackward0", names=("torch.linalg.cross",),
@@ -439,7 +438,7 @@ def _bilinear(input1, input2, weight, bias):
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}")
     only("bmm", input1, "ifc")
-    out = jnp.einsum("...i,kij,...j->...k", input1, weight, input2, precision=Precision.HIGHEST)
+    out = jnp.einsum("...i,kij,...j->...k", input1, weight, input2, precision=precision.of("matmul"))
     return out if bias is None else out + jnp.broadcast_to(bias, out.shape)
 
 
@@ -490,7 +489,7 @@ def _contract(tensors, equation):
         for k, name in enumerate(names):
             alone = tuple(i for i, letter in enumerate(name) if every.count(letter) == 1)
             whole[k], names[k] = total(whole[k], alone), "".join(letter for i, letter in enumerate(name) if i not in alone)
-    return jnp.einsum(",".join(names) + "->" + output, *whole, precision=Precision.HIGHEST)
+    return jnp.einsum(",".join(names) + "->" + output, *whole, precision=precision.of("matmul"))
 
 
 def _expect_met(tensors, equation):

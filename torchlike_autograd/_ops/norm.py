@@ -7,9 +7,8 @@ import math
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.lax import Precision
 
-from .._core import dtypes, shapes
+from .._core import dtypes, precision, shapes
 from .._core.shapes import reduce_dims
 from .conventions import always, char_name, fixed_power, magnitude, partials, refuse_bools, signum, straight, wide
 from .quotients import quotient
@@ -310,7 +309,7 @@ def _toward(t, out, x1, x2):
 
 
 def _rows_by_rows(x1, x2):
-    return jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=Precision.HIGHEST)
+    return jnp.matmul(x1, jnp.swapaxes(x2, -1, -2), precision=precision.of("matmul"))
 
 
 @partials(lambda t, out, x1, x2: _toward(t, out, x1, x2),

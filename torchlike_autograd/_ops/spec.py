@@ -10,6 +10,8 @@ Flat inputs: Tensor arguments and lifted numbers in schema order, Tensor lists s
 
 from __future__ import annotations
 
+import weakref
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -88,10 +90,13 @@ NUMBERS = {k: aval((), d, "number") for k, d in NUMBER_DTYPES.items()}
 NUMBER_KINDS = {v: k for k, v in NUMBERS.items()}
 
 
+SPECS = weakref.WeakSet()  # all of them
+
+
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("bends", "checks", "forms", "guarded", "hot", "lies", "links", "op", "pattern", "single_view", "statics")
+    __slots__ = ("__weakref__", "bends", "checks", "forms", "guarded", "hot", "lies", "links", "op", "pattern", "single_view", "statics")
     weight = 1
 
     def __init__(self, op, statics, pattern):
@@ -106,6 +111,7 @@ class Spec:
         rule = getattr(op, "lies", None)  # operators that are made of others have none
         self.lies = None if rule is None else getattr(rule, "always", False)  # whether to ask how results lie: never, where an operand does not lie by rows, always
         self.forms = {}
+        SPECS.add(self)
 
     def form(self, avals) -> Form:
         """The Form for these input types; raises torch's errors for wrong shapes or dtypes."""
@@ -146,13 +152,6 @@ def spec_of(op, statics: tuple, pattern: tuple) -> Spec:
         kind = HeldSpec if held else Spec if getattr(op, "says", None) is None else SayingSpec
         out = op.specs[key] = kind(op, dict(statics), pattern)
     return out
-
-
-def clear_forms(ops):
-    """Forget what depends on the default dtype."""
-    for op in ops:
-        for spec in op.specs.values():
-            spec.forms.clear()
 
 
 class Layout:

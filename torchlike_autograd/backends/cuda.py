@@ -1,19 +1,21 @@
 """torch.backends.cuda (layer 8): switches of PyTorch's CUDA libraries.  They are remembered, asked back and change nothing: XLA chooses its kernels.
 
-Allowing TF32 is the exception: it is the precision of float32 products, which `set_float32_matmul_precision` sets for every accelerator.
+Allowing TF32 is the exception: float32 products are rounded then (_core/precision.py).
 """
 
 from __future__ import annotations
 
 import contextlib
 
-from .._core import config as _config
 from .._core import devices as _devices
+from .._core import precision as _precision
 from .._core import publish as _publish
 from .._core.enums import enumeration
 from .._core.saying import warn
+from . import _switches
 
-__all__ = ["allow_fp16_bf16_reduction_math_sdp", "cuBLASModule", "cuFFTPlanCacheManager", "cudnn_sdp_enabled", "cufft_plan_cache", "enable_cudnn_sdp",
+__all__ = ["SDPAParams", "SDPBackend", "allow_fp16_bf16_reduction_math_sdp", "can_use_cudnn_attention", "can_use_efficient_attention",
+           "can_use_flash_attention", "cuBLASModule", "cuFFTPlanCacheManager", "cudnn_sdp_enabled", "cufft_plan_cache", "enable_cudnn_sdp",
            "enable_flash_sdp", "enable_math_sdp", "enable_mem_efficient_sdp", "flash_sdp_enabled", "fp16_bf16_reduction_math_sdp_allowed", "is_built",
            "is_ck_sdpa_available", "is_flash_attention_available", "math_sdp_enabled", "matmul", "mem_efficient_sdp_enabled", "preferred_blas_library",
            "preferred_linalg_library", "preferred_rocm_fa_library", "sdp_kernel"]
@@ -26,13 +28,13 @@ def is_built() -> bool:
 
 # Which kernels attention may use
 
+SDPBackend = enumeration("SDPBackend", f"{__package__.rpartition('.')[0]}.nn.attention", dict(zip(
+    ("ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"), range(-1, 5))), "PyTorch's kernels.")
 _allowed = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True, "fp16_bf16_reduction_math": False}
 
 
 def _allow(kind, setter, enabled):
-    if not isinstance(enabled, bool):
-        raise RuntimeError(f"set_sdp_use_{setter} expects a bool, but got {type(enabled).__name__}")
-    _allowed[kind] = enabled
+    _allowed[kind] = _switches.is_bool(enabled, f"set_sdp_use_{setter}")
 
 
 def flash_sdp_enabled() -> bool:
@@ -92,6 +94,29 @@ def is_flash_attention_available() -> bool:
 
 def is_ck_sdpa_available() -> bool:
     """False: ROCm's kernel is not here."""
+    return False
+
+
+class SDPAParams:
+    """The arguments of an attention that is asked about."""
+
+    def __init__(self, query, key, value, attn_mask, dropout, is_causal, enable_gqa):
+        self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
+        self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: PyTorch's kernel is not here."""
+    return False
+
+
+def can_use_efficient_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: PyTorch's kernel is not here."""
+    return False
+
+
+def can_use_cudnn_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: XLA chooses its kernels."""
     return False
 
 
@@ -169,49 +194,54 @@ class cuFFTPlanCacheManager:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
-class cuBLASModule:
-    """How products are computed: TF32 and the sums of 16 bits."""
+def _sums(value, name):
+    """(whether sums may be rounded, whether they may be split) of what is written to a switch; TypeError for anything but one or two bools."""
+    if isinstance(value, bool):
+        return value, True
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{name} expects a bool or a tuple/list of bools, but got {type(value)!r}")
+    if not value:
+        raise TypeError(f"{name} expects at least one boolean argument")
+    if len(value) > 2:
+        raise TypeError(f"{name} expects at most two boolean arguments")
+    for given, which in zip(value, ("allow_reduced_precision", "allow_splitk")):
+        if not isinstance(given, bool):
+            raise TypeError(f"{name} expects a bool for {which}, but got {type(given)!r}")
+    rounded, split = (*value, True)[:2]
+    if rounded and not split:
+        raise RuntimeError("allow_splitk=False is not supported when reduced precision reductions are enabled")
+    return rounded, split
 
-    _SWITCHES = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation")
+
+class cuBLASModule:
+    """How products are computed: TF32 is heeded, the sums of 16 bits are kept."""
+
+    _SUMS = ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction")
 
     def __init__(self):
-        self.__dict__.update(zip(self._SWITCHES, (True, True, False)))
+        for name in self._SUMS:
+            self._keep(name, True, True)
+        self.__dict__["allow_fp16_accumulation"] = False
 
-    @property
-    def allow_tf32(self) -> bool:
-        """Whether products of float32 numbers may be rounded to TF32."""
-        return _config.get("matmul_precision") != "highest"
-
-    @allow_tf32.setter
-    def allow_tf32(self, on):
-        if not isinstance(on, bool):
-            raise RuntimeError(f"set_allow_tf32_cublas expects a bool, but got {type(on).__name__}")
-        self._precise("high" if on else "highest")
-
-    @property
-    def fp32_precision(self) -> str:
-        """"ieee" or "tf32"."""
-        return "tf32" if self.allow_tf32 else "ieee"
-
-    @fp32_precision.setter
-    def fp32_precision(self, name):
-        self._precise({"tf32": "high", "ieee": "highest", "none": "highest"}[name])
-
-    @staticmethod
-    def _precise(precision):
-        from .._api import set_float32_matmul_precision  # cycle: the package's front imports its backends
-
-        if _config.get("matmul_precision") != precision:
-            set_float32_matmul_precision(precision)
+    def _keep(self, name, rounded, split):
+        self.__dict__.update({name: rounded, f"{name}_split_k": split})
 
     def __getattr__(self, name):
+        if name == "allow_tf32":
+            return _precision.matmul_allowed()
+        if name == "fp32_precision":
+            return _precision.named("cuda", "matmul")
         raise AttributeError(f"Unknown attribute {name}")
 
     def __setattr__(self, name, value):
-        if name in self._SWITCHES:
-            self.__dict__[name] = value
-        elif name in ("allow_tf32", "fp32_precision"):
-            object.__setattr__(self, name, value)
+        if name in self._SUMS:
+            self._keep(name, *_sums(value, name))
+        elif name == "allow_fp16_accumulation":
+            self.__dict__[name] = _switches.is_bool(value, "set_allow_fp16_accumulation_cublas")
+        elif name == "allow_tf32":
+            _precision.allow_matmul(_switches.is_bool(value, "set_allow_tf32_cublas"))
+        elif name == "fp32_precision":
+            _precision.name("cuda", "matmul", value)
         else:
             raise AttributeError(f"Unknown attribute {name}")
 

@@ -52,6 +52,35 @@ each("everyday.gradient node", first, FUNCTIONS)
 each("everyday.second gradient node", second, {name: FUNCTIONS[name] for name in SMOOTH})
 
 
+def _transposed(torch, examples):
+    torch.manual_seed(0)
+    x = torch.randn(examples, 3, 4, 4, dtype=torch.float64, requires_grad=True)
+    w, v = torch.randn(examples, 16, 3, dtype=torch.float64), torch.randn(examples, 3, 4, 4, dtype=torch.float64)
+    for name, norm in (("batch", torch.nn.BatchNorm2d(3)), ("batch, evaluating", torch.nn.BatchNorm2d(3).eval()), ("instance", torch.nn.InstanceNorm2d(3)),
+                       ("group", torch.nn.GroupNorm(3, 3)), ("layer", torch.nn.LayerNorm((4, 4)))):
+        norm = norm.double()
+        for how in ("as it is", "contiguous"):
+            def loss(x):
+                y = norm(x).flatten(2).transpose(1, 2)
+                return ((y if how == "as it is" else y.contiguous()) * w).sum()
+
+            g, = torch.autograd.grad(loss(x), x)
+            with torch.no_grad():
+                measured = (loss(x + 1e-6 * v) - loss(x - 1e-6 * v)) / 2e-6
+            yield f"{name}, {how}", abs((g * v).sum().item() - measured.item()) < 1e-6
+
+
+@case("everyday.gradient that lies transposed")
+def _(torch):
+    """What comes back to a normalization through flatten and transpose, against central differences."""
+    yield from _transposed(torch, 2)
+
+
+@case("everyday.gradient that lies transposed, of one example")
+def _(torch):
+    yield from _transposed(torch, 1)
+
+
 @case("everyday.gradient printed")
 def _(torch):
     x = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -5,15 +5,10 @@ from __future__ import annotations
 import contextlib
 
 from ..._core import publish as _publish
-from ..._core.enums import enumeration
 from ...backends import cuda as _switches
+from ...backends.cuda import SDPBackend
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
-
-
-SDPBackend = enumeration("SDPBackend", __name__, dict(zip(
-    ("ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"), range(-1, 5))), "PyTorch's kernels.")
-
 
 _KINDS = {"MATH": "math", "FLASH_ATTENTION": "flash", "EFFICIENT_ATTENTION": "mem_efficient", "CUDNN_ATTENTION": "cudnn"}
 
