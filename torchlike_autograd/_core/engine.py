@@ -220,6 +220,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             complete = True
             if _leaf_event(p, tape, item[1], grads, plan):
                 done.add(item[1])
+                lost.discard(item[1])
         p.now = None
         put_back(state, modes)
         if type(item[1]) is Step:
@@ -402,10 +403,12 @@ def run_node(p, tape, item, grads):
     if seen is not None and seen.prehooks and (wanted or filled):
         outs = nodes.of_results(step, prehooks(seen, nodes.of_node(step, outs))) if ctx is None else ctx.of_tensors(prehooks(seen, ctx.per_output(outs)))
     if not wanted:
-        if ctx is not None and filled and any(g is not None for g in outs):
-            ctx.run_backward(outs, p)
-        if seen is not None and seen.posthooks and filled:  # a target whose `.grad` is filled runs, and its gradients go nowhere
-            posthooks(step, seen, (), (), nodes.of_node(step, outs) if ctx is None else ctx.per_output(outs))
+        if not filled:
+            return True
+        full = ctx.run_backward(outs, p) if ctx is not None else ()
+        if seen is not None and seen.posthooks:  # a target whose `.grad` is filled runs, and its gradients go nowhere
+            outs, edges = (nodes.of_node(step, outs), None) if ctx is None else (ctx.per_output(outs), ctx.edge_places())
+            posthooks(step, seen, range(len(full)), full, outs, edges)
         return True
     if ctx is not None:
         full = ctx.run_backward(outs, p, wanted)

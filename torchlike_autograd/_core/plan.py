@@ -142,14 +142,17 @@ WALL = "wall"
 
 
 def useful_slots(prefix, targets: frozenset) -> frozenset:
-    """Slots from which gradient can reach a target (targets included); (WALL, slot) among them: not through that one."""
+    """Slots from which gradient can reach the node of a target (targets included); (WALL, slot) among them: not through that one."""
     key = ("useful", targets)
     out = prefix.memo.get(key)
     if out is None:
         needs = needs_of(prefix)
         found = set(targets)
         for step in prefix.steps()[0]:
-            if any(step.needs) and any(type(s) is not tuple and s in found and needs(s) for s in step.ins) and wanted_of(step, needs, found):
+            outs = range(step.first, step.first + len(step.needs))
+            if len(outs) > 1 and not found.isdisjoint(outs):  # a pass goes from node to node: to that of a target through any of its results
+                found.update(s for s, n in zip(outs, step.needs) if n and (WALL, s) not in targets)
+            elif any(step.needs) and any(type(s) is not tuple and s in found and needs(s) for s in step.ins) and wanted_of(step, needs, found):
                 found.update(step.first + i for i, n in enumerate(step.needs) if n and (WALL, step.first + i) not in targets)
         out = prefix.memo[key] = frozenset(found)
     return out
@@ -177,7 +180,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     useful = None if targets is None else useful_slots(prefix, targets)
     order, gone = _visits(prefix, roots, needs, useful, cuts, lost)
     order = _by_number(order, cuts)
-    ends = _last_uses(order, cuts, (*roots, *lost[0]) if lost else roots)
+    ends = _last_uses(order, cuts, _in_turn(roots, lost, table) if lost else roots)
     builder = _Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
         builder.event(("leaf", slot))
@@ -341,6 +344,12 @@ def _undefined(step):
 def _silent(step):
     """Whether a node runs and sends nothing on."""
     return step.kind == "op" and step.form.silent
+
+
+def _in_turn(roots, lost, table):
+    """Where gradients and undefined ones are, in the order in which the last step that ran gave them."""
+    places = {s: i for i, s in reversed(list(enumerate(table[lost[1]][0].ins)))} if lost[1] < len(table) else {}
+    return sorted((*roots, *lost[0]), key=lambda s: places.get(s, -1))
 
 
 def _last_uses(order, cuts, roots):
