@@ -212,7 +212,9 @@ def _differing_gradients(a, b):
     for x, y in zip(a.visits, b.visits):
         if repr(x.step) != repr(y.step):
             return f"the gradient of the call {x.step!r} and of {y.step!r}"
-    return f"the number of calls that have a gradient: {len(a.visits)} and {len(b.visits)}" if len(a.visits) != len(b.visits) else "the gradients that are asked for"
+    if len(a.visits) == len(b.visits):
+        return "the gradients that are asked for"
+    return f"the number of calls that have a gradient: {len(a.visits)} and {len(b.visits)}"
 
 
 __all__ = ["advice", "charge", "credit", "note", "note_variant", "waits"]
