@@ -28,7 +28,7 @@ from .plan import COPY_SLICES
 from .ranges import settle_several
 from .record import number_kind, record_op
 from .saying import warn
-from .shapes import as_long
+from .shapes import as_long, wrap_dim
 from .storage import as_detached, repeats
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
@@ -43,7 +43,8 @@ def _plain_view(t, key, **statics):
 
 
 def _select(t, dim, i, position):
-    n = t._v.aval.shape[dim]
+    shape = t._v.aval.shape
+    n = shape[dim] if dim < len(shape) else 0
     if i < 0:
         i += n
         if i < 0:
@@ -65,7 +66,8 @@ def _no_dims(index=0):
 
 def _cut(t, dim, s, keep_whole):
     """A slice of one dim; a whole one records nothing unless it stands alone."""
-    n = t._v.aval.shape[dim]
+    shape = t._v.aval.shape
+    n = shape[dim if dim < len(shape) else wrap_dim(dim, len(shape))]
     start, stop, step = s.indices(n)
     if step < 0:
         raise ValueError("step must be greater than zero")
@@ -139,6 +141,9 @@ def _too_many(t, index):
     if not t.ndim and _is_integer(index):
         return _no_dims()
     if not t.ndim and isinstance(index, slice):
+        index.indices(0)
+        if index.step is not None and index.step < 0:
+            raise ValueError("step must be greater than zero")
         return IndexError("slice() cannot be applied to a 0-dim tensor.")
     return IndexError(f"too many indices for tensor of dimension {t.ndim}")
 
@@ -306,11 +311,19 @@ def setitem(t, index, value):
 
 
 def _assignable(t, value):
+    """The tensor or number; numbers are refused before the index is looked at."""
     if isinstance(value, Tensor):
         return value
     kind = type(value)
-    if kind is float or kind is int or kind is bool:
-        return value
+    if kind is not float and kind is not bool:
+        value = _number(t, value)
+        if type(value) is int and not -1 << 63 <= value < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
+    check_stored(value, t._v.aval.dtype)
+    return value
+
+
+def _number(t, value):
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, float):  # of NumPy's only float64, which is Python's too
@@ -328,7 +341,6 @@ def _type_name(x):
 def write_to(target, value):
     """An assignment to a whole tensor: equal shapes copy, one element fills, others are expanded."""
     if not isinstance(value, Tensor):
-        check_stored(value, target.dtype)
         _refuse_repeated(target)
         inplace((_ASSIGNS if target._v.aval.shape else _COPIES)[number_kind(value)], (target, value), target)
         return

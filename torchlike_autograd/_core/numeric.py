@@ -65,6 +65,8 @@ def check_stored(x, dtype):
     """`check_number` where torch makes a scalar tensor of the number on the way: in half precision that one holds an infinity."""
     if dtype is not dtypes.float16 and dtype is not dtypes.bfloat16:
         check_number(x, dtype)
+    elif type(x) is complex and x.imag != 0:
+        raise cannot_hold(dtypes.float64)
 
 
 def cannot_hold(dtype, opmath=False):

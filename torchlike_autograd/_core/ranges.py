@@ -11,6 +11,7 @@ import weakref
 
 import numpy as np
 
+from .._ops.index import indexed_shape
 from .._ops.places import offence
 from .._ops.spec import NUMBERS, spec_of
 from .._tensor import Tensor
@@ -77,7 +78,10 @@ def settle_several(spec, flat, dims, every=None):
         if bounds is None:
             return spec
         if bounds[0] <= bounds[1] and (bounds[0] < -shape[d] or bounds[1] >= shape[d]):
-            raise spec.form(types(every or flat)).guard_error(int(offence(known(index), shape[d], -shape[d], np)) * 16 + n)
+            form = spec.form(types(every or flat))
+            if 0 in indexed_shape(shape, [i._v.aval.shape for i in flat[1:]], dims):
+                break
+            raise form.guard_error(int(offence(known(index), shape[d], -shape[d], np)) * 16 + n)
     return unguarded(spec)
 
 

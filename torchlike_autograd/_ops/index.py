@@ -63,7 +63,9 @@ def _same_rank(indices):
 
 
 def _each_in_range(self, indices, *rest, dims, **_):
-    """0, or the code of the first value out of range times 16 plus the number of its index tensor."""
+    """0, or the code of the first value out of range times 16 plus the number of its index tensor; nobody looks where nothing is read."""
+    if 0 in _places_read(self, indices, dims):
+        return jnp.int64(0)
     code = jnp.int64(0)
     for n, (index, d) in enumerate(zip(indices, dims)):
         own = offence(index, self.shape[d], -self.shape[d])
@@ -79,13 +81,20 @@ def several_error(code, shape, *_, dims, **__):
 _SEVERAL = {"guard": _each_in_range, "guard_error": several_error}
 
 
+def _places_read(self, indices, dims):
+    """The shape of what is read or written; torch's error where the indices name places of a dim of size 0."""
+    shapes = [i.shape for i in indices]
+    shape = indexed_shape(self.shape, shapes, dims)
+    if any(self.shape[d] == 0 for d in dims) and 0 not in broadcast(*shapes):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    return shape
+
+
 @op("_index(Tensor self, Tensor[] indices, int[] dims) -> Tensor", node="IndexBackward0", lies=indexed, names=(), zero_second=True, saves={"self": ("indices",)},
     **_SEVERAL, samples=[call(real(3, 4), (long(0, 2, 0),), (0,)), call(real(3, 4, 2), (long([[0], [1]]), long(0, 1)), (0, 2))], kinks=SMOOTH)
 def _index(self, indices, *, dims):
     """Elements at index tensors, broadcast together, in the dims given; all of the other dims."""
-    shape = indexed_shape(self.shape, [i.shape for i in indices], dims)
-    if 0 not in shape and any(self.shape[d] == 0 for d in dims):
-        raise IndexError("index is out of bounds for dimension with size 0")
+    _places_read(self, indices, dims)
     return self.at[_spread(_same_rank(indices), dims, self.ndim)].get(mode="clip")
 
 
@@ -94,10 +103,7 @@ def _index(self, indices, *, dims):
     call(real(3, 4), (long(0, 0),), real(4), (0,), True)], kinks=[call(real(2), (long(0, 0),), real(2), (0,), False)])
 def _index_put(self, indices, values, *, dims, accumulate):
     """`values` written (or added) at the places that `_index` reads."""
-    shape = indexed_shape(self.shape, [i.shape for i in indices], dims)
-    if 0 not in shape and any(self.shape[d] == 0 for d in dims):
-        raise IndexError("index is out of bounds for dimension with size 0")
-    values = broadcast_values(values, shape)
+    values = broadcast_values(values, _places_read(self, indices, dims))
     check_put_dtype(self, values)
     full = _spread(_same_rank(indices), dims, self.ndim)
     if accumulate:
