@@ -74,6 +74,8 @@ def _forget(torch):
     """As good as at first."""
     for scope in _scopes(torch.backends).values():
         scope.fp32_precision = "none"
+    torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic = True, False, False
+    torch.backends.mkldnn.enabled, torch.backends.mkldnn.deterministic = True, False
     torch.backends.cudnn.allow_tf32 = True
     torch.set_float32_matmul_precision("highest")
 
