@@ -24,7 +24,8 @@ def _said(run, turns=12):
         warnings.simplefilter("always")
         for i in range(turns):
             run(i)
-    return [str(w.message) for w in caught if "different programs" in str(w.message)], [w.lineno for w in caught if "different programs" in str(w.message)]
+    said = [(str(w.message), w.lineno) for w in caught if "different programs" in str(w.message)]
+    return [text for text, _ in said], [line for _, line in said]
 
 
 def test_sizes():

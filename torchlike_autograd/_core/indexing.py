@@ -64,13 +64,19 @@ def _no_dims(index=0):
     return IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number")
 
 
+def _ends(s, n):
+    """(start, stop, step) of a slice of n elements; torch's error where it goes backwards."""
+    ends = s.indices(n)
+    if ends[2] < 0:
+        raise ValueError("step must be greater than zero")
+    return ends
+
+
 def _cut(t, dim, s, keep_whole):
     """A slice of one dim; a whole one records nothing unless it stands alone."""
     shape = t._v.aval.shape
     n = shape[dim if dim < len(shape) else wrap_dim(dim, len(shape))]
-    start, stop, step = s.indices(n)
-    if step < 0:
-        raise ValueError("step must be greater than zero")
+    start, stop, step = _ends(s, n)
     length = stop - start if step == 1 else (stop - start + step - 1) // step
     length = max(length, 0)
     if length == n and step == 1 and not keep_whole and (s.start is None or operator.index(s.start) == 0):
@@ -141,9 +147,7 @@ def _too_many(t, index):
     if not t.ndim and _is_integer(index):
         return _no_dims()
     if not t.ndim and isinstance(index, slice):
-        index.indices(0)
-        if index.step is not None and index.step < 0:
-            raise ValueError("step must be greater than zero")
+        _ends(index, 0)
         return IndexError("slice() cannot be applied to a 0-dim tensor.")
     return IndexError(f"too many indices for tensor of dimension {t.ndim}")
 
@@ -315,10 +319,10 @@ def _assignable(t, value):
     if isinstance(value, Tensor):
         return value
     kind = type(value)
-    if kind is not float and kind is not bool:
+    if kind is not float and kind is not int and kind is not bool:
         value = _number(t, value)
-        if type(value) is int and not -1 << 63 <= value < 1 << 63:
-            raise ValueError("Overflow when unpacking long long")
+    if type(value) is int and not -1 << 63 <= value < 1 << 63:
+        raise ValueError("Overflow when unpacking long long")
     check_stored(value, t._v.aval.dtype)
     return value
 
@@ -472,23 +476,19 @@ def _put(t, found, value):
 
 
 def put_plan(t, found, value, accumulate):
-    """(spec, flat) of a write by index tensors; one value under one mask needs no data."""
+    """(spec, flat) of a write by index tensors; one value under one mask needs no data.  A number is one that the dtype holds."""
     if len(found) == 1 and not accumulate and found[0][1].dtype in (dtypes.bool_, dtypes.uint8) and (not isinstance(value, Tensor) or value.numel() == 1):
         dim, mask = found[0]
         check_mask(mask, t._v.aval.shape, dim)
         mask = beside(mask, t)
         if mask.dtype is dtypes.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
-        if not isinstance(value, Tensor):
-            check_stored(value, t._v.aval.dtype)
-        elif value._v.aval.dtype.is_complex and not t._v.aval.dtype.is_complex:
+        if isinstance(value, Tensor) and value._v.aval.dtype.is_complex and not t._v.aval.dtype.is_complex:
             check_stored(value.item(), t._v.aval.dtype)  # one value under one mask is read as a number
         return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)
     indices, dims = _expanded(t, found)
     if not isinstance(value, Tensor):
-        d = t.dtype
-        check_stored(value, d)
-        value = wrap(record_op(spec_of(OPS["_full"], (("size", ()), ("dtype", d)), (number_kind(value),)), (value,))[0])
+        value = wrap(record_op(spec_of(OPS["_full"], (("size", ()), ("dtype", t.dtype)), (number_kind(value),)), (value,))[0])
     spec = spec_of(OPS["_index_put"], (("dims", dims), ("accumulate", bool(accumulate))), ("T", ("L", len(indices)), "T"))
     return settle_several(spec, (t, *indices), dims, (t, *indices, value)), (t, *indices, value)
 

@@ -6,7 +6,7 @@ from . import _switches
 
 VERBOSE_OFF, VERBOSE_ON, VERBOSE_ON_CREATION = 0, 1, 2
 _kept = {"enabled": True, "deterministic": False}
-_FLAGS = ("enabled", "deterministic", "allow_tf32", "fp32_precision")
+_FLAGS = ("enabled", "deterministic", "allow_tf32")
 
 
 def is_available() -> bool:
@@ -34,7 +34,7 @@ class verbose:
 
 def set_flags(_enabled=None, _deterministic=None, _allow_tf32=None, _fp32_precision="none"):
     """Set the switches that are not None; what all of them were before, as a tuple."""
-    before = _switches.written(_module, _FLAGS[:3], (_enabled, _deterministic, _allow_tf32))
+    before = _switches.written(_module, _FLAGS, (_enabled, _deterministic, _allow_tf32))
     before += (_precision.named("mkldnn", "all"),)
     if _fp32_precision is not None:
         _precision.name("mkldnn", "all", _fp32_precision)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+from . import _switches
 
 __all__ = ["flags", "is_available", "set_flags"]
 
@@ -20,11 +20,6 @@ def set_flags(_enabled_now):
     return (before,)
 
 
-@contextlib.contextmanager
 def flags(enabled=False):
     """A context in which it may or may not be used."""
-    before = set_flags(enabled)
-    try:
-        yield
-    finally:
-        set_flags(before[0])
+    return _switches.for_a_while(set_flags, enabled)
