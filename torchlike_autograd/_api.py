@@ -158,6 +158,12 @@ def set_execution(mode):
     return _config.set("execution", mode)
 
 
+def set_random(who):
+    """Who draws the random numbers of tensors on accelerators: "host" (default), PyTorch's CPU numbers, or "device", `jax.random` within the program that
+    uses them (also by the environment variable TLA_RANDOM); returns the old answer."""
+    return _config.set("random", who)
+
+
 def _assert(condition, message):
     """`assert condition, message`, as a function; objects with a `__torch_function__` are asked."""
     if type(condition) is not Tensor and _overriding.overrides(type(condition)):

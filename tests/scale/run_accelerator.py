@@ -186,6 +186,14 @@ def draws():
             "refused": [attempt(lambda: torch.rand(2, generator=g)), attempt(lambda: torch.rand(2, generator=torch.Generator(), device="cuda"))]}
 
 
+def mapped_draws():
+    """Dropout in maps and under `torch.func.grad`."""
+    x = torch.ones(4, 32, device="cuda")
+    same, other = (torch.vmap(torch.nn.functional.dropout, randomness=r)(x) for r in ("same", "different"))
+    g, y = torch.func.grad(lambda x: (lambda y: (y.sum(), y))(torch.nn.functional.dropout(x)), has_aux=True)(x)
+    return [bool((same == same[0]).all()), bool((other != other[0]).any()), torch.equal(g, y)]
+
+
 def mixed_precision():
     """A training step with autocast and a GradScaler."""
     torch.manual_seed(0)
@@ -246,5 +254,5 @@ def looks():
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    answers = {f.__name__: f() for f in (gradients, files, draws, mixed_precision, programs, looks, autocast, autocast_calls, table)}
+    answers = {f.__name__: f() for f in (gradients, files, draws, mapped_draws, mixed_precision, programs, looks, autocast, autocast_calls, table)}
     print(json.dumps(answers), file=sys.stdout)

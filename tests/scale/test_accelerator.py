@@ -34,6 +34,10 @@ def test_files_say_where_tensors_were(found):
                               "one that does not say": there, "pickled": ["cuda:0", "Parameter", True], "copied": "cuda:0"}
 
 
+def test_maps_draw_for_a_device(found):
+    assert found["mapped_draws"] == [True, True, True], "dropout under vmap and torch.func.grad failed on a device: its mask stayed on the host"
+
+
 def test_a_device_has_a_generator_of_its_own(found):
     seen = found["draws"]
     assert seen["apart"] == [True, True], "what is drawn on the device takes nothing from the host's stream, and is that stream for the seed"

@@ -2,6 +2,8 @@
 
 `execution`: "deferred" (default) or "immediate" (environment TLA_EXECUTION=immediate) runs every
 call at once, for debugging.  `record_limit`: calls recorded before a flush is forced (8 times as many where they are turns of a loop that is differentiated).
+`random`: who draws the random numbers of tensors on accelerators, "host" (default: the numbers of PyTorch's CPU generator) or "device"
+(`jax.random`, in the program that uses them; environment TLA_RANDOM=device).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ _state = {
     "record_limit": int(os.environ.get("TLA_RECORD_LIMIT", "1200")),
     "cache_size": int(os.environ.get("TLA_CACHE_SIZE", "512")),
     "check": os.environ.get("TLA_CHECK", "0") == "1",
+    "random": os.environ.get("TLA_RANDOM", "host"),
     "default_dtype": None,
     "default_device": None,
     "printed_warnings": True,
@@ -32,6 +35,8 @@ def set(name, value):  # the field's word
         raise KeyError(f"no setting named {name!r}; there are {sorted(_state)}")
     if name == "execution" and value not in ("deferred", "immediate"):
         raise ValueError(f"execution is 'deferred' or 'immediate', not {value!r}")
+    if name == "random" and value not in ("host", "device"):
+        raise ValueError(f"random is 'host' or 'device', not {value!r}")
     old, _state[name] = _state[name], value
     for listener in _listeners:
         listener(name, value)

@@ -98,7 +98,7 @@ def uniform(gen: Generator, shape: Shape, dtype: DTypeLike, low: float = 0.0, hi
         if not size:
             return np.empty(shape, dtype)  # without a look at the bounds
         return uniform(gen, (*shape, 2), _COMPLEX[dtype], low, high).view(dtype).reshape(shape)
-    _check_interval(dtype, low, high)
+    check_uniform(dtype, low, high)
     wide = F8 if dtype == F8 else F4
     first, last = wide.type(low), wide.type(high)
     out = np.empty(size, dtype)
@@ -112,7 +112,8 @@ def uniform(gen: Generator, shape: Shape, dtype: DTypeLike, low: float = 0.0, hi
     return out.reshape(shape)
 
 
-def _check_interval(dtype: np.dtype, low: float, high: float) -> None:
+def check_uniform(dtype: np.dtype, low: float, high: float) -> None:
+    """torch's complaints about an interval."""
     require_kernel("check_uniform_bounds", dtype, DIGITS)
     name, cpp_name = NAMES[dtype.name]
     largest = LARGEST[dtype]
@@ -144,16 +145,21 @@ def normal(
     leaves a waiting normal. Complex values have half the variance in each part.
     """
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
-    require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
+    check_normal(dtype, size, std)
     if dtype in _COMPLEX:
         parts = normal(gen, (*shape, 2), _COMPLEX[dtype], mean, std / math.sqrt(2), contiguous)
         return parts.view(dtype).reshape(shape)
-    if size:
-        require_kernel("normal_kernel_cpu", dtype, DIGITS)
     with gen.lock:
         if size >= 16 and contiguous:
             return _normal_blocks(gen, size, dtype, mean, std).reshape(shape)
         return narrow(affine(_normal_pairs(gen, size), std, mean), dtype).reshape(shape)
+
+
+def check_normal(dtype: np.dtype, size: int, std: float) -> None:
+    """torch's complaints about a deviation and a type."""
+    require(std >= 0, f"normal expects std >= 0.0, but found std {std:g}")
+    if size and dtype not in _COMPLEX:
+        require_kernel("normal_kernel_cpu", dtype, DIGITS)
 
 
 def _normal_blocks(gen: Generator, size: int, dtype: np.dtype, mean: float, std: float) -> np.ndarray:
@@ -236,12 +242,17 @@ def _in_place(function: np.ufunc, out: np.ndarray, other: float | np.ndarray) ->
 def exponential(gen: Generator, shape: Shape, dtype: DTypeLike, lambd: float = 1.0) -> np.ndarray:
     """``exponential_``: ``-1/lambd * log1p(-u)`` in double. Bit-equal to torch."""
     dtype, (shape, size) = np.dtype(dtype), shaped(shape)
-    require(lambd > 0, f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    if size:
-        _check_real("Exponential", NAMES[dtype.name][0], dtype)
+    check_exponential(dtype, size, lambd)
     with gen.lock:
         u = uniform01(gen, size, F8)
     return narrow((-1.0 / lambd) * libm("log1p", -u), dtype).reshape(shape)
+
+
+def check_exponential(dtype: np.dtype, size: int, lambd: float) -> None:
+    """torch's complaints about a rate and a type."""
+    require(lambd > 0, f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    if size:
+        _check_real("Exponential", NAMES[dtype.name][0], dtype)
 
 
 def cauchy(gen: Generator, shape: Shape, dtype: DTypeLike, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
@@ -297,11 +308,16 @@ def bernoulli(gen: Generator, p: float | np.ndarray, shape: Shape, dtype: DTypeL
         wide = F8 if p.dtype == F8 else F4
         p = _checked_probabilities(p, wide, dtype, shape)
     else:
-        require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-        if size:
-            require_kernel("bernoulli_scalar_cpu_", dtype, ALL_TYPES)
+        check_bernoulli(dtype, size, p)
     with gen.lock:
         return (uniform01(gen, size, wide) < p).astype(dtype).reshape(shape)
+
+
+def check_bernoulli(dtype: np.dtype, size: int, p: float) -> None:
+    """torch's complaints about a probability and a type."""
+    require(0 <= p <= 1, f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    if size:
+        require_kernel("bernoulli_scalar_cpu_", dtype, ALL_TYPES)
 
 
 def _checked_probabilities(p: np.ndarray, wide: np.dtype, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:

@@ -44,7 +44,7 @@ def randint(gen: Generator, low: int, high: int | None, shape: Shape, dtype: DTy
     low, high = as_long(operator.index(low)), high if high is None else as_long(operator.index(high))
     if high is None and low == _INT64.min:
         return _random_int64(gen, size, dtype).reshape(shape)
-    low, last = _integer_bounds(low, high, dtype)
+    low, last = integer_bounds(low, high, dtype)
     span = last - low + 1
     with gen.lock:
         words = gen.long_words(size) if span >= 2**28 else gen.words(size)
@@ -63,7 +63,7 @@ def _random_int64(gen: Generator, size: int, dtype: np.dtype) -> np.ndarray:
         return narrow(gen.long_words(size).view(np.int64), dtype)
 
 
-def _integer_bounds(low: int, high: int | None, dtype: np.dtype) -> tuple[int, int]:
+def integer_bounds(low: int, high: int | None, dtype: np.dtype) -> tuple[int, int]:
     """The first and the last value, after torch's checks; for floats moved to values they hold."""
     if high is not None:
         require(

@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 
+from . import rng_counted
 from .shown import Shown
 
 _DEFAULT_SEED = 67280421310721  # torch's seed of a Generator() nobody seeded
@@ -57,6 +58,7 @@ class Generator(metaclass=Shown):
 
     ``lock`` is held for the length of one draw, so that threads sharing a generator take whole
     draws in turn. ``pending_normal`` is the second half of a scalar Box-Muller pair, or None.
+    ``offset``: how far a generator has come that counts instead (`rng_counted`).
     """
 
     def __init__(self, device: str = "cpu") -> None:
@@ -81,6 +83,7 @@ class Generator(metaclass=Shown):
             self._untouched = True  # torch's counters tell a fresh state from one that needs a refill
             self.pending_normal: float | None = None
             self._pending_float: float | None = None  # kept for the state blob; no CPU kernel uses it
+            self.offset = 0
 
     def manual_seed(self, seed: int) -> Generator:
         """Seed the stream; a negative seed stands for ``seed + 2**64``, as in torch."""
@@ -95,6 +98,24 @@ class Generator(metaclass=Shown):
     def initial_seed(self) -> int:
         """The seed of the last seeding."""
         return self._seed
+
+    @property
+    def counts(self) -> bool:
+        """Whether its device draws the numbers, from the seed and the offset."""
+        return rng_counted.counts(self.__dict__["device"])
+
+    def take(self) -> int:
+        """The key for one draw of the device's; the generator moves on."""
+        with self.lock:
+            offset = self.offset
+            self.offset = (offset + rng_counted.STEP) % 2**64
+            return rng_counted.key_at(self._seed, offset)
+
+    def on_host(self) -> Generator:
+        """The stream from which the host draws: the generator itself, or one for this draw alone where it counts."""
+        if not self.counts:
+            return self
+        return Generator().manual_seed(self.take())
 
     def words(self, count: int):
         """The next ``count`` 32-bit words of the stream, as uint64."""
@@ -117,6 +138,8 @@ class Generator(metaclass=Shown):
     def get_state(self) -> np.ndarray:
         """The state in the byte layout of ``torch.Generator.get_state``."""
         with self.lock:
+            if self.counts:
+                return rng_counted.packed(self._seed, self.offset)
             twister = self._twister.state["state"]
             blob = np.zeros((), _STATE)
             used = 0 if self._untouched else twister["pos"]
@@ -130,6 +153,11 @@ class Generator(metaclass=Shown):
 
     def set_state(self, state: np.ndarray) -> None:
         """Continue from a state that :meth:`get_state`, ours or torch's, returned."""
+        if self.counts:
+            seed, offset = rng_counted.unpacked(state)
+            with self.lock:
+                self._seed, self.offset = seed, offset
+            return
         blob = _parsed_state(state)
         left, used = int(blob["left"]), int(blob["next"])
         with self.lock:

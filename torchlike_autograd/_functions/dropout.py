@@ -13,6 +13,7 @@ from .._core.nothing import Nothing, numbers
 from .._core.saying import warn
 from .._core.spread import beside
 from .._tensor import Tensor, from_array, wrap
+from . import counted
 from .arguments import no_tensor
 from .create import zeros_like
 
@@ -27,10 +28,14 @@ def _check_probability(p):
 def noise_of(input, keep, features):
     """A mask of zeros and ones, one for each element or for each of the first two dims."""
     a = input._v.aval
-    shape, gen = a.shape[:2] + (1,) * (a.ndim - 2) if features else a.shape, rng.of_device(a.device)
+    shape = a.shape[:2] + (1,) * (a.ndim - 2) if features else a.shape
+    if counted.by_device(a.device):
+        return counted.like(counted.bernoulli(counted.own_generator(a.device), a.device, shape, a.dtype, keep), input)
+    gen = rng.of_device(a.device).on_host()
     if levels.running():
         array, own = levels.draw(lambda shape: rng_draws.bernoulli(gen, keep, shape, a.dtype.np), shape)
-        return wrap(levels.drawn(array, a.dtype, own))
+        drawn = wrap(levels.drawn(array, a.dtype, own))
+        return drawn if a.device == "cpu" else drawn.to(a.device)
     if a.device == "meta":
         return from_array(Nothing(shape, a.dtype.np), a.dtype, device="meta")
     if features:
@@ -197,7 +202,7 @@ def _slopes(input, lower, upper):
     x = input._numpy()
     out = np.ones(x.size, x.dtype)
     below = x.reshape(-1) <= 0
-    out[below] = rng_draws.uniform(rng.of_device(input._v.aval.device), (int(below.sum()),), np.float64, lower, upper)
+    out[below] = rng_draws.uniform(rng.of_device(input._v.aval.device).on_host(), (int(below.sum()),), np.float64, lower, upper)
     return from_array(out.reshape(x.shape), input.dtype, like=input)
 
 
@@ -209,11 +214,11 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     if not isinstance(logits, Tensor):
         raise no_tensor("empty_like", input=logits)
     a = logits._v.aval
-    if levels.running():
+    if levels.running() or counted.by_device(a.device):
         gumbels = zeros_like(logits).exponential_().log().neg()
     else:
         drawn = numbers(a.device, a.shape, a.dtype, lambda shape: np.ascontiguousarray(
-            rng_draws.exponential(rng.of_device(a.device), shape, a.dtype.np, 1)).reshape(shape))
+            rng_draws.exponential(rng.of_device(a.device).on_host(), shape, a.dtype.np, 1)).reshape(shape))
         gumbels = beside(from_array(drawn, a.dtype, like=logits), logits).log().neg()
     soft = _div(_add(logits, gumbels), tau).softmax(dim)
     if not hard:

@@ -308,7 +308,7 @@ def _samples(input, n):
     if input.dtype.category < dtypes.FLOAT:
         raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{input.dtype.char_name}'")
     drawn = numbers(input._v.aval.device, (*planes, n), input.dtype, lambda shape: rng_draws.uniform(
-        rng.of_device(input._v.aval.device), shape, input.dtype.np, 0.0, 1.0))
+        rng.of_device(input._v.aval.device).on_host(), shape, input.dtype.np, 0.0, 1.0))
     return from_array(drawn, input.dtype, like=input)
 
 

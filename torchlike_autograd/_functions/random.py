@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_draws, rng_integers, shapes
+from .._core import config, devices, dtypes, levels, rng, rng_choices, rng_counted, rng_draws, rng_integers, shapes
 from .._core.composite import composite
 from .._core.dispatch import check_inplace, inplace, keep_history, run, write_drawn, write_made, write_result
 from .._core.layouts import contiguous_format, in_memory_order
@@ -20,6 +20,8 @@ from .._core.storage import repeats, write
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, _new, wrap
+from ..autograd.grad_mode import no_grad
+from . import counted
 from .convert import NO_CUDA
 from .create import _dtype, _nonnegative, alike, device_of, dtype_for, placed, sizes
 from .mapped_draws import fill, per_example, rows
@@ -56,12 +58,16 @@ class Generator(rng.Generator):
         self.__dict__["device"] = str(devices.device(value))
 
     def get_offset(self):
-        """RuntimeError: the generator of the host has none."""
-        raise RuntimeError("CPU Generator does not use offset")
+        """How far it has come, where its device draws the numbers; RuntimeError on the host."""
+        if not self.counts:
+            raise RuntimeError("CPU Generator does not use offset")
+        return self.offset
 
     def set_offset(self, offset):
-        """RuntimeError: the generator of the host has none."""
-        raise RuntimeError("CPU Generator does not use offset")
+        """Go to a place, a multiple of 4, where its device draws the numbers; RuntimeError on the host."""
+        if not self.counts:
+            raise RuntimeError("CPU Generator does not use offset")
+        self.offset = rng_counted.checked(offset)
 
     def graphsafe_get_state(self):
         """NotImplementedError, as torch's."""
@@ -80,12 +86,16 @@ class Generator(rng.Generator):
         rng.Generator.set_state(self, _bytes(new_state))
 
     def __reduce__(self):
-        return Generator, (self.device,), (self.initial_seed(), None, self.get_state())  # as PyTorch writes it to files
+        offset = self.offset if self.counts else None
+        return Generator, (self.device,), (self.initial_seed(), offset, self.get_state())  # as PyTorch writes it to files
 
     def __setstate__(self, state):
-        seed, _, words = state
+        seed, offset, words = state
         self.manual_seed(seed)
-        self.set_state(words)
+        if offset is None or self.counts:
+            self.set_state(words)
+        else:  # kept where devices draw their numbers, which the host draws now
+            self.offset = offset
 
 
 def device_generator(key):
@@ -123,7 +133,7 @@ def _into(t, out, name=None):
 def _chosen(generator, key):
     """A generator that may draw for a device, by default the device's own."""
     if generator is None:
-        return rng.of_device(key)
+        return counted.own_generator(key) if counted.by_device(key) else rng.of_device(key)
     kind, own = devices.of_key(key).type, devices.device(generator.device).type
     if kind != own and key != NOWHERE:
         raise RuntimeError(f"Expected a '{kind}' device type for generator but found '{own}'")
@@ -131,6 +141,11 @@ def _chosen(generator, key):
 
 
 def _gen(generator, maps=False, out=None, key="cpu"):
+    """What the host draws from for a device."""
+    return _source(generator, maps, out, key).on_host()
+
+
+def _source(generator, maps=False, out=None, key="cpu"):
     """The generator to draw from for a device; one of its own where `out` refuses the numbers, for which nothing is drawn."""
     if out is not None:
         key = out._v.aval.device
@@ -180,11 +195,18 @@ def _under_maps(f, shape, dtype):
     return array, dtype, own
 
 
-def _of_shape(draw, shape, d, requires_grad, device):
-    """A tensor of numbers that are drawn by shape alone."""
+def _of_shape(there, here, generator, out, shape, d, requires_grad, device):
+    """A tensor of numbers that are drawn by shape alone: there(generator, key of the device) or, by the host, here(generator, shape)."""
     where = device_of(device)
     if where != NOWHERE:
         shapes.check_room(shape, d.itemsize)
+    key = where if out is None else out._v.aval.device
+    if counted.by_device(key):
+        return _asking(there(_source(generator, True, out, key), key), requires_grad)
+
+    def draw(shape):
+        return here(_gen(generator, True, out, where), shape)
+
     if where == NOWHERE or not levels.running():
         return _tensor(numbers(where, shape, d, draw), d, requires_grad, device)
     t = _new(Tensor)
@@ -192,7 +214,11 @@ def _of_shape(draw, shape, d, requires_grad, device):
     return placed(t, device, requires_grad)
 
 
-def _drawn(name, draw):
+def _asking(t, requires_grad):
+    return t.requires_grad_() if requires_grad else t
+
+
+def _drawn(name, draw, there):
     def factory(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, names=None, **kw):
         if "size" in kw:
             size = (kw.pop("size"),)
@@ -204,6 +230,9 @@ def _drawn(name, draw):
         where = device_of(device)
         if where == NOWHERE and out is None:
             return _tensor(Nothing(shape, d.np), d, requires_grad)
+        key = where if out is None else out._v.aval.device
+        if counted.by_device(key):
+            return _into(_asking(there(_source(generator, True, out, key), key, shape, d), requires_grad), out, name)
         if RANGES:
             with RANGES[-1](f"aten::{name}"):
                 return _into(_told(draw, generator, out, shape, d, device, requires_grad), out, name)
@@ -232,8 +261,8 @@ def _told(draw, generator, out, shape, d, device, requires_grad):
         return placed(t, device, requires_grad)
 
 
-rand = composite("torch.rand")(_drawn("rand", rng_draws.uniform))
-randn = composite("torch.randn")(_drawn("randn", rng_draws.normal))
+rand = composite("torch.rand")(_drawn("rand", rng_draws.uniform, counted.uniform))
+randn = composite("torch.randn")(_drawn("randn", rng_draws.normal, counted.normal))
 
 
 @composite("torch.randint")
@@ -253,10 +282,8 @@ def randint(*args, low=None, high=None, size=None, generator=None, out=None, dty
     _nonnegative("randint", shape)
     dtype_for(out, dtype)
     d = dtype or dtypes.int64
-    def draw(shape):
-        return rng_integers.randint(_gen(generator, True, out, device_of(device)), int(low), int(high), shape, d.np)
-
-    t = _of_shape(draw, shape, d, requires_grad, device)
+    t = _of_shape(lambda gen, key: counted.integers(gen, key, shape, d, int(low), int(high)),
+                  lambda gen, shape: rng_integers.randint(gen, int(low), int(high), shape, d.np), generator, out, shape, d, requires_grad, device)
     return _into(t, out, "randint")
 
 
@@ -266,7 +293,8 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     d = dtype or dtypes.int64
-    t = _of_shape(rows(lambda n: rng_integers.randperm(_gen(generator, True, out, device_of(device)), n, d.np)), (int(n),), d, requires_grad, device)
+    t = _of_shape(lambda gen, key: counted.permutation(gen, key, int(n), d),
+                  lambda gen, shape: rows(lambda n: rng_integers.randperm(gen, n, d.np))(shape), generator, out, (int(n),), d, requires_grad, device)
     return _into(t, out, "randperm")
 
 
@@ -279,7 +307,7 @@ def _like(name, factory, fill):
         batch = whole_like(input, lambda whole: like(whole, *args, dtype=dtype, device=device, **kw)) if levels.running() else None
         if batch is not None:
             return batch.requires_grad_() if requires_grad else batch
-        if levels.running() or memory_format is contiguous_format or input.is_contiguous() or in_row_order(input):
+        if levels.running() or memory_format is contiguous_format or input.is_contiguous() or in_row_order(input) or counted.by_device(device_of(device)):
             out = factory(*args, tuple(a.shape), dtype=dtype or a.dtype, device=device, requires_grad=requires_grad, **kw)
             if not levels.running() and memory_format is not contiguous_format:
                 keep_order(out, input)
@@ -324,20 +352,29 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     if out is not None and size is None:
         return _normal_into(mean, std, generator, out)
     if size is not None:
-        gen = _gen(generator, True, out, device_of(device))
         dtype_for(out, dtype)
         d = dtype or config.default_dtype()
         shape = sizes("normal", (size,))
-        t = _of_shape(lambda shape: rng_draws.normal(gen, shape, d.np, float(mean), float(std)), shape, d, requires_grad, device)
+        mean, std = float(mean), float(std)
+        t = _of_shape(lambda gen, key: counted.normal(gen, key, shape, d, mean, std),
+                      lambda gen, shape: rng_draws.normal(gen, shape, d.np, mean, std), generator, out, shape, d, requires_grad, device)
     else:
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
-        gen = _gen(generator, key=given[0]._v.aval.device)
+        gen, key = _source(generator, key=given[0]._v.aval.device), given[0]._v.aval.device
         shape = shapes.broadcast(*[tuple(x.shape) for x in given])
-        t = _beside(numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
-            gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d, given[0])
+        if counted.by_device(key):
+            t = counted.like(_shifted(counted.normal(gen, key, shape, d, 0.0, std), mean, d), given[0])
+        else:
+            t = _beside(numbers(key, shape, d, lambda _: rng_draws.normal_tensor(
+                gen.on_host(), *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d, given[0])
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
     return _into(t, out, "normal")
+
+
+@no_grad()
+def _shifted(drawn, mean, dtype):
+    return (drawn + mean).to(dtype)
 
 
 def _normal_into(mean, std, generator, out):
@@ -370,15 +407,18 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     dtype = a.dtype if out is None else out.dtype
     if dtype.is_complex:
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
-    gen, given = _gen(generator, out=out, key=a.device), input if p is None else p
+    gen, given = _source(generator, out=out, key=a.device), input if p is None else p
 
-    def draw(shape):
+    def draw(shape, gen):
         if out is None or not isinstance(given, Tensor) or tuple(out.shape) != shape:
             return rng_draws.bernoulli(gen, given._numpy() if isinstance(given, Tensor) else given, shape, dtype.np)
         return in_memory_order(out, lambda shape, p: rng_draws.bernoulli(gen, p, shape, dtype.np), given.expand(shape)._numpy())
 
-    drawn = numbers(a.device, a.shape, dtype, draw)
-    t = following(_beside(drawn, dtype, input), "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
+    if counted.by_device(a.device):
+        t = counted.like(counted.bernoulli(gen, a.device, tuple(a.shape), dtype, given), input)
+    else:
+        t = _beside(numbers(a.device, a.shape, dtype, lambda shape: draw(shape, gen.on_host())), dtype, input)
+    t = following(t, "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
     return t if out is None else write_drawn("bernoulli", out, t._value())
 
 
@@ -424,12 +464,12 @@ def _filled(t, new, node):
 
 def _copied(gen):
     """A generator that gives the same numbers and leaves `gen` where it is."""
-    out = rng.Generator()
+    out = rng.Generator(gen.__dict__["device"])
     rng.Generator.set_state(out, rng.Generator.get_state(gen))
     return out
 
 
-def _filler(name, draw, node=None, apart=None):
+def _filler(name, draw, node=None, apart=None, there=None):
     usual = f"{name[:-1].title().replace('_', '')}0"
 
     def method(self, *args, generator=None, **kw):
@@ -438,10 +478,15 @@ def _filler(name, draw, node=None, apart=None):
             new = fill(self, lambda whole, *given: method(whole, *given, generator=generator, **kw), args)
             if new is not None:
                 return _filled(self, new, node(*args, **kw) if node else usual)
-        dtype, gen = self._v.aval.dtype.np, _gen(generator, key=self._v.aval.device)
+        a, gen = self._v.aval, _source(generator, key=self._v.aval.device)
+        dtype = a.dtype.np
         check_inplace(self)
         if self._view is not None and repeats(self) is not None:  # refused after the arguments: nothing is drawn then
             gen = _copied(gen)
+        if there is not None and counted.by_device(a.device):
+            new = counted.like(there(gen, a.device, tuple(a.shape), a.dtype, *args, **kw), self)
+            return _filled(self, new._value(), node(*args, **kw) if node else usual)
+        gen = gen.on_host()
         if self._v.aval.device == NOWHERE:
             array = Nothing(self._v.aval.shape, dtype)
         elif self.is_contiguous() or levels.mapped(self._v) is not None:
@@ -457,29 +502,36 @@ def _filler(name, draw, node=None, apart=None):
     return composite(f"Tensor.{name}")(method)
 
 
-def _uniform(gen, shape, dtype, *bounds, **kw):
+def _interval(bounds, kw):
     low, high = (*bounds, *(None,) * (2 - len(bounds)))
-    return rng_draws.uniform(gen, shape, dtype, float(kw.get("from", 0.0) if low is None else low), float(kw.get("to", 1.0) if high is None else high))
+    return float(kw.get("from", 0.0) if low is None else low), float(kw.get("to", 1.0) if high is None else high)
+
+
+def _uniform(gen, shape, dtype, *bounds, **kw):
+    return rng_draws.uniform(gen, shape, dtype, *_interval(bounds, kw))
+
+
+def _range(bounds, kw):
+    return kw.get("from", bounds[0] if len(bounds) == 2 else 0), kw.get("to", bounds[-1] if bounds else None)
 
 
 def _random(gen, shape, dtype, *bounds, **kw):
-    low = kw.get("from", bounds[0] if len(bounds) == 2 else 0)
-    high = kw.get("to", bounds[-1] if bounds else None)
-    if high is None and not bounds and not kw:
+    if not bounds and not kw:
         return rng_integers.random_full(gen, shape, dtype)
-    return rng_integers.randint(gen, low, high, shape, dtype)
+    return rng_integers.randint(gen, *_range(bounds, kw), shape, dtype)
 
 
 def _bernoulli(gen, shape, dtype, p=0.5):
     return rng_draws.bernoulli(gen, p.expand(shape)._numpy() if isinstance(p, Tensor) else p, shape, dtype)
 
 
-uniform_ = _filler("uniform_", _uniform)
+uniform_ = _filler("uniform_", _uniform, there=lambda gen, key, shape, dtype, *bounds, **kw: counted.uniform(gen, key, shape, dtype, *_interval(bounds, kw)))
 normal_ = _filler("normal_", lambda gen, shape, dtype, mean=0.0, std=1.0: rng_draws.normal(gen, shape, dtype, float(mean), float(std)),
-                  apart=_normal_apart)
-random_ = _filler("random_", _random, lambda *bounds, **kw: f"Random{2 - len(bounds) - len(kw)}")
-bernoulli_ = _filler("bernoulli_", _bernoulli, lambda p=0.5: "Bernoulli1" if isinstance(p, Tensor) else "Bernoulli2")
-exponential_ = _filler("exponential_", lambda gen, shape, dtype, lambd=1.0: rng_draws.exponential(gen, shape, dtype, lambd))
+                  apart=_normal_apart, there=counted.normal)
+random_ = _filler("random_", _random, lambda *bounds, **kw: f"Random{2 - len(bounds) - len(kw)}",
+                  there=lambda gen, key, shape, dtype, *bounds, **kw: counted.integers(gen, key, shape, dtype, *_range(bounds, kw)))
+bernoulli_ = _filler("bernoulli_", _bernoulli, lambda p=0.5: "Bernoulli1" if isinstance(p, Tensor) else "Bernoulli2", there=counted.bernoulli)
+exponential_ = _filler("exponential_", lambda gen, shape, dtype, lambd=1.0: rng_draws.exponential(gen, shape, dtype, lambd), there=counted.exponential)
 cauchy_ = _filler("cauchy_", lambda gen, shape, dtype, median=0.0, sigma=1.0: rng_draws.cauchy(gen, shape, dtype, median, sigma))
 log_normal_ = _filler("log_normal_", lambda gen, shape, dtype, mean=1.0, std=2.0: rng_draws.log_normal(gen, shape, dtype, mean, std))
 geometric_ = _filler("geometric_", lambda gen, shape, dtype, p: rng_draws.geometric(gen, shape, dtype, p))

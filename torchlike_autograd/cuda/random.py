@@ -1,4 +1,5 @@
-"""torch.cuda.random (layer 8): every CUDA device has a generator of its own, which draws on the host: for a seed the numbers of PyTorch's CPU generator.
+"""torch.cuda.random (layer 8): every CUDA device has a generator of its own, which draws on the host (for a seed the numbers of PyTorch's CPU generator) or,
+after `set_random("device")`, counts.
 
 `torch.manual_seed` seeds all of them.
 """
@@ -23,7 +24,7 @@ def _of(device):
 
 @with_device
 def get_rng_state(device="cuda"):
-    """The state of a device's generator, bytes of the host's."""
+    """The state of a device's generator: bytes as the host's, or seed and offset where it counts."""
     return _of(device).get_state()
 
 
