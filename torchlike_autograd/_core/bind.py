@@ -139,6 +139,9 @@ def convert(param, x):
     return x
 
 
+_NUMBERS = ("alpha", "beta", "value")  # never None in torch; where it is a default here nothing is to be multiplied
+
+
 def bind(op, args, kwargs, spread=True):
     """(spec, flat) of a call, or Mismatch; `spread`: whether ints may stand one by one for a list of them, as in methods."""
     params = op.params
@@ -146,6 +149,8 @@ def bind(op, args, kwargs, spread=True):
     statics, pattern, flat = [], [], []
     for p in params:
         x = values.get(p.name, REQUIRED)
+        if x is None and p.name in _NUMBERS:
+            raise Mismatch
         if x is REQUIRED:
             x = p.default
             if x is REQUIRED:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._core import dtypes
 from .._core.composite import composite, named
+from .._core.numeric import cannot_hold
 from .._core.saying import warn
 from .convert import cast
 from .pointwise import twin_of
@@ -11,6 +12,18 @@ from .pointwise import twin_of
 _sub, _div, _add = named("sub"), named("div"), named("add")
 _softmax, _log_softmax, _leaky_relu, _elu, _celu = (named(n) for n in ("_softmax", "_log_softmax", "leaky_relu", "elu", "celu"))
 _hardtanh, _prelu_kernel, _glu, _abs, _sigmoid, _tanh = (named(n) for n in ("hardtanh", "_prelu_kernel", "glu", "abs", "sigmoid", "tanh"))
+
+
+def _check_real(x, input):
+    """torch's error for a complex number that goes with real values."""
+    if isinstance(x, complex) and not input.dtype.is_complex:
+        raise cannot_hold(input.dtype, True)
+
+
+def _check_double(x):
+    """The same where torch takes a double, whatever the tensor."""
+    if isinstance(x, complex):
+        raise cannot_hold(dtypes.float64)
 
 
 # Over a dim
@@ -108,6 +121,7 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
 @composite("torch.nn.functional.leaky_relu_")
 def leaky_relu_(input, negative_slope=0.01):
     """`leaky_relu` in place."""
+    _check_real(negative_slope, input)
     return _leaky_relu_twin(input, negative_slope)
 
 
@@ -120,18 +134,22 @@ def elu(input, alpha=1.0, inplace=False):
 @composite("torch.nn.functional.elu_")
 def elu_(input, alpha=1.0, scale=1, input_scale=1):
     """`elu` in place."""
+    for x in (alpha, scale, input_scale):
+        _check_real(x, input)
     return _elu_twin(input, alpha) if scale == 1 == input_scale else _elu_twin(input, alpha, scale, input_scale)
 
 
 @composite("torch.nn.functional.celu")
 def celu(input, alpha=1.0, inplace=False):
     """`elu` with the slope 1 at 0 whatever alpha."""
+    _check_double(alpha)
     return celu_(input, alpha) if inplace else _celu(input, alpha)
 
 
 @composite("torch.nn.functional.celu_")
 def celu_(input, alpha=1.0):
     """`celu` in place."""
+    _check_double(alpha)
     return _celu_twin(input, alpha)
 
 
@@ -150,6 +168,12 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """input between two bounds."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    return _bounded(input, min_val, max_val, inplace)
+
+
+def _bounded(input, min_val, max_val, inplace):
+    for x in (min_val, max_val):
+        _check_real(x, input)
     if input.dtype is dtypes.uint8 and (min_val <= -1 or max_val <= -1):  # what counts is their whole part
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_twin if inplace else _hardtanh)(input, min_val, max_val)
@@ -190,8 +214,8 @@ def relu_(input):
 
 @composite("torch.nn.functional.hardtanh_")
 def hardtanh_(input, min_val=-1.0, max_val=1.0):
-    """`hardtanh` in place."""
-    return hardtanh(input, min_val, max_val, True)
+    """`hardtanh` in place; the order of the bounds is not looked at."""
+    return _bounded(input, min_val, max_val, True)
 
 
 @composite("torch.nn.functional.threshold_")

@@ -11,9 +11,10 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.record import thread
 from .._core.shapes import broadcast, wrap_dim
 from .._core.spread import beside
+from .._core.words import type_name
 from .._core.wrong_shapes import wrong_shape
 from .._ops import attention as _attention_ops
-from .._ops.conventions import cxx_of
+from .._ops.conventions import cxx_of, type_words
 from .._tensor import Tensor, from_array
 from .arguments import no_tensor
 from .convert import cast
@@ -23,7 +24,6 @@ from .matmul import matmul as _matmul
 
 _ops = _attention_ops
 _mul, _add = named("mul"), named("add")
-_TYPES = {"bool": "CPUBoolType", "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType"}
 
 
 # Scaled dot products
@@ -106,6 +106,8 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
 @composite("torch.nn.functional.scaled_dot_product_attention", "torch._C._nn.scaled_dot_product_attention")
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
     """softmax(query key^T / sqrt(E) + mask) value; a mask of bools says what takes part."""
+    if attn_mask is not None and not isinstance(attn_mask, Tensor):
+        raise TypeError(f"scaled_dot_product_attention(): argument 'attn_mask' (position 4) must be Tensor, not {type_name(attn_mask)}")
     _check_attention(query, key, value, attn_mask, is_causal)
     size = (*query.shape[:-1], value.shape[-1])
     if 0 in size or key.shape[-2] == 0:
@@ -127,7 +129,7 @@ def _check_bag_types(weight, indices, offsets):
                                     ("weight", weight, real, "Half, BFloat16, Float, Double")):
         if t.dtype not in allowed:
             raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: {words}; but got "
-                               f"{_TYPES.get(t.dtype.name) or f'torch.{t.dtype.char_name}Tensor'} instead (while checking arguments for embedding_bag)")
+                               f"{type_words(t.dtype.char_name)} instead (while checking arguments for embedding_bag)")
 
 
 def _bag_padding(padding_idx, rows):
@@ -226,6 +228,9 @@ def _lengths(name, x):
 
 
 def _check_ctc(log_probs, targets, inputs, lengths, blank):
+    if log_probs.ndim != 3:
+        raise RuntimeError(f"Expected 3-dimensional tensor, but got {log_probs.ndim}-dimensional tensor for argument #1 'log_probs' (while checking arguments "
+                           "for ctc_loss_allocate_outputs)")
     n, classes = log_probs.shape[1:]
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")

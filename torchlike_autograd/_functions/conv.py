@@ -8,6 +8,7 @@ from .._core.composite import composite, named
 from .._core.dispatch import run
 from .._core.numeric import say_once
 from .._ops import conv as _conv_ops
+from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
@@ -74,6 +75,8 @@ def _plain(n):
 
     def function(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         stride, dilation, groups = _ints(name, "stride", stride, n), _ints(name, "dilation", dilation, n), index(groups)
+        if isinstance(bias, Tensor) and isinstance(input, Tensor) and bias.dtype is not input.dtype:
+            raise RuntimeError(f"Input type ({cxx_of(input.dtype)}) and bias type ({cxx_of(bias.dtype)}) should be the same")
         if isinstance(padding, str):
             if padding not in ("same", "valid"):
                 raise RuntimeError(f"Invalid padding string: '{padding}'")

@@ -275,6 +275,7 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     shape = sizes("new_full", (size,))
+    _nonnegative("new_full", shape)
 
     def filled(*where):
         return placed(_full(shape, fill_value, _dtype(dtype, a.dtype), check_stored, "new_full"), *where)
@@ -361,6 +362,13 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     """Deprecated: includes the end."""
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. "
          "Instead, use torch.arange, which produces values in [start, end).")
+    for name, x, place in (("start", start, 1), ("end", end, 2)):
+        if x is None:
+            raise TypeError(f"range(): argument '{name}' (position {place}) must be Number, not NoneType")
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (start > end) if step > 0 else (start < end):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     n = int((end - start) / step) + 1
@@ -520,10 +528,10 @@ def broadcast_shapes(*shapes):
         for j in range(-1, -1 - len(s), -1):
             if isinstance(s[j], float):
                 raise TypeError(f"torch.Size() takes an iterable of 'int' (item {j + len(s)} is 'float')")
-            if s[j] < 0:
-                raise ValueError("Attempting to broadcast a dimension with negative length!")
             if s[j] == 1 or s[j] == out[j]:
                 continue
+            if s[j] < 0 and out[j] == 1:
+                raise ValueError("Attempting to broadcast a dimension with negative length!")
             if out[j] != 1:
                 raise RuntimeError(f"Attempting to broadcast a dimension of length {s[j]} at {j}! Mismatching argument at index {i} had {s}; "
                                    f"but expected "

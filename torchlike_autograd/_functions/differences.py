@@ -85,7 +85,7 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
     for d, h in zip(dims, values):
         if isinstance(h, Tensor) and h.ndim:
             if h.ndim != 1:
-                raise NotImplementedError(f"torchlike_autograd: torch.gradient with places of {h.ndim} dims")
+                raise RuntimeError(f"torch.gradient expected each element of spacing to have one dimension, but got an element with {h.ndim} dimensions!")
             out.append(_uneven(input, d, h, edge_order))
         else:
             out.append(_even(input, d, h, edge_order))

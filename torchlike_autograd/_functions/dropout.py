@@ -10,6 +10,7 @@ from .._core import dtypes, levels, rng, rng_draws
 from .._core.composite import composite, named
 from .._core.layouts import contiguous_format, in_memory_order
 from .._core.nothing import Nothing, numbers
+from .._core.numeric import cannot_hold
 from .._core.saying import warn
 from .._core.spread import beside
 from .._tensor import Tensor, from_array, wrap
@@ -52,11 +53,11 @@ def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     if p == 0 or not train or input.numel() == 0:
         return input
-    if features and input.ndim < 2:
-        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     multiply, add = (lambda x, y: x.mul_(y), lambda x, y: x.add_(y)) if inplace else (_mul, _add)
     if p == 1:
         return multiply(input, zeros_like(input))
+    if features and input.ndim < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     if input.dtype.category < dtypes.FLOAT:
         raise RuntimeError(f"result type {dtypes.float32.char_name} can't be cast to the desired output type {input.dtype.char_name}")
     noise = noise_of(input, 1 - p, features)
@@ -169,6 +170,8 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """Leaky relu; in training the slope of each negative element is drawn from [lower, upper)."""
     if levels.running() and any(lv.kind == levels.MAP for lv in levels.running()):
         raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
+    if isinstance(lower, complex) or isinstance(upper, complex):
+        raise cannot_hold(dtypes.float64)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = beside(_slopes(input, lower, upper), input) if training else zeros_like(input)

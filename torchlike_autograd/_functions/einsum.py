@@ -230,12 +230,18 @@ def _dims(a, b, dims):
     """The two lists of dims of a tensordot."""
     if isinstance(dims, (tuple, list)):
         left, right = dims
+        for word, given, place in (("self", left, 3), ("other", right, 4)):
+            if isinstance(given, int):
+                raise TypeError(f"tensordot(): argument 'dims_{word}' (position {place}) must be tuple of ints, not {type_name(given)}")
     elif isinstance(dims, Tensor):
         if dims.numel() > 1:
             left, right = dims.tolist()
         else:
             return _dims(a, b, int(dims.item()))
     else:
+        if not isinstance(dims, int):
+            raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but got "
+                               f"dims={dims}")
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
         if dims > min(a.ndim, b.ndim):

@@ -12,11 +12,13 @@ from .._core.nothing import no_item, wanting
 from .._core.numeric import say_once
 from .._core.ranges import known, settle, unguarded
 from .._core.saying import warn
+from .._core.shapes import broadcast, wrap_dim
 from .._core.words import type_name
 from .._ops import index as _index_ops
 from .._ops import mask as _mask_ops
 from .._ops import scatter as _scatter_ops
 from .._ops import segments as _segment_ops
+from .._ops.conventions import cxx_of
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
@@ -29,8 +31,9 @@ _ops = (_index_ops, _mask_ops, _scatter_ops, _segment_ops)
 
 # Operators with an index, published with their check
 
-def checked(name, twin, settled):
-    """Publish torch.name, Tensor.name and Tensor.name_: calls are bound as usual and pass through `settled(spec, flat) -> spec`."""
+def checked(name, twin, settled, fits=None):
+    """Publish torch.name, Tensor.name and Tensor.name_: calls are bound as usual and pass through `settled(spec, flat) -> spec`;
+    fits: ``fits(self, second)`` raises what torch says in place of sizes."""
     ops = BY_NAME[name]
     plain, method, inner = (bind.Recipes(n, ops, m) for n, m in ((name, False), (name, True), (f"{name}_", True)))
 
@@ -59,6 +62,8 @@ def checked(name, twin, settled):
     def inplace_twin(self, *args, **kwargs):
         spec, flat = inner.find((self, *args), kwargs)
         check_inplace(self, flat)
+        if fits is not None:
+            fits(*flat[:2])
         return inplace(settled(spec, flat), flat, self)
 
     inplace_twin.__name__ = inplace_twin.__qualname__ = f"{name}_"
@@ -118,8 +123,16 @@ _STORED = {"float32": "float", "float64": "double", "int32": "int", "float16": "
            **{n: f"{n}_t" for n in ("uint8", "int8", "int16", "int64")}}
 
 
+def _fits_mask(t, mask):
+    if mask.dtype is not dtypes.bool_:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cxx_of(mask.dtype)}")
+    broadcast(tuple(t.shape), tuple(mask.shape))
+
+
 def _settle_mask(spec, flat):
     own, value = flat[0].dtype, flat[-1]
+    if flat[0]._v.aval.shape != flat[1]._v.aval.shape:
+        broadcast(flat[1]._v.aval.shape, flat[0]._v.aval.shape)
     if not isinstance(value, Tensor):
         check_number(value, own)
     elif value.dtype.is_complex and not own.is_complex and own is not dtypes.bool_ and not value.ndim and value.item().imag:
@@ -128,7 +141,7 @@ def _settle_mask(spec, flat):
 
 
 checked("scatter_reduce", True, _settle_real)
-checked("masked_fill", True, _settle_mask)
+checked("masked_fill", True, _settle_mask, _fits_mask)
 
 
 def _settle_source(spec, flat):
@@ -137,15 +150,13 @@ def _settle_source(spec, flat):
     mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ and flat[0].dtype is flat[2].dtype else None
     if mask is None:
         return spec
-    from .._core.shapes import broadcast
-
     shape = broadcast(tuple(mask.shape), tuple(flat[0].shape))
     if np.broadcast_to(mask, shape).sum() > flat[2].numel():
         raise RuntimeError("Number of elements of source < number of ones in mask")
     return unguarded(spec)
 
 
-checked("masked_scatter", True, _settle_source)
+checked("masked_scatter", True, _settle_source, lambda t, mask: mask.expand(tuple(t.shape)))
 
 
 @published("take_along_dim(Tensor self, Tensor indices, int? dim=None)")
@@ -154,12 +165,10 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     if dim is not None and indices.dtype is not dtypes.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.char_name}")
     if dim is None:
-        return COMPOSITES["torch.gather"](viewed(input.contiguous(), (-1,)), 0, viewed(indices.contiguous(), (-1,)), out=out)
+        return COMPOSITES["torch.gather"](viewed(input, (-1,)), 0, viewed(indices, (-1,)), out=out)
     if input.ndim != indices.ndim:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, "
                            f"but got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
-    from .._core.shapes import broadcast, wrap_dim
-
     d = wrap_dim(dim, input.ndim)
     a, b = input._v.aval.shape, indices._v.aval.shape
     if not a:

@@ -118,7 +118,7 @@ def _listed(tensors):
 @composite("torch.block_diag")
 def block_diag(*tensors):
     """Matrices along a diagonal."""
-    tensors = _listed(tensors)
+    tensors = all_tensors(tensors)
     if not tensors:
         from .create import empty
 
@@ -201,7 +201,7 @@ def _repeat_each(t, repeats, dim):
     return t.flatten(d, d + 1)
 
 
-def _all_tensors(given):
+def all_tensors(given):
     for i, t in enumerate(given):
         if not isinstance(t, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type_name(t)}")
@@ -211,7 +211,7 @@ def _all_tensors(given):
 @composite("torch.broadcast_tensors")
 def broadcast_tensors(*tensors):
     """Tensors expanded to their common shape."""
-    tensors = _all_tensors(_listed(tensors))
+    tensors = all_tensors(tensors)
     shape = broadcast(*[t._v.aval.shape for t in tensors]) if tensors else ()
     return tuple([broadcasted(t, shape) for t in tensors])
 
@@ -229,9 +229,12 @@ def meshgrid(*tensors, indexing=None):
         indexing = "ij"
     if not isinstance(indexing, str):
         raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {type_name(indexing)}")
+    _check_kinds(tensors)
     if indexing not in ("ij", "xy"):
         raise RuntimeError(f"torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}")
-    _check_grid(tensors)
+    for t in tensors:
+        if t.ndim > 1:
+            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
     n = len(tensors)
     axes = [1, 0, *range(2, n)] if indexing == "xy" and n >= 2 else list(range(n))
     shape = [0] * n
@@ -241,15 +244,12 @@ def meshgrid(*tensors, indexing=None):
     return tuple([view_of(g, "expand", size=tuple(shape), implicit=False) for g in grids])
 
 
-def _check_grid(tensors):
+def _check_kinds(tensors):
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
     for t in tensors[1:]:
         if t.dtype is not tensors[0].dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-    for t in tensors:
-        if t.ndim > 1:
-            raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
 
 
 def _vectors(tensors):
@@ -261,7 +261,7 @@ def _vectors(tensors):
 @composite("torch.cartesian_prod")
 def cartesian_prod(*tensors):
     """All combinations of one element of each vector, as rows."""
-    tensors = _all_tensors(_listed(tensors))
+    tensors = all_tensors(tensors)
     _vectors(tensors)
     if len(tensors) == 1:
         return tensors[0]
@@ -441,6 +441,10 @@ def tensor_split(input, *args, **kwargs):
     if "cuts" not in given or len(args) > 2:
         raise TypeError("tensor_split() takes a tensor, indices or sections, and a dim")
     cuts = given["cuts"]
+    if isinstance(cuts, Tensor) and not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    if isinstance(cuts, Tensor) and cuts.dtype is not dtypes.int64:
+        raise RuntimeError(f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {cuts.dtype.char_name}")
     if isinstance(cuts, Tensor) and cuts.ndim > 1:
         raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with "
                            f"{cuts.ndim} dims")

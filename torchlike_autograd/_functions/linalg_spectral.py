@@ -8,6 +8,7 @@ from .._core import levels
 from .._core.composite import composite, named
 from .._core.dispatch import run
 from .._core.record import thread
+from .._ops.linalg_base import check_square
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
@@ -33,7 +34,10 @@ def eigvalsh(input, UPLO="L", *, out=None):
 def eigvals(input, *, out=None):
     """The eigenvalues of square matrices."""
     tensors("linalg_eigvals", input=input)
-    return into("linalg_eigvals", out, call("linalg_eig", [input])[0] if _graded(input) else call("_linalg_eigvals", [input]), input)
+    if _graded(input):
+        return into("linalg_eigvals", out, call("linalg_eig", [input])[0], input)
+    check_square("linalg.eigvals", input)
+    return into("linalg_eigvals", out, call("_linalg_eigvals", [input]), input)
 
 
 @composite("torch.linalg.svdvals")
@@ -111,6 +115,8 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
         atol, rtol = 0.0, _tolerance("pinv", "rcond", rcond)
     atol, rtol = _tolerance("pinv", "atol", atol), _tolerance("pinv", "rtol", rtol)
     _no_gradient_of(atol=atol, rtol=rtol)
+    if hermitian and input.ndim > 1 and 0 in input.shape[-2:]:  # not looked at, so it need not be square
+        hermitian = False
     return into("linalg_pinv", out, _with_tolerances("_linalg_pinv", input, atol, rtol, hermitian), input)
 
 

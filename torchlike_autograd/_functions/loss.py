@@ -52,7 +52,7 @@ def legacy_reduction(size_average, reduce, emit_warning=True):
 
 def reduce_by(loss, code):
     """The loss itself, its mean or its sum, by number."""
-    return loss if code == 0 else _mean(loss) if code == 1 else _sum(loss)
+    return _mean(loss) if code == 1 else _sum(loss) if code == 2 else loss
 
 
 def fixed(function, **inputs):
@@ -355,7 +355,7 @@ def poisson_nll_loss_(input, target, log_input, full, eps, reduction):
     loss = _sub(_exp(input), _mul(target, input)) if log_input else _sub(input, _mul(target, _log(_add(input, eps))))
     if full:
         stirling = _add(_sub(_mul(target, _log(target)), target), _mul(_log(_mul(target, 2 * math.pi)), 0.5))
-        loss = _add(loss, _masked_fill(stirling, named("le")(target, 1), 0))
+        loss = loss.add_(_masked_fill(stirling, named("le")(target, 1), 0))  # in its own dtype
     return reduce_by(loss, reduction)
 
 

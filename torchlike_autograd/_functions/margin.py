@@ -56,6 +56,8 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     if not common.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.char_name}")
     size = broadcast(tuple(x1.shape), tuple(x2.shape))
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps:g}")
     parts = []
     for x in (x1.to(common), x2.to(common)):
         x = x if tuple(x.shape) == size else x.expand(size)

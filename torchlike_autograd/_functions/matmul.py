@@ -26,6 +26,7 @@ from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
+from .join import all_tensors
 from .norm import check_out, into
 
 _ops = _matmul_ops
@@ -377,6 +378,9 @@ def inner(input, other, *, out=None):
 @composite("torch.linalg.vecdot")
 def vecdot(x, y, *, dim=-1, out=None):
     """Sums of products along a dim, the first factors conjugated."""
+    if x.dtype is not y.dtype and x.dtype.category >= dtypes.FLOAT:
+        raise RuntimeError(f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {x.dtype.char_name} and y of type "
+                           f"{y.dtype.char_name} instead")
     if x.ndim == 1 and y.ndim == 1 and x.dtype is y.dtype and x.dtype.category >= dtypes.FLOAT and x.shape == y.shape:
         result = named("vdot")(x, y)
     else:
@@ -463,9 +467,7 @@ def chain_matmul(*matrices, out=None):
     """The product of several matrices."""
     say_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use torch.linalg.multi_dot instead, which accepts a list of "
              "two or more tensors rather than multiple parameters. (Triggered internally at /pytorch/aten/src/ATen/native/LinearAlgebra.cpp:1102.)")
-    if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)):
-        matrices = tuple(matrices[0])
-    for m in matrices:
+    for m in all_tensors(matrices):
         if m.ndim != 2:
             raise RuntimeError(f"Tensor dimension is {m.ndim}, expected 2 instead.")
     if not matrices:

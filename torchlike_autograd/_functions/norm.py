@@ -179,7 +179,7 @@ def _settle_maxnorm(spec, flat):
     most = flat[-1]
     if type(most) is complex:
         raise RuntimeError("renorm: maxnorm must be real-valued")
-    if type(most) in (int, float) and not most >= 0:
+    if type(most) in (int, float) and not most >= 0 and spec.statics["p"] > 0:  # what is wrong with p is said first
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {most:g}")
     return spec
 

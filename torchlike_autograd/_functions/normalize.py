@@ -12,6 +12,7 @@ from .._core.dispatch import write_result
 from .._core.laying import bent, keep_order
 from .._core.numeric import say_once
 from .._core.record import thread
+from .._core.shapes import wrap_dim
 from .._core.storage import write
 from .._core.words import type_name
 from .._ops import normalize as _normalize_ops
@@ -56,6 +57,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     """The input divided by the root of its mean square over the last dims; eps is the type's own unless given."""
     _tensor("rms_norm", input)
     shape = _shape("rms_norm", normalized_shape)
+    if input.ndim < len(shape) and (weight is None or tuple(weight.shape) == shape):
+        raise ValueError(f"Input tensor must have at least {len(shape)} dimensions, but got {input.ndim}")
     _normalize_ops.check_layer(input, shape, weight, None, "")
     own = input.dtype
     if own.category < dtypes.FLOAT:
@@ -225,6 +228,7 @@ def torch_instance_norm(input, weight, bias, running_mean, running_var, use_inpu
     """`batch_norm` of every instance by itself."""
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    wrap_dim(1, input.ndim, scalar_ok=False)
     n, c = input.shape[:2]
 
     def repeated(x):
@@ -262,6 +266,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 @composite("torch.group_norm")
 def torch_group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
     """The input less the mean of its group of channels, divided by its deviation."""
+    wrap_dim(1, input.ndim, scalar_ok=False)
     _normalize_ops.check_group(input, weight, bias, num_groups)
     n, c = input.shape[:2]
     return _group(input, weight, bias, n, c, math.prod(input.shape[2:]), num_groups, eps)[0]

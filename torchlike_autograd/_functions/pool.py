@@ -52,8 +52,9 @@ def _check_one(x, lists, ceil_mode):
     if x.ndim not in (2, 3) or any(s == 0 for s in x.shape[-2:]):
         raise RuntimeError(f"max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
     for word, values in lists.items():
-        if len(values) > 1:
-            kinds = "None, an int, list of ints, or tuple of ints" if word == "stride" else "an int, list of ints or tuple of ints"
+        if len(values) > 1 or (not values and word != "stride"):
+            kinds = {"stride": "None, an int, list of ints, or tuple of ints", "padding": "an int, list of ints, or tuple of ints"}.get(
+                word, "an int, list of ints or tuple of ints")
             raise RuntimeError(f"max_pool1d() {word} must be {kinds} of size 1 but got size {len(values)}")
     kernel, stride, padding, dilation = lists.values()
     (k,), (p,), (d,) = kernel, padding, dilation

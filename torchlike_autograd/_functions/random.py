@@ -41,7 +41,9 @@ _NO_GENERATOR = {
 class Generator(rng.Generator):
     """torch.Generator: a stream of its own; states are uint8 tensors.  RuntimeError for a device that is not there."""
 
-    def __init__(self, device="cpu"):
+    def __init__(self, device="cpu", **kwargs):
+        if kwargs:
+            raise TypeError(f"Generator() got an unexpected keyword argument '{next(iter(kwargs))}'")
         device = devices.device("cpu" if device is None else device)
         kind = device.type
         if kind != "cpu" and not devices.devices_of(kind):
@@ -330,6 +332,8 @@ def _normal_apart(gen, shape, dtype, mean=0.0, std=1.0):
 
 
 def _integers(gen, shape, dtype, *bounds):
+    if any(isinstance(x, Tensor) and x.ndim for x in bounds):
+        raise RuntimeError("high must be a scalar tensor and on CPU")
     return rng_integers.randint(gen, int(bounds[0]) if len(bounds) == 2 else 0, int(bounds[-1]), shape, dtype)
 
 
@@ -355,6 +359,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         dtype_for(out, dtype)
         d = dtype or config.default_dtype()
         shape = sizes("normal", (size,))
+        _nonnegative("normal", shape)
         mean, std = float(mean), float(std)
         t = _of_shape(lambda gen, key: counted.normal(gen, key, shape, d, mean, std),
                       lambda gen, shape: rng_draws.normal(gen, shape, d.np, mean, std), generator, out, shape, d, requires_grad, device)

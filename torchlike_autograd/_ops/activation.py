@@ -128,7 +128,8 @@ def hardtanh(self, *, min_val, max_val):
         raise NotImplementedError("clamp is not supported for complex types")
     only("clamp_scalar_cpu", self, "if")
     lo, hi = min_val.astype(self.dtype), max_val.astype(self.dtype)
-    edge = jnp.where(self < lo, lo, jnp.where(self > hi, hi, self))
+    edge = jnp.where(self < lo, lo, self)
+    edge = jnp.where(edge > hi, hi, edge)  # also where the bounds cross
     edge = jnp.where(jnp.isnan(lo), lo, jnp.where(jnp.isnan(hi), hi, edge))
     kept = where_nan(self, AVX2, False, jnp.isnan(self)) if jnp.issubdtype(self.dtype, jnp.floating) else False
     return jnp.where((self > lo) & (self < hi) | kept, self, lax.stop_gradient(edge))

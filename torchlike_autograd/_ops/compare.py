@@ -5,7 +5,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax import lax
 
-from .._core import config, dtypes, shapes
+from .._core import config, dtypes
+from .._core.shapes import broadcast
+from .._core.wrong_shapes import wrong_shape
 from . import held
 from .conventions import aligned, char_name, flat, larger_tangent, needs_tensor, only, partials, smaller_tangent, straight, wide
 from .memory import elementwise
@@ -33,17 +35,21 @@ def _comparison(name, compare, aliases, kinds, node):
        errors=[fails(call(real(2), real(3)), RuntimeError, "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0")])(body)
 
     def twin(self, other):
-        if jnp.issubdtype(self.dtype, jnp.inexact) and (jnp.iscomplexobj(self) or not jnp.iscomplexobj(other)):
-            out = compare(*aligned(only(kernel, self, kinds), other.astype(self.dtype)))
-            return flat(out.astype(self.dtype), self)
-        common = dtypes.promote_types(*(dtypes.from_numpy_dtype(x.dtype) for x in (self, other))).np
-        out = compare(*aligned(only(kernel, self.astype(common), kinds), other.astype(common)))
-        return flat(out.astype(self.dtype), self) if jnp.issubdtype(self.dtype, jnp.inexact) else out
+        sides = [(dtypes.from_numpy_dtype(x.dtype), x.ndim) for x in (self, other)]
+        return compared(self, other, dtypes.result_type([d for d, n in sides if n], [d for d, n in sides if not n], [], config.default_dtype()).np)
 
     def number_twin(self, *, other):
-        if jnp.iscomplexobj(other):                                     # the number is no wider than the tensor
-            other = other.astype(dtypes.result_type([dtypes.from_numpy_dtype(self.dtype)], [], [dtypes.of_scalar(1j)], config.default_dtype()).np)
-        return twin(self, other)
+        own = dtypes.from_numpy_dtype(self.dtype)
+        if jnp.iscomplexobj(other):  # the number is no wider than the tensor
+            return compared(self, other, dtypes.result_type([own], [], [dtypes.of_scalar(1j)], config.default_dtype()).np)
+        return compared(self, other, self.dtype if jnp.issubdtype(self.dtype, jnp.inexact) else dtypes.promote_types(own, dtypes.from_numpy_dtype(other.dtype)).np)
+
+    def compared(self, other, common):
+        shape = broadcast(self.shape, other.shape)
+        if shape != self.shape:
+            raise wrong_shape(name, self.shape, shape, ())
+        out = compare(*aligned(only(kernel, self.astype(common), kinds), other.astype(common)))
+        return flat(out.astype(self.dtype), self) if jnp.issubdtype(self.dtype, jnp.inexact) else out
 
     twin.__doc__ = number_twin.__doc__ = f"`{name}` written over self."
     fields = {"names": [f"Tensor.{n}" for n in (name, *aliases)], "opmath": False, "inplace": True, "out": False, "kinks": _EQUALS}
@@ -249,12 +255,6 @@ def bitwise_right_shift(self, other):
 
 # Ties and bounds
 
-def _ordered(name, kernel, x):
-    if jnp.iscomplexobj(x):
-        raise RuntimeError(f"{name} not implemented for complex tensors.")
-    return only(kernel, x, "bif")
-
-
 @partials(lambda t, out, x, y: jnp.where(x < y, 0, jnp.where(x == y, t / 2, t)), lambda t, out, x, y: jnp.where(x > y, 0, jnp.where(x == y, t / 2, t)))
 def _larger(x, y):
     return jnp.maximum(x, y)
@@ -275,22 +275,31 @@ def _smaller_number(x, y):
     return jnp.where((x <= y) | (y != y), x, y)
 
 
+def _real(name):
+    def check(types, result, statics):
+        """torch refuses complex numbers before it looks at sizes."""
+        if any(a.dtype.is_complex for a in types.values()):
+            raise RuntimeError(f"{name} not implemented for complex tensors.")
+
+    return check
+
+
 _BOTH = {"self": ("self", "other"), "other": ("self", "other")}
 _TIES = {"promote": Promote.RESULT, "saves": _BOTH, "samples": _TWO, "inplace": False, "opmath": False,
          "kinks": [call(at(1.0, _NAN, 1.0, _NAN, 2.0), at(1.0, 1.0, _NAN, _NAN, 1.0)), call(at(0.0, -0.0), at(-0.0, 0.0))]}
 
 
-@op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, **_TIES,
+@op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, check=_real("maximum"), **_TIES,
     errors=[fails(call(at(1j, dtype="complex128"), at(1j, dtype="complex128")), RuntimeError, "maximum not implemented for complex tensors.")])
 def maximum(self, other):
     """The larger of two; a tie shares the gradient, NaN wins and sends it to both."""
-    return _larger(_ordered("maximum", "maximum_cpu", self), other)
+    return _larger(only("maximum_cpu", self, "bif"), other)
 
 
-@op("minimum(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", tangent=smaller_tangent, **_TIES)
+@op("minimum(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", tangent=smaller_tangent, check=_real("minimum"), **_TIES)
 def minimum(self, other):
     """The smaller of two; a tie shares the gradient, NaN wins and sends it to both."""
-    return _smaller(_ordered("minimum", "minimum_cpu", self), other)
+    return _smaller(only("minimum_cpu", self, "bif"), other)
 
 
 def _fmax_tangent(out, primals, tangents):
@@ -298,16 +307,16 @@ def _fmax_tangent(out, primals, tangents):
     return jnp.where((primals[0] > primals[1]) | jnp.isnan(primals[1]), *tangents)
 
 
-@op("fmax(Tensor self, Tensor other) -> Tensor", node="FmaxBackward0", tangent=_fmax_tangent, **_TIES)
+@op("fmax(Tensor self, Tensor other) -> Tensor", node="FmaxBackward0", tangent=_fmax_tangent, check=_real("fmax"), **_TIES)
 def fmax(self, other):
     """The larger of two; a number wins over NaN, the first operand takes a tie."""
-    return _larger_number(_ordered("fmax", "maximum_cpu", self), other)
+    return _larger_number(only("maximum_cpu", self, "bif"), other)
 
 
-@op("fmin(Tensor self, Tensor other) -> Tensor", node="FminBackward0", **_TIES)
+@op("fmin(Tensor self, Tensor other) -> Tensor", node="FminBackward0", check=_real("fmin"), **_TIES)
 def fmin(self, other):
     """The smaller of two; a number wins over NaN, the first operand takes a tie."""
-    return _smaller_number(_ordered("fmin", "minimum_cpu", self), other)
+    return _smaller_number(only("minimum_cpu", self, "bif"), other)
 
 
 def _inside(x, lo, hi):
@@ -350,6 +359,8 @@ def _clamp_tangent(out, primals, tangents):
 
 
 def _check_clamped(types, result, statics):
+    if "min" not in types and "max" not in types:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if types["self"].dtype.is_complex:
         raise NotImplementedError("clamp is not supported for complex types")
 
@@ -359,7 +370,7 @@ def _refuse_smaller(types, result, wanted, **statics):
     if {"min", "max"} <= types.keys():
         for name in ("self", "min", "max"):
             bound = types["max" if name == "max" else "min"].shape
-            have = tuple(shapes.broadcast(types["self"].shape, bound))
+            have = tuple(broadcast(types["self"].shape, bound))
             if name in wanted and have != result.shape:
                 raise RuntimeError(f"output with shape {list(have)} doesn't match the broadcast shape {list(result.shape)}")
 
@@ -375,8 +386,6 @@ _EMPTY_CLAMP = [fails(call(real(2)), RuntimeError, "torch.clamp: At least one of
     errors=_EMPTY_CLAMP, tangent=_clamp_tangent, check=_check_clamped, refuses=_refuse_smaller)
 def clamp_tensor(self, min=None, max=None):
     """self between two bounds, which win in the order lower, upper."""
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     only("clamp_cpu" if None not in (min, max) else "maximum_cpu" if max is None else "minimum_cpu", self, "if" if None not in (min, max) else "bif")
     return _clamp_tensors(self, min, max)
 
@@ -436,13 +445,18 @@ def _where_refuses(types, result, wanted, **_):
         raise real_gradient_wanted()
 
 
+def _check_condition(types, result, statics):
+    """torch looks at the type before it looks at sizes."""
+    own = types["condition"].dtype
+    if own not in (dtypes.bool_, dtypes.uint8):
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {own.char_name}")
+
+
 @op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", node="WhereBackward0", refuses=_where_refuses, promote=Promote.RESULT, promote_with=("self", "other"),
     scalars=("self", "other"), saves={"self": ("condition",), "other": ("condition",)}, names=(), inplace=False, opmath=False,
     samples=[call(at(True, False, True, dtype="bool", grad=False), real(3), real(3)), call(at(True, False, dtype="bool", grad=False), real(3, 2), 1.5)],
-    kinks=[call(at(True, False, dtype="bool", grad=False), at(_NAN, _INF), at(_NAN, _INF))],
+    kinks=[call(at(True, False, dtype="bool", grad=False), at(_NAN, _INF), at(_NAN, _INF))], check=_check_condition,
     errors=[fails(call(at(1.0), at(1.0), at(1.0)), RuntimeError, "where expected condition to be a boolean tensor, but got a tensor with dtype Double")])
 def where(condition, self, other):
     """self where the condition holds, other elsewhere; what was not chosen gets a gradient of exactly 0."""
-    if condition.dtype not in (jnp.bool_, jnp.uint8):
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {char_name(condition)}")
     return jnp.where(condition.astype(bool), self, other)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._core import precision
-from .conventions import char_name, only
+from .conventions import char_name, only, type_words
 from .memory import channels_of_any, steps_in_time
 from .registry import SMOOTH, call, fails, op, real
 
@@ -112,17 +112,20 @@ def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups
                            "actual input size")
 
 
-def _check_types(x, weight, bias):
+def _by_onednn(x, weight, groups):
+    """Whether PyTorch asks oneDNN for a convolution of float32 (it has several threads), and not its own kernels, which complain in other words."""
+    return groups > 1 or all(n > 3 for n in weight.shape[-2:]) or x.shape[0] > 1 or math.prod(x.shape[:4]) > 20480
+
+
+def _check_types(x, weight, bias, groups):
     if bias is not None and bias.dtype != x.dtype:
         raise RuntimeError(f"Input type ({_plain_name(x)}) and bias type ({_plain_name(bias)}) should be the same")
     if weight.dtype != x.dtype:
         if jnp.iscomplexobj(x):
-            raise RuntimeError(f"Input type (CPU{char_name(x)}Type) and weight type (torch.{char_name(weight)}Tensor) should be the same")
-        if str(x.dtype) in ("float32", "bfloat16", "float16"):
-            kind = char_name(weight)
-            kind = "CPUBFloat16Type" if kind == "BFloat16" else f"torch.{kind}Tensor"
-            raise RuntimeError(f"Input type (torch.{char_name(x)}Tensor) and weight type ({kind}) should be the same or input should be a MKLDNN tensor and "
-                               "weight is a dense tensor")
+            raise RuntimeError(f"Input type ({type_words(char_name(x))}) and weight type ({type_words(char_name(weight))}) should be the same")
+        if str(x.dtype) == "float32" and _by_onednn(x, weight, groups):
+            raise RuntimeError(f"Input type ({type_words(char_name(x))}) and weight type ({type_words(char_name(weight))}) should be the same or input should be "
+                               "a MKLDNN tensor and weight is a dense tensor")
         raise RuntimeError(f"expected scalar type {char_name(x)} but found {char_name(weight)}")
 
 
@@ -231,7 +234,7 @@ def _convolution(input, weight, bias, *, stride, padding, dilation, transposed, 
     output_padding = spread("output_padding", output_padding, n)
     _check_numbers(input, stride, padding, dilation, transposed, output_padding, groups)
     _check_shapes(input, weight, bias, stride, padding, dilation, transposed, groups)
-    _check_types(input, weight, bias)
+    _check_types(input, weight, bias, groups)
     if transposed and input.shape[0]:  # of no elements the kernel is not asked
         _check_output_padding(output_padding, stride, dilation)
     if 0 in input.shape[2:] and 0 not in input.shape[:2]:

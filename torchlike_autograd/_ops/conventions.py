@@ -106,6 +106,14 @@ def cxx_name(x):
     return cxx_of(dtypes.from_numpy_dtype(x.dtype))
 
 
+_LEGACY = ("Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
+
+
+def type_words(char_name):
+    """What torch calls the type of tensors of a dtype, given as its C++ messages name it, in some messages: the types of old have names in Python."""
+    return f"torch.{char_name}Tensor" if char_name in _LEGACY else f"CPU{char_name}Type"
+
+
 def cxx_of(d):
     """The C++ name of a dtype."""
     return _CXX.get(d.name, d.name)

@@ -192,12 +192,12 @@ def _running(better):
 
 
 def _cumulative_extreme(name, x, dim, better):
-    only(f"{name}_cpu", x, "bif")
     if x.ndim == 0 and dim not in (0, -1):
         raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     if x.ndim == 0 or x.size == 0:  # torch 2.13 looks at no dim of nothing
-        return x, jnp.zeros(x.shape, jnp.int64)
+        return only(f"{name}_cpu", x, "bif"), jnp.zeros(x.shape, jnp.int64)
     axis = wrap_dim(dim, x.ndim)
+    only(f"{name}_cpu", x, "bif")
     indices = _running(better)(x, axis)
     return pick(wide(x), indices, axis).astype(x.dtype), indices  # its gradient is added up in float32
 

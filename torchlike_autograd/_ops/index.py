@@ -12,7 +12,7 @@ import numpy as np
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
 from .casts import convert
-from .conventions import straight
+from .conventions import straight, type_words
 from .memory import indexed, like_first
 from .norm import norm_of
 from .opened import is_int64
@@ -376,8 +376,8 @@ def embedding(weight, indices, *, padding_idx=-1, scale_grad_by_freq=False, spar
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if indices.dtype not in LONGS:
-        raise RuntimeError(f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.{char(indices)}Tensor "
-                           "instead (while checking arguments for embedding)")
+        raise RuntimeError(f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+                           f"{type_words(char(indices))} instead (while checking arguments for embedding)")
     if indices.size and not weight.shape[0]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if scale_grad_by_freq:

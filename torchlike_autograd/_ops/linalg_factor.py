@@ -297,14 +297,14 @@ _WORDS = "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive
 
 
 @op("lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
-    node="LuUnpackBackward0", nondiff_out=(0,), fields=("P", "L", "U"), guard=_pivot_range, guard_error=lambda code, *_, **__: RuntimeError(_WORDS),
+    node="LuUnpackBackward0", nondiff=("LU_pivots",), nondiff_out=(0,), fields=("P", "L", "U"), guard=_pivot_range, guard_error=lambda code, *_, **__: RuntimeError(_WORDS),
     method=False, samples=[call(real(3, 3), at(3, 2, 3, dtype="int32")), call(real(3, 2), at(3, 3, dtype="int32")), call(real(2, 3), at(2, 2, dtype="int32")),
              call(real(2, 2, grad=False), at(2, 2, dtype="int32"), False), call(real(2, 2), at(2, 2, dtype="int32"), True, False)],
     kinks=SMOOTH, zero_second=True,
     errors=[fails(call(real(3, 3), real(3)), RuntimeError, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.")])
 def lu_unpack(LU_data, LU_pivots, *, unpack_data=True, unpack_pivots=True):
     """P, L and U from what lu_factor gave."""
-    if LU_pivots.dtype != jnp.int32:
+    if unpack_pivots and LU_pivots.dtype != jnp.int32:
         raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\n"
                            "Note: this function is intended to be used with the output produced by torch.linalg.lu_factor")
     none = jnp.zeros((0,), LU_data.dtype)

@@ -15,10 +15,10 @@ from .registry import SMOOTH, call, fails, op, real
 # Masks
 
 def _masked(self, mask, value):
+    shape = broadcast(mask.shape, self.shape)
     if mask.dtype != bool:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {cxx_name(mask)}")
     only("masked_fill", self, "bifc")
-    shape = broadcast(mask.shape, self.shape)
     value = value.astype(bool) if self.dtype == bool else value
     return jnp.where(jnp.broadcast_to(mask, shape), convert(value, from_numpy_dtype(self.dtype)), jnp.broadcast_to(self, shape))
 
@@ -66,12 +66,12 @@ def _enough(self, mask, source):
     errors=[fails(call(real(2), truth([True, True]), real(1)), RuntimeError, "Number of elements of source < number of ones in mask")])
 def masked_scatter(self, mask, source):
     """Elements of source, in order, where the mask is true."""
+    shape = broadcast(mask.shape, self.shape)
     if self.dtype != source.dtype:
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{char(self)} and {char(source)}")
     if mask.dtype != bool:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {char(mask)}")
     only("masked_scatter", self, "bifc")
-    shape = broadcast(mask.shape, self.shape)
     full = jnp.broadcast_to(mask, shape)
     if source.size == 0 or numel(shape) == 0:
         return jnp.broadcast_to(self, shape)

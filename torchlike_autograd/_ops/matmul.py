@@ -199,13 +199,13 @@ _in_float32.defjvps(lambda t, out, a, b, alpha: product(_scaled(t, alpha), b).as
 
 
 def _check_addmm(self, mat1, mat2):
+    for a, b, word in ((self, mat2, "self"), (mat1, mat2, "mat1")):
+        if a.dtype != b.dtype:
+            raise RuntimeError(f"{word} and mat2 must have the same dtype, but got {type_of(a).char_name} and {type_of(b).char_name}")
     for x, word in ((mat1, "mat1"), (mat2, "mat2")):
         if x.ndim != 2:
             raise RuntimeError(f"{word} must be a matrix, got {x.ndim}-D tensor")
     _fit(mat1, mat2)
-    for a, b, word in ((self, mat2, "self"), (mat1, mat2, "mat1")):
-        if a.dtype != b.dtype:
-            raise RuntimeError(f"{word} and mat2 must have the same dtype, but got {type_of(a).char_name} and {type_of(b).char_name}")
 
 
 @op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddmmBackward0", lift=("beta", "alpha"),
@@ -356,11 +356,11 @@ def _added_in_turn(base, batch1, batch2, beta, alpha):
     errors=[fails(call(real(3), real(4)), RuntimeError, "inner() the last dimension must match on both input tensors but got shapes [3] and [4]")])
 def _inner(self, other):
     """Sums of products over the last dims."""
-    if self.dtype != other.dtype:
-        raise RuntimeError("both inputs should have same dtype")
     if self.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             f"inner() the last dimension must match on both input tensors but got shapes {list(self.shape)} and {list(other.shape)}")
+    if self.dtype != other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     if self.ndim == other.ndim == 1:
         only("dot", self, "ifc")
     _summed("addmm_impl_cpu_", self, other)

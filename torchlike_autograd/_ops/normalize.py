@@ -227,8 +227,8 @@ def check_group(x, weight, bias, group):
         raise RuntimeError(f"Expected number of channels in input to be divisible by num_groups, but got input of shape {list(x.shape)} and num_groups={group}")
     for word, p in (("weight", weight), ("bias", bias)):
         if p is not None and (p.ndim != 1 or p.shape[0] != x.shape[1]):
-            shown = weight if word == "bias" and weight is not None else p  # torch 2.13 prints the weight's shape for a wrong bias
-            raise RuntimeError(f"Expected {word} to be a vector of size equal to the number of channels in input, but got {word} of shape {list(shown.shape)} "
+            shown = p.shape if word == "weight" else (0,) if weight is None else weight.shape  # torch 2.13 prints the weight's shape for a wrong bias
+            raise RuntimeError(f"Expected {word} to be a vector of size equal to the number of channels in input, but got {word} of shape {list(shown)} "
                                f"and input of shape {list(x.shape)}")
 
 

@@ -105,6 +105,8 @@ def _family(n):
         samples=[call(real(*shape), padding)], **fields)
     def reflection(self, *, padding):
         """Elements beyond an end are those before it, mirrored."""
+        if len(padding) != 2 * n:
+            raise RuntimeError(f"padding size is expected to be {2 * n}, but got: {len(padding)}")
         _check_rank(self, n, "reflection")
         _check_reflection(self, padding, n)
         _check_left(self, padding, n, "reflection")
@@ -114,6 +116,8 @@ def _family(n):
         samples=[call(real(*shape), padding)], **fields)
     def replication(self, *, padding):
         """Elements beyond an end are the last one."""
+        if len(padding) != 2 * n:
+            raise RuntimeError(f"padding size is expected to be {2 * n}")
         _check_rank(self, n, "replication")
         _check_left(self, padding, n, "replication")
         return _indexed(only(f"replication_pad{n}d", self, "ifc"), padding, n, lambda i, size: np.clip(i, 0, size - 1))

@@ -27,6 +27,7 @@ def _always(*_, **__):
 def _spread(name, field, values, n, optional=False):
     if len(values) not in (1, n):
         omitted = "either be omitted, a single int, or" if optional else "be either a single int, or" if field == "dilation" else "either be a single int, or"
+        omitted = omitted.replace("either ", "") if name == "avg_pool3d" else omitted
         raise RuntimeError(f"{name}: {field} must {omitted} a tuple of {_WORDS[n]} ints")
     return values * n if len(values) == 1 else values
 
@@ -55,6 +56,12 @@ def _check_sizes(x, n, name):
         raise RuntimeError(f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}")
 
 
+def _check_kernel(kernel):
+    if any(k <= 0 for k in kernel):
+        shown = " ".join(f"k{a}: {k}" for a, k in zip(_AXES[-len(kernel):], kernel))
+        raise RuntimeError(f"kernel size should be greater than zero, but got {shown}")
+
+
 def _check_pads(kernel, padding, dilation):
     for p, k, d in zip(padding, kernel, dilation):
         if p < 0:
@@ -76,10 +83,8 @@ def _spatial(x, n, kernel, stride, padding, dilation, ceil_mode, name=None):
     """The windows of each of the last n dims, after torch's checks."""
     if any(s == 0 for s in stride):
         raise RuntimeError("stride should not be zero")
+    _check_kernel(kernel)
     _check_pads(kernel, padding, dilation)
-    if any(k <= 0 for k in kernel):
-        shown = " ".join(f"k{a}: {k}" for a, k in zip(_AXES[-n:], kernel))
-        raise RuntimeError(f"kernel size should be greater than zero, but got {shown}")
     if any(s <= 0 for s in stride):
         shown = " ".join(f"d{a}: {s}" for a, s in zip(_AXES[-n:], stride))
         raise RuntimeError(f"stride should be greater than zero, but got {shown}")
@@ -145,6 +150,7 @@ def _average(n):
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
         _check_rank(self, n, True)
+        _check_kernel(kernel)
         _check_pads(kernel, padding, (1,) * n) if n == 3 else None
         if n == 3 and any(k > s > 0 for k, s in zip(kernel, self.shape[-3:])):
             sizes, kernels = (" ".join(f"{p}{a}: {v}" for a, v in zip(_AXES, values)) for p, values in (("", self.shape[-3:]), ("k", kernel)))

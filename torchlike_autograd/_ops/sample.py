@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._core.shapes import wrap_dim
 from .conventions import char_name, fused, only
 from .registry import SMOOTH, call, op, real
 from .resize import cubic_weights
@@ -92,8 +93,8 @@ def _cubic(x, coordinates, padding_mode, align_corners):
 
 
 def _check(x, grid, n):
-    if grid.dtype != x.dtype:
-        raise RuntimeError(f"expected scalar type {char_name(x)} but found {char_name(grid)}")
+    for a in (x, grid):
+        wrap_dim(0, a.ndim, scalar_ok=False)
     if x.shape[0] != grid.shape[0]:
         raise RuntimeError("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
                            f"{list(x.shape)} and grid with sizes {list(grid.shape)}")
@@ -104,8 +105,10 @@ def _check(x, grid, n):
             raise RuntimeError(f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(x.shape)} with dimension {i} "
                                "being empty")
     if x.ndim != n + 2 or grid.ndim != n + 2:
-        raise RuntimeError(f"grid_sampler(): expected {4 if x.ndim == 4 else 5}D input and grid with same number of dimensions, but got input with sizes "
+        raise RuntimeError(f"grid_sampler(): expected {n + 2}D input and grid with same number of dimensions, but got input with sizes "
                            f"{list(x.shape)} and grid with sizes {list(grid.shape)}")
+    if grid.dtype != x.dtype:
+        raise RuntimeError(f"expected scalar type {char_name(x)} but found {char_name(grid)}")
 
 
 def _declare(n):

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from ..._core.composite import named
 from ..._core.dtypes import int64
-from ..._functions.create import arange, empty_like
+from ..._functions.create import arange, empty_like, full
 from ..._functions.data import as_tensor
+from ..._functions.join import all_tensors
 from ..._tensor import Tensor
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence", "unpack_sequence",
@@ -158,17 +159,14 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    longest, rest = max(s.shape[0] for s in found), tuple(found[0].shape[1:])
-    rows = []
-    for s in found:
-        if tuple(s.shape[1:]) != rest:
-            named("add")(found[0][:1], s[:1])  # torch's words for shapes that do not fit
-        missing = longest - s.shape[0]
-        if missing:
-            fill = found[0].new_full((missing, *rest), padding_value)
-            s = _cat([s, fill] if padding_side == "right" else [fill, s])
-        rows.append(s)
-    return _stack(rows, 0 if batch_first else 1)
+    if not found[0].ndim:
+        raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
+    longest, rest = max(s.size(0) for s in all_tensors(found)), tuple(found[0].shape[1:])
+    out = full((len(found), longest, *rest) if batch_first else (longest, len(found), *rest), padding_value, dtype=found[0].dtype, device=found[0].device)
+    for i, s in enumerate(found):
+        place = out.select(0 if batch_first else 1, i)
+        place.narrow(0, 0 if padding_side == "right" else longest - s.size(0), s.size(0)).copy_(s)
+    return out
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
