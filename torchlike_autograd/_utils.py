@@ -73,7 +73,7 @@ def _unflatten_dense_tensors(flat, tensors):
     """Views of a vector in the shapes of some tensors."""
     at, out = 0, []
     for t in tensors:
-        out.append(flat.narrow(0, at, t.numel()).view_as(t) if t.numel() else flat.detach().new_empty((0,)))
+        out.append(flat.narrow(0, at, t.numel()).view_as(t) if t.numel() else flat.detach().new_empty(t.shape))
         at += t.numel()
     return tuple(out)
 

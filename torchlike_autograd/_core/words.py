@@ -25,7 +25,7 @@ from .shapes import OVERFLOW, as_long, is_long
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
     "copy_", "to"}
-_ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "dilation", "output_size"))  # lists for which one int may stand
+_ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "dilation", "output_size", "s"))  # lists for which one int may stand
 _NO_ONE_INT = {"as_strided": ("stride",), "as_strided_": ("stride",), "as_strided_copy": ("stride",),
                "new_empty_strided": ("stride",), "empty_strided": ("stride",), "rot90": ("dims",), "tile": ("dims",),
                "flip": ("dims",), "permute": ("dims",)}  # but not there
@@ -34,7 +34,7 @@ _AFTERWARDS = frozenset(("torch.nonzero", "Tensor.nonzero", "Tensor.to", "Tensor
                          "torch.special.softmax", "torch.special.log_softmax", "torch.embedding_bag"))
 _UNPRINTED = {f"torch.{n}": ("names", "memory_format") for n in ("empty", "zeros", "ones", "full", "rand", "randn")}
 _OUT_LISTS = frozenset(("split_copy", "split_with_sizes_copy", "unbind_copy", "aminmax", "cummax", "cummin"))  # several, though the parser prints one
-_NO_NONE = frozenset(("squeeze_", "logsumexp"))  # whose dim is asked for
+_NO_NONE = frozenset(("squeeze_", "logsumexp", *(f"fft_{n}fft2" for n in ("", "i", "r", "ir", "h", "ih"))))  # whose dim is asked for
 
 
 class Param(NamedTuple):

@@ -160,7 +160,11 @@ def _counted(repeats, *, output_size=None):
 def tensor_repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each entry several times in a row."""
     if not isinstance(repeats, Tensor):
-        return _repeat_each(input, int(repeats), dim)
+        out = _repeat_each(input, int(repeats), dim)
+        size = out.numel() if dim is None else out.shape[dim]
+        if output_size is not None and output_size != size:
+            raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {size} but got {output_size}")
+        return out
     if repeats.ndim > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     if repeats.is_meta and output_size is None:

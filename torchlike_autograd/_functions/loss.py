@@ -194,7 +194,13 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     """Minus the log-probabilities of the targets."""
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         raise no_tensor("nll_loss_nd", input=input, target=target)
+    _tensor_weight("nll_loss_nd", weight)
     return _nll(input, target, weight, code_of(reduction, size_average, reduce), ignore_index)
+
+
+def _tensor_weight(name, weight):
+    if weight is not None and not isinstance(weight, Tensor):
+        raise TypeError(f"{name}(): argument 'weight' (position 3) must be Tensor, not {type_name(weight)}")
 
 
 def _of_probabilities(input, target, weight, code, smoothing):
@@ -228,6 +234,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     code = code_of(reduction, size_average, reduce)
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         raise no_tensor("cross_entropy_loss", input=input, target=target)
+    _tensor_weight("cross_entropy_loss", weight)
     if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.size() == target.size():
@@ -291,7 +298,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise ValueError(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}) is deprecated. "
                          "Please ensure they have the same size.")
     fixed("binary_cross_entropy", weight=weight)
-    if weight is not None and weight.shape != target.shape:
+    if weight is not None and weight.size() != target.shape:
         weight = named("expand")(weight, shapes.broadcast(tuple(target.shape), tuple(weight.shape)))
     return named("binary_cross_entropy")(input, target, weight, code)
 

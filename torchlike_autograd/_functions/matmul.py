@@ -321,8 +321,12 @@ def _linear(input, weight, bias, out):
         if bias is not None:
             _check("linear", 3, "bias", bias)
     a, w = input._v.aval, weight._v.aval
+    if not a.ndim and w.ndim > 2:
+        raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if bias is None:
         return product(input, named("t")(weight), "linear")
+    if a.ndim and w.ndim == 1 and bias._v.aval.ndim:  # torch multiplies and adds at once, which takes matrices
+        raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
     if a.ndim == 2 and w.ndim:
         return follow(_LINEAR, (input, weight, bias))
     if not a.ndim or w.ndim != 2 or not bias._v.aval.ndim or (_geometry_key(input) is not None and not input.is_contiguous()):

@@ -451,18 +451,19 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
 
 # In place
 
-def _fill(t, array, node):
+def _fill(t, array, node, given=()):
     """Write fresh numbers into `t` under a node that sends zeros back."""
     old = t._value()
     key = old.aval.device
     drawn = array if key == NOWHERE else placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old)
-    return _filled(t, data(drawn, old.aval.dtype, device="cpu" if key == "traced" else key), node)
+    return _filled(t, data(drawn, old.aval.dtype, device="cpu" if key == "traced" else key), node, given)
 
 
-def _filled(t, new, node):
+def _filled(t, new, node, given=()):
+    """given: tensors that the numbers were drawn by."""
     old = t._value()
-    if old.needs and thread.state.grad:
-        return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T", "T")), (t, wrap(new)), t)
+    if thread.state.grad and (old.needs or any(x._needs for x in given)):
+        return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T",) * (2 + len(given))), (t, *given, wrap(new)), t)
     write(t, keep_history(new, old, t))
     return t
 
@@ -478,11 +479,12 @@ def _filler(name, draw, node=None, apart=None, there=None):
     usual = f"{name[:-1].title().replace('_', '')}0"
 
     def method(self, *args, generator=None, **kw):
+        given = tuple(x for x in (*args, *kw.values()) if isinstance(x, Tensor)) if name == "bernoulli_" else ()
         if levels.running():
             check_inplace(self)
             new = fill(self, lambda whole, *given: method(whole, *given, generator=generator, **kw), args)
             if new is not None:
-                return _filled(self, new, node(*args, **kw) if node else usual)
+                return _filled(self, new, node(*args, **kw) if node else usual, given)
         a, gen = self._v.aval, _source(generator, key=self._v.aval.device)
         dtype = a.dtype.np
         check_inplace(self)
@@ -490,17 +492,17 @@ def _filler(name, draw, node=None, apart=None, there=None):
             gen = _copied(gen)
         if there is not None and counted.by_device(a.device):
             new = counted.like(there(gen, a.device, tuple(a.shape), a.dtype, *args, **kw), self)
-            return _filled(self, new._value(), node(*args, **kw) if node else usual)
+            return _filled(self, new._value(), node(*args, **kw) if node else usual, given)
         gen = gen.on_host()
         if self._v.aval.device == NOWHERE:
             array = Nothing(self._v.aval.shape, dtype)
         elif self.is_contiguous() or levels.mapped(self._v) is not None:
             array = draw(gen, self._v.aval.shape, dtype, *args, **kw)
-        elif (p := next((x for x in (*args, *kw.values()) if isinstance(x, Tensor)), None)) is not None:  # of bernoulli_ alone
-            array = in_memory_order(self, lambda shape, p: draw(gen, shape, dtype, p), p.expand(self._v.aval.shape)._numpy())
+        elif given:
+            array = in_memory_order(self, lambda shape, p: draw(gen, shape, dtype, p), given[0].expand(self._v.aval.shape)._numpy())
         else:
             array = in_memory_order(self, lambda shape: (apart or draw)(gen, shape, dtype, *args, **kw))
-        return _fill(self, array, node(*args, **kw) if node else usual)
+        return _fill(self, array, node(*args, **kw) if node else usual, given)
 
     method.__name__ = name
     method.__doc__ = f"Tensor.{name}: fill with random numbers."

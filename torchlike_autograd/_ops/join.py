@@ -258,7 +258,7 @@ def _drawn(self, fresh):
     return fresh
 
 
-for _name in ("Normal0", "Uniform0", "Random0", "Random1", "Random2", "Bernoulli1", "Bernoulli2", "Exponential0", "LogNormal0", "Geometric0", "Cauchy0",
+for _name in ("Normal0", "Uniform0", "Random0", "Random1", "Random2", "Bernoulli2", "Exponential0", "LogNormal0", "Geometric0", "Cauchy0",
               "Bernoulli0", "Poisson0", "Normal1", "Normal2"):
     op(f"_drawn.{_name}(Tensor self, Tensor fresh) -> Tensor", node=f"{_name[:-1]}Backward{_name[-1]}", names=(), nondiff=("fresh",),
        samples=[call(real(2, 3), real(2, 3, grad=False))], kinks=SMOOTH)(_drawn)
@@ -268,6 +268,13 @@ for _name in ("Normal0", "Uniform0", "Random0", "Random1", "Random2", "Bernoulli
     samples=[call(real(2, 3), real(2, 3), real(2, 3, grad=False))], kinks=SMOOTH)
 def _drawn_of_two(self, std, fresh):
     """Normal numbers of given means and deviations."""
+    return fresh
+
+
+@op("_drawn.Bernoulli1(Tensor self, Tensor p, Tensor fresh) -> Tensor", node="BernoulliBackward1", names=(), nondiff=("fresh",),
+    samples=[call(real(2, 3), real(3), real(2, 3, grad=False))], kinks=SMOOTH)
+def _drawn_by(self, p, fresh):
+    """Zeros and ones by probabilities of their own."""
     return fresh
 
 

@@ -121,15 +121,21 @@ def mean(self, *, dtype=None):
     errors=[_TWICE, _OUTSIDE])
 def mean_dim(self, *, dim, keepdim=False, dtype=None):
     """The mean over dims."""
+    _mean_type(self, dtype)
     return _mean(self, reduce_dims(dim, self.ndim), keepdim, dtype)
 
 
-def _mean(x, axes, keepdims, dtype):
+def _mean_type(x, dtype):
     asked = dtype or type_of(x)
     if asked.category < dtypes.FLOAT:
         word = "Input" if dtype is None else "Optional"
         raise RuntimeError(
             f"mean(): could not infer output dtype. {word} dtype must be either a floating point or complex dtype. Got: {asked.char_name}")
+    return asked
+
+
+def _mean(x, axes, keepdims, dtype):
+    asked = _mean_type(x, dtype)
     return convert(average(wide(convert(x, asked)), axes, keepdims), asked)
 
 
