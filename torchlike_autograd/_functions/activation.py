@@ -173,7 +173,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
 
 def _bounded(input, min_val, max_val, inplace):
     for x in (min_val, max_val):
-        _check_real(x, input)
+        _check_double(x)
     if input.dtype is dtypes.uint8 and (min_val <= -1 or max_val <= -1):  # what counts is their whole part
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (_hardtanh_twin if inplace else _hardtanh)(input, min_val, max_val)

@@ -239,11 +239,6 @@ def _check_ctc(log_probs, targets, inputs, lengths, blank):
     if len(lengths) != n:
         raise RuntimeError("target_lengths must be of size batch_size")
     where = "(while checking arguments for ctc_loss_allocate_outputs)"
-    for i in inputs:
-        if i < 0:
-            raise RuntimeError(f"Expected input_lengths to have value at least 0, but got value {i} {where}")
-        if i > log_probs.shape[0]:
-            raise RuntimeError(f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {i} {where}")
     if any(i < 0 for i in lengths):
         raise RuntimeError(f"Expected target_lengths to have value at least 0, but got value {min(lengths)} {where}")
     rows = sum(lengths) if targets.ndim == 1 else n
@@ -252,6 +247,11 @@ def _check_ctc(log_probs, targets, inputs, lengths, blank):
     if targets.ndim == 2 and max(lengths, default=0) > targets.shape[1]:
         raise RuntimeError(f"Expected tensor to have size at least {max(lengths)} at dimension 1, but got size {targets.shape[1]} for argument #2 'targets' "
                            f"{where}")
+    for i in inputs:
+        if i < 0:
+            raise RuntimeError(f"Expected input_lengths to have value at least 0, but got value {i} {where}")
+        if i > log_probs.shape[0]:
+            raise RuntimeError(f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {i} {where}")
 
 
 @composite("torch.ctc_loss")

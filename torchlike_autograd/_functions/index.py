@@ -131,7 +131,7 @@ def _fits_mask(t, mask):
 
 def _settle_mask(spec, flat):
     own, value = flat[0].dtype, flat[-1]
-    if flat[0]._v.aval.shape != flat[1]._v.aval.shape:
+    if flat[0]._v.aval.shape != flat[1]._v.aval.shape and not flat[0].is_meta:  # without data torch says it in other words
         broadcast(flat[1]._v.aval.shape, flat[0]._v.aval.shape)
     if not isinstance(value, Tensor):
         check_number(value, own)

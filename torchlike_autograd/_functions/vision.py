@@ -135,7 +135,7 @@ _CHANGED = "Default grid_sample and affine_grid behavior has changed to align_co
 @composite("torch.grid_sampler")
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """The input at the places of a grid."""
-    return named("grid_sampler_3d" if input.ndim == 5 else "grid_sampler_2d")(input, grid, interpolation_mode, padding_mode, align_corners)
+    return named("grid_sampler_2d" if input.ndim == 4 else "grid_sampler_3d")(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @composite("torch.nn.functional.grid_sample")
