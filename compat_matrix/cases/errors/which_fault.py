@@ -134,5 +134,5 @@ def _(torch):
                         2))}.items():
         for more in ((), (0,), (1,), (2,)):
             yield f"{name} {more}", getattr(nn, name)(*given, *more)
-    yield "in place", nn.gelu_(a.clone()), nn.gelu_(a.clone(), approximate="tanh"), nn.flatten_dense_tensors([a, t.float()]),
-        list(nn.unflatten_dense_tensors(torch.arange(6.0), [a, a[0]]))
+    yield "in place", nn.gelu_(a.clone()), nn.gelu_(a.clone(), approximate="tanh")
+    yield "dense", nn.flatten_dense_tensors([a, t.float()]), list(nn.unflatten_dense_tensors(torch.arange(6.0), [a, a[0]]))
