@@ -60,7 +60,7 @@ class DualView(View):
         """The Value of the dual tensor now."""
         parts = self.source._value(), self.tangent._value()
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
-            joined = record_op(levels.MoveSpec("join", self.level), list(parts), GRAD)
+            joined = record_op(levels.MoveSpec("join", self.level, 0 if self.made else 1), list(parts), GRAD)  # of a result that was one: no node of its own
             self.show(t, joined if self.old is None else [with_history(as_detached(joined[0]), self.old)], parts)
         return self.value
 
@@ -73,7 +73,7 @@ class DualView(View):
     def write(self, t, new):
         """Give the parts of `new` to primal and tangent."""
         if levels.has_key(new, self.level):
-            p, x = (record_op(levels.MoveSpec(how, self.level), [new], GRAD)[0] for how in ("primal", "tangent"))
+            p, x = (record_op(levels.MoveSpec(how, self.level, 1), [new], GRAD)[0] for how in ("primal", "tangent"))
         else:
             p, x = new, _zeros(new)
         p = p if levels.primal_needs(new, self.level) else as_detached(p)
@@ -88,10 +88,8 @@ class DualView(View):
         self.show(t, [new], (self.source._value(), self.tangent._value()))
 
     def primal(self):
-        """The primal as a tensor over its memory."""
-        if self.made:
-            return self.source.view_as(self.source)
-        return _sharing(self.source)
+        """The primal as a tensor over its memory, whose history goes on where it is written to."""
+        return self.source.view_as(self.source) if self.made else self.source
 
 
 def _zeros(v):
@@ -153,7 +151,7 @@ def share(t, level):
     p = _sharing(t)
     if levels.has(v, level):
         x = wrap(levels.move("tangent", level, [v], mode=GRAD))
-        q = levels.move("primal", level, [v], mode=GRAD)
+        q = levels.move("primal", level, [v], 1, GRAD)
         _contents(p, q if levels.primal_needs(v, level.key) else as_detached(q))
     else:
         x = wrap(_zeros(v))
@@ -194,7 +192,7 @@ def unpacked(t, level):
 def _aliased(view):
     """The primal of a dual tensor for its user: a view."""
     p = view.primal()
-    return make_view(p, _ALIAS, (), record_op(_ALIAS, [p._value()])[0], None) if view.made else p
+    return make_view(p, _ALIAS, (), record_op(_ALIAS, [p._value()])[0], None)
 
 
 def _through(t, links):

@@ -248,12 +248,17 @@ class _MoveOp:
 
 _OPS = {"enter": _MoveOp("_enter_level", "ViewBackward0"), "exit": _MoveOp("_exit_level", "ViewBackward0"), "join": _MoveOp("_make_dual", "ViewBackward0"),
         "primal": _MoveOp("_unpack_primal", "torch::autograd::Identity"), "tangent": _MoveOp("_unpack_tangent", "AliasBackward0"),
-        "still": _MoveOp("_computed_still", "torch::autograd::Identity")}
+        "still": _MoveOp("_computed_still", "torch::autograd::Identity"), "ended": _MoveOp("_ended_primal", "torch::autograd::Identity"),
+        "again": _MoveOp("_joined_again", "ViewBackward0")}
+
+
+_HIDDEN = {"primal": "ended", "join": "again"}
 
 
 class MoveSpec:
     """One way into or out of a level: `how` ("enter", "exit" by a dim; "join", "primal", "tangent"; "still": the primal of what was computed with forward
-    mode off, whose gradients have tangents nevertheless), interned."""
+    mode off, whose gradients have tangents nevertheless), interned; a "primal" or "join" with a dim other than 0 is no node: what a
+    tensor is after its level has ended, or after a part of it was written to."""
 
     _made: dict = {}
     pattern, statics, weight, hot, single_view = ("T",), {}, 1, False, False
@@ -263,7 +268,7 @@ class MoveSpec:
         out = cls._made.get(key)
         if out is None:
             out = cls._made[key] = object.__new__(cls)
-            out.how, out.level, out.dim, out.op, out.forms = how, level, dim, _OPS[how], {}
+            out.how, out.level, out.dim, out.op, out.forms = how, level, dim, _OPS[_HIDDEN.get(how, how) if dim else how], {}
         return out
 
     def form(self, avals):
