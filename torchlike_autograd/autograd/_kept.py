@@ -179,12 +179,14 @@ _NO_TENSORS = {"dirty_tensors": "mark_dirty can only accept variables, but argum
                "non_differentiable": "mark_non_differentiable only accepts variable arguments, but got "}
 
 
-def check_returned(ctx, args, raw):
-    """torch's error where setup_context saves an input that forward returned as it is."""
+def check_returned(ctx, args, raw, grad):
+    """torch's error where setup_context saves an input that forward returned as it is: not with grad mode off where the input requires grad, as what is
+    returned is another tensor then."""
     saved = (*(ctx.to_save or ()), *(ctx.__dict__.get("saved_for_forward") or ()))
     if saved:
         outs = raw if isinstance(raw, tuple) else (raw,)
-        as_is = {id(a) for a in args if isinstance(a, Tensor) and any(a is o for o in outs) and not any(a is d for d in ctx.dirty_tensors)}
+        as_is = {id(a) for a in args if isinstance(a, Tensor) and any(a is o for o in outs) and not any(a is d for d in ctx.dirty_tensors)
+                 and (grad or not a.requires_grad)}
         if any(id(t) in as_is for t in saved if t is not None):
             raise RuntimeError("An input that has been returned as-is as output is being saved for backward. This is not supported if you override "
                                "setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the forward "

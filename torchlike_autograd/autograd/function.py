@@ -403,7 +403,7 @@ def _recorded(cls, args, kwargs, split):
         state.grad, state.extra[FORWARD] = old, outer
     check_notes(ctx, split)
     if split:
-        check_returned(ctx, args, raw)
+        check_returned(ctx, args, raw, old)
     outputs = raw if isinstance(raw, tuple) else (raw,)
     ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
     ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
