@@ -1,4 +1,4 @@
-"""What is written to the primal of a dual tensor that was computed, or to the tensor after it was unpacked: gradients, nodes, values once the level has ended."""
+"""What is written to the primal of a dual tensor that was computed, or to the tensor once it was unpacked: gradients, nodes, values after the level."""
 
 from compat_matrix.case import case
 
@@ -52,3 +52,17 @@ def _(torch):
     kept.register_hook(lambda given, got: heard.append((given[0], got[0])))
     v.sum().backward()
     yield "heard", heard, x.grad
+
+
+@case("primals_written.tangents that require grad, tangents that are written to")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        x, s = torch.tensor([1.0, 2.0], dtype=torch.float64), torch.tensor(3.0, dtype=torch.float64)
+        d = fw.make_dual(x, torch.ones(2, dtype=torch.float64, requires_grad=True))
+        y = d.sin()
+        e, n = fw.make_dual(x * 2, torch.full((2,), 0.5, dtype=torch.float64)), fw.make_dual(s, torch.tensor(2.0, dtype=torch.float64))
+        tangent = fw.unpack_dual(e).tangent
+        tangent[0] = n.sin()
+        yield "inside", y.requires_grad, e.tolist(), fw.unpack_dual(e).tangent.tolist(), fw.unpack_dual(tangent).tangent.tolist()
+    yield "outside", y.requires_grad, y.grad_fn, e.tolist(), tangent.tolist()

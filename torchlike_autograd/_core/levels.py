@@ -480,7 +480,7 @@ def _become_primal(v, level, kept):
                 values[k] = u
             if v in values:
                 values[u] = values.pop(v)
-    p = record_op(MoveSpec("primal", level.key, 1), [u])[0]
+    p = record_op(MoveSpec("primal", level.key, 1), [u], None if primal_needs(u, level.key) else NOGRAD)[0]  # a tangent that requires grad is not enough
     v.aval, v.needs, v.tape, v.slot, v.array, v.leaf = p.aval, p.needs, p.tape, p.slot, p.array, p.leaf
     if p.array is None:
         p.tape.values[p.slot] = v
