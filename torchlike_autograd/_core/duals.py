@@ -63,7 +63,7 @@ class DualView(View):
             own = parts[1]
             if levels.has_key(own, self.level):  # a tangent that was given one itself, as a tensor: that is none of this one's
                 own = record_op(levels.MoveSpec("primal", self.level, 1), [own], GRAD)[0]
-            joined = record_op(levels.MoveSpec("join", self.level, 0 if self.made else 1), [parts[0], own], GRAD)  # of a result that was one: no node of its own
+            joined = record_op(levels.MoveSpec("join", self.level, 0 if self.made else 1), [parts[0], own], GRAD)  # of a result that was one: no node
             self.show(t, joined if self.old is None else [with_history(as_detached(joined[0]), self.old)], parts)
         return self.value
 
