@@ -396,7 +396,7 @@ def tensorsolve(input, other, dims=None, *, out=None):
         raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but got "
                            f"{columns} != {rows}")
     found = solve(moved.reshape(columns, rows), other.flatten())
-    return into("linalg_tensorsolve", out, found.reshape(*rest), input, other)
+    return into("linalg_tensorsolve", out, found.reshape(rest), input, other)
 
 
 @composite("torch.orgqr")

@@ -130,9 +130,11 @@ def _near(self, other, rtol, atol, equal_nan):
         close |= (self != self) & (other != other)
     if not jnp.issubdtype(self.dtype, jnp.inexact):
         self, other = (x.astype(config.default_dtype().np) for x in (self, other))
-    self, other = wide(self), wide(other)
-    gap, size = jnp.abs(self - other), jnp.abs(other)
-    allowed = atol.real.astype(size.dtype) + rtol.real.astype(size.dtype) * size  # as complex numbers where the tensors are
+    own, self, other = self.dtype, wide(self), wide(other)
+    rounded = (lambda x: x) if own == self.dtype else (lambda x: wide(x.astype(own)))  # torch has no wider type for what lies between
+    gap = rounded(jnp.abs(self - other))
+    part = rounded(rtol.real.astype(gap.dtype) * jnp.abs(other))
+    allowed = rounded(atol.real.astype(gap.dtype) + part)  # as complex numbers where the tensors are
     return close | (jnp.isfinite(gap) & (gap <= allowed))
 
 

@@ -277,7 +277,8 @@ def _shortened(x, axis, p, maxnorm):
     lost = jnp.isnan(_value(lax.stop_gradient(x), p, axes, True))            # a norm that is NaN is not above: its row passes, its gradient too
     norm = norm_of(jnp.where(lost, 0, x), p, axes, True)
     most = jnp.real(maxnorm).astype(norm.dtype)
-    return jnp.where(norm > most, x * (most / (norm + 1e-7)).astype(x.dtype), x)
+    above = norm > most
+    return jnp.where(above, x * (jnp.where(above, most, 0) / (norm + 1e-7)).astype(x.dtype), x)  # a bound of infinity is no part of a gradient
 
 
 def aligned_batches(x1, x2):
