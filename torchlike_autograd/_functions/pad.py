@@ -37,6 +37,8 @@ def pad(input, pad, mode="constant", value=None):
     if not isinstance(mode, str):
         raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type_name(mode)}")
     pad = tuple(int(p) for p in pad)
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) > 2 * input.ndim:
@@ -52,9 +54,7 @@ def pad(input, pad, mode="constant", value=None):
     if n in (1, 2, 3) and input.ndim in (n + 1, n + 2):
         if mode == "circular":
             return _circular(input, pad)
-        if mode in ("reflect", "replicate"):
-            return named(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{n}d")(input, pad)
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+        return named(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{n}d")(input, pad)
     raise NotImplementedError(f"Padding size {len(pad)} is not supported for {input.ndim}D input tensor.\n{_SUPPORTED}")
 
 

@@ -277,7 +277,9 @@ def _smaller_number(x, y):
     return jnp.where((x <= y) | (y != y), x, y)
 
 
-def _real(name):
+def of_real(name):
+    """A check that refuses complex numbers for an operator."""
+
     def check(types, result, statics):
         """torch refuses complex numbers before it looks at sizes."""
         if any(a.dtype.is_complex for a in types.values()):
@@ -291,14 +293,14 @@ _TIES = {"promote": Promote.RESULT, "saves": _BOTH, "samples": _TWO, "inplace": 
          "kinks": [call(at(1.0, _NAN, 1.0, _NAN, 2.0), at(1.0, 1.0, _NAN, _NAN, 1.0)), call(at(0.0, -0.0), at(-0.0, 0.0))]}
 
 
-@op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, check=_real("maximum"), **_TIES,
+@op("maximum(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, check=of_real("maximum"), **_TIES,
     errors=[fails(call(at(1j, dtype="complex128"), at(1j, dtype="complex128")), RuntimeError, "maximum not implemented for complex tensors.")])
 def maximum(self, other):
     """The larger of two; a tie shares the gradient, NaN wins and sends it to both."""
     return _larger(only("maximum_cpu", self, "bif"), other)
 
 
-@op("minimum(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", tangent=smaller_tangent, check=_real("minimum"), **_TIES)
+@op("minimum(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", tangent=smaller_tangent, check=of_real("minimum"), **_TIES)
 def minimum(self, other):
     """The smaller of two; a tie shares the gradient, NaN wins and sends it to both."""
     return _smaller(only("minimum_cpu", self, "bif"), other)
@@ -309,13 +311,13 @@ def _fmax_tangent(out, primals, tangents):
     return jnp.where((primals[0] > primals[1]) | jnp.isnan(primals[1]), *tangents)
 
 
-@op("fmax(Tensor self, Tensor other) -> Tensor", node="FmaxBackward0", tangent=_fmax_tangent, check=_real("fmax"), **_TIES)
+@op("fmax(Tensor self, Tensor other) -> Tensor", node="FmaxBackward0", tangent=_fmax_tangent, check=of_real("fmax"), **_TIES)
 def fmax(self, other):
     """The larger of two; a number wins over NaN, the first operand takes a tie."""
     return _larger_number(only("maximum_cpu", self, "bif"), other)
 
 
-@op("fmin(Tensor self, Tensor other) -> Tensor", node="FminBackward0", check=_real("fmin"), **_TIES)
+@op("fmin(Tensor self, Tensor other) -> Tensor", node="FminBackward0", check=of_real("fmin"), **_TIES)
 def fmin(self, other):
     """The smaller of two; a number wins over NaN, the first operand takes a tie."""
     return _smaller_number(only("minimum_cpu", self, "bif"), other)

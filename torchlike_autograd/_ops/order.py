@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core import dtypes
 from .._core.shapes import reduce_dims, wrap_dim
-from .compare import maximum, minimum
+from .compare import maximum, minimum, of_real
 from .conventions import char_name, larger_tangent, only, smaller_tangent
 from .memory import by_question, like_first
 from .ranks import extreme, first_extreme, order, ordered, pick
@@ -116,7 +116,7 @@ def max(self):
 
 
 @op("max.other(Tensor self, Tensor other) -> Tensor", node="MaximumBackward0", tangent=larger_tangent, promote=Promote.RESULT, inplace=False,
-    saves={"self": ("self", "other"), "other": ("self", "other")}, samples=_TWO, kinks=_TWO_TIES, errors=_TWO_ERRORS)
+    saves={"self": ("self", "other"), "other": ("self", "other")}, samples=_TWO, kinks=_TWO_TIES, errors=_TWO_ERRORS, check=of_real("maximum"))
 def max_other(self, other):
     """The greater of two."""
     return maximum(self, other)
@@ -137,7 +137,7 @@ def min(self):
 
 
 @op("min.other(Tensor self, Tensor other) -> Tensor", node="MinimumBackward0", tangent=smaller_tangent, promote=Promote.RESULT, inplace=False,
-    saves={"self": ("self", "other"), "other": ("self", "other")}, samples=_TWO, kinks=_TWO_TIES, errors=_TWO_ERRORS)
+    saves={"self": ("self", "other"), "other": ("self", "other")}, samples=_TWO, kinks=_TWO_TIES, errors=_TWO_ERRORS, check=of_real("minimum"))
 def min_other(self, other):
     """The smaller of two."""
     return minimum(self, other)

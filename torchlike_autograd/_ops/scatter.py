@@ -76,7 +76,7 @@ def scatter_dim(self, index, dim, src=None, name="scatter"):
 
 
 def _scatter_src_rank(index, src):
-    if src.ndim < index.ndim and src.size:
+    if 0 < src.ndim < index.ndim and all(n <= m for n, m in zip(index.shape, src.shape)):  # sizes are compared up to the first that is too large
         wrap_dim(src.ndim, src.ndim)
     raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
 
