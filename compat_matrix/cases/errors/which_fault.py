@@ -78,7 +78,8 @@ DIMS = [f"torch.fft.{name}({given}).shape" for name in ("fft2", "irfft2", "fftn"
     "F.grid_sample(torch.ones(1, 1, 2, 2), torch.ones(1, 2, 2, 2).double(), align_corners=False)", "torch.linalg.pinv(torch.zeros(2, 0), hermitian=True)"]
 PLACES = [f"torch.zeros({own}).{name}(0, torch.zeros({index}, dtype=torch.long), torch.ones({src}){more})" for name, more in (
     ("scatter_add", ""), ("scatter_", ""), ("scatter_reduce", ", 'sum'")) for own, index, src in (
-        ("(3, 3)", "(3, 3)", "(1,)"), ("(3, 3)", "(3, 3)", "()"), ("(3, 3)", "(2, 3)", "(3,)"), ("(3, 3)", "(3, 3)", "(1, 1, 1)"), ("(2, 3, 3)", "(2, 3, 3)", "(3, 3)"),
+        ("(3, 3)", "(3, 3)", "(1,)"), ("(3, 3)", "(3, 3)", "()"), ("(3, 3)", "(2, 3)", "(3,)"), ("(3, 3)", "(3, 3)", "(1, 1, 1)"),
+        ("(2, 3, 3)", "(2, 3, 3)", "(3, 3)"),
         ("(3,)", "(3, 3)", "(3, 3)"), ("(3, 3)", "(0, 3)", "(1,)"), ("(3, 3)", "(3, 3)", "(0,)"), ("(3, 3)", "(4, 3)", "(4, 3)"))]
 PADDED = [f"F.pad(torch.ones(1, 2, 3), {pad}, {mode!r}, {value}).shape" for mode in ("constant", "reflect", "circular", "x") for pad in (
     (1,), (1, 1), (1,) * 4, (1,) * 8, (9, 9), (), (-1, -1), (-5, 0)) for value in (None, 1.5)] + ["torch.min(c, c)", "torch.max(c, torch.ones(3))"]
