@@ -2,8 +2,8 @@
 
     set_random("device"); torch.rand(3, device="cuda")   the generator gives a key and moves on; `_counted_uniform` is recorded
 
-Each function here returns None where the host draws: for the host's tensors, without that setting, and under `vmap`, where the draws of all
-examples are one.  What has no entry here (poisson, gamma, ...) is drawn on the host from such a key (`Generator.on_host`).
+`by_device` asks first: the host draws for its own tensors, without that setting, and under `vmap`, where the draws of all examples are one.
+What has no entry here (poisson, gamma, ...) is drawn on the host too, from such a key (`Generator.on_host`).
 """
 
 from __future__ import annotations
