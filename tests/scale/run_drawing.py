@@ -28,24 +28,24 @@ def attempt(f):
 def moments():
     """{draw: [mean, variance, least, largest]} in double, of many numbers."""
     def of(t):
-        x = torch.view_as_real(t).flatten() if t.is_complex() else t
-        x = x.cpu().double().numpy()
+        x = t.cpu().resolve_conj()
+        x = (torch.view_as_real(x) if x.is_complex() else x).double().numpy()
         return [float(x.mean()), float(x.var()), float(x.min()), float(x.max())]
 
     torch.manual_seed(0)
     half, many = torch.full((MANY,), 0.25, **THERE), (MANY,)
-    out = {f"{f.__name__} {d}": of(f(many, dtype=d, **THERE)) for f in (torch.rand, torch.randn)
+    out = {f"{f.__name__} {d}": f(many, dtype=d, **THERE) for f in (torch.rand, torch.randn)
            for d in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128)}
     fills = {"uniform_": (-1, 3), "normal_": (2, 3), "exponential_": (2,), "bernoulli_": (0.25,), "random_": (6,)}
-    out |= {name: of(getattr(torch.empty(many, **THERE), name)(*given)) for name, given in fills.items()}
-    out |= {f"{name} mapped": of(torch.vmap(lambda x, name=name, given=given: getattr(x.clone(), name)(*given), randomness="different")(half))
+    out |= {name: getattr(torch.empty(many, **THERE), name)(*given) for name, given in fills.items()}
+    out |= {f"{name} mapped": torch.vmap(lambda x, name=name, given=given: getattr(x.clone(), name)(*given), randomness="different")(half)
             for name, given in fills.items()}
-    out["dropout"] = of(torch.nn.functional.dropout(half, 0.25))
-    out["bernoulli"], out["normal"] = of(torch.bernoulli(half)), of(torch.normal(half, half + 1))
-    out["randint"], out["poisson"] = of(torch.randint(-2, 3, many, **THERE)), of(torch.poisson(half))
-    out["randint far"] = of(torch.randint(-2**62, 2**62, many, **THERE).double() / 2**62)
-    out["gumbel"] = of(torch.nn.functional.gumbel_softmax(torch.zeros(MANY, 2, **THERE), hard=True)[:, 0])
-    return out
+    out["dropout"] = torch.nn.functional.dropout(half, 0.25)
+    out["bernoulli"], out["normal"] = torch.bernoulli(half), torch.normal(half, half + 1)
+    out["randint"], out["poisson"] = torch.randint(-2, 3, many, **THERE), torch.poisson(half)
+    out["randint far"] = torch.randint(-2**62, 2**62, many, **THERE).double() / 2**62
+    out["gumbel"] = torch.nn.functional.gumbel_softmax(torch.zeros(MANY, 2, **THERE), hard=True)[:, 0]
+    return {name: of(t) for name, t in out.items()}
 
 
 def keys():
