@@ -37,7 +37,6 @@ def _written(name):
 hardsigmoid_, hardswish_, mish_, relu6_, silu_ = map(_written, ("hardsigmoid", "hardswish", "mish", "relu6", "silu"))
 
 
-
 def gelu_(input, *, approximate="none"):
     """`gelu` in place."""
     spec, flat = bind.resolve("gelu_", BY_NAME["gelu"], (input,), {"approximate": approximate})

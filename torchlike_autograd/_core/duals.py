@@ -62,8 +62,8 @@ class DualView(View):
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
             own = parts[1]
             if levels.has_key(own, self.level):  # a tangent that was given one itself, as a tensor: that is none of this one's
-                own = record_op(levels.MoveSpec("primal", self.level, 1), [own], GRAD)[0]
-            joined = record_op(levels.MoveSpec("join", self.level, 0 if self.made else 1), [parts[0], own], GRAD)  # of a result that was one: no node
+                own = record_op(levels.MoveSpec("primal", self.level, hidden=True), [own], GRAD)[0]
+            joined = record_op(levels.MoveSpec("join", self.level, hidden=not self.made), [parts[0], own], GRAD)
             self.show(t, joined if self.old is None else [with_history(as_detached(joined[0]), self.old)], parts)
         return self.value
 
@@ -76,7 +76,7 @@ class DualView(View):
     def write(self, t, new):
         """Give the parts of `new` to primal and tangent."""
         if levels.has_key(new, self.level):
-            p, x = (record_op(levels.MoveSpec(how, self.level, 1), [new], GRAD)[0] for how in ("primal", "tangent"))
+            p, x = (record_op(spec, [new], GRAD)[0] for spec in (levels.MoveSpec("primal", self.level, hidden=True), levels.MoveSpec("tangent", self.level)))
         else:
             p, x = new, _zeros(new)
         p = p if levels.primal_needs(new, self.level) else as_detached(p)
@@ -154,7 +154,7 @@ def share(t, level):
     p = _sharing(t)
     if levels.has(v, level):
         x = wrap(levels.move("tangent", level, [v], mode=GRAD))
-        q = levels.move("primal", level, [v], 1, GRAD)
+        q = levels.move("primal", level, [v], mode=GRAD, hidden=True)
         _contents(p, q if levels.primal_needs(v, level.key) else as_detached(q))
     else:
         x = wrap(_zeros(v))

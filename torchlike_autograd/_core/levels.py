@@ -156,13 +156,13 @@ class Reservation:
         return self
 
 
-def move(how, level, values, dim=0, mode=None):
-    """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent"); mode: GRAD where that is no call of the user's."""
+def move(how, level, values, dim=0, mode=None, hidden=False):
+    """A Value into or out of a level ("enter", "exit", "join", "primal", "tangent"); mode: GRAD where that is no call of the user's; hidden: without a node."""
     if how in ("primal", "tangent"):
         v = _joined_from(values[0], level, how)
         if v is not None:
             return v
-    return record_op(MoveSpec(how, level.key, dim), values, mode)[0]
+    return record_op(MoveSpec(how, level.key, dim, hidden), values, mode)[0]
 
 
 def dim_of(v, level):
@@ -480,7 +480,8 @@ def _become_primal(v, level, kept):
                 values[k] = u
             if v in values:
                 values[u] = values.pop(v)
-    p = record_op(MoveSpec("primal", level.key, 1), [u], None if primal_needs(u, level.key) else NOGRAD)[0]  # a tangent that requires grad is not enough
+    mode = None if primal_needs(u, level.key) else NOGRAD  # a tangent that requires grad is not enough
+    p = record_op(MoveSpec("primal", level.key, hidden=True), [u], mode)[0]
     v.aval, v.needs, v.tape, v.slot, v.array, v.leaf = p.aval, p.needs, p.tape, p.slot, p.array, p.leaf
     if p.array is None:
         p.tape.values[p.slot] = v

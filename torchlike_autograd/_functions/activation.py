@@ -143,7 +143,7 @@ def elu_(input, alpha=1.0, scale=1, input_scale=1):
 def celu(input, alpha=1.0, inplace=False):
     """`elu` with the slope 1 at 0 whatever alpha."""
     _check_double(alpha)
-    return celu_(input, alpha) if inplace else _celu(input, alpha)
+    return (_celu_twin if inplace else _celu)(input, alpha)
 
 
 @composite("torch.nn.functional.celu_")

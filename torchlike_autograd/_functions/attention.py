@@ -11,7 +11,6 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.record import thread
 from .._core.shapes import broadcast, wrap_dim
 from .._core.spread import beside
-from .._core.words import type_name
 from .._core.wrong_shapes import wrong_shape
 from .._ops import attention as _attention_ops
 from .._ops.conventions import cxx_of, type_words
@@ -107,7 +106,7 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
     """softmax(query key^T / sqrt(E) + mask) value; a mask of bools says what takes part."""
     if attn_mask is not None and not isinstance(attn_mask, Tensor):
-        raise TypeError(f"scaled_dot_product_attention(): argument 'attn_mask' (position 4) must be Tensor, not {type_name(attn_mask)}")
+        raise no_tensor("scaled_dot_product_attention", 4, attn_mask=attn_mask)
     _check_attention(query, key, value, attn_mask, is_causal)
     size = (*query.shape[:-1], value.shape[-1])
     if 0 in size or key.shape[-2] == 0:

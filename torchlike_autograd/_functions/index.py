@@ -9,7 +9,7 @@ from .._core.composite import COMPOSITES, composite
 from .._core.dispatch import check_inplace, inplace, into, run
 from .._core.indexing import check_number, put_plan
 from .._core.nothing import no_item, wanting
-from .._core.numeric import say_once
+from .._core.numeric import cannot_hold, overflows, say_once
 from .._core.ranges import known, settle, unguarded
 from .._core.saying import warn
 from .._core.shapes import broadcast, wrap_dim
@@ -131,13 +131,17 @@ def _fits_mask(t, mask):
 
 def _settle_mask(spec, flat):
     own, value = flat[0].dtype, flat[-1]
-    if flat[0]._v.aval.shape != flat[1]._v.aval.shape and not flat[0].is_meta:  # without data torch says it in other words
-        broadcast(flat[1]._v.aval.shape, flat[0]._v.aval.shape)
     if not isinstance(value, Tensor):
-        check_number(value, own)
+        wrong = cannot_hold(own) if overflows(value, own) else None
     elif value.dtype.is_complex and not own.is_complex and own is not dtypes.bool_ and not value.ndim and value.item().imag:
-        raise RuntimeError(f"value cannot be converted to type {_STORED.get(own.name, own.name)} without overflow")
-    return spec
+        wrong = RuntimeError(f"value cannot be converted to type {_STORED.get(own.name, own.name)} without overflow")
+    else:
+        wrong = None
+    if wrong is None:
+        return spec
+    if not flat[0].is_meta:  # sizes are said before; without data torch says it in other words
+        broadcast(tuple(flat[1].shape), tuple(flat[0].shape))
+    raise wrong
 
 
 checked("scatter_reduce", True, _settle_real)

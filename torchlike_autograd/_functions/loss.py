@@ -200,7 +200,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
 
 def _tensor_weight(name, weight):
     if weight is not None and not isinstance(weight, Tensor):
-        raise TypeError(f"{name}(): argument 'weight' (position 3) must be Tensor, not {type_name(weight)}")
+        raise no_tensor(name, 3, weight=weight)
 
 
 def _of_probabilities(input, target, weight, code, smoothing):

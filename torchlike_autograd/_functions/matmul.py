@@ -382,9 +382,6 @@ def inner(input, other, *, out=None):
 @composite("torch.linalg.vecdot")
 def vecdot(x, y, *, dim=-1, out=None):
     """Sums of products along a dim, the first factors conjugated."""
-    if x.dtype is not y.dtype and x.dtype.category >= dtypes.FLOAT:
-        raise RuntimeError(f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {x.dtype.char_name} and y of type "
-                           f"{y.dtype.char_name} instead")
     if x.ndim == 1 and y.ndim == 1 and x.dtype is y.dtype and x.dtype.category >= dtypes.FLOAT and x.shape == y.shape:
         result = named("vdot")(x, y)
     else:

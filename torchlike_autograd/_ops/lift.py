@@ -257,18 +257,18 @@ _HIDDEN = {"primal": "ended", "join": "again"}
 
 class MoveSpec:
     """One way into or out of a level: `how` ("enter", "exit" by a dim; "join", "primal", "tangent"; "still": the primal of what was computed with forward
-    mode off, whose gradients have tangents nevertheless), interned; a "primal" or "join" with a dim other than 0 is no node: what a
-    tensor is after its level has ended, or after a part of it was written to."""
+    mode off, whose gradients have tangents nevertheless), interned; hidden: a "primal" or "join" that is no node, what a tensor is after its level has
+    ended or after a part of it was written to."""
 
     _made: dict = {}
     pattern, statics, weight, hot, single_view = ("T",), {}, 1, False, False
 
-    def __new__(cls, how, level, dim=0):
-        key = (how, level, dim)
+    def __new__(cls, how, level, dim=0, hidden=False):
+        key = (how, level, dim, hidden)
         out = cls._made.get(key)
         if out is None:
             out = cls._made[key] = object.__new__(cls)
-            out.how, out.level, out.dim, out.op, out.forms = how, level, dim, _OPS[_HIDDEN.get(how, how) if dim else how], {}
+            out.how, out.level, out.dim, out.op, out.forms = how, level, dim, _OPS[_HIDDEN[how] if hidden else how], {}
         return out
 
     def form(self, avals):

@@ -28,6 +28,7 @@ def _masked(self, mask, value):
     errors=[fails(call(real(2), truth([True, False]), real(2)), RuntimeError, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 dimension(s).")])
 def masked_fill_tensor(self, mask, value):
     """A 0-dim tensor where the mask is true."""
+    broadcast(mask.shape, self.shape)
     if value.ndim:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).")
     return _masked(self, mask, value)

@@ -26,8 +26,8 @@ def _always(*_, **__):
 
 def _spread(name, field, values, n, optional=False):
     if len(values) not in (1, n):
-        omitted = "either be omitted, a single int, or" if optional else "be either a single int, or" if field == "dilation" else "either be a single int, or"
-        omitted = omitted.replace("either ", "") if name == "avg_pool3d" else omitted
+        either = "" if name == "avg_pool3d" else "either "
+        omitted = f"{either}be omitted, a single int, or" if optional else "be either a single int, or" if field == "dilation" else f"{either}be a single int, or"
         raise RuntimeError(f"{name}: {field} must {omitted} a tuple of {_WORDS[n]} ints")
     return values * n if len(values) == 1 else values
 

@@ -113,7 +113,7 @@ def _without_nan(x, axes, keepdims, dtype):
                   "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: Long")])
 def mean(self, *, dtype=None):
     """The mean of all elements."""
-    return _mean(self, tuple(range(self.ndim)), False, dtype)
+    return _mean(self, tuple(range(self.ndim)), False, _mean_type(self, dtype))
 
 
 @op("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", node="MeanBackward1",
@@ -121,8 +121,8 @@ def mean(self, *, dtype=None):
     errors=[_TWICE, _OUTSIDE])
 def mean_dim(self, *, dim, keepdim=False, dtype=None):
     """The mean over dims."""
-    _mean_type(self, dtype)
-    return _mean(self, reduce_dims(dim, self.ndim), keepdim, dtype)
+    asked = _mean_type(self, dtype)  # looked at before the dims
+    return _mean(self, reduce_dims(dim, self.ndim), keepdim, asked)
 
 
 def _mean_type(x, dtype):
@@ -134,8 +134,7 @@ def _mean_type(x, dtype):
     return asked
 
 
-def _mean(x, axes, keepdims, dtype):
-    asked = _mean_type(x, dtype)
+def _mean(x, axes, keepdims, asked):
     return convert(average(wide(convert(x, asked)), axes, keepdims), asked)
 
 
