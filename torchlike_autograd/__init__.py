@@ -14,7 +14,7 @@ import importlib
 import sys
 
 _collects = _gc.isenabled()
-_gc.disable()  # what an import makes stays; to look for garbage in between is a fourth of its time
+_gc.disable()  # what an import makes stays: to look for garbage among it takes a fourth of its time
 try:
     from ._api import *  # noqa: F403
     from ._api import __version__ as __version__
@@ -32,6 +32,9 @@ try:
     from ._core.publish import load_all as _load_all
 finally:
     if _collects:
+        if not _gc.get_freeze_count():  # nor is it looked through for being young when the import is over
+            _gc.freeze()
+            _gc.unfreeze()
         _gc.enable()
 
 _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has_cudnn": "cudnn.is_available", "has_mkldnn": "mkldnn.is_available"}
@@ -39,7 +42,7 @@ _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has
 
 _LATER = frozenset((  # modules that are seldom asked for: imported then
     "__future__", "_compile", "_custom_op", "_custom_ops", "_dispatch", "_higher_order_ops", "_jit_internal", "_lobpcg", "_prims_common", "_subclasses",
-    "_utils", "_utils_internal", "ao", "fx", "quantization", "sparse"))
+    "_utils", "_utils_internal", "ao", "distributions", "fx", "quantization", "sparse"))
 
 
 def _asked_elsewhere(name, where):

@@ -70,7 +70,6 @@ from . import (  # noqa: E402
     cpu,
     cuda,
     distributed,
-    distributions,
     export,
     fft,
     func,

@@ -11,7 +11,6 @@ import shutil
 import sys
 import uuid
 from urllib.parse import urlparse
-from urllib.request import Request, urlopen
 
 from .serialization import load as _load
 
@@ -90,6 +89,8 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
     dst = os.path.expanduser(dst)
     part, sha = f"{dst}.{uuid.uuid4().hex}.partial", hashlib.sha256()
     try:
+        from urllib.request import Request, urlopen  # seldom needed, long to import
+
         with urlopen(Request(url, headers={"User-Agent": "torch.hub"})) as source, open(part, "wb") as out, _shown(source, progress) as bar:
             while chunk := source.read(READ_DATA_CHUNK):
                 out.write(chunk)

@@ -259,7 +259,7 @@ def no_match(name, ops, args, kwargs, method):
         error = words.complaint(*found, shown, kwargs, method) if found is not None else None
         if error is not None:
             return error
-    signatures = [words.signature(_signature(o, method)) for o in ops]
+    signatures = [words.Signature(_signature(o, method)) for o in ops]
     error = words.complaint(name, len(ops) > 1, signatures, shown, kwargs, method)
     if error is not None:
         return error

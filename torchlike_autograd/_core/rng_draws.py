@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 import numpy as np
-from numpy.typing import DTypeLike
 
 from .rng_math import affine, box_muller, f4, f8, libm, u8
 from .rng_stream import Generator
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 Shape = int | Sequence[int]
 

@@ -6,9 +6,9 @@ All take a word of the stream modulo a range, 64 bits wide where 32 would favour
 from __future__ import annotations
 
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from .rng_draws import (
     ALL_TYPES,
@@ -29,6 +29,9 @@ from .rng_math import u8
 from .rng_stream import Generator
 from .saying import warn
 from .shapes import as_long
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 _INT64 = np.iinfo(np.int64)
 

@@ -46,11 +46,15 @@ class Param(NamedTuple):
     kw_only: bool
 
 
-class Signature(NamedTuple):
-    """The parameters, and the text that messages show."""
+class Signature:
+    """The text that messages show, and the parameters in it, which are read when they are asked for."""
 
-    params: tuple
-    text: str
+    def __init__(self, text):
+        self.text = text
+
+    @functools.cached_property
+    def params(self):
+        return _read(self.text)
 
     @property
     def least(self):
@@ -61,8 +65,8 @@ class Signature(NamedTuple):
         return sum(not p.kw_only for p in self.params)
 
 
-def signature(text):
-    """Read ``(Tensor input, *, int dim = 0)``."""
+def _read(text):
+    """The parameters of ``(Tensor input, *, int dim = 0)``."""
     params, kw_only = [], False
     for part in re.split(r", (?![^\[]*\])", text[1:-1]) if text != "()" else ():
         if part == "*":
@@ -71,7 +75,7 @@ def signature(text):
         head, _, default = part.partition(" = ")
         word, _, name = head.rpartition(" ")
         params.append(Param(word, name, default or None, kw_only))
-    return Signature(tuple(params), text)
+    return tuple(params)
 
 
 @functools.cache
@@ -79,7 +83,7 @@ def _table():
     out, entry = {}, None
     for line in importlib.resources.files(__package__).joinpath("signatures.txt").read_text().splitlines():
         if line.startswith(" "):
-            entry[2].append(signature(line[1:]))
+            entry[2].append(Signature(line[1:]))
         elif not line.startswith("#"):
             path, name, kind = line.split()
             entry = out[path] = (name, kind == "+", [])
@@ -453,5 +457,5 @@ def check_flags(name, **flags):
             raise TypeError(f"{name}(): argument '{k}' must be bool, not {type_name(x)}")
 
 
-__all__ = ["check_flags", "complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by",
-           "signature", "type_name"]
+__all__ = ["Signature", "check_flags", "complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by",
+           "type_name"]

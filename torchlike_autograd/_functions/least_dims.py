@@ -46,6 +46,6 @@ def _each(name, tensors, f):
     return tuple([f(t) for t in tensors])
 
 
-_ONE_OR_MANY = [words.signature("(Tensor input)"), words.signature("(tuple of Tensors tensors)")]
+_ONE_OR_MANY = [words.Signature("(Tensor input)"), words.Signature("(tuple of Tensors tensors)")]
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d"]

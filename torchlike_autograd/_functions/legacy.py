@@ -75,7 +75,7 @@ def _refuse(args, kwargs):
 
     if args and _is_size(args[0]):
         _sizes(args)
-    raise words.complaint("new", True, [words.signature(s) for s in _OPTIONS], args, kwargs) or TypeError("new() received an invalid combination of arguments")
+    raise words.complaint("new", True, [words.Signature(s) for s in _OPTIONS], args, kwargs) or TypeError("new() received an invalid combination of arguments")
 
 
 def construct(cls, args, kwargs):

@@ -18,6 +18,7 @@ Complex gradients, casts, broadcasting of ranks and the reduction of broadcast g
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 
 from . import schema as _schema
@@ -71,18 +72,28 @@ class Op:
         self.multi = len(self.schema.returns) > 1 or (bool(self.schema.returns) and self.schema.returns[0].kind.endswith("[]"))
         self.rule = self.derivative.f if isinstance(self.derivative, rule) else None
         self.specs = {}
-        self.doc = inspect.getdoc(body)
         _check(self)
+
+    @functools.cached_property
+    def doc(self):
+        """What is said of it."""
+        return inspect.getdoc(self.body)
 
     def __repr__(self):
         return f"<op {self.key}>"
+
+
+def _parameters(body):
+    """Names of the parameters of a body."""
+    code = inspect.unwrap(body).__code__
+    return set(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount])
 
 
 def _check(entry):
     if entry.key in OPS:
         raise ValueError(f"operator {entry.key} is declared twice")
     names = {p.name for p in entry.params}
-    body_names = set(inspect.signature(entry.body).parameters)
+    body_names = _parameters(entry.body)
     if names != body_names:
         raise ValueError(f"{entry.key}: the body takes {sorted(body_names)}, the schema {sorted(names)}")
     for field in ("lift", "scalars"):

@@ -37,7 +37,7 @@ def _new(s, *args, size=None, device=None):
     if len(args) == 1 and isinstance(args[0], (list, tuple)) and args[0] and all(_is_size(n) for n in args[0]):
         raise TypeError("SparseTensor.new(sequence) only accepts sizes.  Please use torch.sparse_coo_tensor() or construct a strided tensor and convert it to "
                         "sparse via to_sparse.")
-    raise words.complaint("new", True, [words.signature(o) for o in _OPTIONS], args, {}) or TypeError("new() received an invalid combination of arguments")
+    raise words.complaint("new", True, [words.Signature(o) for o in _OPTIONS], args, {}) or TypeError("new() received an invalid combination of arguments")
 
 
 @answers("sparse_resize_and_clear_")

@@ -165,7 +165,7 @@ def to(self, *args, **kwargs):
     return self._apply(convert)
 
 
-_TO = tuple(words.signature(f"({head}, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)")
+_TO = tuple(words.Signature(f"({head}, bool non_blocking = False, bool copy = False, *, torch.memory_format memory_format = None)")
             for head in ("torch.device device = None, torch.dtype dtype = None", "torch.dtype dtype", "Tensor tensor"))
 
 
