@@ -467,6 +467,21 @@ def test_sequences_of_many_lengths_are_not_compiled_each(counts):
     assert (c.compiles, c.op_by_op) == (0, 0)
 
 
+def test_a_second_length_is_no_reason_to_compile(counts):
+    """The same calls with other sizes, at the place of a program that has not run again: they are compiled when a size comes back."""
+    w = torch.ones(4, requires_grad=True)
+    for n, expected in ((5, (1, 0)), (6, (0, 1)), (7, (0, 1)), (8, (0, 1)), (8, (1, 0)), (8, (0, 0))):
+        with counts() as c:
+            for _ in range(1):
+                w.grad = None
+                loss = (torch.ones(n, 4) @ w).sin().sum()
+                loss.backward()
+                with torch.no_grad():
+                    w -= 0.1 * w.grad
+                assert abs(loss.item()) <= n
+        assert (c.compiles, c.op_by_op) == expected, n
+
+
 def test_what_is_compiled_and_hardly_runs_makes_compiling_dearer():
     w, x = torch.full((4, 4), 0.1, requires_grad=True), torch.ones(3, 4)
     execute.clear_caches()

@@ -66,7 +66,7 @@ def settle(spec, flat):
         form = spec.form(types(flat))  # errors of shape and dtype come first
         size, lowest = op.guard.bounds(flat[0]._v.aval.shape, **spec.statics)
         if bounds[0] < lowest or bounds[1] >= size:
-            raise form.guard_error(int(offence(known(flat[1]), size, lowest, np)))
+            raise form.guard_error(int(offence(known(flat[1]), size, lowest)))
     return unguarded(spec)
 
 
@@ -81,7 +81,7 @@ def settle_several(spec, flat, dims, every=None):
             form = spec.form(types(every or flat))
             if 0 in indexed_shape(shape, [i._v.aval.shape for i in flat[1:]], dims):
                 break
-            raise form.guard_error(int(offence(known(index), shape[d], -shape[d], np)) * 16 + n)
+            raise form.guard_error(int(offence(known(index), shape[d], -shape[d])) * 16 + n)
     return unguarded(spec)
 
 

@@ -130,7 +130,8 @@ def on_host(program):
 def _in_vain(program):
     """Whether programs that are compiled at this place hardly ever run again: its structure changes from turn to turn, as that of episodes does.
 
-    So it is where the last two hardly ran; one of the last two that waited here has come again: that is a loop whose first turns were others.  Each program
+    So it is where the last two hardly ran, or the last one where this one makes the same calls with other sizes, as sequences do, and has not come twice
+    (or more often, see below); one of the last two that waited here has come again: that is a loop whose first turns were others.  Each program
     compiled doubles how often it must come, as of structures that alternate at random some come again now and then.  After MANY programs, as sequences of all
     lengths make them, each new one has to come three times in a row, or to earn what compiling it takes.
     """
@@ -143,7 +144,15 @@ def _in_vain(program):
     if compiled >= MANY:
         return waiting != ((program, known),) * 2
     again = any(w is program for w, _ in waiting) and program.runs >= 1 << max(compiled - 2, 0)
+    if last[1] is not None and program.runs < 1 << compiled and _resized(last[1][0], program):
+        return _hardly(others, *last[1])
     return not again and None not in last and all(_hardly(others, *p) for p in last)
+
+
+def _resized(a, b):
+    """Whether two programs make the same calls, if of other sizes."""
+    x, y = a.prefix.steps()[0], b.prefix.steps()[0]
+    return len(x) == len(y) and all(s.kind == t.kind and (s.kind != "op" or s.form.op is t.form.op or is_pass(s)) for s, t in zip(x, y))
 
 
 def _hardly(others, program, runs, before):

@@ -23,8 +23,10 @@ from .places import (
     at_least_1d,
     char,
     in_range,
+    library,
     long,
     matching_entries,
+    of_arrays,
     offence,
     offender,
     out_of_bounds,
@@ -62,14 +64,15 @@ def _same_rank(indices):
     return [i.reshape((1,) * (rank - i.ndim) + i.shape) for i in indices]
 
 
+@of_arrays
 def _each_in_range(self, indices, *rest, dims, **_):
     """0, or the code of the first value out of range times 16 plus the number of its index tensor; nobody looks where nothing is read."""
     if 0 in _places_read(self, indices, dims):
-        return jnp.int64(0)
-    code = jnp.int64(0)
+        return 0
+    code = 0
     for n, (index, d) in enumerate(zip(indices, dims)):
         own = offence(index, self.shape[d], -self.shape[d])
-        code = jnp.where((code == 0) & (own != 0), own * 16 + n, code)
+        code = library(index).where((code == 0) & (own != 0), own * 16 + n, code)
     return code
 
 

@@ -7,6 +7,7 @@ raises.  A body that meets one out of range clamps it.
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import wrap_dim
@@ -38,8 +39,20 @@ def at_least_1d(x):
 
 # Range checks: a code is 0, or says which value was wrong (and in which of several index tensors)
 
-def offence(index, size, lowest, xp=jnp):
+def of_arrays(guard):
+    """A check of arrays of JAX's or of NumPy's: these need no tracing."""
+    guard.of_arrays = True
+    return guard
+
+
+def library(x):
+    """The module of functions for an array."""
+    return np if isinstance(x, (np.ndarray, np.generic)) else jnp
+
+
+def offence(index, size, lowest):
     """0, or the code of a value outside [lowest, size)."""
+    xp = library(index)
     flat = index.reshape(-1)
     if flat.size == 0:
         return 0
@@ -56,6 +69,7 @@ def offender(code):
 def in_range(bounds, error):
     """Fields of an operator (self, index, ...): ``bounds(shape, **keywords) -> (size, lowest)``, ``error(value, shape, size, **keywords)``."""
 
+    @of_arrays
     def guard(self, index, *rest, **keywords):
         return offence(index, *bounds(self.shape, **keywords))
 

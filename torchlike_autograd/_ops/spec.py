@@ -218,8 +218,8 @@ class Form:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
         device = spec.statics.get("device") or (devices.common(avals) if all(a.device != "meta" for a in avals) else place(self))
-        closed, out = traced(self.apply, *[_abstract(a) for a in avals], return_shape=True)
-        self.call, self.closed = jaxpr_as_fun(closed), closed
+        self.closed, out = traced(self.apply, *[_abstract(a) for a in avals], return_shape=True)
+        self.call = jaxpr_as_fun(self.closed)
         self.tuple_out = isinstance(out, (tuple, list))
         outs = out if self.tuple_out else (out,)
         for o in outs:
@@ -265,10 +265,10 @@ class Form:
             out = jax.tree.map(lambda o: o.astype(self.compute.np) if o.dtype == np.float32 else o, out)
         return out
 
-    def guard(self, *flat):
-        """The code of the operator's data-dependent check."""
-        args, kwargs = self.layout.arguments(self._cast(flat))
-        return jnp.asarray(self.op.guard(*args, **{**kwargs, **self.spec.statics}), np.int64)
+    def guard(self, *flat, library=jnp):
+        """The code of the operator's data-dependent check; library: whose arrays these are."""
+        args, kwargs = self.layout.arguments(flat if library is np else self._cast(flat))
+        return library.asarray(self.op.guard(*args, **kwargs, **self.spec.statics), np.int64)
 
     def guard_error(self, code):
         """The exception that a code stands for."""
@@ -286,9 +286,10 @@ class Form:
 
     def guard_on_host(self, compile_host, ins):
         """`guard` of NumPy arrays, as `host` runs the operator."""
+        if getattr(self.op.guard, "of_arrays", False):  # it looks at shapes and integers: no types to cast to
+            return self.guard(*ins, library=np)
         if self._guard is _UNKNOWN:
-            closed = traced(self.guard, *ins)
-            self._guard = compile_host(closed) or jax.jit(jaxpr_as_fun(closed))
+            self._guard = compile_host(closed := traced(self.guard, *ins)) or jax.jit(jaxpr_as_fun(closed))
         return self._guard(*ins)[0]
 
     def jit(self):
