@@ -20,6 +20,7 @@ from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, write_own
 from .._core.tangents_off import FORWARD
+from .._ops.no_gradient import real_gradient_wanted
 from .._ops.spec import LeveledAval, aval
 from .._tensor import Tensor, wrap
 from ._function_instances import Instance, Nested
@@ -224,7 +225,10 @@ class BackwardCFunction(FunctionCtx, Node):
         v = sparse_gradients.given(r, aval, self._leaf(i), i, self._said()) if sparse_gradients.is_sparse(r) else r._value()
         if v.aval.shape != aval.shape:
             v = reduced_to(v, aval.shape, i, self._said())
-        if v.aval.dtype is not aval.dtype and not self._leaf_casts(i):
+        made = v.aval.dtype
+        if not made.is_floating_point and made.is_complex is not aval.dtype.is_complex:
+            raise real_gradient_wanted()
+        if made is not aval.dtype and not self._leaf_casts(i):
             from .._core.dispatch import cast_spec
 
             v = record_op(cast_spec(aval.dtype), (v,))[0]
