@@ -20,7 +20,7 @@ class _ChainOp:
 
     def __init__(self, chain_specs, body, node, saves):
         self.key = self.name = f"{node}[{', '.join(s.op.name for s in chain_specs)}]"
-        self.body, self.node, self.saves = body, node, saves
+        self.body, self.node, self.saves, self.links = body, node, saves, ()  # links: (spec, how many numbers) of what a view is read again by
         self.params = ()
         self.derivative, self.promote = "body", Promote.NONE
         self.nondiff = self.nondiff_out = self.lift = self.scalars = self.uncast = ()
@@ -74,6 +74,7 @@ def replay_spec(chain, name=None):
     if out is None:
         out = _replays[key] = _chain_spec(key[1:], _reader([(s, len(n)) for s, n in chain]), "AsStridedBackward0", {}, 1)
         out.op.name = name or out.op.name
+        out.op.links = [(s, len(n)) for s, n in chain]
     return out
 
 

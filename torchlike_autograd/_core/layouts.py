@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 
 from . import shapes
@@ -124,6 +126,14 @@ def geometry(spec, numbers, shape, strides, offset):
     out = op.layout(shape, strides, offset, **kwargs)
     if hasattr(spec, "output"):
         out = out[spec.output]
+    return out
+
+
+def read_again(links, numbers, shape, strides):
+    """(shape, strides, offset) of a view that links, each with so many of the numbers, read from what begins its memory."""
+    out, numbers = (shape, strides, 0), iter(numbers)
+    for spec, n in links:
+        out = geometry(spec, list(islice(numbers, n)), *out)
     return out
 
 

@@ -31,7 +31,7 @@ from .._tensor import Tensor, _new, wrap
 from . import dtypes, errors, layouts, nodes, shapes
 from .engine import number_at, value_at
 from .nodes import Leaf, observed
-from .record import NOGRAD, Value, counter_of, record_op, slot_table, thread
+from .record import INPLACE, NOGRAD, Value, counter_of, record_op, slot_table, thread
 from .storage import as_detached, as_leaf, cell_of, with_history
 from .versions import DETACHED, _modified
 
@@ -122,16 +122,17 @@ def pack_step(state, tape, step, ins, outs, inplace=False):
     if hooks is None or not places or not any(step.needs):
         return
     step.packed = True
-    made = {place: _packed(hooks, ins[place[1]] if place[0] == "in" else outs[place[1]], inplace and place == ("in", 0)) for place in places}
+    made = {}
+    for place in places:
+        v = ins[place[1]] if place[0] == "in" else outs[place[1]]
+        made[place] = Packed(hooks, v, _copy_of(wrap(v)) if inplace and place == ("in", 0) else None)
     observed(tape, step.first, True).saved = made
 
 
-def _packed(hooks, v, copy):
-    if not copy:
-        return Packed(hooks, v)
+def _copy_of(t):
     from .composite import named
 
-    return Packed(hooks, v, named("clone")(wrap(v)))
+    return named("clone")(t)
 
 
 # In a backward pass
@@ -281,7 +282,8 @@ class _Slot:
         seen = observed(node._tape, node._first, True)
         if seen.saved and place in seen.saved:
             raise set_twice()
-        step, made = node._step(), {**(seen.saved or {}), place: Packed(hooks, _recorded(node, place))}
+        step, v = node._step(), _recorded(node, place)
+        made = {**(seen.saved or {}), place: Packed(hooks, as_detached(v) if _is_copied(step, place) else v)}
         seen.saved = {q: made[q] for q in saved_places(step.form, step.wanted) if q in made}
 
 
@@ -377,13 +379,18 @@ _WIDE = {float: dtypes.float64, complex: dtypes.complex128}
 
 
 def _tensor(node, place):
+    t = _held(node, place)
+    return _copy_of(t) if _is_copied(node._step(), place) else t
+
+
+def _held(node, place):
     tape, step = node._tape, node._step()
     seen = observed(tape, node._first)
     slot = _slot(step, place)[0]
     if seen is not None and seen.saved and place in seen.saved:
         return wrap(in_graph(tape, slot, seen.saved[place].value()))
     v = _recorded(node, place)
-    t = _holder(v)
+    t = None if _is_copied(step, place) else _holder(v)
     if t is not None and (place[0] == "in" or t._view is None):
         return t if place[0] == "in" else _alias(t)
     return _shown(v)
@@ -407,11 +414,17 @@ def _holder(v):
     return None
 
 
+def _is_copied(step, place):
+    """Whether a saved tensor is what its operator wrote to, of which torch keeps a copy."""
+    return step.mode == INPLACE and place == ("in", 0)
+
+
 def _recorded(node, place):
     """The Value of a saved tensor that no hook has packed, its version checked."""
     tape, step = node._tape, node._step()
     slot, a = _slot(step, place)
-    _check_version(tape, slot, a, place)
+    if not _is_copied(step, place):
+        _check_version(tape, slot, a, place)
     if tape.open:
         return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
     found = _found(tape, slot)
@@ -484,6 +497,9 @@ def _plain(node, name):
         return _unsigned(param.kind, _argument(node._tape, step, name))
     if name in _ABSENT:
         return _ABSENT[name](form)
+    if name in _GEOMETRY and getattr(form.op, "links", ()):
+        shape, numbers = form.avals[0].shape, [number_at(node._tape, s) for s in step.ins if type(s) is tuple]
+        return layouts.read_again(form.op.links, numbers, shape, _strides_at(node._tape, step.ins[0], shape))[_GEOMETRY.index(name)]
     if name.endswith("_sym_strides"):
         return _strides(node, name[: -len("_sym_strides")])
     for ending, read in _OF_TYPES.items():
@@ -524,8 +540,11 @@ def _bias_sizes(form):
     return form.avals[form.owners.index("bias")].shape if "bias" in form.owners else (0,)
 
 
-_ABSENT = {"bias_sym_sizes_opt": _bias_sizes, "correction": _correction, "dim": lambda form: None, "dropout_p": lambda form: 0.0, "keepdim": lambda form: False,
-           "storage_offset": lambda form: form.spec.statics["offset"]}  # arguments that torch adds to shorter overloads
+_ABSENT = {"bias_sym_sizes_opt": _bias_sizes, "correction": _correction, "dim": lambda form: None, "dropout_p": lambda form: 0.0,
+           "keepdim": lambda form: False}  # arguments that torch adds to shorter overloads
+
+
+_GEOMETRY = ("size", "stride", "storage_offset")  # of a view that is read again from its base
 
 
 def _strides(node, owner):

@@ -215,7 +215,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """A copy of a view with chosen strides."""
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
-    statics = (("size", size), ("stride", stride), ("offset", offset), ("own", own))
+    statics = (("size", size), ("stride", stride), ("offset", offset), ("own", own), ("storage_offset", storage_offset))
     result = run(spec_of(OPS["_as_strided_copy"], statics, ("T",)), (source,))
     return into("as_strided_copy", out, result, input)
 
@@ -321,7 +321,7 @@ def as_strided_(self, size, stride, storage_offset=None):
         if source is not self._base:
             raise NotImplementedError("as_strided_ beyond a detached view")
         return _view_of_base(self, source, source.as_strided(size, stride, offset + source.storage_offset()))
-    link = spec_of(OPS["_as_strided"], (("size", size), ("stride", stride), ("offset", offset), ("own", own)), ("T",))
+    link = spec_of(OPS["_as_strided"], (("size", size), ("stride", stride), ("offset", offset), ("own", own), ("storage_offset", storage_offset)), ("T",))
     return _rearranged(self, link, "_as_strided_")
 
 

@@ -497,7 +497,7 @@ def broadcasted(t, shape):
 def as_strided(input, size, stride, storage_offset=None):
     """A view of the storage with chosen sizes, strides and offset."""
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
-    view = marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own))
+    view = marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own, storage_offset=storage_offset))
     needs = view._needs or (input._needs and thread.state.grad)  # a view that is a leaf shows a base without a history
     return view if source is input or not needs or view._v.leaf is not None else seen_through(view, input, source)
 

@@ -222,11 +222,12 @@ def strided_index(shape, own, size, stride, offset):
     return found if np.array_equal(have[found], want) else None
 
 
-@op("_as_strided(Tensor(a) self, int[] size, int[] stride, int offset, int[] own) -> Tensor(a)", node="AsStridedBackward0", names=(),
-    layout=lambda shape, strides, start, *, size, stride, offset, own: (size, stride, start + offset),
+@op("_as_strided(Tensor(a) self, int[] size, int[] stride, int offset, int[] own, int? storage_offset=None) -> Tensor(a)", node="AsStridedBackward0", names=(),
+    layout=lambda shape, strides, start, *, size, stride, offset, own, storage_offset=None: (size, stride, start + offset),
     samples=[call(real(3, 4), (2, 2), (1, 4), 1, (4, 1)), call(real(6), (3, 3), (1, 1), 0, (1,))], kinks=SMOOTH, tangent=BODY)
-def _as_strided(self, *, size, stride, offset, own):
-    """Elements at chosen strides; `own` are the strides of `self`, `offset` counts from its first element (checked by the caller).
+def _as_strided(self, *, size, stride, offset, own, storage_offset=None):
+    """Elements at chosen strides; `own` are the strides of `self`, `offset` counts from its first element (checked by the caller), where `storage_offset`
+    is what was asked for, which only the node shows.
 
     The gradient of a place that `self` shows several times is shared by its elements."""
     index = strided_index(self.shape, own, size, stride, offset)
@@ -237,9 +238,9 @@ def _as_strided(self, *, size, stride, offset, own):
     return self.reshape(-1)[index].reshape(size)
 
 
-@op("_as_strided_beyond(Tensor self, Tensor memory, int[] size, int[] stride, int offset, int[] own, int[] shown, int start) -> Tensor", node="AsStridedBackward0",
+@op("_as_strided_beyond(Tensor self, Tensor memory, int[] size, int[] stride, int offset, int[] own, int[] shown, int start, int? storage_offset=None) -> Tensor", node="AsStridedBackward0",
     names=(), nondiff=("memory",), tangent=BODY, samples=[call(real(3), real(3, 4), (2, 2), (1, 4), 0, (4, 1), (4,), 1)], kinks=SMOOTH)
-def _as_strided_beyond(self, memory, *, size, stride, offset, own, shown, start):
+def _as_strided_beyond(self, memory, *, size, stride, offset, own, shown, start, storage_offset=None):
     """`_as_strided` of the memory around a view: the gradient is of the elements that the view shows, at strides `shown` from `start`, shared by its places."""
     index = strided_index(memory.shape, own, size, stride, offset)
     if TANGENTS[0]:
@@ -342,8 +343,8 @@ def _renamed(schema, node, body, sample):
 _renamed("_t_(Tensor self) -> Tensor", "TBackward1", lambda self: shape.t(self), call(real(2, 3)))
 _renamed("_transpose_(Tensor self, int dim0, int dim1) -> Tensor", "TransposeBackward1",
          lambda self, *, dim0, dim1: shape.transpose(self, dim0=dim0, dim1=dim1), call(real(2, 3), 0, 1))
-_renamed("_as_strided_(Tensor self, int[] size, int[] stride, int offset, int[] own) -> Tensor", "AsStridedBackward1",
-         lambda self, *, size, stride, offset, own: _as_strided(self, size=size, stride=stride, offset=offset, own=own), call(real(6), (2,), (2,), 1, (1,)))
+_renamed("_as_strided_(Tensor self, int[] size, int[] stride, int offset, int[] own, int? storage_offset=None) -> Tensor", "AsStridedBackward1",
+         lambda self, *, size, stride, offset, own, storage_offset=None: _as_strided(self, size=size, stride=stride, offset=offset, own=own), call(real(6), (2,), (2,), 1, (1,)))
 _renamed("_unsqueeze_(Tensor self, int dim) -> Tensor", "UnsqueezeBackward1", lambda self, *, dim: shape.unsqueeze(self, dim=dim), call(real(2), 0))
 _renamed("_squeeze_(Tensor self) -> Tensor", "SqueezeBackward3", lambda self: shape.squeeze(self), call(real(2, 1)))
 _renamed("_squeeze_.dim(Tensor self, int dim) -> Tensor", "SqueezeBackward4", lambda self, *, dim: shape.squeeze_dim(self, dim=dim), call(real(2, 1), 1))
