@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from unittest import TestCase
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .._comparison import _compare_numbers, _compare_tensors, _placed, _toleranc
 
 _ARRAYS = (Tensor, np.ndarray)
 _NUMBERS = (int, float, complex, np.number, np.bool_)
+_BOOLS = (bool, np.bool_)
 
 
 def difference(x, y, options, at=()):
@@ -23,20 +25,34 @@ def difference(x, y, options, at=()):
 
 def _compare(x, y, options, at):
     x, y = _as_list(x), _as_list(y)
+    if x is None or y is None:
+        return None if x is y else _placed(f"None mismatch: {x} is not {y}", at)
     if isinstance(x, _ARRAYS) or isinstance(y, _ARRAYS):
         text = _arrays(x, y, options)
         return None if text is None else _placed(text, at)
     if isinstance(x, _NUMBERS) and isinstance(y, _NUMBERS):
         text = _numbers(x, y, options)
         return None if text is None else _placed(text, at)
+    for kind, types in (("String", (str, bytes)), ("Set", set)):
+        if isinstance(x, types) and isinstance(y, types):
+            text = _told(kind, *(str(v) if isinstance(v, str) else v for v in (x, y)))  # NumPy's words show their kind
+            return None if text is None else _placed(text, at)
     if isinstance(x, str) or isinstance(y, str):
-        x, y = (str(v) if isinstance(v, str) else v for v in (x, y))  # NumPy's words show their kind
-        return None if x == y else _placed(f"String comparison failed: {x!r} != {y!r}", at)
+        return _placed(f"Object comparison failed: {x!r} != {y!r}", at)
     if isinstance(x, Sequence) and isinstance(y, Sequence):
         return _sequences(x, y, options, at)
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         return _mappings(x, y, options, at)
-    return None if _same(x, y) else _placed(f"Object comparison failed: {x} != {y}", at)
+    return None if _same(x, y) else _placed(f"Object comparison failed: {x!r} != {y!r}", at)
+
+
+def _told(kind, x, y):
+    """How unittest tells words or sets apart."""
+    try:
+        TestCase().assertEqual(x, y)
+    except AssertionError as e:
+        return f"{kind} comparison failed: {e}"
+    return None
 
 
 def _as_list(x):
@@ -61,10 +77,10 @@ def _mappings(x, y, options, at):
 
 
 def _numbers(x, y, options):
-    if isinstance(x, (bool, np.bool_)) and isinstance(y, (bool, np.bool_)):
-        return None if bool(x) == bool(y) else f"Booleans mismatch: {x} is not {y}"
+    if isinstance(x, _BOOLS) or isinstance(y, _BOOLS):
+        return None if bool(x) == bool(y) else f"Booleans mismatch: {bool(x)} is not {bool(y)}"
     integers = all(isinstance(v, (int, np.integer)) for v in (x, y))
-    rtol, atol = _wider(("int64",) if integers else ("complex128",) if any(isinstance(v, complex) for v in (x, y)) else ("float64",), options)
+    rtol, atol = _wider(("int64",) if integers else ("complex64",) if any(isinstance(v, complex) for v in (x, y)) else ("float32",), options)
     return _compare_numbers(x, y, rtol=rtol, atol=atol, equal_nan=options["equal_nan"], check_dtype=False)
 
 
@@ -74,7 +90,7 @@ def _arrays(x, y, options):
             if isinstance(a, _NUMBERS):
                 return _element(a, b, options, a is x)
             if not isinstance(a, Sequence) or isinstance(a, str):
-                return f"Object comparison failed: {x} != {y}"
+                return f"Object comparison failed: {x!r} != {y!r}"
             converted = as_tensor(a, dtype=b.dtype if isinstance(b, Tensor) else None)
             x, y = (converted, y) if a is x else (x, converted)
     a, b = [v if isinstance(v, Tensor) else as_tensor(v) for v in (x, y)]
@@ -86,17 +102,13 @@ def _arrays(x, y, options):
 def _element(number, array, options, first):
     """A number against an array of one element."""
     size = array.numel() if isinstance(array, Tensor) else array.size
-    if size != 1:
+    if size > 1:
+        kind = "boolean" if isinstance(number, _BOOLS) else "number"
+        raise ValueError(f"Only single element tensor-likes can be compared against a {kind}. Got {size} elements instead.")
+    if not size:
         return f"only Tensor-likes with a single element can be compared against a number, but got {size} elements"
-    value = array.item()
-    name = array.dtype.name if isinstance(array, Tensor) else str(array.dtype)
-    rtol, atol = _wider((name,), options)
-    pair = (number, value) if first else (value, number)
-    return _compare_numbers(*map(_plain, pair), rtol=rtol, atol=atol, equal_nan=options["equal_nan"], check_dtype=False)
-
-
-def _plain(x):
-    return float(x) if isinstance(x, (bool, np.bool_)) else x
+    pair = (number, array.item()) if first else (array.item(), number)
+    return _numbers(*pair, options)
 
 
 def _wider(names, options):
