@@ -21,8 +21,10 @@ def _arguments(args, n):
     return [None if g is None else g._value() for g in args]
 
 
-def call_node(self, *args):
+def call_node(self, *args, **kwargs):
     """The gradients that the node sends along its edges: one, or a tuple."""
+    if kwargs:
+        raise TypeError("keyword arguments are not supported")
     step, tape = self._step(), self._tape
     places = nodes.outputs_of(step)
     found = dict(zip(places, _arguments(args, len(places))))

@@ -77,7 +77,7 @@ def posthooks(step, seen, wanted, ins, outs, edges=None):
 
 def _replaced(result, old, f):
     """What a node hook returned, checked against what it was given."""
-    name = getattr(f, "__name__", type(f).__name__)
+    name = getattr(f, "__name__", "<unknown>")
     if not isinstance(result, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
     if len(result) != len(old):
@@ -111,7 +111,7 @@ def _value_of(t, g):
 
 
 def checked(result, g, f):
-    name = getattr(f, "__name__", type(f).__name__)
+    name = getattr(f, "__name__", "<unknown>")
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
     if g is None:

@@ -26,7 +26,7 @@ class DelayedError:
 
     def __call__(self, *args):
         _check(args, self.count)
-        out = tuple([named("_delayed_error")(t, self.message) for t in args])
+        out = tuple(named("_delayed_error")(args, self.message))
         return out[0] if len(out) == 1 else out
 
 

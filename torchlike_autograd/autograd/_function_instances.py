@@ -36,7 +36,7 @@ class Instance:
 
     requires_grad = property(lambda self: True)
     materialize_grads = property(_unreadable, _materialized)
-    dirty_tensors = needs_input_grad = non_differentiable = saved_for_forward = to_save = property(lambda self: None)
+    dirty_tensors = needs_input_grad = non_differentiable = saved_for_forward = to_save = None  # what is noted stays noted
     next_functions = saved_tensors = _raw_saved_tensors = _input_metadata = property(lambda self: ())
 
     @property

@@ -213,7 +213,9 @@ class _unsafe_preserve_version_counter:
     """Writes inside do not count; what a backward pass reads may then be wrong, which nothing will notice."""
 
     def __init__(self, tensors):
-        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
+        if not isinstance(self.tensors, tuple):
+            raise AssertionError("Expected tensors to be a tuple")
         self.versions = tuple(t._version for t in self.tensors)
 
     def __enter__(self):

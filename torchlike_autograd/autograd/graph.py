@@ -72,12 +72,11 @@ class GradientEdge(NamedTuple):
 
 def get_gradient_edge(tensor) -> GradientEdge:
     """The edge that leads to `tensor`."""
-    v = history(tensor)
-    if not v.needs:
+    if not tensor.requires_grad or not (v := history(tensor)).needs:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    if v.leaf is not None:
-        return GradientEdge(accumulate_node(v.leaf), 0, None)
-    node, nr = node_at(v.tape, v.slot)
+    node, nr = (accumulate_node(v.leaf), 0) if v.leaf is not None else node_at(v.tape, v.slot)
+    if node is None:
+        raise AssertionError("Expected gradient function to be set")
     return GradientEdge(node, nr, None)
 
 
