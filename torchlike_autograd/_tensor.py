@@ -490,6 +490,10 @@ class Tensor(State, Values, metaclass=TensorMeta):
         old = self._value()
         self._set_value(as_detached(levels.primal(old) if type(old.aval) is LeveledAval else old))
         if old.needs and old.leaf is None:
+            tape, slot, step = place_and_step(old)
+            seen = observed(tape, step.first)
+            if seen is not None and slot in seen.hooks:  # hooks stay with the tensor
+                self._leaf_point().hooks, Leaf.watched[0] = seen.hooks[slot], True
             detached(old)
         if self._leaf is not None:
             self._leaf.off = True

@@ -218,3 +218,37 @@ def _(torch):
         yield str([(text, kind.__name__) for text, kind in said]), [
             attempt(lambda said=said, category=category, words=words: waits(said, category, words)) for category in (UserWarning, FutureWarning) for words in ("", "abc")]
     yield "none", attempt(lambda: test.assertNotWarn(lambda: warnings.warn("x"))), attempt(lambda: test.assertNotWarn(lambda: 1))
+
+
+@case("asked_by_autograds_tests.hooks stay with what is detached in place")
+def _(torch):
+    def seen(log, name, factor=1):
+        return lambda g: log.append((name, g.clone())) or g * factor
+
+    x = torch.ones(2, requires_grad=True)
+    for name, change in (("as it was", lambda y, log: None), ("written before", lambda y, log: y.mul_(2)), ("hooked again", lambda y, log: y.mul_(2).register_hook(seen(log, "b")))):
+        log = []
+        y = x + 1
+        y.register_hook(seen(log, "a", 2))
+        change(y, log)
+        y.detach_().requires_grad_()
+        y.register_hook(seen(log, "later"))
+        (y * 7).sum().backward()
+        yield name, log, y.grad
+        torch.autograd.grad((y * 3).sum(), y)
+        yield f"{name}: asked for", log
+    log = []
+    y = x + 1
+    handle = y.register_hook(seen(log, "a"))
+    z = y + 3
+    y.detach_().requires_grad_()
+    (y * 7).sum().backward()
+    z.sum().backward()
+    handle.remove()
+    (y * 7).sum().backward()
+    yield "the graph from before, and removed", log, x.grad, y.grad
+    y = x + 1
+    y.register_hook(seen(log, "no"))
+    y = y.detach().requires_grad_()
+    y.sum().backward()
+    yield "another tensor", log
