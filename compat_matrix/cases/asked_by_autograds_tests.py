@@ -252,3 +252,23 @@ def _(torch):
     y = y.detach().requires_grad_()
     y.sum().backward()
     yield "another tensor", log
+
+
+@case("asked_by_autograds_tests.threshold in place keeps its input")
+def _(torch):
+    functional = torch.nn.functional
+    one = torch.tensor([-0.25, 0.5, 0.75], requires_grad=True)
+    for name, write in (("threshold", lambda x: functional.threshold(x, 0.3, 7.0, inplace=True)), ("threshold_", lambda x: torch.threshold_(x, 0.3, 7.0)),
+                        ("elu", lambda x: functional.elu(x, inplace=True)), ("leaky_relu", lambda x: functional.leaky_relu(x, inplace=True)),
+                        ("hardtanh", lambda x: functional.hardtanh(x, inplace=True))):
+        x = one * 1
+        write(x)
+        yield name, saved(x.grad_fn), torch.autograd.grad(x.sum(), one, retain_graph=True)[0]
+        total = x.sum()
+        x.add_(1)
+        yield f"{name}: written after", attempt(lambda total=total: torch.autograd.grad(total, one)[0])
+        packed = []
+        with torch.autograd.graph.saved_tensors_hooks(lambda t, packed=packed: packed.append(t.clone()) or t, lambda t: t):
+            x = one * 1
+            write(x)
+        yield f"{name}: packed", packed, torch.autograd.grad(x.sum(), one)[0]

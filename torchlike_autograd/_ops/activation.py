@@ -33,7 +33,7 @@ def _activation(schema, *, node, saves=_SELF, public=None, twin_node=None, twin_
         op(schema, node=node, saves=saves, names=public, **fields)(body)
         if twin_node is not None:
             name, _, rest = schema.partition("(")
-            op(f"{name}.twin({rest}", node=twin_node, saves=_RESULT, names=twin_of, **{**fields, "inplace": True, "out": False, **(twin or {})})(body)
+            op(f"{name}.twin({rest}", node=twin_node, names=twin_of, **{**fields, "saves": _RESULT, "inplace": True, "out": False, **(twin or {})})(body)
         return body
 
     return declare
@@ -79,7 +79,7 @@ def relu(self):
 
 
 @_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", zero_second=True, twin_node="ThresholdBackward1",
-             twin_of=("torch.threshold",), lift=("threshold", "value"), holds={"threshold": held.wide, "value": held.own}, method=False, opmath=False,
+             twin_of=("torch.threshold",), twin={"saves": _SELF}, lift=("threshold", "value"), holds={"threshold": held.wide, "value": held.own}, method=False, opmath=False,
              samples=[call(real(4), 0.3, 7.0)], kinks=[call(at(0.0, 1.0, 2.0, _NAN), 1.0, 7.0)])
 def threshold(self, *, threshold, value):
     """value where self is not above the threshold."""
