@@ -1,6 +1,7 @@
 """What libraries ask of seldom used modules when they are imported: torch.onnx's names for a program's own operators, stubs of models that can be quantized."""
 
 import importlib
+import warnings
 
 from compat_matrix.case import case
 
@@ -103,3 +104,18 @@ def _(torch):
     density = transform.log_abs_det_jacobian(x, transform(x))
     density.backward()
     yield "density", density, x.grad, density.grad_fn.name(), [n.name() for n, _ in density.grad_fn.next_functions]
+
+
+@case("libraries_import.lower_names_of_errors_warnings_and_types")
+def _(torch):
+    yield "error", torch._C._LinAlgError is torch.linalg.LinAlgError, torch._C._LinAlgError.__mro__[1].__name__
+    types = importlib.import_module(f"{torch.__name__}.nn.common_types")
+    yield "types", [types.__dict__[f"_scalar_or_tuple_{n}_t"][int] == types.__dict__[f"_size_{n}_t"] for n in ("any", 1, 2, 3, 4, 5, 6)]
+    yield "tensors", types._tensor_list_t == torch.Tensor | tuple[torch.Tensor, ...], types.T.__name__
+    dynamo = importlib.import_module(f"{torch.__name__}._dynamo.utils")
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for said in ("one thing", "one thing", "another"):
+            dynamo.warn_once(said)
+    yield "warned once", [(str(w.message), w.category.__name__) for w in heard], {"one thing", "another"} <= dynamo.warn_once_cache
+    yield "without a device", torch.cuda._lazy_call(lambda: 1 / 0), torch.cuda._lazy_call(lambda: 1 / 0, seed=True), told(torch.cuda._lazy_init)

@@ -6,7 +6,7 @@ import importlib
 import sys
 import weakref
 
-from .._core import levels, lifetimes, overriding, passes, publish, tangents_off
+from .._core import errors, levels, lifetimes, overriding, passes, publish, tangents_off
 from .._core.record import thread
 from .._core.storage import REPLAY
 from .._library import unregistered
@@ -24,6 +24,7 @@ _will_engine_execute_node = passes.will_execute
 _ImperativeEngine = passes.Engine
 _TensorMeta = TensorMeta
 _disabled_torch_function_impl = overriding.disabled_impl
+_LinAlgError = errors.LinAlgError
 
 
 class DisableTorchFunctionSubclass(overriding.Off):

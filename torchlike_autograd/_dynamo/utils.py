@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib as _contextlib
 import sys as _sys
+import warnings as _warnings
 
 from .._core import publish as _publish
 from .._core.devices import device as _device
 from .._core.devices import devices_of as _devices_of
 from . import config as _config
 
-__all__ = ["disable_cache_limit", "is_compile_supported"]
+__all__ = ["disable_cache_limit", "is_compile_supported", "warn_once"]
+
+warn_once_cache = set()  # what has been said
 
 
 @_contextlib.contextmanager
@@ -28,6 +31,13 @@ def is_compile_supported(device_type) -> bool:
     """Whether `torch.compile` may be called for a kind of device: True for a CPU, and for a GPU that is there."""
     kind = _device(device_type).type
     return kind == "cpu" or (kind == "cuda" and bool(_devices_of("cuda")))
+
+
+def warn_once(msg: str, stacklevel: int = 1) -> None:
+    """Warn of something the first time it is said, whatever the filters of warnings have seen."""
+    if msg not in warn_once_cache:
+        warn_once_cache.add(msg)
+        _warnings.warn(msg, stacklevel=stacklevel + 1)
 
 
 __getattr__ = _publish.missing("torch._dynamo.utils")

@@ -177,6 +177,15 @@ def init() -> None:
     """Nothing to prepare."""
 
 
+_lazy_init = init
+
+
+def _lazy_call(callable, **kwargs) -> None:
+    """Call at once where there are devices; what waits for the first one where there is none is never called."""
+    if is_initialized():
+        callable()
+
+
 @with_device
 def ipc_collect() -> None:
     """Nothing to collect."""
