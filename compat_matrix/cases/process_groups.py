@@ -135,6 +135,9 @@ def _(torch):
         g = dist.new_group([0])
         yield "one", g.size(), g.rank(), dist.get_rank(g), dist.get_world_size(g), dist.get_group_rank(g, 0), dist.get_global_rank(g, 0)
         yield "all", dist.get_world_size(dist.new_group()), attempt(lambda: dist.new_group([0, 1]))
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            yield "older name", dist.distributed_c10d._get_global_rank(g, 0), [(str(w.message), w.category.__name__) for w in heard]
 
 
 @case("process_groups.with gradients")

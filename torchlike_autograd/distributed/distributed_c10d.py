@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import os
+import warnings
 from datetime import timedelta
 
 from .._core import publish as _publish
@@ -315,6 +316,13 @@ def get_global_rank(group, group_rank):
     if group_rank:
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
     return 0
+
+
+def _get_global_rank(group, rank) -> int:
+    """`get_global_rank` by its older name, which warns."""
+    module = "torch.distributed.distributed_c10d"
+    warnings.warn(f"`{module}._get_global_rank` is deprecated, please use `{module}.get_global_rank` instead", FutureWarning, stacklevel=2)
+    return get_global_rank(group, rank)
 
 
 def _tensor(x, name):
