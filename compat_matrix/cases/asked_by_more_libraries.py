@@ -148,3 +148,22 @@ def einsum_of_unlike_operands(torch):
     for equation in ("ab,ac->bc", "ab,ac->cb", "ab,cb->ca", "abc,abd->adc", "abc,ad->dbc", "abc,ad->bdc", "ad,abc->bcd", "abc,ade->dbec", "abc,ade->debc"):
         a, b = (torch.ones((3,) * len(labels)) for labels in equation.split("->")[0].split(","))
         yield equation, raises(lambda: torch.einsum(equation, a, b.double())), raises(lambda: torch.einsum(equation, a.double(), b))
+
+
+@case("asked_by_more_libraries.einsum_along_a_path")
+def einsum_along_a_path(torch):
+    """`torch._VF.einsum` is told in which order to multiply."""
+    from importlib import import_module
+    einsum = import_module(f"{torch.__name__}._VF").einsum
+    x = torch.arange(6.0, dtype=torch.float64).reshape(2, 3).requires_grad_()
+    three = (x, x.detach().t(), x.detach() * 2)
+    for path in (None, [0, 1, 0, 1], (1, 2, 0, 1), [0, 2, 0, 1], [2, 0, 1, 0]):
+        y = einsum("ij,jk,kl->il", three, path=path)
+        (g,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
+        yield str(path), y, g, torch.autograd.grad(g.sum(), x)[0]
+    yield "one", einsum("ij->ji", (x,), path=[5]), einsum("ij->ji", [x]), einsum(equation="ij->i", tensors=[x])
+    for path in ([0, 1], [0, 1, 0], [], [0, 3, 0, 1], [0, 0, 0, 1], [9, 9, 0, 1], [-1, 0, 0, 1], [0, 1, 0, 2], 3, "ab", [0.5, 1, 0, 1], [True, 0, 0, 1], [(0, 1), (0, 1)]):
+        yield str(path), raises(lambda p=path: einsum("ij,jk,kl->il", three, path=p))
+    for args in (("ij->ji", x), (3, [x]), ("i->i", []), ("j->j", [3]), ("ij,jk->ik", x, x)):
+        yield f"operands {args[0]}", raises(lambda a=args: einsum(*a))
+    yield "order of faults", raises(lambda: einsum("ij->jz", (x, x), path=[5])), raises(lambda: einsum("ij->jz", (x, x), path=[5, 6]))
