@@ -223,3 +223,20 @@ def _(torch):
             yield f"{kind} {name}", attempt(turn)
     (g,) = torch.autograd.grad((given["batch"].mT.to_dense() * torch.arange(24.0).reshape(2, 4, 3)).sum(), given["batch"])
     yield "gradient", g.to_dense()
+
+
+@case("sparse.dtypes of rows and columns")
+def _(torch):
+    for kind in (torch.int32, torch.int64):
+        starts, columns = torch.tensor([0, 2, 3], dtype=kind), torch.tensor([0, 1, 1], dtype=kind)
+        s = torch.sparse_csr_tensor(starts, columns, torch.tensor([1.0, 2.0, 3.0], requires_grad=True), (2, 2))
+        d = s.detach()
+        yield f"{kind} own", s.crow_indices(), s.col_indices(), s.requires_grad
+        made = {"neg": -s, "scaled": s * 2, "sin": s.sin(), "clone": s.clone(), "detached": d, "double": s.to(torch.float64), "sum": d + d, "again": s.to_sparse_csr(),
+                "zeros": torch.zeros_like(d), "product": d * d, "matrices": d @ d, "there and back": s.to_sparse_coo().to_sparse_csr(),
+                "dense": d.to_dense().to_sparse_csr(), "masked": torch.eye(2).sparse_mask(d)}
+        for name, x in made.items():
+            yield f"{kind} {name}", str(x.layout), x.crow_indices(), x.col_indices(), x.values().detach()
+        yield f"{kind} COO", s.to_sparse_coo().indices()
+    yield "lists", torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1)).crow_indices()
+    yield "rows alone", torch.sparse_csr_tensor(torch.tensor([0, 1], dtype=torch.int32), [0], [1.0], (1, 1)).crow_indices()

@@ -132,8 +132,9 @@ def _mul(a, b):
         if at.own != other.own:
             raise RuntimeError("sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, and "
                                "shape of sparse dimensions")
+        at = at._replace(told="int64")
         if np.array_equal(at.at, other.at):
-            return like(f(a, b), a)
+            return made(f(a, b), at)
         i, j = _places.common(at.at, other.at, at.own)
         return made(f(rows_of(a, i), rows_of(b, j)), at._replace(indices=host(at.at[:, i])))
     if not is_sparse(a):
@@ -214,7 +215,10 @@ def _kind_of(x):
 @calls("zeros_like", "empty_like")
 def _empty_like(s, *, dtype=None, requires_grad=False, **kwargs):
     at = places(s)
-    return nothing(at.size, dtype or Tensor.dtype.__get__(s), requires_grad=requires_grad, dense=len(at.size) - at.indices.shape[0])
+    out = nothing(at.size, dtype or Tensor.dtype.__get__(s), requires_grad=requires_grad, dense=len(at.size) - at.indices.shape[0])
+    if at.layout == "sparse_csr":
+        out.__dict__["_places"] = places(out)._replace(layout=at.layout, told=at.told)
+    return out
 
 
 # Products
@@ -266,7 +270,7 @@ def _both_sparse(a, b):
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({at.size[0]}x{at.size[1]} and {other.size[0]}x{other.size[1]})")
     i, j = _places.joined(at.at, other.at)
     terms = made(named("mul")(rows_of(a, i), rows_of(b, j)),
-                 at._replace(indices=host(np.stack([at.at[0, i], other.at[1, j]])), size=Size((at.size[0], other.size[1])), merged=False))
+                 at._replace(indices=host(np.stack([at.at[0, i], other.at[1, j]])), size=Size((at.size[0], other.size[1])), merged=False, told="int64"))
     return merge(terms)
 
 

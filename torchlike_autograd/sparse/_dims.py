@@ -237,7 +237,7 @@ def _sparse_mask(x, mask):
     at = places(mask)
     if tuple(x.size() if not is_sparse(x) else places(x).size) != tuple(at.size):
         raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; self has size {list(x.shape)} but mask has size {list(at.size)}")
-    return made(named("_coo_masked")(dense_of(x) if is_sparse(x) else x, at.indices), at)
+    return made(named("_coo_masked")(dense_of(x) if is_sparse(x) else x, at.indices), at._replace(told="int64"))
 
 
 # Softmax

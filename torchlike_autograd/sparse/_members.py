@@ -163,13 +163,14 @@ def _is_coalesced(s):
 def _crow_indices(s):
     _only(s, "crow_indices", "sparse_csr", "sparse row compressed tensor")
     at = places(s)
-    return host(_places.compressed(at.at[0], at.size[0]))
+    return host(_places.compressed(at.at[0], at.size[0]), at.told)
 
 
 @answers("col_indices")
 def _col_indices(s):
     _only(s, "col_indices", "sparse_csr", "sparse row compressed tensor")
-    return places(s).indices[1].detach()
+    at = places(s)
+    return at.indices[1].detach() if at.told == "int64" else host(at.at[1], at.told)
 
 
 # Gradients
@@ -286,7 +287,7 @@ def _to_sparse_csr(s, dense_dim=None):
         raise RuntimeError("to_sparse_csr: conversion from Sparse to SparseCsr for input tensors with "
                            f"sparse_dim()={at.indices.shape[0]} is not supported")
     whole = merge(s)
-    return made(named("_coo_csr")(whole), places(whole)._replace(layout="sparse_csr"))
+    return made(named("_coo_csr")(whole), places(whole)._replace(layout="sparse_csr", told="int64"))
 
 
 # Text

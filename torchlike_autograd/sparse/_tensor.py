@@ -39,6 +39,7 @@ class Coordinates(NamedTuple):
     size: Size          # of the sparse dims and the dense ones
     merged: bool        # in order, and no place twice
     layout: str = "sparse_coo"
+    told: str = "int64"  # the dtype in which a CSR matrix names rows and columns
 
     @property
     def at(self):
@@ -134,9 +135,9 @@ def like(values, x, leaf=False):
     return out._ask(True) if leaf else out
 
 
-def host(array):
-    """An int64 tensor of numbers of the host."""
-    return from_array(np.ascontiguousarray(array, np.int64), dtypes.int64)
+def host(array, kind="int64"):
+    """A tensor of whole numbers of the host."""
+    return from_array(np.ascontiguousarray(array, kind), getattr(dtypes, kind))
 
 
 def is_sparse(x):
@@ -244,6 +245,7 @@ def from_dense(x, sparse_dim=None):
 def csr(crow_indices, col_indices, values, size=None, dtype=None, device=None, requires_grad=False):
     """A SparseTensor in layout CSR of its rows' beginnings [rows + 1], columns [nnz] and values [nnz]."""
     with Off():
+        told = crow_indices.numpy(force=True).dtype.name if isinstance(crow_indices, Tensor) else "int64"
         starts, columns = (np.asarray(x.numpy(force=True) if isinstance(x, Tensor) else x, np.int64) for x in (crow_indices, col_indices))
         if starts.ndim != 1 or columns.ndim != 1:
             raise NotImplementedError("torchlike_autograd: batches of matrices in layout torch.sparse_csr")
@@ -254,5 +256,5 @@ def csr(crow_indices, col_indices, values, size=None, dtype=None, device=None, r
         if size[0] != rows:
             raise RuntimeError(f"crow_indices.shape[dim=-1] must be equal to the number of rows + 1 ({size[0] + 1}), but got {len(starts)}")
         out = coo(host(np.stack([_places.expanded(starts), columns])), values, size, dtype, device, requires_grad)
-        out.__dict__["_places"] = places(out)._replace(layout="sparse_csr", merged=True)
+        out.__dict__["_places"] = places(out)._replace(layout="sparse_csr", merged=True, told=told)
         return out
