@@ -136,9 +136,7 @@ def saved_tensors(ctx):
                            "saved_tensors only once, or set clear_saved_tensors_on_access=False.")
     if ctx._freed:
         raise second_time()
-    kept = ctx.__dict__.get("_saved")
-    if kept is None:
-        return tuple(ctx.to_save or ())
+    kept = ctx.__dict__.get("_saved", ())  # nothing is saved before `forward` is over
     out = tuple(None if s is None else s.unpack(ctx) for s in kept)
     if ctx._forward_cls.clear_saved_tensors_on_access:
         ctx._cleared = True
@@ -148,7 +146,7 @@ def saved_tensors(ctx):
 
 def release(ctx):
     """Forget what a ctx saved."""
-    for s in ctx._saved:
+    for s in ctx.__dict__.get("_saved", ()):
         if s is not None:
             s.release()
     ctx._saved = ()

@@ -83,7 +83,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     __slots__ = ("__dict__",)
     materialize_grads = _materialize_non_diff_grads = True
-    to_save = ()
+    to_save = None
     dirty_tensors = ()
     non_differentiable = ()
     _freed = False
@@ -176,14 +176,10 @@ class BackwardCFunction(FunctionCtx, Node):
     def run_backward(self, outs, p, demanded=()):
         """Gradients (Values or None) of the tensor inputs that require grad, of which the pass wants those in `demanded`."""
         self._demanded = demanded
-        if self._freed:
-            from .._core.errors import second_time
-
-            raise second_time()
         grads = [wrap(g) if g is not None else self._absent(i) for i, g in enumerate(outs)]
         result = self._call_backward(tuple(grads))
-        if not p.keep_graph and "_saved" in self.__dict__ and self._saved:
-            self._freed = True
+        if not p.keep_graph:
+            self._freed = True  # it may run again all the same: who reads what was saved is told
             release(self)
         return self._sorted(result, p)
 

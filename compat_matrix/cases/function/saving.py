@@ -228,3 +228,39 @@ def _(torch):
         yield f"{name}: results", [(t.requires_grad, t._is_view(), t._base is None) for t in outs]
         (g,) = torch.autograd.grad(sum((t * t).sum() for t in outs), x, create_graph=True)
         yield f"{name}: gradients", g, torch.autograd.grad(g.sum(), x), seen
+
+
+@case("function.saves.nothing_to_read")
+def _(torch):
+    asked = []
+
+    class F(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, save):
+            if save:
+                ctx.save_for_backward(x)
+            asked.append((ctx.saved_tensors, ctx._raw_saved_tensors, ctx.to_save is None))
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2, None
+
+    class Once(F):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def backward(ctx, g):
+            asked.append(attempt(lambda: len(ctx.saved_tensors)))
+            return g, None
+
+    for save in (True, False):
+        x = torch.ones(3, requires_grad=True)
+        y = F.apply(x, save)
+        yield f"read in forward {save}", asked.pop(), y.grad_fn.to_save
+        y.sum().backward()
+        yield f"after the pass {save}", attempt(lambda y=y: y.grad_fn.saved_tensors), attempt(lambda y=y: y.grad_fn._raw_saved_tensors)
+        y.sum().backward()  # what reads nothing of it runs again
+        yield f"run twice {save}", x.grad
+        yield f"once {save}", attempt(lambda: Once.apply(x, save).sum().backward()), asked
+        del asked[:]
