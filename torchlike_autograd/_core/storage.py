@@ -112,7 +112,7 @@ def _read_again(t, strict):
         b = base._v if base._at == cell.n else _read_again(base, strict)
         if old.seen is not None and old.seen[1] == t._counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):
             v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)  # written behind the version's back
-        elif not b.needs:
+        elif not b.needs and (view.creation == "default" or not old.needs or old.leaf is not None):
             view.stale = True
             v = _without_base(view, base, b, old)
         elif view.creation == "default":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._core import levels
 from .._core.record import mark_seen, record_op
 from .._core.state import new
 from .._core.storage import as_detached, cell_of, peek
@@ -23,6 +24,14 @@ def whole_of(t):
     if v.seen is None:
         v.seen = (t._counter, t._counter.n)
     return out
+
+
+def parts_of(t):
+    """(level, primal, tangent) of a dual tensor that shows a part of its memory; None for any other tensor."""
+    view = t._view
+    if view is None or not view.of_two or not view.chain or levels.mapped(t._v) is not None:
+        return None
+    return levels.dual_level(t._v), view.primal(), view.tangent
 
 
 def marked(source, input, view):

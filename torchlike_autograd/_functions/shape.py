@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from .._core import bind, dtypes, levels, shapes
+from .._core import bind, dtypes, duals, levels, shapes
 from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.hot import unary
@@ -23,7 +23,7 @@ from .._ops.memory import preserved
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from .beyond import marked, seen_through, whole_of
+from .beyond import marked, parts_of, seen_through, whole_of
 from .typed import published
 
 _ops = (_join_ops, _shape_ops, _view_ops)
@@ -496,6 +496,10 @@ def broadcasted(t, shape):
 @published("as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None)")
 def as_strided(input, size, stride, storage_offset=None):
     """A view of the storage with chosen sizes, strides and offset."""
+    parts = parts_of(input)
+    if parts is not None:
+        level, *parts = parts
+        return duals.make(level, *[as_strided(t, size, stride, storage_offset) for t in parts])
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
     view = marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own, storage_offset=storage_offset))
     needs = view._needs or (input._needs and thread.state.grad)  # a view that is a leaf shows a base without a history
@@ -519,14 +523,14 @@ def strided_plan(input, size, stride, storage_offset):
         _check_storage(base, size, stride, offset)
     else:
         check_inside(input._v.aval.shape, own, at, size, stride, offset)
-    if _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
-        source = base if base is not input else whole_of(input)
-        same = source is not None and source.dtype is input.dtype
-        input = source if same else input
-        own, at = input._geometry()
-        if not same or _view_ops.strided_index(input._v.aval.shape, own, size, stride, offset - at) is None:
-            raise NotImplementedError("as_strided over memory that neither the tensor nor its base shows as elements of this dtype")
-    return input, size, stride, offset - at, own
+    for find in (lambda: input, lambda: base, lambda: whole_of(base)):
+        source = find()
+        if source is None or source.dtype is not input.dtype:
+            continue
+        own, at = source._geometry()
+        if _view_ops.strided_index(source._v.aval.shape, own, size, stride, offset - at) is not None:
+            return source, size, stride, offset - at, own
+    raise NotImplementedError("as_strided over memory that neither the tensor nor its base shows as elements of this dtype")
 
 
 def _check_storage(base, size, stride, offset):

@@ -39,7 +39,8 @@ _copies("split_with_sizes", "split_with_sizes_copy(Tensor self, int[] split_size
 _copies("unfold", "unfold_copy(Tensor self, int dimension, int size, int step)", call(real(5), 0, 2, 1))
 _copies("select.int", "_select_copy(Tensor self, int dim, int index)", call(real(3, 2), 0, 1), public=False)
 _copies("_slice", "_slice_copy(Tensor self, int dim, int start, *, int length, int step=1)", call(real(5), 0, 1, length=2), public=False)
-_copies("_as_strided", "_as_strided_copy(Tensor self, int[] size, int[] stride, int offset, int[] own, int? storage_offset=None)", call(real(6), (2,), (2,), 1, (1,)), public=False)
+_copies("_as_strided", "_as_strided_copy(Tensor self, int[] size, int[] stride, int offset, int[] own, int? storage_offset=None)",
+        call(real(6), (2,), (2,), 1, (1,)), public=False)
 
 
 @op("view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", derivative="none", method=False, samples=[call(real(2, grad=False), "int64")], kinks=SMOOTH)

@@ -24,6 +24,16 @@ def wide(x, dtype):
     check_number(x, dtypes.float32 if dtype in _HALVES else dtype)
 
 
+def own_whole(x, dtype):
+    """As `own`; a complex number stays one beside a real tensor."""
+    own(x, dtype)
+
+
+def wide_whole(x, dtype):
+    """The same as `wide`: its node shows what it was given."""
+    wide(x, dtype)
+
+
 def minus(x, dtype):
     """Its negative, in 64 bits where it is an int."""
     check_number((_SIGN - x) % (2 * _SIGN) - _SIGN if type(x) is int else -x, dtype)
@@ -43,6 +53,7 @@ def exponent(x, dtype):
         whole(x, dtype)
 
 
+_STAYING = (own_whole, wide_whole)
 _SIGN = 1 << 63
 _HALVES = {dtypes.float16, dtypes.bfloat16}
 
@@ -74,7 +85,7 @@ def reals(spec, avals, ins):
     """(spec, inputs) of a call of real tensors with the real parts of its complex numbers, where those do not take part in promotion; None for others."""
     taken = spec.op.promote_with or ()
     names = [p.name for p in spec.op.params if p.kind.startswith("Tensor") or p.name in spec.op.lift]
-    wrong = {name for name, t in zip(names, spec.pattern) if t == "c" and name in spec.op.holds and name not in taken}
+    wrong = {name for name, t in zip(names, spec.pattern) if t == "c" and spec.op.holds.get(name, own_whole) not in _STAYING and name not in taken}
     if not wrong or spec.op.check is not None or any(a.dtype.is_complex for a in avals if a.device != "number"):
         return None
     pattern = tuple("f" if name in wrong else t for name, t in zip(names, spec.pattern))
@@ -96,4 +107,4 @@ def check(spec, avals, ins):
     return known[1]
 
 
-__all__ = ["check", "exponent", "minus", "own", "reals", "whole", "wide"]
+__all__ = ["check", "exponent", "minus", "own", "own_whole", "reals", "whole", "wide", "wide_whole"]
