@@ -1,5 +1,7 @@
 """What PyTorch's own tests of autograd lean on, seldom met elsewhere."""
 
+import warnings
+
 from compat_matrix.case import attempt, case
 
 
@@ -58,3 +60,82 @@ def _(torch):
         whole.mul_(2)
         yield "written", fw.unpack_dual(dual), primal, tangent
         yield "of the zeros", fw.unpack_dual(dual.as_strided((2, 2), (1, 2), 1) * 3)
+
+
+@case("asked_by_autograd_tests.tangents of views are the same each time")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    unpack = fw.unpack_dual
+    makers = (("as it lies", lambda b: b.view_as(b)), ("transposed", lambda b: b.transpose(0, 1)), ("a part", lambda b: b[:1]))
+    for name, make in makers:
+        base = torch.zeros(2, 2)
+        view = make(base)
+
+        def written(tangent, base=base, view=view):
+            with fw.dual_level():
+                x = fw.make_dual(torch.zeros(view.shape), tangent)
+                view.copy_(x)
+                return unpack(x)[1], unpack(view)[1], unpack(view)[1], unpack(base)[1]
+        for mapped in (False, True):
+            t = torch.ones(2, *view.shape) if mapped else torch.ones(view.shape)
+            given, own, again, whole = (torch._vmap_internals._vmap(written) if mapped else written)(t)
+            yield f"{name} {mapped}", given is t, own is again, own is whole, own._is_view(), own._base is whole, own
+    with fw.dual_level():
+        d = fw.make_dual(torch.zeros(2), torch.ones(2))
+        view = d.view_as(d)
+        yield "of a dual tensor", unpack(view)[1] is unpack(view)[1], unpack(view)[1]._base is unpack(d)[1]
+        x = torch.ones(2)
+        yield "primal of no dual tensor", unpack(x)[0] is x, unpack(x)[0]._base is x, unpack(x)[1]
+        for name in ("uniform_", "normal_", "exponential_", "random_"):
+            d, t = torch.ones(2), torch.ones(2)
+            d = fw.make_dual(d, t)
+            getattr(d, name)()
+            yield f"drawn by {name}", unpack(d)[1], unpack(d)[1] is t
+
+
+@case("asked_by_autograd_tests.results of maps that share memory")
+def _(torch):
+    for name, vmap in (("vmap", torch.vmap), ("old", torch._vmap_internals._vmap)):
+        a, row, b = vmap(lambda t: (t * 2, (t * 2)[0], t * 2))(torch.ones(2, 3, 4))
+        yield f"{name} apart", a is b, row._base is a
+
+        def f(t):
+            x = t * 2
+            row = x[0]
+            return x, x.t(), row, x, row
+        x, turned, row, again, same = vmap(f)(torch.arange(24.0).reshape(2, 3, 4))
+        yield name, again is x, row is same, turned._base is x, turned.stride(), row.stride(), turned, row
+        x.add_(1)
+        yield f"{name} written", turned, row, again
+
+
+@case("asked_by_autograd_tests.the cycle is warned of when the pass is over")
+def _(torch):
+    cycle = "Using backward() with create_graph=True"
+
+    def said(run):
+        with warnings.catch_warnings(record=True) as w:
+            warnings.simplefilter("always")
+            out = attempt(run)
+        return out, [cycle if str(x.message).startswith(cycle) else str(x.message) for x in w]
+
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    try:
+        x = torch.ones(2, requires_grad=True)
+        y = x * 2
+        y.register_hook(lambda g: warnings.warn("hook"))
+        yield "after hooks", said(lambda: y.sum().backward(create_graph=True)), x.grad
+        x.grad = None
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                (x * 3).sum().backward(create_graph=True)
+            except UserWarning as e:
+                yield "as an error", str(e).startswith(cycle), x.grad
+        y = x * 2
+        y.register_hook(lambda g: g.no)
+        yield "where a hook fails", said(lambda: y.sum().backward(create_graph=True))
+        yield "of what needs no gradient", said(lambda: torch.ones(2).sum().backward(create_graph=True))
+    finally:
+        torch.set_warn_always(before)

@@ -30,7 +30,7 @@ class DualView(View):
     """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor
     (the dual is a view of it then, torch's `_base`); parts: the Values that `value` was joined from."""
 
-    __slots__ = ("level", "made", "old", "parts", "since", "source", "tangent", "value")
+    __slots__ = ("level", "made", "old", "parts", "since", "source", "tangent", "value", "views")
     of_two = True
 
     def __init__(self, level, source, tangent, made, chain, old=None):
@@ -38,6 +38,7 @@ class DualView(View):
         self.old = old      # whose history it goes on showing when its parts were written to beside it: of a reverse-mode level inside of this one, say
         self.level, self.source, self.tangent, self.made = level, source, tangent, made
         self.parts = self.value = None
+        self.views = {}     # id of a view of the dual tensor -> (weak reference to it, tangent that it shows a part of, its own tangent)
         self.since = source._cell.n, tangent._cell.n
 
     @property
@@ -75,7 +76,8 @@ class DualView(View):
 
     def write(self, t, new):
         """Give the parts of `new` to primal and tangent."""
-        if levels.has_key(new, self.level):
+        dual = levels.has_key(new, self.level)
+        if dual:
             p, x = (record_op(spec, [new], GRAD)[0] for spec in (levels.MoveSpec("primal", self.level, hidden=True), levels.MoveSpec("tangent", self.level)))
         else:
             p, x = new, _zeros(new)
@@ -88,7 +90,11 @@ class DualView(View):
         else:
             write(self.tangent, x)
         self.old = self.old and new
-        self.show(t, [new], (self.source._value(), self.tangent._value()))
+        self.parts = None
+        if dual:
+            self.show(t, [new], (self.source._value(), self.tangent._value()))
+        else:
+            self.read(t)
 
     def primal(self):
         """The primal as a tensor over its memory, whose history goes on where it is written to."""
@@ -182,19 +188,38 @@ def unpacked(t, level):
     view = t._view
     if type(view) is DualView:
         t._value()
-        return _aliased(view), view.tangent
+        return aliased(view.primal()), view.tangent
     base = None if view is None else view.base
     if base is not None and type(base._view) is DualView:
         own = base._view
         links = view.chain[len(own.chain):] if view.under is own else view.chain
-        return _through(own.primal(), links), _through(own.tangent, links)
+        return _through(own.primal(), links), _tangent_of(t, own, links)
     v = t._value()
     return wrap(levels.move("primal", level, [v])), wrap(levels.move("tangent", level, [v]))
 
 
-def _aliased(view):
-    """The primal of a dual tensor for its user: a view."""
-    p = view.primal()
+def _tangent_of(t, own, links):
+    """The tangent of a view of a dual tensor, the same each time."""
+    seen = own.views.get(id(t))
+    return seen[2] if seen is not None and seen[1] is own.tangent else _hold(t, own, _through(own.tangent, links))
+
+
+def _hold(t, own, tangent):
+    key, views = id(t), own.views
+    views[key] = weakref.ref(t, lambda _: views.pop(key, None)), own.tangent, tangent
+    return tangent
+
+
+def _share_written(t, level):
+    """`share` before a first tangent is written: through a view that lies as its base does, both have the very same one from then on."""
+    share(t, level)
+    base = None if t._view is None else t._view.base
+    if base is not None and type(base._view) is DualView and t._v.aval.shape == base._v.aval.shape and t._geometry() == base._geometry():
+        _hold(t, base._view, base._view.tangent)
+
+
+def aliased(p):
+    """A primal for its user: a view."""
     return make_view(p, _ALIAS, (), record_op(_ALIAS, [p._value()])[0], None)
 
 
@@ -233,4 +258,4 @@ def _here():
     return thread.state.extra["forward_ad"][1]
 
 
-levels.FORWARD_AD.update(share=share, detach=lambda t, level: unpacked(t, level)[0].detach(), unpack=lambda t: unpacked(t, _here()))
+levels.FORWARD_AD.update(share=_share_written, detach=lambda t, level: unpacked(t, level)[0].detach(), unpack=lambda t: unpacked(t, _here()))

@@ -53,14 +53,16 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if retain_graph is None:
         retain_graph = create_graph
     pairs = _roots(roots, grads)
-    if create_graph:
-        _warn_cycle()
     where = None if targets is None else _retaining(targets)
     h, arriving = None if create_graph else _alone(pairs, given), None
     if h is not None:
         place, g = followed(pairs[0][0], h, where, False)
         pairs, arriving = [(place, g._value())], None if g is h else g
-    _pass(pairs, retain_graph, create_graph, where, True, arriving)
+    try:
+        _pass(pairs, retain_graph, create_graph, where, True, arriving)
+    finally:  # torch says it when the call is over, so that where warnings are errors the gradients are there
+        if create_graph:
+            _warn_cycle()
 
 
 def _one_at_a_time(v):

@@ -54,8 +54,8 @@ def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
     for x, d, t, v in zip(flat, dims, inner, before):
         if d is not None:
             _written_back(level, x, d, t, v)
-    mapped = [None if d is None else t for t, d in zip(inner, dims)]
-    return unflatten([_as_view(flat, dims, mapped, o, r, d) for o, r, d in zip(outs, results, places)], out_tree)
+    mapped = [(x, d, t) for x, d, t in zip(flat, dims, inner) if d is not None]
+    return unflatten(_as_views(mapped, outs, results, places), out_tree)
 
 
 def _written_back(level, x, d, t, before):
@@ -68,13 +68,22 @@ def _written_back(level, x, d, t, before):
         turn(x, d, t._view.chain)
 
 
-def _as_view(flat, dims, mapped, o, r, d):
-    """The result `r` of `o`, sharing the memory of the argument that it shows."""
-    found = source_of(o, mapped) if d is not None else None
+def _as_views(mapped, outs, results, places):
+    """The results, which share the memory of the arguments or of the other results that they show; mapped: (tensor, its dim, what stands for it inside)."""
+    mapped = [*mapped, *((r, 0, o) for o, r, d in zip(outs, results, places) if d == 0 and o._view is None and r._view is None)]
+    inner, made = [t for _, _, t in mapped], {}
+    for o, r, d in zip(outs, results, places):
+        if d is not None and (id(o), d) not in made:
+            made[id(o), d] = _as_view(mapped, inner, o, r, d)
+    return [r if d is None else made[id(o), d] for o, r, d in zip(outs, results, places)]
+
+
+def _as_view(mapped, inner, o, r, d):
+    found = source_of(o, inner)
     if found is None:
         return r
     at, chain = found
-    return shown(flat[at], dims[at], chain, None if o._view is None else o._view.creation, r, shapes.wrap_dim(d, r.ndim))
+    return shown(*mapped[at][:2], chain, None if o._view is None else o._view.creation, r, shapes.wrap_dim(d, r.ndim))
 
 
 def _example(level, x, d):

@@ -170,8 +170,10 @@ def unpack_dual(tensor, *, level=None):
     here = _here()
     if here is not None:
         _check_level(level, "_fw_primal", None)
-    if here is None or (level is not None and level < 0) or not levels.has(tensor._value(), here):
+    if here is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
+    if not levels.has(tensor._value(), here):
+        return UnpackedDualTensor(duals.aliased(tensor), None)
     primal, tangent = duals.unpacked(tensor, here)
     return UnpackedDualTensor(primal, tangent if _is_fwd_grad_enabled() else None)
 
