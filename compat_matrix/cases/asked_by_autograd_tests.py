@@ -139,3 +139,18 @@ def _(torch):
         yield "of what needs no gradient", said(lambda: torch.ones(2).sum().backward(create_graph=True))
     finally:
         torch.set_warn_always(before)
+
+
+@case("asked_by_autograd_tests.writes while tangents are off")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    writes = (("product", lambda d: d.mul_(2)), ("copy", lambda d: d.copy_(torch.ones(2))), ("draw", lambda d: d.uniform_()), ("zeros", lambda d: d.zero_()),
+              ("dual", lambda d: d.copy_(fw.make_dual(torch.ones(2), torch.ones(2) * 5))), ("through a view", lambda d: d[:1].mul_(3)))
+    with fw.dual_level():
+        for name, write in writes:
+            tangent, plain = torch.ones(2), torch.ones(2)
+            dual = fw.make_dual(torch.ones(2), tangent)
+            with fw._set_fwd_grad_enabled(False):
+                write(dual)
+                write(plain)
+            yield name, fw.unpack_dual(dual)[1], tangent, fw.unpack_dual(dual * 2)[1], fw.unpack_dual(plain)[1]

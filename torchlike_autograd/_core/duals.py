@@ -14,7 +14,7 @@ import weakref
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import belonging, dispatch, levels
+from . import belonging, dispatch, levels, tangents_off
 from .chains import PickSpec
 from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
@@ -76,7 +76,7 @@ class DualView(View):
 
     def write(self, t, new):
         """Give the parts of `new` to primal and tangent."""
-        dual = levels.has_key(new, self.level)
+        dual, was = levels.has_key(new, self.level), levels.has_key(t._v, self.level)
         if dual:
             p, x = (record_op(spec, [new], GRAD)[0] for spec in (levels.MoveSpec("primal", self.level, hidden=True), levels.MoveSpec("tangent", self.level)))
         else:
@@ -85,16 +85,20 @@ class DualView(View):
         target = self.primal()
         dispatch.check_inplace(target)
         write(target, p)
+        if not (was or dual) or tangents_off.enabled():
+            self._write_tangent(x)
+        self.old = self.old and new
+        self.parts = None
+        if was and not dual:  # numbers that were drawn, say: the tangent stays, of zeros, or as it was where tangents are off
+            self.read(t)
+        else:
+            self.show(t, [new], (self.source._value(), self.tangent._value()))
+
+    def _write_tangent(self, x):
         if self.tangent._needs and self.tangent.is_leaf:
             self.tangent = wrap(x)
         else:
             write(self.tangent, x)
-        self.old = self.old and new
-        self.parts = None
-        if dual:
-            self.show(t, [new], (self.source._value(), self.tangent._value()))
-        else:
-            self.read(t)
 
     def primal(self):
         """The primal as a tensor over its memory, whose history goes on where it is written to."""
