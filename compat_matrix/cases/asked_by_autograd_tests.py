@@ -154,3 +154,24 @@ def _(torch):
                 write(dual)
                 write(plain)
             yield name, fw.unpack_dual(dual)[1], tangent, fw.unpack_dual(dual * 2)[1], fw.unpack_dual(plain)[1]
+
+
+@case("asked_by_autograd_tests.extremes of lists and numbers")
+def _(torch):
+    for name in ("_foreach_maximum", "_foreach_minimum"):
+        f = getattr(torch, name)
+        for given in ([0.5, 1.0], 1.0, True, torch.tensor(0.5)):
+            xs = [torch.arange(3.0, requires_grad=True), torch.ones(2, 2, requires_grad=True)]
+            out = f(xs, given)
+            node = out[0].grad_fn
+            saved = node._saved_scalars if isinstance(given, list) else node._saved_scalar
+            yield f"{name} {given}", out, node.name(), node is out[1].grad_fn, [t.output_nr for t in out], saved, node._saved_self[1] is xs[1]
+            (g,) = torch.autograd.grad((out[0] * out[0]).sum(), xs[0], create_graph=True)
+            yield f"{name} {given} gradients", g, torch.autograd.grad(g.sum(), xs, allow_unused=True)
+            yield f"{name} {given} of the other", attempt(lambda out=out, xs=xs: torch.autograd.grad(out[1].sum(), xs, allow_unused=True))
+            yield f"{name} {given} of the other alone", torch.autograd.grad(f(xs, given)[1].sum(), xs, allow_unused=True)
+        for given in (1e300, 1j, [1, float("nan")], 3):
+            for dtype in (torch.float32, torch.float16, torch.int32):
+                yield f"{name} {given} {dtype}", attempt(lambda f=f, d=dtype, g=given: f([torch.ones(2, dtype=d), torch.zeros((), dtype=d)], g))
+        whole = [torch.ones(2, dtype=torch.int32)]
+        yield f"{name} into integers", [attempt(lambda x=x: getattr(torch, name + "_")(whole, x)) for x in ([torch.ones(2)], torch.tensor(2.0), 2.0, [2.0], 2)]

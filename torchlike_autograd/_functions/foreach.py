@@ -1,7 +1,7 @@
 """torch._foreach_*: one operation over lists of tensors (layer 7), as libraries' optimizers and gradient clipping call them.
 
 Each is the operation on every tensor in turn; recorded together they run as one program.  Functions give a tuple, the ``_`` twins write and give the
-list.  Gradients are those of the single operations; their nodes carry the names of these.
+list.  Gradients are those of the single operations; but for the extremes of numbers, nodes carry the names of these.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import inspect
 import math
 
 from .._core.composite import COMPOSITES, composite, named
-from .._core.dispatch import check_inplace
-from .._core.record import record_op, thread
+from .._core.dispatch import check_inplace, run
+from .._core.numeric import check_number
+from .._core.record import number_kind, record_op, thread
 from .._core.storage import as_detached, write
 from .._core.words import type_name
+from .._ops import lists as _lists_ops
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -22,9 +24,12 @@ from .._tensor import Tensor
 from .create import full
 from .pointwise import twin_of
 
+_ops = (_lists_ops,)
+
 UNARY = ("abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac", "lgamma", "log", "log10", "log1p", "log2",
          "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc")
 BINARY = {"add": ("alpha",), "sub": ("alpha",), "mul": (), "div": (), "clamp_max": (), "clamp_min": (), "maximum": (), "minimum": (), "pow": ()}
+NUMBERED = ("maximum", "minimum")  # of a list and numbers one operator, see `_ops/lists`
 BY_TENSOR = ("add", "mul", "div")
 TERNARY = ("addcdiv", "addcmul")
 _ABSENT = object()
@@ -122,6 +127,7 @@ def _publish(name, f, write, alone=False):
         composite(f"torch.{public}")(_taking(1)(made) if alone else made)
 
 
+@functools.cache
 def _against(name):
     """maximum or minimum, also of a number."""
     f = named(name)
@@ -136,6 +142,8 @@ def _write_extreme(name, x, y):
     made = COMPOSITES["torch.result_type"](x, y)
     if not isinstance(y, Tensor) and made.category > x.dtype.category:
         raise RuntimeError(f"result type {made.char_name} can't be cast to the desired output type {cxx_of(x.dtype)}")
+    if isinstance(y, Tensor) and made.category > x.dtype.category:
+        raise RuntimeError(f"result type {made.char_name} can't be cast to the desired output type {x.dtype.char_name}")
     return x.copy_(_against(name)(x, y))
 
 
@@ -168,10 +176,34 @@ def _binary(name, extra):
             raise TypeError(f"_foreach_{name}() received an invalid combination of arguments")
         if name == "pow" and not isinstance(self, (list, tuple)):
             return [operation(self, x) for x in _lists(name, given[0])[0]]
+        if whole is not None:
+            given = [_numbers(name, self, given[0])]
         each = _each(name, self, given[0])
+        if operation is whole and not isinstance(each[0], Tensor) and all(x.dtype.is_floating_point for x in self):
+            return _of_numbers(name, self, given[0])
         return [operation(x, y, **options) for x, y in zip(self, each, strict=True)]
 
+    whole = named_operation(name) if name in NUMBERED else None
     _publish(name, apply, lambda x, *a, **k: _twin(name)(x, *a, **k))
+
+
+def _numbers(name, self, given):
+    """What an extreme is taken of: lists, a number for a 0-dim tensor too."""
+    given = given.item() if isinstance(given, Tensor) and not given.ndim else given
+    if not isinstance(given, (list, tuple, int, float, complex)):
+        raise TypeError(f"_foreach_{name}() received an invalid combination of arguments - got (list, {type_name(given)})")
+    if any(isinstance(y, complex) for y in (given if isinstance(given, (list, tuple)) else (given,))):
+        raise NotImplementedError("clamp is not supported for complex types")
+    return given
+
+
+def _of_numbers(name, self, given):
+    """The operator over the whole list, which has one node."""
+    for x, y in zip(self, _each(name, self, given)):
+        check_number(y, x.dtype)
+    if isinstance(given, (list, tuple)):
+        return run(spec_of(OPS[f"_foreach_{name}.ScalarList"], (("scalars", tuple(given)),), (("L", len(self)),)), self)
+    return run(spec_of(OPS[f"_foreach_{name}.Scalar"], (), (("L", len(self)), number_kind(given))), (*self, given))
 
 
 def _ternary(name):

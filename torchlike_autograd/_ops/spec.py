@@ -322,7 +322,7 @@ class Form:
 
     def reached(self, wanted, given):
         """Those of the inputs `wanted` that the outputs `given` depend on."""
-        return wanted
+        return tuple(i for i in wanted if i in given) if getattr(self.op, "pairwise", False) else wanted
 
     def kept(self, wanted, inplace=False):
         """(flat inputs, outputs) that torch would save for the gradients of `wanted`, numbers too; inplace: it keeps a copy of the input that is written to."""
