@@ -175,3 +175,26 @@ def _(torch):
                 yield f"{name} {given} {dtype}", attempt(lambda f=f, d=dtype, g=given: f([torch.ones(2, dtype=d), torch.zeros((), dtype=d)], g))
         whole = [torch.ones(2, dtype=torch.int32)]
         yield f"{name} into integers", [attempt(lambda x=x: getattr(torch, name + "_")(whole, x)) for x in ([torch.ones(2)], torch.tensor(2.0), 2.0, [2.0], 2)]
+
+
+@case("asked_by_autograd_tests.second derivatives of products with zeros")
+def _(torch):
+    for name in ("scatter_reduce", "index_reduce"):
+        f = getattr(torch, name)
+        for values in ([0.0, 0.0], [0.0, 2.0], [0.0, 0.0, 0.0]):
+            for include in (True, False):
+                x = torch.tensor([1.5], dtype=torch.float64, requires_grad=True)
+                src = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+                out = f(x, 0, torch.zeros(len(values), dtype=torch.long), src, "prod", include_self=include)
+                a, b = torch.autograd.grad(out.sum(), (x, src), create_graph=True)
+                yield f"{name} {values} {include}", a, b
+                yield f"{name} {values} {include} of self", torch.autograd.grad(a.sum(), (x, src), retain_graph=True, allow_unused=True)
+                yield f"{name} {values} {include} of src", attempt(lambda b=b, x=x, src=src: torch.autograd.grad(b.sum(), (x, src), allow_unused=True))
+    src = torch.zeros(2, 3, dtype=torch.float64, requires_grad=True)
+    for index in ([[0, 0, 0], [1, 0, 0]], [[0, 0, 0], [1, 1, 1]]):
+        out = torch.scatter_reduce(torch.ones(2, 3, dtype=torch.float64), 0, torch.tensor(index), src, "prod")
+        (g,) = torch.autograd.grad(out.sum(), src, create_graph=True)
+        yield f"places {index}", g, attempt(lambda g=g: torch.autograd.grad(g.sum(), src, allow_unused=True))
+    out = torch.scatter_reduce(torch.ones(2, 3, dtype=torch.float64), 0, torch.tensor([[0, 0, 0], [0, 0, 0]]), src, "amax")
+    (g,) = torch.autograd.grad(out.sum(), src, create_graph=True)
+    yield "of another reduction", g, attempt(lambda: torch.autograd.grad(g.sum(), src, allow_unused=True))

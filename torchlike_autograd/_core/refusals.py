@@ -8,6 +8,9 @@ from __future__ import annotations
 import weakref
 
 import jax
+import numpy as np
+
+from .._ops.no_gradient import refused_by_data
 
 
 def _array(x):
@@ -26,6 +29,8 @@ def look(tape, pull, gs, ins, create_graph):
 
     Second derivatives go to the operator's input directly, not by way of its results: in later passes the cotangents are only a part of what torch sees.
     """
+    if refused_by_data(pull.inner) is not None:
+        return _look_again(pull, ins)
     if tape in _differentiated or len(ins) != len(pull.inner.avals) or pull.inner.out_avals[0].device == "meta":  # without elements nothing is read
         return
     if create_graph:
@@ -34,6 +39,15 @@ def look(tape, pull, gs, ins, create_graph):
     with jax.enable_x64(True):
         outs = form.call(*map(_array, ins))
         form.op.refuse(dict(zip(pull.given, map(_array, gs))), outs)
+
+
+def _look_again(pull, ins):
+    """The same for the derivative of a gradient, by what that was computed of."""
+    form, op = pull.inner, pull.inner.inner
+    owners = [form.owners[i] for i in pull.keep]
+    arrays = {op.owners[int(owner[1:])]: x for owner, x in zip(owners, ins) if owner[0] == "x"}
+    if op.avals[0].device != "meta":
+        op.op.refuses_data[1]({name: np.asarray(_array(x)) for name, x in arrays.items()}, op.avals[0].shape, **op.spec.statics)
 
 
 __all__ = ["look"]

@@ -24,6 +24,22 @@ def refuse_again(pull, given):
         raise unimplemented(type(pull.op)(form, tuple(pull.wanted[i] for i in given)))
 
 
+def refusing(form, given):
+    """Whether torch looks at data before it computes a pullback of `form`: at complex cotangents, or at what a gradient was computed of that is
+    differentiated in turn."""
+    again = refused_by_data(form)
+    if again is not None:
+        return any(form.inner.owners[form.wanted[i]] == again for i in given)
+    return getattr(form.op, "refuse", None) is not None and any(form.out_avals[i].dtype.is_complex for i in given)
+
+
+def refused_by_data(form):
+    """The parameter whose gradient, which the pullback `form` computes, has no derivative for some data; None for any other form."""
+    inner = getattr(form, "inner", None)
+    found = getattr(getattr(inner, "op", None), "refuses_data", None)
+    return None if found is None or not hasattr(inner.spec, "statics") else found[0](**inner.spec.statics)
+
+
 def real_gradient_wanted():
     """That of a complex gradient for a real number."""
     return RuntimeError("Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but got false.  (Could this error "
@@ -36,4 +52,4 @@ def no_complex_gradient(op):
     return RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
-__all__ = ["NO_FORMULA", "no_complex_gradient", "real_gradient_wanted", "refuse_again", "unimplemented"]
+__all__ = ["NO_FORMULA", "no_complex_gradient", "real_gradient_wanted", "refuse_again", "refused_by_data", "refusing", "unimplemented"]

@@ -114,7 +114,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
        promote_with=None, inplace=None, out=True, samples=(), kinks=None, errors=(), write=None, layout=None, nondiff=(),
        nondiff_out=(), bake=None, opmath=None, fields=None, result_name=None, varargs=None, multi_view=False, method=True, function=True, host=False,
        guard=None, guard_error=None, zero_second=None, second=None, silent=None, empty=None, refuses=None, refuses_again=None, refuse=None, check=None, says=None, wide=(), untracked=False,
-       forward=True, tangent=None, holds=None, real_only=False, sparse=None, lies=BODY, uncast=(), pairwise=False):
+       forward=True, tangent=None, holds=None, real_only=False, sparse=None, lies=BODY, uncast=(), pairwise=False, refuses_data=None):
     """Declare an operator.
 
     schema: the ATen schema; node: `grad_fn` name (None with derivative=NONE); promote: see `Promote`; saves: {differentiated
@@ -154,6 +154,8 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
     lies: how the results lie in memory (memory.py): asked where an operand does not lie row by row, or each time where it says so; None: they always lie
     row by row (default: element by element for promoted operators, None for others);
     uncast: parameters that take part in promotion but reach the body as they are;
+    refuses_data: (``which(**statics)``, ``f({parameter: array}, shape of the first input, **statics)``), where the gradient of the parameter that `which` names,
+    or None, has no derivative for some data: f is called before that would be computed, and raises;
     pairwise: each result depends on the input in its own place alone;
     real_only: complex results that would require grad are refused (under that name, where it is one).
     """
@@ -167,7 +169,7 @@ def op(schema, *, node=None, promote=Promote.NONE, saves=None, derivative=BODY, 
             nondiff_out=tuple(nondiff_out), bake=dict(bake or {}), opmath=promoted if opmath is None else opmath, fields=fields, result_name=result_name,
             varargs=varargs, multi_view=multi_view, method=method, function=function, host=host, guard=guard, guard_error=guard_error, zero_second=zero_second,
             second=second, silent=silent, empty=empty, refuses=refuses, refuses_again=refuses_again, refuse=refuse, check=check, says=says, wide=tuple(wide), untracked=untracked, forward=forward, tangent=tangent,
-            holds=holds, real_only=real_only, sparse=sparse, uncast=tuple(uncast), pairwise=pairwise, lies=(elementwise if promoted else None) if lies is BODY else lies)
+            holds=holds, real_only=real_only, sparse=sparse, uncast=tuple(uncast), pairwise=pairwise, refuses_data=refuses_data, lies=(elementwise if promoted else None) if lies is BODY else lies)
         OPS[entry.key] = entry
         BY_NAME.setdefault(entry.name, []).append(entry)
         body.op = entry

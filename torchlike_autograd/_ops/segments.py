@@ -6,6 +6,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import broadcast, contiguous_strides, wrap_dim
@@ -141,8 +142,24 @@ def _refuse_larger(types, result, wanted, *, reduce, **_):
         broadcast(types["src"].shape, types["index"].shape)
 
 
+def _refuse_zeros(name, src):
+    """torch's error for the second derivative of a product where several zeros meet."""
+    def refuse(arrays, shape, *, dim, **_):
+        zeros, index = arrays[src] == 0, np.atleast_1d(arrays["index"])
+        dim, zeros, count = dim % max(len(shape), 1), np.atleast_1d(zeros), np.zeros(shape or (1,), np.int64)
+        if name == "index_reduce":
+            np.add.at(count, (*[slice(None)] * dim, index), zeros)
+        else:
+            places = list(np.indices(index.shape))
+            places[dim] = index
+            np.add.at(count, tuple(places), zeros[tuple([slice(n) for n in index.shape])])
+        if (count > 1).any():
+            raise RuntimeError(f"{name}(): Double backward is unsupported for {src} when >1 zeros in {src} are scattered to the same position in self")
+    return lambda *, reduce, **_: src if reduce == "prod" else None, refuse
+
+
 @op("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor", node="ScatterReduceBackward0",
-    forward=lambda *, reduce, **_: reduce != "prod", tangent=_reduced_tangent,
+    forward=lambda *, reduce, **_: reduce != "prod", tangent=_reduced_tangent, refuses_data=_refuse_zeros("scatter_reduce", "src"),
     **in_range(along_dim, out_of_bounds(RuntimeError)), saves=_EVERYTHING, inplace=True, refuses=_refuse_larger, samples=[call(real(3, 4), 0, long([[0, 1, 2, 0], [0, 0, 0, 0]]), real(2, 4), r) for r in _REDUCTIONS] + [
         call(real(3), 0, long(0, 0), real(2), r, include_self=False) for r in _REDUCTIONS],
     kinks=[call(real(3, low=0.0, high=0.0), 0, long(0, 0), real(2, low=0.0, high=0.0), r) for r in ("prod", "amax", "amin")],
@@ -174,7 +191,7 @@ def _refuse_short_index(types, result, wanted, *, include_self=True, **_):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
 
 
-@op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", forward=False, node="IndexReduceBackward0",
+@op("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor", forward=False, refuses_data=_refuse_zeros("index_reduce", "source"), node="IndexReduceBackward0",
     **in_range(along_dim, _reduced_outside), saves=_EVERY_SOURCE, inplace=True, real_only=True, refuses=_refuse_short_index,
     samples=[call(real(3, 4), 0, long(0, 0), real(2, 4), r) for r in ("prod", "mean", "amax", "amin")] + [
         call(real(3, 4), 1, long(3, 3), real(3, 2), r, include_self=False) for r in ("prod", "mean", "amax", "amin")], kinks=SMOOTH,

@@ -25,7 +25,7 @@ from . import gradient_nodes
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
 from .exact import alone
-from .no_gradient import NO_FORMULA, no_complex_gradient, refuse_again, unimplemented
+from .no_gradient import NO_FORMULA, no_complex_gradient, refuse_again, refusing, unimplemented
 from .opened import TANGENTS, calling
 from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
@@ -441,7 +441,7 @@ class Pullback(Form):
         self.tuple_out = True
         self.diff_in = self._active(form)
         self.diff_out = tuple(range(len(wanted)))
-        self.refuses = getattr(form.op, "refuse", None) is not None and any(form.out_avals[i].dtype.is_complex for i in given)
+        self.refuses = refusing(form, given)
         self.passes = gradient_nodes.passed(self.closed.jaxpr, len(gs)) if form.op.node in gradient_nodes.PASSING else ()
 
     def pullback(self, wanted, given):
