@@ -13,7 +13,7 @@ import numpy as np
 
 from ._core import belonging, devices, dtypes, errors, levels, lifetimes, placed, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
-from ._core.record import INFERENCE, Counter, InferenceCounter, Value, counter_of, data, mark_seen, thread
+from ._core.record import INFERENCE, Counter, DataCounter, InferenceCounter, Value, counter_of, data, mark_seen, thread
 from ._core.saying import warn
 from ._core.shown import Shown
 from ._core.size import Size
@@ -366,7 +366,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def _version(self):
-        if is_inference(self):
+        if is_inference(self) and type(self._counter) is not DataCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
         return self._counter.n if self._counter is not None else 0
 
@@ -480,8 +480,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return out
 
     def detach_(self):
-        """Drop this tensor's history in place; in inference mode nothing, as in torch."""
-        if thread.state.inference:
+        """Drop this tensor's history in place; nothing in inference mode and of an inference tensor, as in torch."""
+        if thread.state.inference or is_inference(self):
             return self
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
@@ -502,7 +502,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def _uncounted(self):
         """A tensor without history over the same memory, with versions of its own."""
         out = self.detach()
-        out._counter = InferenceCounter() if is_inference(self) else Counter()
+        out._counter = Counter() if not is_inference(self) else InferenceCounter() if thread.state.inference else DataCounter()
         out._v = another(out._v)
         out._v.seen = (out._counter, 0)
         return out

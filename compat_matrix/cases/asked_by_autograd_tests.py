@@ -198,3 +198,17 @@ def _(torch):
     out = torch.scatter_reduce(torch.ones(2, 3, dtype=torch.float64), 0, torch.tensor([[0, 0, 0], [0, 0, 0]]), src, "amax")
     (g,) = torch.autograd.grad(out.sum(), src, create_graph=True)
     yield "of another reduction", g, attempt(lambda: torch.autograd.grad(g.sum(), src, allow_unused=True))
+
+
+@case("asked_by_autograd_tests.data of inference tensors")
+def _(torch):
+    for needs in (True, False):
+        with torch.inference_mode():
+            x = torch.ones(3, requires_grad=needs)
+            inside = x.data
+            yield f"{needs} inside", inside.is_inference(), attempt(lambda t=inside: t._version)
+        data = x.data
+        yield f"{needs} outside", data.is_inference(), data._version, attempt(lambda t=data: t.add_(1)), x, data._version, attempt(lambda t=x: t._version)
+        yield f"{needs} used", attempt(lambda t=data: t * torch.ones(3, requires_grad=True)), attempt(lambda t=data: t.requires_grad_()), data.data.is_inference()
+        yield f"{needs} inside, written", attempt(lambda t=inside: t.add_(1)), attempt(lambda t=x: t.add_(1))
+        yield f"{needs} detached in place", x.detach_() is x, x.requires_grad, x.is_inference()

@@ -522,6 +522,13 @@ class InferenceCounter(Counter):
         self.writer = None
 
 
+class DataCounter(Counter):
+    """The counter of the `data` of an inference tensor, which torch counts anew."""
+
+    __slots__ = ()
+    inference = True
+
+
 def counter_of(v) -> Counter:
     """A counter for a tensor that was never written or viewed, by the Value that it was made with."""
     return InferenceCounter() if v.needs is INFERENCE else Counter()
