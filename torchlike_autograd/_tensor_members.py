@@ -88,7 +88,9 @@ class Members:
     def _view_func(self, new_base, symint_visitor_fn=None, tensor_visitor_fn=None):
         """This view made again from `new_base`; None where that is not like the base."""
         base = self._base
-        if base is None or (new_base.shape, new_base.dtype, new_base.stride()) != (base.shape, base.dtype, base.stride()):
+        if not isinstance(new_base, Members):
+            raise TypeError(f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}")
+        if base is None or (new_base.shape, new_base.stride(), new_base.storage_offset()) != (base.shape, base.stride(), base.storage_offset()):
             return None
         return self._view_func_unsafe(new_base, symint_visitor_fn, tensor_visitor_fn)
 
@@ -100,7 +102,7 @@ class Members:
             raise TypeError(f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}")
         if base is None:
             return None
-        if not isinstance(view, ReplayedView) and self.dtype == base.dtype == new_base.dtype and not self.dtype.is_complex:
+        if not isinstance(view, ReplayedView) and self.dtype == base.dtype and not self.dtype.is_complex:
             return new_base.as_strided(self.shape, self.stride(), self.storage_offset())
         if symint_visitor_fn is not None or tensor_visitor_fn is not None:
             raise NotImplementedError("_view_func with visitors, of a view that is made again operator by operator")

@@ -212,3 +212,20 @@ def _(torch):
         yield f"{needs} used", attempt(lambda t=data: t * torch.ones(3, requires_grad=True)), attempt(lambda t=data: t.requires_grad_()), data.data.is_inference()
         yield f"{needs} inside, written", attempt(lambda t=inside: t.add_(1)), attempt(lambda t=x: t.add_(1))
         yield f"{needs} detached in place", x.detach_() is x, x.requires_grad, x.is_inference()
+
+
+@case("asked_by_autograd_tests.arguments of hooks and of views made again")
+def _(torch):
+    base = torch.arange(12.0).reshape(3, 4)
+    view = base[1:]
+    for name, other in (("number", 3), ("double", base.double()), ("other shape", torch.ones(4, 3)), ("other strides", torch.ones(4, 3).t()),
+                        ("later in memory", torch.ones(4, 4)[1:]), ("alike", torch.ones(3, 4))):
+        yield name, attempt(lambda other=other: view._view_func(other))
+    pairs = torch.view_as_real(torch.ones(2, dtype=torch.complex64))
+    yield "pairs", attempt(lambda: pairs._view_func(torch.ones(2, dtype=torch.complex128))), attempt(lambda: pairs._view_func(torch.ones(2)))
+    disable, hooks = torch._C._autograd._saved_tensors_hooks_disable, torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x)
+    yield "a number for words", attempt(lambda: disable(3))
+    with hooks:
+        yield "where hooks are", attempt(lambda: disable("refused")), attempt(lambda: disable("refused", fail_if_non_empty=False))
+        yield "disabled", torch._C._autograd._saved_tensors_hooks_is_enabled(), torch._C._autograd._saved_tensors_hooks_get_disabled_error_message()
+        torch._C._autograd._saved_tensors_hooks_enable()

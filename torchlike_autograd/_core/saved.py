@@ -213,12 +213,13 @@ class SavedTensor(metaclass=_SavedTensorMeta):
         out._owner = owner
         return out
 
-    def register_hooks(self, *hooks):
+    def register_hooks(self, *hooks, **named):
         """Pack now with the first hook; whoever needs the tensor gets what the second makes of it."""
-        if len(hooks) != 2 or not all(map(callable, hooks)):
+        if len(hooks) != 2 or named or not all(map(callable, hooks)):
+            named = "; kwargs: " + ", ".join(f"{k}={x!r}" for k, x in named.items()) if named else ""
             raise TypeError(
                 "register_hooks(): incompatible function arguments. The following argument types are supported:\n    1. (self: torch._C._autograd.SavedTensor, "
-                "arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: " + ", ".join(map(repr, (self, *hooks))))
+                "arg0: collections.abc.Callable, arg1: collections.abc.Callable) -> None\n\nInvoked with: " + ", ".join(map(repr, (self, *hooks))) + named)
         self._owner.register(hooks)
 
     @property

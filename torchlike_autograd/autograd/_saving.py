@@ -63,12 +63,15 @@ def disable_saved_tensors_hooks(error_message):
         restore_disabled(before)
 
 
-def set_disabled(message):
-    """Refuse hooks with `message`; fails with it where some are active."""
+def set_disabled(error_message, fail_if_non_empty=True):
+    """Refuse hooks with this message; fails with it where some are active, unless that is asked for."""
+    if not isinstance(error_message, str):
+        raise TypeError("_saved_tensors_hooks_disable(): incompatible function arguments. The following argument types are supported:\n"
+                        f"    1. (error_message: str, fail_if_non_empty: bool = True) -> None\n\nInvoked with: {error_message!r}")
     state = thread.state
-    if state.saved_hooks:
-        raise RuntimeError(message)
-    state.extra["hooks disabled"] = message
+    if state.saved_hooks and fail_if_non_empty:
+        raise RuntimeError(error_message)
+    state.extra["hooks disabled"] = error_message
 
 
 def restore_disabled(message):
