@@ -229,3 +229,16 @@ def _(torch):
         yield "where hooks are", attempt(lambda: disable("refused")), attempt(lambda: disable("refused", fail_if_non_empty=False))
         yield "disabled", torch._C._autograd._saved_tensors_hooks_is_enabled(), torch._C._autograd._saved_tensors_hooks_get_disabled_error_message()
         torch._C._autograd._saved_tensors_hooks_enable()
+
+
+@case("asked_by_autograd_tests.indices beside dims of one element")
+def _(torch):
+    def zeros(*shape):
+        return torch.zeros(shape, dtype=torch.long)
+    indices = {"channels last": zeros(2, 8, 1, 2).contiguous(memory_format=torch.channels_last), "transposed": zeros(3, 2).t(), "row": zeros(1, 3),
+               "expanded": zeros(3, 1).expand(3, 4), "turned": zeros(5, 4, 3).transpose(0, 2), "ones": zeros(1, 1, 3).permute(2, 0, 1), "stepped": zeros(4)[::2]}
+    tensors = {"ones inside": torch.rand(1, 3, 1, 2), "turned": torch.rand(2, 1, 4).transpose(0, 2), "column": torch.rand(3, 1), "last": torch.rand(1, 1, 5, 1),
+               "none": torch.rand(2, 3, 4), "permuted": torch.rand(4, 1, 3).permute(1, 2, 0)}
+    for a, x in tensors.items():
+        for b, i in indices.items():
+            yield f"{a} {b}", x[i].stride(), x[:, i].stride(), x[..., i].stride(), x[i, i].stride(), x[None, i].stride()
