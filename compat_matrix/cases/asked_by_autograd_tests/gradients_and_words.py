@@ -1,4 +1,4 @@
-"""What PyTorch's own tests of autograd lean on, and what stands beside it: kinds of gradients, what nodes show of what they saved, hooks without a name."""
+"""Kinds of gradients, what nodes show of what they saved, gradcheck's and assertions' words, hooks without a name."""
 
 import functools
 import importlib
@@ -7,7 +7,7 @@ import warnings
 from compat_matrix.case import attempt, case
 
 
-@case("asked_by_autograds_tests.complex gradients of real inputs")
+@case("asked_by_autograd_tests.complex gradients of real inputs")
 def _(torch):
     def gives(dtype):
         class Gives(torch.autograd.Function):
@@ -35,7 +35,7 @@ def saved(node):
     return node.name(), {name: attempt(lambda name=name: getattr(node, name)) for name in dir(node) if name.startswith("_saved")}
 
 
-@case("asked_by_autograds_tests.geometry that nodes of views show")
+@case("asked_by_autograd_tests.geometry that nodes of views show")
 def _(torch):
     a = torch.arange(12.0).reshape(3, 4).requires_grad_()
     yield "asked", saved(a.as_strided((3,), (1,)).grad_fn), saved(a.as_strided((3,), (1,), 0).grad_fn), saved(a.as_strided((3,), (1,), 2).grad_fn)
@@ -52,7 +52,7 @@ def _(torch):
         yield name, saved(turn(a * 1).grad_fn)
 
 
-@case("asked_by_autograds_tests.what in-place operators saved of their input")
+@case("asked_by_autograd_tests.what in-place operators saved of their input")
 def _(torch):
     one = torch.tensor([2.0, 3.0], requires_grad=True)
     for name, write in (("sin_", lambda x: x.sin_()), ("pow_", lambda x: x.pow_(3)), ("clamp_", lambda x: x.clamp_(0, 2.5)), ("log_", lambda x: x.log_()),
@@ -73,7 +73,7 @@ def _(torch):
     yield "packed", seen, x.grad_fn._saved_self.grad_fn.name(), x.grad_fn._saved_self, torch.autograd.grad(x.sum(), one)[0]
 
 
-@case("asked_by_autograds_tests.hooks without a name")
+@case("asked_by_autograd_tests.hooks without a name")
 def _(torch):
     class Longer:
         def __call__(self, *gs):
@@ -99,7 +99,7 @@ def _(torch):
     yield "of nodes", attempt(lambda: x.sum().backward()), attempt(lambda: y.sum().backward())
 
 
-@case("asked_by_autograds_tests.one error for several tensors")
+@case("asked_by_autograd_tests.one error for several tensors")
 def _(torch):
     x, y, plain = torch.ones(2, requires_grad=True), torch.ones(3, dtype=torch.float64, requires_grad=True), torch.ones(1)
     for name, given in (("one", (x,)), ("two", (x, y)), ("with another", (x, plain)), ("after another", (plain, x)), ("none", (plain, plain))):
@@ -109,7 +109,7 @@ def _(torch):
         yield f"{name}: gradients", [attempt(lambda t=t: torch.autograd.grad(t.sum(), x)) for t in out]
 
 
-@case("asked_by_autograds_tests.gradcheck names the first pair by input")
+@case("asked_by_autograd_tests.gradcheck names the first pair by input")
 def _(torch):
     def wide(*values):
         return [torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in values]
@@ -149,7 +149,7 @@ def _(torch):
         yield f"undefined {undefined}", passed, calls.count("run"), calls.count("jvp")
 
 
-@case("asked_by_autograds_tests.refused for what they are")
+@case("asked_by_autograd_tests.refused for what they are")
 def _(torch):
     x = torch.ones(2, requires_grad=True)
     edge = torch.autograd.graph.get_gradient_edge
@@ -161,7 +161,7 @@ def _(torch):
     yield "by keyword", attempt(lambda: (x * 2).grad_fn(x=1))
 
 
-@case("asked_by_autograds_tests.instances take notes")
+@case("asked_by_autograd_tests.instances take notes")
 def _(torch):
     class Same(torch.autograd.Function):
         @staticmethod
@@ -191,7 +191,7 @@ def kinds(torch):
             torch.float32, torch.device("cpu"), torch.Size([2]), range(1)]
 
 
-@case("asked_by_autograds_tests.unlike things are told apart")
+@case("asked_by_autograd_tests.unlike things are told apart")
 def _(torch):
     test, things = asserting(torch), kinds(torch)
     for x in things:
@@ -201,7 +201,7 @@ def _(torch):
     yield "words", [attempt(lambda msg=msg: test.assertEqual(1, 2, msg)) for msg in ("more", lambda text: text[:7], None, "")]
 
 
-@case("asked_by_autograds_tests.warnings that a test waits for")
+@case("asked_by_autograd_tests.warnings that a test waits for")
 def _(torch):
     test = asserting(torch)
 
@@ -220,7 +220,7 @@ def _(torch):
     yield "none", attempt(lambda: test.assertNotWarn(lambda: warnings.warn("x"))), attempt(lambda: test.assertNotWarn(lambda: 1))
 
 
-@case("asked_by_autograds_tests.hooks stay with what is detached in place")
+@case("asked_by_autograd_tests.hooks stay with what is detached in place")
 def _(torch):
     def seen(log, name, factor=1):
         return lambda g: log.append((name, g.clone())) or g * factor
@@ -254,7 +254,7 @@ def _(torch):
     yield "another tensor", log
 
 
-@case("asked_by_autograds_tests.threshold in place keeps its input")
+@case("asked_by_autograd_tests.threshold in place keeps its input")
 def _(torch):
     functional = torch.nn.functional
     one = torch.tensor([-0.25, 0.5, 0.75], requires_grad=True)

@@ -1,4 +1,4 @@
-"""What PyTorch's own tests of autograd lean on, seldom met elsewhere."""
+"""Geometry that nodes show, saved tensors of Functions, tangents of views and of maps, extremes of lists, inference tensors."""
 
 import warnings
 

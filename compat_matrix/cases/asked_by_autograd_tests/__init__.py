@@ -1,0 +1,1 @@
+"""What PyTorch's own tests of autograd lean on, seldom met elsewhere."""
