@@ -240,3 +240,21 @@ def _(torch):
         yield f"{kind} COO", s.to_sparse_coo().indices()
     yield "lists", torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1)).crow_indices()
     yield "rows alone", torch.sparse_csr_tensor(torch.tensor([0, 1], dtype=torch.int32), [0], [1.0], (1, 1)).crow_indices()
+
+
+@case("sparse.picked")
+def _(torch):
+    rows = torch.sparse_csr_tensor([0, 2, 3], [0, 1, 1], torch.tensor([1.0, 2.0, 3.0]), (2, 2))
+    one = torch.tensor(1)
+    index = {"ints": (0, 1), "int": -1, "0-dim tensors": (one, one), "0-dim tensor": one, "all, int": (slice(None), 0), "dots": (..., 0), "dots of none": (0, ..., 1),
+             "new": (None, 0), "new last": (0, None), "whole": (slice(0, 2), 1), "step": (slice(None, None, 1), one), "too many": (0, 0, 0), "beyond": 2, "beyond it": (0, 5),
+             "beyond, new": (None, 0, 5), "beyond, tensor": torch.tensor(5)}
+    for kind, s in {"COO": rows.to_sparse_coo(), "CSR": rows}.items():
+        for name, i in index.items():
+            def pick(s=s, i=i):
+                x = s[i]
+                return str(x.layout), x.to_dense()
+            yield f"{kind} {name}", attempt(pick)
+        for name, i in {"part": slice(0, 1), "negative": (slice(-2, None), 0), "everything": slice(None)}.items():
+            yield f"{kind} {name}", attempt(lambda s=s, i=i: s[i])["error"]["class"]
+    yield "CSR new alone", attempt(lambda: rows[None])

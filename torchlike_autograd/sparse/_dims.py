@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._core import dtypes
 from .._core.composite import named
 from .._core.shapes import wrap_dim
 from .._core.size import Size
@@ -189,14 +190,39 @@ def select(s, dim, index):
 @answers("__getitem__")
 def _getitem(s, index):
     picked = index if isinstance(index, tuple) else (index,)
-    if not all(isinstance(i, int) and not isinstance(i, bool) for i in picked):
-        raise NotImplementedError("Could not run 'aten::as_strided' with arguments from the 'SparseCPU' backend.")
+    own, out, dim, seen, added = places(s).size, s, 0, 0, 0  # the dim of what is left, that of the tensor, the new ones
+    used = sum(i is not None and i is not Ellipsis for i in picked)
+    if used > len(own):
+        raise IndexError(f"too many indices for tensor of dimension {len(own)}")
     for i in picked:
-        size = places(s).size if is_sparse(s) else s.shape
-        if size and not -size[0] <= i < size[0]:
-            raise IndexError(f"index {i} is out of bounds for dimension 0 with size {size[0]}")
-        s = select(s, 0, i) if is_sparse(s) else s[i]
-    return s
+        if i is None and not (out is s and places(s).layout == "sparse_csr"):
+            added += 1
+            out, dim = _unsqueeze(out, dim) if is_sparse(out) else out.unsqueeze(dim), dim + 1
+        elif i is Ellipsis:
+            dim, seen = dim + len(own) - used, seen + len(own) - used
+        elif isinstance(i, slice) and i.start in (None, 0) and i.stop in (None, own[seen]) and i.step in (None, 1):
+            dim, seen = dim + 1, seen + 1
+        elif _is_whole_number(i):
+            if not -own[seen] <= int(i) < own[seen]:
+                raise IndexError(f"index {int(i)} is out of bounds for dimension {seen + added} with size {own[seen]}")
+            out, seen = select(out, dim, int(i)) if is_sparse(out) else out.select(dim, int(i)), seen + 1
+        else:
+            _refuse_strides(s)
+    if out is s:
+        _refuse_strides(s)
+    return out
+
+
+def _is_whole_number(i):
+    if isinstance(i, Tensor):
+        return not i.ndim and not i.dtype.is_floating_point and not i.dtype.is_complex and i.dtype is not dtypes.bool_
+    return isinstance(i, int) and not isinstance(i, bool)
+
+
+def _refuse_strides(s):
+    if places(s).layout == "sparse_csr":
+        raise RuntimeError("Sparse CSR tensors do not have strides")
+    raise NotImplementedError("Could not run 'aten::as_strided' with arguments from the 'SparseCPU' backend.")
 
 
 @calls("unbind")
