@@ -458,7 +458,7 @@ def _live(tape, slot):
 
 def _again(tape, step):
     """The results of a step, computed again from what was kept of its inputs."""
-    ins = [number_at(tape, s) if type(s) is tuple else _found(tape, s) for s in step.ins]
+    ins = [number_at(tape, s) if type(s) is tuple else value_at(tape, s) if s in tape.kept else _found(tape, s) for s in step.ins]
     if None in ins:
         raise NotImplementedError(f"what '{step.form.op.name}' saves of its results was not kept")
     ins = [as_detached(x) if isinstance(x, Value) else x for x in ins]
