@@ -32,7 +32,7 @@ ODD = 32  # operators for which one may be missing on the host
 MANY = 4  # programs compiled at a place, none of which came several times before the next
 RARE = 4  # runs of a compiled variant between two of another one that stays as it is
 credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
-spent = [0.2, 50]  # seconds on compiling, operators compiled; what is guessed before the first
+spent = [0.2, 64]  # seconds on compiling, the sizes of what was compiled; what is guessed before the first
 _last = collections.deque(maxlen=4)  # the programs that were compiled last
 _variants: dict = {}  # the backward passes of a program -> [its compiled variants, their runs when another one last came]
 
@@ -44,7 +44,7 @@ def waits(program):
         return True
     if credit[0] >= _least(program) and not ((rare or _in_vain(program)) and on_host(program)):
         return False
-    return program.spent < program.prefix.weight * spent[0] / spent[1]
+    return program.spent == 0.0 < spent[0] or program.spent < _size(program) * spent[0] / spent[1]
 
 
 def charge(program):
@@ -62,8 +62,25 @@ def _price():
 def note(program, seconds, operators):
     """Note that a program was compiled: how long it took, and how many operators that were not compiled before it has."""
     spent[0] += seconds
-    spent[1] += operators
+    spent[1] += _size(program) * operators / program.prefix.weight
     _explain_recompiles(program)
+
+
+def _size(program):
+    """What the time to compile a program goes by: the primitives of its operators and gradients, those of loops once, and two for each operator."""
+    if program.size is None:
+        program.size = 2 * program.prefix.weight + sum(map(_primitives, program.steps))
+    return program.size
+
+
+def _primitives(step):
+    forms = [v[0] if type(v) is tuple else v.pull for v in step.form.visits] if hasattr(step.form, "visits") else [step.form]
+    return sum(_equations(closed.jaxpr) for f in forms if (closed := getattr(f, "closed", None)) is not None)
+
+
+def _equations(jaxpr):
+    inner = (getattr(p, "jaxpr", p) for eqn in jaxpr.eqns for p in eqn.params.values())
+    return len(jaxpr.eqns) + sum(_equations(j) for j in inner if hasattr(j, "eqns"))
 
 
 def _least(program):
