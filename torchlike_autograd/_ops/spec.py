@@ -286,7 +286,7 @@ class Form:
 
     def guard_on_host(self, compile_host, ins):
         """`guard` of NumPy arrays, as `host` runs the operator."""
-        if getattr(self.op.guard, "of_arrays", False):  # it looks at shapes and integers: no types to cast to
+        if type(self) is Form and getattr(self.op.guard, "of_arrays", False):  # it looks at shapes and integers: no types to cast to
             return self.guard(*ins, library=np)
         if self._guard is _UNKNOWN:
             self._guard = compile_host(closed := traced(self.guard, *ins)) or jax.jit(jaxpr_as_fun(closed))
