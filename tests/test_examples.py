@@ -52,15 +52,17 @@ def last_number(lines, start):
     return numbers(line)[-1]
 
 
-@pytest.fixture(scope="module", params=sorted(ORACLE["scripts"]))
-def example(request):
-    """Name one example, with what it printed under us and under torch."""
-    return request.param, run(request.param), ORACLE["scripts"][request.param]
+@pytest.mark.parametrize("script", sorted(ORACLE["scripts"]))
+def test_example(script):
+    """An example prints what it prints under torch, and reaches what it was written to reach."""
+    assert script in GOALS, f"say in GOALS what {script} must reach"
+    ours = run(script)
+    _compare(ours, ORACLE["scripts"][script])
+    GOALS[script](ours)
 
 
-def test_lines(example):
+def _compare(ours, theirs):
     """Every line has torch's words, and its numbers but for one unit in the last printed digit."""
-    _, ours, theirs = example
     assert [words(line) for line in ours] == [words(line) for line in theirs]
     for our_line, their_line in zip(ours, theirs, strict=True):
         for our_text, their_text in zip(
@@ -70,13 +72,6 @@ def test_lines(example):
             assert float(our_text) == pytest.approx(float(their_text), rel=0, abs=1.01 * unit), (
                 f"{our_line!r} under us, {their_line!r} under torch"
             )
-
-
-def test_goal(example):
-    """Every example reaches what it was written to reach."""
-    script, ours, _ = example
-    assert script in GOALS, f"say in GOALS what {script} must reach"
-    GOALS[script](ours)
 
 
 def digits_goal(lines):
