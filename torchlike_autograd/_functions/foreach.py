@@ -140,10 +140,9 @@ def _against(name):
 
 def _write_extreme(name, x, y):
     made = COMPOSITES["torch.result_type"](x, y)
-    if not isinstance(y, Tensor) and made.category > x.dtype.category:
-        raise RuntimeError(f"result type {made.char_name} can't be cast to the desired output type {cxx_of(x.dtype)}")
-    if isinstance(y, Tensor) and made.category > x.dtype.category:
-        raise RuntimeError(f"result type {made.char_name} can't be cast to the desired output type {x.dtype.char_name}")
+    if made.category > x.dtype.category:
+        own = x.dtype.char_name if isinstance(y, Tensor) else cxx_of(x.dtype)
+        raise RuntimeError(f"result type {made.char_name} can't be cast to the desired output type {own}")
     return x.copy_(_against(name)(x, y))
 
 

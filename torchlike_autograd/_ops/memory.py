@@ -51,9 +51,9 @@ def indexed(shape, operands, dims, **_):
     after = stays[len(before):]
     n = len(shape) - len(stays)
     taken = shape[len(before):len(before) + n]
-    ones = (1,) * len(before), (1,) * len(after)
-    rows = [view_strides(taken, _spread(taken, *i), (*ones[0], *taken, *ones[1])) for i in indices]
     first, last = len(before), len(before) + n
+    alone = (*(1,) * first, *taken, *(1,) * len(after))
+    rows = [view_strides(taken, _spread(taken, *i), alone) for i in indices]
     rows = [[s if first <= d < last or shape[d] == 1 else 0 for d, s in enumerate(row)] for row in rows]  # dims of one element have a stride there too
     return _in_order(shape, [(*before, *(0,) * n, *after), *rows])
 

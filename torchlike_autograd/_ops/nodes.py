@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 
-from .registry import NONE, SMOOTH, Promote, at, call, op, real
+from .registry import NONE, SMOOTH, at, call, op, real
 
 
 @op("_undefined_grad(Tensor self) -> Tensor", node="torch::autograd::UndefinedGradBackward", names=(), silent=lambda *_, **__: True, samples=[call(real(2))], kinks=SMOOTH)
@@ -14,7 +14,7 @@ def _undefined_grad(self):
 
 
 @op("_delayed_error(Tensor[] tensors, str message) -> Tensor[]", node="torch::autograd::Error", names=(), samples=[call((real(2), real(3)), "no")], kinks=SMOOTH,
-    promote=Promote.NONE, refuses=lambda types, result, wanted, message: _fail(message))
+    refuses=lambda types, result, wanted, message: _fail(message))
 def _delayed_error(tensors, *, message):
     """The inputs; a backward pass through any of them fails with the message."""
     return list(tensors)

@@ -268,7 +268,7 @@ class Form:
     def guard(self, *flat, library=jnp):
         """The code of the operator's data-dependent check; library: whose arrays these are."""
         args, kwargs = self.layout.arguments(flat if library is np else self._cast(flat))
-        return library.asarray(self.op.guard(*args, **kwargs, **self.spec.statics), np.int64)
+        return library.asarray(self.op.guard(*args, **{**kwargs, **self.spec.statics}), np.int64)
 
     def guard_error(self, code):
         """The exception that a code stands for."""

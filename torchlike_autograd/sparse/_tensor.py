@@ -245,7 +245,7 @@ def from_dense(x, sparse_dim=None):
 def csr(crow_indices, col_indices, values, size=None, dtype=None, device=None, requires_grad=False):
     """A SparseTensor in layout CSR of its rows' beginnings [rows + 1], columns [nnz] and values [nnz]."""
     with Off():
-        told = crow_indices.numpy(force=True).dtype.name if isinstance(crow_indices, Tensor) else "int64"
+        told = crow_indices.dtype.name if isinstance(crow_indices, Tensor) else "int64"
         starts, columns = (np.asarray(x.numpy(force=True) if isinstance(x, Tensor) else x, np.int64) for x in (crow_indices, col_indices))
         if starts.ndim != 1 or columns.ndim != 1:
             raise NotImplementedError("torchlike_autograd: batches of matrices in layout torch.sparse_csr")
