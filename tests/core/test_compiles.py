@@ -370,6 +370,39 @@ def test_structures_that_alternate_at_random_are_seldom_compiled(counts, monkeyp
     assert c.compiles + c.op_by_op + c.hits >= 1500
 
 
+def _lengths(w, lengths):
+    """A training step at each length."""
+    for n in lengths:
+        loss = (torch.exp(torch.ones(n, 2) * w) * n).mean()
+        loss.backward()
+        with torch.no_grad():
+            w.sub_(0.0001 * w.grad)
+        w.grad = None
+        assert loss.item() > 0
+
+
+def test_sequences_of_many_lengths_are_compiled_once(counts):
+    """Lengths that come again now and then, never often enough to earn a program each: the first turn is compiled, as any loop's."""
+    w, source = torch.tensor([0.5, 0.25], requires_grad=True), random.Random(0)
+    with counts() as c:
+        _lengths(w, [source.randint(3, 60) for _ in range(150)])
+    assert (c.compiles, c.compiles + c.hits + c.op_by_op) == (1, 150)
+
+
+def test_lengths_that_take_turns_are_compiled_each(counts):
+    """A few lengths, and one that stays after many."""
+    w, source = torch.tensor([0.5, 0.25], requires_grad=True), random.Random(0)
+    with counts() as c:
+        _lengths(w, [5, 6, 7] * 6)
+    assert c.compiles == 3
+    assert c.op_by_op <= 8
+    _lengths(w, [source.randint(20, 80) for _ in range(60)])
+    with counts() as c:
+        _lengths(w, [9] * 8)
+    assert c.compiles == 1
+    assert c.op_by_op <= 3
+
+
 @pytest.mark.parametrize("turns", (61, 64))
 def test_a_loop_without_gradients_is_cut_into_whole_turns(counts, turns):
     """Of a record that is full what comes before whole turns is a program, then some turns together are one each time, what is left in the end is the last."""

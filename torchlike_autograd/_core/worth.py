@@ -30,6 +30,7 @@ RESERVE = 16 * AWAY  # of the credit, for programs that the host lacks operators
 LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
 MANY = 4  # programs compiled at a place, none of which came several times before the next
+SIZES = 4  # of the same program that may take turns at a place, each compiled when it comes again
 RARE = 4  # runs of a compiled variant between two of another one that stays as it is
 credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 spent = [0.2, 64]  # seconds on compiling, the sizes of what was compiled; what is guessed before the first
@@ -149,8 +150,8 @@ def _in_vain(program):
 
     So it is where the last two hardly ran, or the last one where this one makes the same calls with other sizes, as sequences do, and has not come twice
     (or more often, see below); one of the last two that waited here has come again: that is a loop whose first turns were others.  Each program
-    compiled doubles how often it must come, as of structures that alternate at random some come again now and then.  After MANY programs, as sequences of all
-    lengths make them, each new one has to come three times in a row, or to earn what compiling it takes.
+    compiled doubles how often it must come, as of structures that alternate at random some come again now and then.  After MANY programs, and where sizes are
+    many, so that this one is less than one in SIZES of those that wait here, it has to come three times in a row, or to earn what compiling it takes.
     """
     entry = _places.get(user_line())
     if entry is None:
@@ -158,10 +159,14 @@ def _in_vain(program):
     compiled, *last, waiting, others = entry
     known = tuple(p[0].runs for p in last if p is not None and 2 * p[0].prefix.weight > program.prefix.weight)  # not a look at the end of each turn
     entry[3:] = waiting[-1:] + ((program, known),), others + 1
+    in_a_row = waiting == ((program, known),) * 2
     if compiled >= MANY:
-        return waiting != ((program, known),) * 2
+        return not in_a_row
+    resized = last[1] is not None and _resized(last[1][0], program)
+    if resized and others >= SIZES and program.runs * SIZES < others:
+        return not in_a_row
     again = any(w is program for w, _ in waiting) and program.runs >= 1 << max(compiled - 2, 0)
-    if last[1] is not None and program.runs < 1 << compiled and _resized(last[1][0], program):
+    if resized and program.runs < 1 << compiled:
         return _hardly(others, *last[1])
     return not again and None not in last and all(_hardly(others, *p) for p in last)
 
