@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 import os
 
 __all__ = ["broadcast", "contiguous_strides", "numel", "sized_dim", "wrap_dim", "wrap_dims"]
@@ -18,7 +17,7 @@ LARGEST = 2**63 - 1     # elements or bytes that are counted
 
 def check_bytes(shape, itemsize):
     """torch's error for a tensor whose bytes cannot be counted (XLA ends the process)."""
-    if math.prod(shape) * itemsize > LARGEST:
+    if isinstance(n := math.prod(shape) * itemsize, int) and n > LARGEST:  # symbolic sizes are looked at where they are known
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
 
@@ -37,7 +36,7 @@ def check_room(shape, itemsize):
     """torch's error for a tensor that memory cannot hold (to read what XLA could not allocate ends the process)."""
     check_bytes(shape, itemsize)
     n = math.prod(shape) * itemsize
-    if n > _MEMORY:
+    if isinstance(n, int) and n > _MEMORY:
         raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate {n} bytes. "
                            "Error code 12 (Cannot allocate memory)")
 
@@ -147,8 +146,7 @@ def is_contiguous(shape, strides) -> bool:
 
 
 def infer_size(shape, total: int) -> tuple:
-    """Resolve one -1 in `shape` so that it holds `total` elements (view, reshape)."""
-    shape = tuple(operator.index(n) for n in shape)
+    """Resolve one -1 in `shape`, of ints, so that it holds `total` elements (view, reshape)."""
     known, hole = 1, None
     for i, n in enumerate(shape):
         if n == -1:
@@ -167,7 +165,7 @@ def infer_size(shape, total: int) -> tuple:
         if known and total % known == 0:
             return (*shape[:hole], total // known, *shape[hole + 1:])
     elif known == total:
-        return shape
+        return tuple(shape)
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {total}")
 
 

@@ -18,6 +18,7 @@ from .norm import norm_of
 from .opened import is_int64
 from .places import (
     LONGS,
+    added,
     along,
     along_dim,
     at_least_1d,
@@ -31,6 +32,7 @@ from .places import (
     offender,
     out_of_bounds,
     put_last,
+    taken,
     truth,
     where_elements_are,
     where_entries_are,
@@ -98,6 +100,8 @@ def _places_read(self, indices, dims):
 def _index(self, indices, *, dims):
     """Elements at index tensors, broadcast together, in the dims given; all of the other dims."""
     _places_read(self, indices, dims)
+    if len(dims) == 1:
+        return taken(self, indices[0].astype(jnp.int64), dims[0], negative=True)
     return self.at[_spread(_same_rank(indices), dims, self.ndim)].get(mode="clip")
 
 
@@ -195,7 +199,7 @@ def index_select(self, index, *, dim):
             raise IndexError("index out of range in self")
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     x = at_least_1d(self)
-    out = x.at[along(x.ndim, d, _vector(index))].get(mode="clip", wrap_negative_indices=False)
+    out = taken(x, _vector(index), d)
     return out.reshape(()) if self.ndim == 0 else out
 
 
@@ -230,14 +234,13 @@ def index_add(self, index, source, *, dim, alpha=1):
     _added_source(self, index, source, d)
     if self.size == 0:
         return self
-    x, added = at_least_1d(self), at_least_1d(source)
-    places = x.at[along(x.ndim, d, _vector(index))]
+    x, source = at_least_1d(self), at_least_1d(source)
     if self.dtype == bool:
-        return places.max(added & convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
+        return x.at[along(x.ndim, d, _vector(index))].max(source & convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
     alpha = convert(alpha, from_numpy_dtype(self.dtype))
     # torch 2.13: a complex alpha enters the gradient as it is, not conjugated
-    added = straight(added * alpha, added * jnp.conj(alpha)) if jnp.iscomplexobj(alpha) else added * alpha
-    return places.add(added, mode="clip", wrap_negative_indices=False).reshape(self.shape)
+    source = straight(source * alpha, source * jnp.conj(alpha)) if jnp.iscomplexobj(alpha) else source * alpha
+    return added(x, _vector(index), d, source).reshape(self.shape)
 
 
 def _copied_source(self, index, source, d):
@@ -389,7 +392,7 @@ def embedding(weight, indices, *, padding_idx=-1, scale_grad_by_freq=False, spar
 
 
 def _rows(weight, indices, padding_idx):
-    rows = weight.at[indices].get(mode="clip", wrap_negative_indices=False)
+    rows = taken(weight, indices, 0)
     if padding_idx >= 0:
         rows = jnp.where((indices == padding_idx)[..., None], jax.lax.stop_gradient(rows), rows)
     return rows
@@ -422,7 +425,7 @@ _table_gradient.defvjp(lambda g, indices, size, padding_idx: (_table_gradient(g,
 
 
 def _masked_rows(t, indices, padding_idx):
-    rows = t.at[indices].get(mode="clip", wrap_negative_indices=False)
+    rows = taken(t, indices, 0)
     return rows if padding_idx < 0 else jnp.where((indices == padding_idx)[..., None], jnp.zeros((), rows.dtype), rows)
 
 

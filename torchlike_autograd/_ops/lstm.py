@@ -57,11 +57,12 @@ def steps(gates, h, c, w_hh, w_hr, present, reverse):
     Of a time and a sequence that is not `present` (T, N) the state goes on as it was.
     """
     (last, memory), packed = _run(gates, h, c, w_hh, w_hr, present, reverse)
-    return packed[..., :h.shape[-1]], last, memory
+    return jax.lax.slice_in_dim(packed, 0, h.shape[-1], axis=-1), last, memory
 
 
 def _before(states, first, reverse):
-    return jnp.concatenate([states[1:], first[None]]) if reverse else jnp.concatenate([first[None], states[:-1]])
+    others = jax.lax.slice_in_dim(states, 1, None) if reverse else jax.lax.slice_in_dim(states, 0, -1)  # [1:] of a symbolic size would be a gather
+    return jnp.concatenate([others, first[None]] if reverse else [first[None], others])
 
 
 def _slopes(c, cells, i, f, g, o):

@@ -6,8 +6,10 @@ raises.  A body that meets one out of range clamps it.
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.lax import GatherDimensionNumbers, ScatterDimensionNumbers
 
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import wrap_dim
@@ -35,6 +37,31 @@ def char(x):
 def at_least_1d(x):
     """0-dim arrays as one element."""
     return x.reshape(1) if x.ndim == 0 else x
+
+
+# Entries of one dim.  What x.at[...] does, by the functions of JAX that it calls: those take symbolic sizes for 64-bit indices there, and not here
+
+def taken(x, index, d, negative=False):
+    """The entries of dim `d` that an integer array names, its dims in place of that dim; negative: whether they may count from the end."""
+    kept = GatherDimensionNumbers(tuple(range(d)) + tuple(range(d + index.ndim, x.ndim + index.ndim - 1)), collapsed_slice_dims=(d,), start_index_map=(d,))
+    sizes = tuple(1 if i == d else n for i, n in enumerate(x.shape))
+    return jax.lax.gather(x, _starts(x, index, d, negative), kept, sizes, mode="clip")
+
+
+def added(x, index, d, source):
+    """`x` with `source` added to the entries of dim `d` that an integer array names."""
+    kept = ScatterDimensionNumbers(tuple(range(d)) + tuple(range(d + index.ndim, x.ndim + index.ndim - 1)), inserted_window_dims=(d,),
+                                   scatter_dims_to_operand_dims=(d,))
+    return jax.lax.scatter_add(x, _starts(x, index, d, False), source, kept, mode="clip")
+
+
+def _starts(x, index, d, negative):
+    if negative:
+        index = jnp.where(index < 0, index + x.shape[d], index)
+    return index.astype(jnp.int64 if any(n > LARGEST for n in x.shape) else jnp.int32)[..., None]
+
+
+LARGEST = 2**31 - 1  # that 32 bits hold
 
 
 # Range checks: a code is 0, or says which value was wrong (and in which of several index tensors)

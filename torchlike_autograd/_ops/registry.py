@@ -71,7 +71,7 @@ class Op:
         self.out = self.out and not self.is_view
         self.multi = len(self.schema.returns) > 1 or (bool(self.schema.returns) and self.schema.returns[0].kind.endswith("[]"))
         self.rule = self.derivative.f if isinstance(self.derivative, rule) else None
-        self.specs = {}
+        self.specs, self.families = {}, {}  # see spec.spec_of and symbolic.py
         _check(self)
 
     @functools.cached_property

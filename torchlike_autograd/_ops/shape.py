@@ -334,7 +334,7 @@ def _expanded_shape(shape, size, dtype):
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
         out.append(n)
-    if math.prod(out) > LARGEST:
+    if isinstance(n := math.prod(out), int) and n > LARGEST:  # not of symbolic sizes
         raise RuntimeError("numel: integer multiplication overflow")
     return tuple(reversed(out))
 

@@ -21,7 +21,7 @@ from jax.interpreters import partial_eval as pe
 from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
 from .._core.shapes import check_bytes, check_room
-from . import gradient_nodes
+from . import gradient_nodes, symbolic
 from .activity import as_elsewhere, dependencies, emptied, readings, union, with_elements
 from .casts import HALVES, align_ranks, casts_of, convert, is_number, jitted, wide_casts
 from .exact import alone
@@ -202,7 +202,7 @@ _UNKNOWN = object()
 class Form:
     """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
-    __slots__ = ("_guard", "_host", "_jit", "_pullbacks", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals",
+    __slots__ = ("_guard", "_host", "_jit", "_pullbacks", "at", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals",
                  "owners", "saves", "silent", "spec", "tuple_out")
 
     def __init__(self, spec, avals):
@@ -218,10 +218,8 @@ class Form:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
         device = spec.statics.get("device") or (devices.common(avals) if all(a.device != "meta" for a in avals) else place(self))
-        self.closed, out = traced(self.apply, *[_abstract(a) for a in avals], return_shape=True)
-        self.call = jaxpr_as_fun(self.closed)
-        self.tuple_out = isinstance(out, (tuple, list))
-        outs = out if self.tuple_out else (out,)
+        self.closed, self.call, self.tuple_out = symbolic.program(self)
+        outs = self.closed.out_avals
         for o in outs:
             (check_room if device == "cpu" and not spec.op.is_view else check_bytes)(o.shape, o.dtype.itemsize)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
@@ -296,7 +294,7 @@ class Form:
         """The compiled operator, for op-by-op execution."""
         if self._jit is None:
             on_host = self.out_avals and self.out_avals[0].device == "cpu"
-            self._jit = jitted(jaxpr_as_fun(alone(self.closed)) if on_host else self.call, self.avals)
+            self._jit = jitted(jaxpr_as_fun(alone(symbolic.whole(self))) if on_host else self.call, self.avals)
         return self._jit
 
     def pullback(self, wanted: tuple, given: tuple):
@@ -433,7 +431,7 @@ class Pullback(Form):
             self.elsewhere = with_elements(form, wanted, given)
             fixed = wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else read_whole(form, wanted)
             fixed = (*fixed, *self.elsewhere.keep) if self.elsewhere is not None else fixed
-            self.call, self.keep, self.closed = _pruned(self.apply, [_abstract(a) for a in (*gs, *form.avals)], len(gs), fixed)
+            self.closed, self.call, self.keep = symbolic.pruned(self, [_abstract(a) for a in (*gs, *form.avals)], len(gs), fixed, _pruned)
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
         self.saves = {o: tuple(self.owners) for o in self.owners}
@@ -556,12 +554,11 @@ def _only_moves(pull, gs):
 
 
 def _pruned(f, abstract, n_fixed, fixed=()):
-    """(f without unused inputs, indices of the used ones after the first `n_fixed`, which all stay, as do those in `fixed`)."""
+    """(f without unused inputs as a program, indices of the used ones after the first `n_fixed`, which all stay, as do those in `fixed`)."""
     closed = traced(f, *abstract)
     jaxpr, consts = closed.jaxpr, closed.consts
     jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [i in fixed for i in range(len(abstract) - n_fixed)])
-    closed = ClosedJaxpr(jaxpr, consts)
-    return jaxpr_as_fun(closed), tuple(i for i, u in enumerate(used[n_fixed:]) if u), closed
+    return ClosedJaxpr(jaxpr, consts), tuple(i for i, u in enumerate(used[n_fixed:]) if u)
 
 
 def _abstract(a):

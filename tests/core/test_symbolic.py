@@ -1,0 +1,142 @@
+"""Programs written from symbolic ones: what JAX would trace, for sizes that were not seen, and for those where it would do something else."""
+
+import random
+
+import jax
+import numpy as np
+import pytest
+
+import torchlike_autograd as torch
+from torchlike_autograd._core import execute
+from torchlike_autograd._ops import spec, symbolic
+from torchlike_autograd._ops.sizes import Relation, can, noting
+from torchlike_autograd._ops.written import writer_of
+
+F = torch.nn.functional
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """How many operators and gradients JAX traces."""
+    count = [0]
+
+    def counted(f):
+        def call(*args, **kwargs):
+            count[0] += 1
+            return f(*args, **kwargs)
+
+        return call
+
+    monkeypatch.setattr(symbolic, "traced", counted(symbolic.traced))
+    monkeypatch.setattr(spec, "traced", counted(spec.traced))
+    return count
+
+
+def _layer(n, seed):
+    """What a layer of attention and of a graph network computes, with its gradients."""
+    torch.manual_seed(seed)
+    w = [torch.randn(6, 6, requires_grad=True) for _ in range(3)]
+    x = torch.randn(2, n, 6, requires_grad=True)
+    q, k, v = (F.linear(x, p).view(2, n, 2, 3).transpose(1, 2) for p in w)
+    y = F.layer_norm((torch.softmax(q @ k.transpose(-1, -2) / 3**0.5, -1) @ v).transpose(1, 2).reshape(2, n, 6) + x, (6,))
+    rows = torch.arange(2 * n + 1) % n
+    picked = torch.relu(y[0][rows]).index_add(0, rows[: n], y[1]) if n == 1 else torch.relu(y[0][rows])
+    summed = torch.zeros(n, 6).index_add(0, rows, picked)
+    parts = torch.cat([summed, y[1]], 0).split(n)
+    loss = (parts[0] * parts[1]).mean(0).pow(2).sum() + y.mean() + y.var(1).sum()
+    (g,) = torch.autograd.grad(loss, x, create_graph=True)
+    (g * g).sum().backward()
+    return [t.detach().numpy() for t in (y, loss, g, x.grad, w[0].grad)]
+
+
+def test_sizes_that_were_not_seen_compute_what_tracing_gives(traces, monkeypatch):
+    """Values and gradients of two orders are the same to the bit as when each size is traced, and hardly anything is traced."""
+    lengths = random.Random(1).sample(range(2, 60), 24)
+    written = {n: _layer(n, n) for n in lengths}
+    before = traces[0]
+    written |= {n: _layer(n, n) for n in (61, 62)}
+    assert traces[0] - before < 40
+    _forget()
+    monkeypatch.setattr(symbolic, "_family_of", lambda form: (None, ()))
+    before = traces[0]
+    for n, results in written.items():
+        for a, b in zip(results, _layer(n, n)):
+            np.testing.assert_array_equal(a, b)
+    assert traces[0] - before > 100 * len(written)
+
+
+def _forget():
+    """Forget all Forms."""
+    for s in list(spec.SPECS):
+        s.forms.clear()
+        s.op.families.clear() if hasattr(s.op, "families") else None
+    execute.clear_caches()
+
+
+def test_relations():
+    """Sizes that stay, factors, products and what is a little more; None where sizes below 2 change."""
+    r = Relation.of((8, 5, 32, 40, 6, 25), (8, 7, 32, 56, 8, 49))
+    assert r.terms == [8, (1, 0, None, 0), 32, (8, 0, None, 0), (1, 0, None, 1), (1, 0, 0, 0)]
+    assert r.values((8, 11, 32, 88, 12, 121)) == (11,)
+    assert r.values((8, 11, 32, 88, 13, 121)) is None
+    assert r.values((9, 11, 32, 88, 12, 121)) is None
+    assert r.values((8, 1, 32, 8, 2, 1)) is None
+    assert Relation.of((1, 3), (2, 4)) is None
+    assert Relation.of((2, 3), (2, 3)) is None
+    two = Relation.of((4, 9), (5, 7))
+    assert two.values((6, 8)) == (6, 8)
+    assert two.values((6, 6)) is None
+
+
+def test_equalities_that_jax_denies_are_asked_of_the_sizes():
+    """A function that does something else where sizes happen to be equal is not written for these."""
+    r = Relation.of((4, 9), (5, 7))
+    (a, b), x = r.symbols, np.float32
+
+    def f(x):
+        n, m = x.shape
+        return x * 2 if n * 2 == m or n - 3 == 0 else x
+
+    with noting(r):
+        closed = jax.make_jaxpr(f)(jax.ShapeDtypeStruct((a, b), x))
+    assert (a == b, len(closed.jaxpr.eqns)) == (False, 0)
+    assert r.values((6, 9)) == (6, 9)
+    assert r.values((6, 12)) is None
+    assert r.values((3, 9)) is None
+
+
+def test_a_program_that_is_not_the_traced_one_is_not_used():
+    """The factor is another for each size: what is written from symbols differs from what JAX traces."""
+    r = Relation.of((4,), (5,))
+    types = [jax.ShapeDtypeStruct((n,), np.float32) for n in (4, 5, r.symbols[0])]
+
+    def made(f):
+        with noting(r):
+            return [jax.make_jaxpr(f)(t) for t in types]
+
+    four, five, symbolic = made(lambda x: x + x.shape[0])
+    writer = writer_of(r, symbolic, [((4,), four), ((5,), five)])
+    assert str(writer((9,))) == str(jax.make_jaxpr(lambda x: x + x.shape[0])(jax.ShapeDtypeStruct((9,), np.float32)))
+    other = jax.make_jaxpr(lambda x: x + 7)(types[1])
+    assert writer_of(r, symbolic, [((4,), four), ((5,), other)]) is None
+
+
+def test_this_jax_tells_sizes():
+    """What is taken for granted of JAX holds for the versions that are tested; elsewhere all sizes are traced."""
+    assert can()
+    kind = type(jax.export.symbolic_shape("a")[0])
+    assert "noted" not in kind.__eq__.__name__
+    assert "__bool__" not in vars(kind)
+
+
+def test_errors_are_those_of_the_sizes():
+    """Sizes that do not fit are refused in torch's words, however many fitted."""
+    w = torch.randn(3, 4)
+    for n in range(2, 12):
+        assert (torch.randn(n, 3) @ w).shape == (n, 4)
+    with pytest.raises(RuntimeError, match=r"mat1 and mat2 shapes cannot be multiplied \(12x5 and 3x4\)"):
+        torch.randn(12, 5) @ w
+    for n in range(2, 12):
+        assert torch.randn(n, 6).view(2 * n, 3).shape == (2 * n, 3)
+    with pytest.raises(RuntimeError, match=r"shape '\[26, 3\]' is invalid for input of size 72"):
+        torch.randn(12, 6).view(26, 3)

@@ -1,0 +1,123 @@
+"""Sizes that are symbols of jax.export (layer 2): how those of a call hang together, and what was taken for granted about them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import operator
+
+import jax
+import numpy as np
+
+LARGEST = 2**31 - 1  # size that a symbol stands for; the least is 2
+
+
+class Relation:
+    """How the sizes of a call hang together: each is a constant, a symbol's value times a factor and plus a number, or the product of two symbols' values."""
+
+    def __init__(self, terms, places):
+        self.terms, self.places = terms, places  # terms: of each size (factor, symbol, other symbol, number), or an int; places: of each symbol
+        self.scope = jax.export.SymbolicScope([f"d{i} {bound}" for i in range(len(places)) for bound in (">= 2", f"<= {LARGEST}")])
+        self.symbols = [jax.export.symbolic_shape(f"d{i}", scope=self.scope)[0] for i in range(len(places))]
+        self.denied, self.test = {}, None  # equalities that were denied: {difference: None}; the test that they do not hold
+
+    @classmethod
+    def of(cls, a, b):
+        """That of two examples, None where sizes below 2 change."""
+        known, bases = {}, []
+        for x, y in sorted({*zip(a, b)}, key=lambda p: (p[1], p[0])):
+            if x == y:
+                known[x, y] = y
+                continue
+            if x < 2 or y < 2:
+                return None
+            known[x, y] = term = _term(bases, x, y)
+            if term[1] == len(bases):
+                bases.append((x, y))
+        pairs = list(zip(a, b))
+        return cls([known[p] for p in pairs], [pairs.index(p) for p in bases]) if bases else None
+
+    def symbolic(self):
+        """The sizes with symbols."""
+        d = self.symbols
+        return [t if type(t) is int else t[0] * d[t[1]] * (1 if t[2] is None else d[t[2]]) + t[3] for t in self.terms]
+
+    def values(self, sizes):
+        """The symbols' values at these sizes, None where these are not related so."""
+        d = tuple([sizes[i] for i in self.places])
+        if min(d) < 2 or max(d) > LARGEST or len({*d}) < len(d):
+            return None
+        for n, t in zip(sizes, self.terms):
+            if n != (t if type(t) is int else t[0] * d[t[1]] * (1 if t[2] is None else d[t[2]]) + t[3]):
+                return None
+        return d if self.holds(d) else None
+
+    def holds(self, values):
+        """Whether no equality that was denied while tracing is true of these values."""
+        if self.test is None:
+            self.test = function(self.denied, len(self.places))
+        return 0 not in self.test(*values)
+
+
+def _term(bases, x, y):
+    for k, (a, b) in enumerate(bases):
+        if x % a == 0 and y % b == 0 and x // a == y // b:
+            return x // a, k, None, 0
+    for k, (a, b) in enumerate(bases):
+        for m, (c, d) in enumerate(bases):
+            if a * c == x and b * d == y:
+                return 1, k, m, 0
+    for k, (a, b) in enumerate(bases):
+        if 0 < x - a == y - b <= 2:
+            return 1, k, None, x - a
+    return 1, len(bases), None, 0
+
+
+def function(expressions, n):
+    """f(*values of n symbols) -> the values of symbolic sizes, from how JAX writes them."""
+    text = ", ".join(str(e).replace("^", "**") for e in expressions)
+    return eval(f"lambda {', '.join(f'd{i}' for i in range(n))}: ({text}{',' if text else ''})",
+                {"floordiv": operator.floordiv, "mod": operator.mod, "max": max, "min": min, "__builtins__": {}})
+
+
+@contextlib.contextmanager
+def noting(relation):
+    """Note which equalities of this relation's sizes JAX denies without knowing, and that it takes a size for true."""
+    kind, pairs = type(relation.symbols[0]), []
+    equal, before = kind.__eq__, vars(kind).get("__bool__")
+
+    def noted(a, b):
+        out = equal(a, b)
+        if not out and a.scope is relation.scope:
+            pairs.append((a, b))
+        return out
+
+    def true(a):
+        if a.scope is relation.scope:
+            pairs.append((a, 0))
+        return True
+
+    kind.__eq__, kind.__bool__ = noted, true
+    try:
+        yield
+    finally:
+        kind.__eq__, kind.__bool__ = equal, before
+        if before is None:
+            del kind.__bool__
+    for a, b in pairs:
+        b = int(b) if isinstance(b, (bool, np.integer, float, np.floating)) and b % 1 == 0 else b
+        difference = a - b if type(b) in (int, kind) else 1
+        if type(difference) is kind:
+            relation.denied[str(difference)] = None
+    relation.test = None
+
+
+@functools.cache
+def can():
+    """Whether this JAX tells sizes, and writes them, as it is taken for granted here."""
+    relation = Relation.of((4, 6), (6, 9))
+    (a, b), kind = relation.symbols, type(relation.symbols[0])
+    with noting(relation):
+        answers = (a == 3, a == b, a * b == b * a, a - b == 0, bool(a))
+    relation.denied[str(a * a // 2 + b % 3)] = None
+    return answers == (False, False, True, False, True) and kind is type(a * b) and function(relation.denied, 2)(5, 7) == (2, -2, 5, 13)

@@ -1,0 +1,244 @@
+"""Programs of operators at sizes that were not seen before (layer 2).
+
+JAX traces an operator for each shape: 1 to 8 ms with its gradient, which is most of a step whose sizes change from turn to turn, as those of sequences and
+graphs do.  A call that has come with FEW sizes is traced once more with symbolic ones (those of jax.export); for further sizes its program is written from
+that one, equation by equation, in a tenth of the time.  Gradients likewise, to any order.
+
+A `Family` is a call but for its sizes: those of its arrays' dims and the numbers among its settings.  Some of its sizes stay as they are; how the others hang
+together is guessed from two examples (`sizes.Relation`) and then required.  What makes that exact:
+- A symbolic program is used only if what is written from it is, to the letter, what JAX traced for both examples.
+- JAX decides an order of symbolic sizes where that holds for all sizes of at least 2, and refuses otherwise: the call is traced for each shape then.  That two
+  sizes are equal it denies where it cannot know; every such answer is noted (`sizes.noting`) and asked again of the sizes for which a program is written.
+- Sizes below 2 are structure, and no two symbols stand for the same size.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+import threading
+
+import jax
+from jax.extend.core import jaxpr_as_fun
+
+from .._core import config, dtypes, precision
+from .opened import OPEN, TANGENTS
+from .sizes import Relation, can, noting
+from .tracing import traced
+from .written import writer_of
+
+FEW = 4  # sizes of a call before symbolic ones are tried
+TRIES = 8  # of a family to find symbolic programs: the first half with examples that differ least, for what changes in a loop, the others with those that differ most
+EXAMPLES = 12  # that are kept meanwhile
+_DIMS = frozenset(("dim", "dims", "dim0", "dim1", "dim2", "axis", "axis0", "axis1", "start_dim", "end_dim", "reduction", "groups", "itemsize", "level"))
+_LOCK = threading.Lock()
+
+
+class Family:
+    """What is known of a call at all sizes: the first examples [(sizes, Form)], and its symbolic forms."""
+
+    __slots__ = ("examples", "found", "tries")
+
+    def __init__(self):
+        self.examples, self.found, self.tries = [], [], 0
+
+
+class Symbolic:
+    """A Form, or a Pullback, at symbolic sizes: `call`, `avals` and `out_avals` as a Form has them; `writer` gives programs, None where it cannot; `pulls`:
+    {(wanted, given, fixed): its gradients, or their first example, or None where there are none}; `keep`: of a Pullback, see there, of a Form whether its result
+    is a tuple."""
+
+    __slots__ = ("avals", "call", "keep", "out_avals", "pulls", "relation", "writer")
+
+    def __init__(self, relation, avals, closed, out_avals, keep=None):
+        self.relation, self.avals, self.out_avals, self.keep = relation, avals, out_avals, keep
+        self.call, self.writer, self.pulls = jaxpr_as_fun(closed), None, {}
+
+
+class _Type:
+    """The type of an array of symbolic sizes."""
+
+    __slots__ = ("device", "dtype", "ndim", "shape")
+
+    def __init__(self, shape, dtype, device=None):
+        self.shape, self.dtype, self.device, self.ndim = shape, dtype, device, len(shape)
+
+
+def abstract(a):
+    """What JAX traces for a type."""
+    return jax.ShapeDtypeStruct(a.shape, a.dtype.np)
+
+
+# Of operators
+
+def program(form):
+    """(the program of a plain Form, what calls it, whether its result is a tuple), traced or written."""
+    closed, is_tuple = _program(form)
+    return closed, _calling(form, closed, lambda: traced(form.apply, *map(abstract, form.avals))), is_tuple
+
+
+def _calling(form, closed, trace):
+    """What calls a program of a Form, which is traced by then if it was written without what differentiates it."""
+    later = form.at is not None and form.at[0].writer is not None and form.at[0].writer.later
+    return functools.partial(_call_whole, form, trace) if later else jaxpr_as_fun(closed)
+
+
+def _call_whole(form, trace, *flat):
+    return jaxpr_as_fun(whole(form))(*flat)
+
+
+def whole(form):
+    """The program of a Form with all that is needed to differentiate it."""
+    call = form.call
+    if getattr(call, "func", None) is _call_whole:
+        form.closed = call.args[1]()
+        form.call = jaxpr_as_fun(form.closed)
+    return form.closed
+
+
+def _program(form):
+    family, sizes = _family_of(form)
+    form.at = None if family is None else _known(family, sizes)
+    if form.at is not None and form.at[0].writer is not None:
+        found, values = form.at
+        return found.writer(values), found.keep
+    closed, out = traced(form.apply, *map(abstract, form.avals), return_shape=True)
+    made = closed, isinstance(out, (tuple, list))
+    if family is not None and form.at is None:
+        _learn(family, form, sizes, *made)
+    return made
+
+
+def _family_of(form):
+    spec, op = form.spec, form.op
+    families = getattr(op, "families", None)
+    if families is None or OPEN[0] or TANGENTS[0] or op.host:
+        return None, ()
+    sizes, key = [n for a in form.avals for n in a.shape], [spec.pattern, config.default_dtype(), precision.meaning()]
+    if 0 in sizes or not sizes:
+        return None, ()
+    key += [(a.dtype, a.device, len(a.shape)) for a in form.avals]
+    for name, value in spec.statics.items():
+        if _is_size(name, value):
+            sizes += (value,) if type(value) is int else value
+            key.append((name, None if type(value) is int else len(value)))
+        else:
+            key.append((name, type(value), value))
+    key = tuple(key)
+    family = families.get(key)
+    if family is None:
+        family = families[key] = Family()
+    return family, tuple(sizes)
+
+
+def _known(family, sizes):
+    """(the symbolic form that these sizes are of, its symbols' values), or None."""
+    for found in family.found:
+        values = found.relation.values(sizes)
+        if values is not None:
+            return found, values
+    return None
+
+
+def _learn(family, form, sizes, closed, is_tuple):
+    """Note an example, and try symbolic sizes when there are enough."""
+    if family.tries == TRIES:
+        return
+    examples = family.examples
+    if len(examples) < FEW - 1:
+        examples.append((sizes, form))
+        return
+    family.tries += 1
+    other, example = (min if family.tries <= TRIES // 2 else max)(examples, key=lambda e: sum(map(operator.ne, e[0], sizes)))
+    found = _attempt(_symbolic, form, sizes, closed, is_tuple, other, example)
+    if found is not None:
+        family.found.append(found)
+        form.at, example.at = (found, found.relation.values(sizes)), (found, found.relation.values(other))
+    if family.tries == TRIES:
+        examples.clear()
+    else:
+        examples[:] = [*examples[1 - EXAMPLES:], (sizes, form)]
+
+
+def _attempt(f, *args):
+    """f(*args); None where that meets what symbolic sizes cannot do, of which there is no end: a body may do anything with an int."""
+    if not can() or not _LOCK.acquire(blocking=False):
+        return None
+    try:
+        return f(*args)
+    except Exception:
+        return None
+    finally:
+        _LOCK.release()
+
+
+def _symbolic(form, sizes, closed, is_tuple, other, example):
+    relation = Relation.of(other, sizes)
+    if relation is None:
+        return None
+    symbolic = _at(form, relation.symbolic())
+    with noting(relation):
+        own = traced(symbolic.apply, *map(abstract, symbolic.avals))
+    outs = [_Type(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype)) for o in own.out_avals]
+    found = Symbolic(relation, symbolic.avals, own, outs, is_tuple)
+    points = [(relation.values(sizes), closed), (relation.values(other), example.closed)]
+    found.writer = writer_of(relation, own, points)
+    return found if all(values is not None for values, _ in points) else None
+
+
+def _at(form, sizes):
+    """A Form with other sizes in its types and settings, to be traced."""
+    left, out = iter(sizes), copy.copy(form)
+    out.avals = [_Type(tuple(next(left) for _ in a.shape), a.dtype, a.device) for a in form.avals]
+    out.spec = copy.copy(form.spec)
+    out.spec.statics = {
+        k: next(left) if type(v) is int and _is_size(k, v) else tuple(next(left) for _ in v) if _is_size(k, v) else v for k, v in form.spec.statics.items()}
+    return out
+
+
+def _is_size(name, value):
+    """Whether a setting is a size or several, going by its name and type: some are not, which costs an attempt."""
+    return name not in _DIMS and (type(value) is int or (type(value) is tuple and len(value) > 0 and all(type(n) is int for n in value)))
+
+
+# Of gradients
+
+def pruned(pull, types, n_fixed, fixed, trace):
+    """(the program of a Pullback, what calls it, what it keeps), written or as `trace(f, types, n_fixed, fixed)` gives it."""
+    closed, keep = _pruned(pull, types, n_fixed, fixed, trace)
+    return closed, _calling(pull, closed, lambda: trace(pull.apply, types, n_fixed, fixed)[0]), keep
+
+
+def _pruned(pull, types, n_fixed, fixed, trace):
+    from .spec import Pullback  # cycle: Forms are made by this
+
+    inner, pull.at = getattr(pull.inner, "at", None), None
+    if inner is None or type(pull) is not Pullback or OPEN[0] or TANGENTS[0]:
+        return trace(pull.apply, types, n_fixed, fixed)
+    (found, values), key = inner, (pull.wanted, pull.given, tuple(fixed))
+    known = found.pulls.get(key, ())
+    if isinstance(known, Symbolic) and found.relation.holds(values):
+        pull.at = known, values
+        if known.writer is not None:
+            return known.writer(values), known.keep
+    closed, keep = trace(pull.apply, types, n_fixed, fixed)
+    if known == ():
+        found.pulls[key] = values, closed, keep
+    elif type(known) is tuple and known[0] != values:
+        new = found.pulls[key] = _attempt(_symbolic_pull, pull, found, n_fixed, fixed, trace, [(values, closed, keep), known])
+        pull.at = None if new is None else (new, values)
+    return closed, keep
+
+
+def _symbolic_pull(pull, found, n_fixed, fixed, trace, points):
+    from .spec import _vjp  # cycle: Forms are made by this
+
+    relation, wanted, given = found.relation, pull.wanted, pull.given
+    gs = [found.out_avals[i] for i in given]
+    types = [abstract(a) for a in (*gs, *found.avals)]
+    with noting(relation):
+        own, keep = trace(lambda *flat: _vjp(found, wanted, given, flat[:n_fixed], flat[n_fixed:]), types, n_fixed, fixed)
+    new = Symbolic(relation, [*gs, *(found.avals[i] for i in keep)], own, [found.avals[i] for i in wanted], keep)
+    new.writer = writer_of(relation, own, [(values, closed) for values, closed, _ in points])
+    return new if new.writer is not None and all(keep == other for _, _, other in points) else None
