@@ -76,7 +76,7 @@ def _forget():
 def test_relations():
     """Sizes that stay, factors, products and what is a little more; None where sizes below 2 change."""
     r = Relation.of((8, 5, 32, 40, 6, 25), (8, 7, 32, 56, 8, 49))
-    assert r.terms == [8, (1, 0, None, 0), 32, (8, 0, None, 0), (1, 0, None, 1), (1, 0, 0, 0)]
+    assert r.terms == [8, (1, 0, 0), 32, (8, 0, 0), (1, 0, 1), ((1, 0, 0), (1, 0, 0))]
     assert r.values((8, 11, 32, 88, 12, 121)) == (11,)
     assert r.values((8, 11, 32, 88, 13, 121)) is None
     assert r.values((9, 11, 32, 88, 12, 121)) is None

@@ -11,7 +11,7 @@ from .._core import precision
 from .._core.shapes import wrap_dim
 from .conventions import only, partials
 from .registry import NONE, SMOOTH, at, call, op, real, rule
-from .tracing import looping, scan
+from .tracing import iota, looping, scan
 
 # Scaled dot products
 
@@ -43,7 +43,7 @@ def _attention(query, key, value, attn_mask, *, is_causal, scale):
         key, value = (jnp.repeat(x, query.shape[1] // x.shape[1], 1) for x in (key, value))
     scores = jnp.einsum("nhle,nhse->nhls", query, key, precision=precision.of("matmul")) * jnp.asarray(scale).astype(query.dtype)
     if is_causal:
-        scores = jnp.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
+        scores = jnp.where(iota(scores.shape[-1])[None] <= iota(scores.shape[-2])[:, None], scores, -np.inf)
     if attn_mask is not None:
         mask = attn_mask.reshape((1,) * (4 - attn_mask.ndim) + attn_mask.shape)
         scores = jnp.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask.astype(scores.dtype)

@@ -9,6 +9,7 @@ from jax import lax
 from .casts import convert
 from .conventions import fused
 from .registry import NONE, SMOOTH, call, op
+from .tracing import iota
 
 
 def _typed(value, dtype):
@@ -38,10 +39,10 @@ def _arange(*, start, step, length, dtype):
     exact = not (jnp.issubdtype(start.dtype, jnp.inexact) or jnp.issubdtype(step.dtype, jnp.inexact))
     if exact or not dtype.is_floating_point:
         work = jnp.int64 if exact else jnp.float64
-        return convert(start.astype(work) + jnp.arange(length, dtype=work) * step.astype(work), dtype)
+        return convert(start.astype(work) + iota(length, work) * step.astype(work), dtype)
     work = jnp.float32 if dtype.itemsize == 2 else jnp.float64
     start, step = start.astype(work), step.astype(work)
-    lanes, i = _LANES[dtype.itemsize], jnp.arange(length)
+    lanes, i = _LANES[dtype.itemsize], iota(length)
     lane = jnp.where(i < length - length % (2 * lanes), i % lanes, 0)
     base = convert(fused(start, step, (i - lane).astype(work)), dtype)
     return jnp.where(lane == 0, base, convert(fused(base.astype(work), step, lane.astype(work)), dtype))
@@ -60,7 +61,7 @@ def _linspace(*, start, end, steps, dtype):
     work = dtype.np if dtype.is_floating_point or dtype.is_complex else np.dtype("float64")
     start, end = start.astype(work), end.astype(work)
     step = (end - start) / lax.optimization_barrier(np.asarray(steps - 1, work))      # XLA multiplies by the reciprocal of a constant it sees
-    i = jnp.arange(steps)
+    i = iota(steps)
     near = i < steps // 2
     count = jnp.where(near, i, steps - 1 - i).astype(work)
     return convert(_from_an_end(jnp.where(near, start, end), jnp.where(near, step, -step), count), dtype)

@@ -10,6 +10,7 @@ from . import held
 from .casts import convert
 from .memory import channels_of_all, like_first, rolled, stacked
 from .registry import NONE, OPS, SMOOTH, UNIMPLEMENTED, call, fails, op, real
+from .tracing import iota
 from .views import diagonal_of
 
 
@@ -164,7 +165,7 @@ def rot90(self, *, k=1, dims=(0, 1)):
 def _triangle(name, self, keep):
     if self.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-    rows, cols = jnp.arange(self.shape[-2])[:, None], jnp.arange(self.shape[-1])[None]
+    rows, cols = iota(self.shape[-2])[:, None], iota(self.shape[-1])[None]
     mask = jnp.broadcast_to(keep(rows, cols), self.shape)
     return jnp.where(mask, self, jnp.zeros((), self.dtype))
 
@@ -202,7 +203,7 @@ def diag_embed(self, *, offset=0, dim1=-2, dim2=-1):
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     n = self.shape[-1] + abs(offset)
-    i = jnp.arange(self.shape[-1], dtype=jnp.int64)
+    i = iota(self.shape[-1])
     out = jnp.zeros((*self.shape[:-1], n, n), self.dtype)
     out = out.at[(Ellipsis, i + max(-offset, 0), i + max(offset, 0))].set(self, unique_indices=True, indices_are_sorted=True, mode="promise_in_bounds")
     return jnp.moveaxis(out, (-2, -1), (a, b))

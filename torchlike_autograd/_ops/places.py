@@ -15,6 +15,7 @@ from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import wrap_dim
 from .conventions import partials
 from .registry import at
+from .tracing import iota
 
 LONGS = ("int64", "int32")
 
@@ -58,7 +59,29 @@ def added(x, index, d, source):
 def _starts(x, index, d, negative):
     if negative:
         index = jnp.where(index < 0, index + x.shape[d], index)
-    return index.astype(jnp.int64 if any(n > LARGEST for n in x.shape) else jnp.int32)[..., None]
+    return _narrow(x, index)[..., None]
+
+
+def _narrow(x, index):
+    return index.astype(jnp.int64 if any(n > LARGEST for n in x.shape) else jnp.int32)
+
+
+def elements(x, where):
+    """The elements that an integer array for each dim names, which are broadcast."""
+    dims = tuple(range(x.ndim))
+    return jax.lax.gather(x, _together(x, where), GatherDimensionNumbers((), collapsed_slice_dims=dims, start_index_map=dims), (1,) * x.ndim, mode="clip")
+
+
+def elements_added(x, where, source):
+    """`x` with `source` added to the elements that an integer array for each dim names."""
+    dims, places = tuple(range(x.ndim)), _together(x, where)
+    kept = ScatterDimensionNumbers((), inserted_window_dims=dims, scatter_dims_to_operand_dims=dims)
+    return jax.lax.scatter_add(x, places, jnp.broadcast_to(source, places.shape[:-1]), kept, mode="clip")
+
+
+def _together(x, where):
+    shape = jnp.broadcast_shapes(*[w.shape for w in where])
+    return jnp.concatenate([jnp.broadcast_to(_narrow(x, w), shape)[..., None] for w in where], -1)
 
 
 LARGEST = 2**31 - 1  # that 32 bits hold
@@ -188,7 +211,7 @@ def _put(rest):
 
 def lattice(index, d):
     """Index arrays of gather and scatter: `index` in dim `d`, its own position in the others."""
-    out = [jnp.arange(n, dtype=jnp.int64).reshape([-1 if i == k else 1 for i in range(index.ndim)]) for k, n in enumerate(index.shape)]
+    out = [iota(n).reshape([-1 if i == k else 1 for i in range(index.ndim)]) for k, n in enumerate(index.shape)]
     out[d] = index.astype(jnp.int64)
     return tuple(out)
 

@@ -11,7 +11,7 @@ from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
 from .casts import convert
 from .conventions import wide
-from .places import LONGS, along_dim, at_least_1d, in_range, lattice, long, out_of_bounds, put_last, put_linear
+from .places import LONGS, along_dim, at_least_1d, elements, elements_added, in_range, lattice, long, out_of_bounds, put_last, put_linear
 from .registry import SMOOTH, UNIMPLEMENTED, call, fails, op, real
 
 _RANGE = in_range(along_dim, out_of_bounds(RuntimeError))
@@ -50,7 +50,7 @@ def gather(self, index, *, dim, sparse_grad=False):
         return self.reshape(-1)[:0].reshape(index.shape)
     if self.size == 0:
         return jnp.zeros(index.shape, self.dtype)  # there is nothing to name: the check of the indices says so
-    found = wide(at_least_1d(self)).at[lattice(at_least_1d(index), d)].get(mode="clip", wrap_negative_indices=False)  # its gradient adds up in float32
+    found = elements(wide(at_least_1d(self)), lattice(at_least_1d(index), d))  # its gradient adds up in float32
     return found.astype(self.dtype).reshape(index.shape)
 
 
@@ -132,7 +132,7 @@ def in_float(f):
 def _add(x, where, src):
     if x.dtype == bool:
         return x.at[where].max(src, mode="clip", wrap_negative_indices=False)
-    return x.at[where].add(src, mode="clip", wrap_negative_indices=False)
+    return elements_added(x, where, src)
 
 
 @in_float

@@ -11,6 +11,7 @@ from .._core import errors
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import LARGEST, contiguous_strides, infer_size, view_strides, wrap_dim, wrap_dims
 from .registry import NONE, SMOOTH, call, fails, op, real
+from .tracing import iota
 
 # One index, one range
 
@@ -51,7 +52,7 @@ def _slice_write(base, new, *, dim, start, length, step):
         return base
     if step == 1:
         return jax.lax.dynamic_update_slice_in_dim(base, new, start, dim, allow_negative_indices=False)
-    where = start + jnp.arange(length, dtype=jnp.int64) * step
+    where = start + iota(length) * step
     return base.at[(slice(None),) * dim + (where,)].set(new, unique_indices=True, indices_are_sorted=True, mode="promise_in_bounds")
 
 

@@ -13,13 +13,22 @@ LARGEST = 2**31 - 1  # size that a symbol stands for; the least is 2
 
 
 class Relation:
-    """How the sizes of a call hang together: each is a constant, a symbol's value times a factor and plus a number, or the product of two symbols' values."""
+    """How the sizes of a call hang together: each is a number, a symbol's value times a factor and plus a number, or the product of two such.
 
-    def __init__(self, terms, places):
-        self.terms, self.places = terms, places  # terms: of each size (factor, symbol, other symbol, number), or an int; places: of each symbol
-        self.scope = jax.export.SymbolicScope([f"d{i} {bound}" for i in range(len(places)) for bound in (">= 2", f"<= {LARGEST}")])
-        self.symbols = [jax.export.symbolic_shape(f"d{i}", scope=self.scope)[0] for i in range(len(places))]
+    terms: of each size an int, (factor, symbol, number) or (term, term); places: of each symbol, a size that it is; least: of the symbols' values.
+    """
+
+    def __init__(self, terms, places, least=2):
+        self.terms, self.places, self.least = terms, places, least
         self.denied, self.test = {}, None  # equalities that were denied: {difference: None}; the test that they do not hold
+
+    @functools.cached_property
+    def scope(self):
+        return jax.export.SymbolicScope([f"d{i} {bound}" for i in range(len(self.places)) for bound in (f">= {self.least}", f"<= {LARGEST}")])
+
+    @functools.cached_property
+    def symbols(self):
+        return [jax.export.symbolic_shape(f"d{i}", scope=self.scope)[0] for i in range(len(self.places))]
 
     @classmethod
     def of(cls, a, b):
@@ -31,24 +40,28 @@ class Relation:
                 continue
             if x < 2 or y < 2:
                 return None
-            known[x, y] = term = _term(bases, x, y)
-            if term[1] == len(bases):
+            known[x, y] = _term(known, bases, x, y)
+            if known[x, y] == (1, len(bases), 0):
                 bases.append((x, y))
         pairs = list(zip(a, b))
-        return cls([known[p] for p in pairs], [pairs.index(p) for p in bases]) if bases else None
+        out = cls([known[p] for p in pairs], [pairs.index(p) for p in bases])
+        return out if bases and None not in (out.values(a), out.values(b)) else None
+
+    def of_larger(self, least):
+        """The same for symbols of at least this value."""
+        return Relation(self.terms, self.places, least)
 
     def symbolic(self):
         """The sizes with symbols."""
-        d = self.symbols
-        return [t if type(t) is int else t[0] * d[t[1]] * (1 if t[2] is None else d[t[2]]) + t[3] for t in self.terms]
+        return [_value(t, self.symbols) for t in self.terms]
 
     def values(self, sizes):
         """The symbols' values at these sizes, None where these are not related so."""
         d = tuple([sizes[i] for i in self.places])
-        if min(d) < 2 or max(d) > LARGEST or len({*d}) < len(d):
+        if min(d) < self.least or max(d) > LARGEST or len({*d}) < len(d):
             return None
         for n, t in zip(sizes, self.terms):
-            if n != (t if type(t) is int else t[0] * d[t[1]] * (1 if t[2] is None else d[t[2]]) + t[3]):
+            if n != (t if type(t) is int else _value(t, d)):
                 return None
         return d if self.holds(d) else None
 
@@ -59,18 +72,26 @@ class Relation:
         return 0 not in self.test(*values)
 
 
-def _term(bases, x, y):
+def _value(term, d):
+    """The size of a term, of symbols or of their values."""
+    if type(term) is int:
+        return term
+    return term[0] * d[term[1]] + term[2] if len(term) == 3 else _value(term[0], d) * _value(term[1], d)
+
+
+def _term(known, bases, x, y):
     for k, (a, b) in enumerate(bases):
         if x % a == 0 and y % b == 0 and x // a == y // b:
-            return x // a, k, None, 0
-    for k, (a, b) in enumerate(bases):
-        for m, (c, d) in enumerate(bases):
+            return x // a, k, 0
+    changing = [(p, t) for p, t in known.items() if type(t) is tuple]
+    for (a, b), s in changing:
+        for (c, d), t in changing:
             if a * c == x and b * d == y:
-                return 1, k, m, 0
+                return s, t
     for k, (a, b) in enumerate(bases):
         if 0 < x - a == y - b <= 2:
-            return 1, k, None, x - a
-    return 1, len(bases), None, 0
+            return 1, k, x - a
+    return 1, len(bases), 0
 
 
 def function(expressions, n):

@@ -149,12 +149,14 @@ def _learn(family, form, sizes, closed, is_tuple):
     if len(examples) < FEW - 1:
         examples.append((sizes, form))
         return
-    family.tries += 1
-    other, example = (min if family.tries <= TRIES // 2 else max)(examples, key=lambda e: sum(map(operator.ne, e[0], sizes)))
-    found = _attempt(_symbolic, form, sizes, closed, is_tuple, other, example)
-    if found is not None:
-        family.found.append(found)
-        form.at, example.at = (found, found.relation.values(sizes)), (found, found.relation.values(other))
+    pick = sorted(examples, key=lambda e: sum(map(operator.ne, e[0], sizes)), reverse=family.tries >= TRIES // 2)
+    other, example, relation = next(((other, e, r) for other, e in pick if (r := Relation.of(other, sizes)) is not None), (None, None, None))
+    if relation is not None:
+        family.tries += 1
+        found = _attempt(_symbolic, form, closed, is_tuple, relation, relation.values(sizes), relation.values(other), example)
+        if found is not None:
+            family.found.append(found)
+            form.at, example.at = (found, relation.values(sizes)), (found, relation.values(other))
     if family.tries == TRIES:
         examples.clear()
     else:
@@ -173,18 +175,22 @@ def _attempt(f, *args):
         _LOCK.release()
 
 
-def _symbolic(form, sizes, closed, is_tuple, other, example):
-    relation = Relation.of(other, sizes)
-    if relation is None:
-        return None
-    symbolic = _at(form, relation.symbolic())
-    with noting(relation):
-        own = traced(symbolic.apply, *map(abstract, symbolic.avals))
+def _symbolic(form, closed, is_tuple, relation, values, others, example):
+    try:
+        own, symbolic = _traced_at(form, relation)
+    except jax.errors.InconclusiveDimensionOperation:  # something is small beside these sizes
+        relation = relation.of_larger(min(*values, *others))
+        own, symbolic = _traced_at(form, relation)
     outs = [_Type(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype)) for o in own.out_avals]
     found = Symbolic(relation, symbolic.avals, own, outs, is_tuple)
-    points = [(relation.values(sizes), closed), (relation.values(other), example.closed)]
-    found.writer = writer_of(relation, own, points)
-    return found if all(values is not None for values, _ in points) else None
+    found.writer = writer_of(relation, own, [(values, closed), (others, example.closed)])
+    return found if relation.holds(values) and relation.holds(others) else None
+
+
+def _traced_at(form, relation):
+    symbolic = _at(form, relation.symbolic())
+    with noting(relation):
+        return traced(symbolic.apply, *map(abstract, symbolic.avals)), symbolic
 
 
 def _at(form, sizes):

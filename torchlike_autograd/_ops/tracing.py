@@ -67,6 +67,11 @@ def _can_at_once():
     return str(closed) == str(want) and out == want_out
 
 
+def iota(n, dtype=np.int64):
+    """0, 1, ... n - 1: jnp.arange, which writes more of them where n is symbolic (see symbolic.py)."""
+    return jax.lax.iota(np.dtype(dtype), n)
+
+
 def looping(f):
     """A function that loops, as it is traced elsewhere: its loops stay loops."""
 

@@ -14,6 +14,7 @@ from .memory import like_first
 from .opened import TANGENTS
 from .registry import BODY, SMOOTH, call, fails, op, real, rule
 from .shape import _select_write, _slice_write
+from .tracing import iota
 
 # The diagonal of two dims
 
@@ -36,7 +37,7 @@ def _diagonal_layout(shape, strides, offset, **kw):
 
 def _diagonal_index(self, offset, dim1, dim2):
     a, b, row, col, n = diagonal_plan(self.ndim, self.shape, offset, dim1, dim2)
-    i = jnp.arange(n, dtype=jnp.int64)
+    i = iota(n)
     return a, b, (Ellipsis, i + row, i + col)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import re
 
 import jax
@@ -121,14 +122,18 @@ class Writer:
         return jaxpr.replace(constvars=constvars, invars=invars, eqns=eqns, outvars=list(map(named, jaxpr.outvars)))
 
     def _number(self, eqn, names, n):
-        """The literal that an equation stands for which reads a size, or converts one; None for others."""
+        """The literal that an equation stands for which reads a size, converts or divides some; None for others."""
         name = eqn.primitive.name
         if name == "dim_as_value":
             return Literal(np.int64(n[self.places[id(eqn.params["dim"])]]), eqn.outvars[0].aval)
-        if name == "convert_element_type" and type(eqn.invars[0]) is Var and type(names[eqn.invars[0]]) is Literal:
-            aval = eqn.outvars[0].aval
-            return Literal(np.asarray(names[eqn.invars[0]].val).astype(aval.dtype)[()], aval)
-        return None
+        if name not in ("convert_element_type", "div"):
+            return None
+        ins, aval = [v if type(v) is Literal else names[v] for v in eqn.invars], eqn.outvars[0].aval
+        if any(type(v) is not Literal for v in ins) or all(map(operator.is_, ins, eqn.invars)):
+            return None
+        if name == "convert_element_type":
+            return Literal(np.asarray(ins[0].val).astype(aval.dtype)[()], aval)
+        return Literal(np.divide(*[v.val for v in ins]), aval) if aval.dtype == np.float64 else None  # as Python divides sizes
 
     def _value(self, value, n, types):
         if type(value) is self.kind:
