@@ -29,6 +29,7 @@ NAMES = (
     "minibatch",
     "hooks",
     "trees",
+    "graphs",
     *(f"{network}_{optimizer}" for network in NETWORKS for optimizer in OPTIMIZERS),
 )
 
