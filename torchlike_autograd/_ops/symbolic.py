@@ -92,7 +92,11 @@ def whole(form):
     """The program of a Form with all that is needed to differentiate it."""
     call = form.call
     if getattr(call, "func", None) is _call_whole:
-        form.closed = call.args[1]()
+        before, OPEN[0], TANGENTS[0] = (OPEN[0], TANGENTS[0]), False, 0  # as when a Form is made
+        try:
+            form.closed = call.args[1]()
+        finally:
+            OPEN[0], TANGENTS[0] = before
         form.call = jaxpr_as_fun(form.closed)
     return form.closed
 
