@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
 from jax.interpreters import partial_eval as pe
 
+from . import symbolic
 from .casts import is_number
 from .rewriting import summed_wide
 from .saved_names import NAMES
@@ -42,31 +43,31 @@ class SavedPullback(Pullback):
         if self.elsewhere is not None:
             self.elsewhere = SavedPullback(self.elsewhere.inner, wanted, given, saved, results)
         with jax.enable_x64(True):
-            self._trace(form)
+            self._trace_saved(form)
 
-    def _trace(self, form):
-        gs = tuple(form.out_avals[i] for i in self.given)
-        outs = tuple(form.out_avals[i] for i in self.results)
+    def _trace_saved(self, form):
         fixed = self.wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else read_whole(form, self.wanted)
-        known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
-        abstract = [_abstract(a) for a in (*gs, *form.avals, *outs)]
-        closed = _without_results(self._both(known), abstract, len(outs))
-        closed = self._with_statistics(closed, abstract)
-        n = len(gs)
         also, own = (self.elsewhere.keep, self.elsewhere.own) if self.elsewhere is not None else ((), ())
-        keep = [True] * n + [i in also or (i in fixed and i in self.saved) for i in range(len(form.avals))] + [k in own for k in self.results]
-        jaxpr, used = pe.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=keep)
-        self.closed = ClosedJaxpr(jaxpr, closed.consts)
-        self.call = jaxpr_as_fun(self.closed)
-        last = n + len(form.avals)
-        self.keep = tuple(i for i, u in enumerate(used[n:last]) if u)
-        self.own = tuple(k for k, u in zip(self.results, used[last:]) if u)
-        self._describe(form, gs)
+        keep = [True] * len(self.given) + [i in also or (i in fixed and i in self.saved) for i in range(len(form.avals))] + [k in own for k in self.results]
+        key = self.wanted, self.given, self.saved, self.results, tuple(keep)
+        self.closed, self.call, (self.keep, self.own) = symbolic.gradients(self, key, lambda form: self._program(form, keep))
+        self._describe(form, tuple(form.out_avals[i] for i in self.given))
 
-    def _with_statistics(self, closed, abstract):
+    def _program(self, form, keep):
+        """(the program, (the inputs and the results that it reads)), of which those that `keep` says stay."""
+        known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
+        abstract = [_abstract(a) for a in (*(form.out_avals[i] for i in self.given), *form.avals, *(form.out_avals[i] for i in self.results))]
+        closed = self._with_statistics(form, _without_results(self._both(form, known), abstract, len(self.results)), abstract)
+        jaxpr, used = pe.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=keep)
+        n = len(self.given)
+        last = n + len(form.avals)
+        read = tuple(i for i, u in enumerate(used[n:last]) if u), tuple(k for k, u in zip(self.results, used[last:]) if u)
+        return ClosedJaxpr(jaxpr, closed.consts), read
+
+    def _with_statistics(self, form, closed, abstract):
         """The program with saved results that nobody can differentiate, a mean or a deviation, as the functions of the inputs that they are: torch's formula
         of second order knows that too."""
-        form, last = self.inner, len(self.given) + len(self.inner.avals)
+        last = len(self.given) + len(form.avals)
         kinds = [k not in form.diff_out and form.out_avals[k].dtype.is_floating_point for k in self.results]
         if not any(kinds):
             return closed
@@ -85,9 +86,9 @@ class SavedPullback(Pullback):
         self.diff_in = self._active(form)
         self.passes = ()
 
-    def _both(self, known):
+    def _both(self, form, known):
         """f(*gs, *ins, *results) -> (outputs that are saved, gradients)."""
-        form, wanted, given, n, m = self.inner, self.wanted, self.given, len(self.given), len(self.inner.avals)
+        wanted, given, n, m = self.wanted, self.given, len(self.given), len(form.avals)
 
         def run(*flat):
             gs, ins, own = flat[:n], list(flat[n:n + m]), flat[n + m:]

@@ -15,8 +15,7 @@ import weakref
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
-from jax.interpreters import partial_eval as pe
+from jax.extend.core import jaxpr_as_fun
 
 from .._core import devices, dtypes, mixed
 from .._core.dtypes import FLOAT
@@ -31,7 +30,7 @@ from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
 from .rewriting import summed_wide
 from .said_without_data import formed
-from .tracing import jaxpr_of, traced
+from .tracing import jaxpr_of, pruned, traced
 from .without_data import check_gradients, place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -431,7 +430,7 @@ class Pullback(Form):
             self.elsewhere = with_elements(form, wanted, given)
             fixed = wanted if _has_zero_second(form) and form.op.zero_second not in (True, None) else read_whole(form, wanted)
             fixed = (*fixed, *self.elsewhere.keep) if self.elsewhere is not None else fixed
-            self.closed, self.call, self.keep = symbolic.pruned(self, [_abstract(a) for a in (*gs, *form.avals)], len(gs), fixed, _pruned)
+            self._trace(fixed)
         self.avals = (*gs, *(form.avals[i] for i in self.keep))
         self.owners = [f"g{i}" for i in range(len(gs))] + [f"x{i}" for i in self.keep]
         self.saves = {o: tuple(self.owners) for o in self.owners}
@@ -441,6 +440,16 @@ class Pullback(Form):
         self.diff_out = tuple(range(len(wanted)))
         self.refuses = refusing(form, given)
         self.passes = gradient_nodes.passed(self.closed.jaxpr, len(gs)) if form.op.node in gradient_nodes.PASSING else ()
+
+    def _trace(self, fixed):
+        """Make the program, where the differentiated inputs `fixed` stay."""
+        wanted, given, n = self.wanted, self.given, len(self.given)
+
+        def trace(form):
+            types = [_abstract(a) for a in (*(form.out_avals[i] for i in given), *form.avals)]
+            return pruned(lambda *flat: _vjp(form, wanted, given, flat[:n], flat[n:]), types, n, fixed)
+
+        self.closed, self.call, self.keep = symbolic.gradients(self, (wanted, given, fixed), trace)
 
     def pullback(self, wanted, given):
         """As of any Form, where torch's gradients can be differentiated."""
@@ -551,14 +560,6 @@ def _only_moves(pull, gs):
     if not any(jnp.iscomplexobj(g) for g in gs):
         return False
     return not any(eqn.primitive.name in _COMPUTE for eqn in jaxpr_of(pull, gs).eqns)
-
-
-def _pruned(f, abstract, n_fixed, fixed=()):
-    """(f without unused inputs as a program, indices of the used ones after the first `n_fixed`, which all stay, as do those in `fixed`)."""
-    closed = traced(f, *abstract)
-    jaxpr, consts = closed.jaxpr, closed.consts
-    jaxpr, used = pe.dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [i in fixed for i in range(len(abstract) - n_fixed)])
-    return ClosedJaxpr(jaxpr, consts), tuple(i for i, u in enumerate(used[n_fixed:]) if u)
 
 
 def _abstract(a):

@@ -22,7 +22,7 @@ import threading
 import jax
 from jax.extend.core import jaxpr_as_fun
 
-from .._core import config, dtypes, precision
+from .._core import config, precision
 from .opened import OPEN, TANGENTS
 from .sizes import Relation, can, noting
 from .tracing import traced
@@ -45,15 +45,23 @@ class Family:
 
 
 class Symbolic:
-    """A Form, or a Pullback, at symbolic sizes: `call`, `avals` and `out_avals` as a Form has them; `writer` gives programs, None where it cannot; `pulls`:
-    {(wanted, given, fixed): its gradients, or their first example, or None where there are none}; `keep`: of a Pullback, see there, of a Form whether its result
-    is a tuple."""
+    """A Form at symbolic sizes: its program there, `more` that was learnt with it (whether the result is a tuple; what a pullback keeps), what writes it with
+    numbers (None where that cannot be), and its gradients: {key: a Symbolic, or the first example, or None where there is none}."""
 
-    __slots__ = ("avals", "call", "keep", "out_avals", "pulls", "relation", "writer")
+    __slots__ = ("closed", "like", "more", "pulls", "relation", "writer")
 
-    def __init__(self, relation, avals, closed, out_avals, keep=None):
-        self.relation, self.avals, self.out_avals, self.keep = relation, avals, out_avals, keep
-        self.call, self.writer, self.pulls = jaxpr_as_fun(closed), None, {}
+    def __init__(self, relation, like, closed, more, points):
+        self.relation, self.like, self.closed, self.more, self.pulls = relation, like, closed, more, {}
+        self.writer = writer_of(relation, closed, points)
+
+    def form(self):
+        """A Form that differs from the example by its sizes."""
+        out = copy.copy(self.like)
+        out.avals, out.out_avals = (
+            [_Type(tuple(s.shape), a.dtype, a.device) for s, a in zip(types, own, strict=True)]
+            for types, own in ((self.closed.in_avals, out.avals), (self.closed.out_avals, out.out_avals)))
+        out.call = jaxpr_as_fun(self.closed)
+        return out
 
 
 class _Type:
@@ -106,7 +114,7 @@ def _program(form):
     form.at = None if family is None else _known(family, sizes)
     if form.at is not None and form.at[0].writer is not None:
         found, values = form.at
-        return found.writer(values), found.keep
+        return found.writer(values), found.more
     closed, out = traced(form.apply, *map(abstract, form.avals), return_shape=True)
     made = closed, isinstance(out, (tuple, list))
     if family is not None and form.at is None:
@@ -181,20 +189,18 @@ def _attempt(f, *args):
 
 def _symbolic(form, closed, is_tuple, relation, values, others, example):
     try:
-        own, symbolic = _traced_at(form, relation)
+        own = _traced_at(form, relation)
     except jax.errors.InconclusiveDimensionOperation:  # something is small beside these sizes
         relation = relation.of_larger(min(*values, *others))
-        own, symbolic = _traced_at(form, relation)
-    outs = [_Type(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype)) for o in own.out_avals]
-    found = Symbolic(relation, symbolic.avals, own, outs, is_tuple)
-    found.writer = writer_of(relation, own, [(values, closed), (others, example.closed)])
+        own = _traced_at(form, relation)
+    found = Symbolic(relation, form, own, is_tuple, [(values, closed), (others, example.closed)])
     return found if relation.holds(values) and relation.holds(others) else None
 
 
 def _traced_at(form, relation):
     symbolic = _at(form, relation.symbolic())
     with noting(relation):
-        return traced(symbolic.apply, *map(abstract, symbolic.avals)), symbolic
+        return traced(symbolic.apply, *map(abstract, symbolic.avals))
 
 
 def _at(form, sizes):
@@ -214,41 +220,36 @@ def _is_size(name, value):
 
 # Of gradients
 
-def pruned(pull, types, n_fixed, fixed, trace):
-    """(the program of a Pullback, what calls it, what it keeps), written or as `trace(f, types, n_fixed, fixed)` gives it."""
-    closed, keep = _pruned(pull, types, n_fixed, fixed, trace)
-    return closed, _calling(pull, closed, lambda: trace(pull.apply, types, n_fixed, fixed)[0]), keep
+def gradients(pull, key, trace):
+    """(the program of a pullback, what calls it, what it keeps), written or traced.
+
+    trace(form) -> (program, what it keeps), for the Form whose gradients these are, or it at symbolic sizes; key: what `trace` depends on beside that.
+    """
+    closed, keep = _gradients(pull, key, trace)
+    return closed, _calling(pull, closed, lambda: trace(pull.inner)[0]), keep
 
 
-def _pruned(pull, types, n_fixed, fixed, trace):
-    from .spec import Pullback  # cycle: Forms are made by this
-
+def _gradients(pull, key, trace):
     inner, pull.at = getattr(pull.inner, "at", None), None
-    if inner is None or type(pull) is not Pullback or OPEN[0] or TANGENTS[0]:
-        return trace(pull.apply, types, n_fixed, fixed)
-    (found, values), key = inner, (pull.wanted, pull.given, tuple(fixed))
+    if inner is None or OPEN[0] or TANGENTS[0]:
+        return trace(pull.inner)
+    found, values = inner
     known = found.pulls.get(key, ())
     if isinstance(known, Symbolic) and found.relation.holds(values):
         pull.at = known, values
         if known.writer is not None:
-            return known.writer(values), known.keep
-    closed, keep = trace(pull.apply, types, n_fixed, fixed)
+            return known.writer(values), known.more
+    closed, keep = trace(pull.inner)
     if known == ():
         found.pulls[key] = values, closed, keep
     elif type(known) is tuple and known[0] != values:
-        new = found.pulls[key] = _attempt(_symbolic_pull, pull, found, n_fixed, fixed, trace, [(values, closed, keep), known])
+        new = found.pulls[key] = _attempt(_symbolic_pull, pull, found, trace, [(values, closed, keep), known])
         pull.at = None if new is None else (new, values)
     return closed, keep
 
 
-def _symbolic_pull(pull, found, n_fixed, fixed, trace, points):
-    from .spec import _vjp  # cycle: Forms are made by this
-
-    relation, wanted, given = found.relation, pull.wanted, pull.given
-    gs = [found.out_avals[i] for i in given]
-    types = [abstract(a) for a in (*gs, *found.avals)]
-    with noting(relation):
-        own, keep = trace(lambda *flat: _vjp(found, wanted, given, flat[:n_fixed], flat[n_fixed:]), types, n_fixed, fixed)
-    new = Symbolic(relation, [*gs, *(found.avals[i] for i in keep)], own, [found.avals[i] for i in wanted], keep)
-    new.writer = writer_of(relation, own, [(values, closed) for values, closed, _ in points])
+def _symbolic_pull(pull, found, trace, points):
+    with noting(found.relation):
+        own, keep = trace(found.form())
+    new = Symbolic(found.relation, pull, own, keep, [(values, closed) for values, closed, _ in points])
     return new if new.writer is not None and all(keep == other for _, _, other in points) else None

@@ -11,11 +11,13 @@ import functools
 
 import jax
 import numpy as np
+from jax.extend.core import ClosedJaxpr
+from jax.interpreters.partial_eval import dce_jaxpr
 
 try:
     from jax.api_util import shaped_abstractify
     from jax.extend import linear_util
-    from jax.extend.core import ClosedJaxpr, DebugInfo
+    from jax.extend.core import DebugInfo
     from jax.interpreters import partial_eval
 except ImportError:  # see _can_at_once
     partial_eval = None
@@ -25,6 +27,14 @@ def traced(f, *types, return_shape=False):
     """`jaxpr_of`, in 64-bit mode."""
     with jax.enable_x64(True), jax.disable_jit():
         return jaxpr_of(f, *types, return_shape=return_shape)
+
+
+def pruned(f, abstract, n_fixed, fixed=()):
+    """(f without unused inputs as a program, indices of the used ones after the first `n_fixed`, which all stay, as do those in `fixed`)."""
+    closed = traced(f, *abstract)
+    jaxpr, consts = closed.jaxpr, closed.consts
+    jaxpr, used = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [i in fixed for i in range(len(abstract) - n_fixed)])
+    return ClosedJaxpr(jaxpr, consts), tuple(i for i, u in enumerate(used[n_fixed:]) if u)
 
 
 def jaxpr_of(f, *types, return_shape=False):
