@@ -41,6 +41,48 @@ def _show(dest, src):
     dest.set_(src)
 
 
+def _inverted(own, value):
+    for module in reversed(list(own)):
+        if hasattr(module, "right_inverse"):
+            with contextlib.suppress(NotImplementedError):
+                value = module.right_inverse(value)
+    return value
+
+
+def _checked_inverse(new):
+    if not isinstance(new, Tensor) and not isinstance(new, collections.abc.Sequence):
+        raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
+                         f"Got {type(new).__name__}")
+
+
+def _register_several(own, original, new):
+    for i, value in enumerate(new):
+        if not isinstance(value, Tensor):
+            raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
+                             f"Got element {i} of the sequence with type {type(value).__name__}.")
+        if isinstance(original, Parameter):
+            value = Parameter(value, original.requires_grad)
+        value.requires_grad_(original.requires_grad)
+        _register_parameter_or_buffer(own, f"original{i}", value)
+
+
+def _check_forward(own, shape, dtype):
+    """torch's errors for a parametrization that makes something of another type."""
+    found = own()
+    if not isinstance(found, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(found).__name__}.")
+    if found.dtype is not dtype:
+        raise ValueError("Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is enabled.\n"
+                         f"unparametrized dtype: {dtype}\nparametrized dtype: {found.dtype}")
+    if found.shape != shape:
+        raise ValueError("Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
+                         f"unparametrized shape: {shape}\nparametrized shape: {found.shape}")
+
+
+def _originals(own):
+    return (own.original,) if own.is_tensor else tuple(getattr(own, f"original{i}") for i in range(own.ntensors))
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, with what they start from: `original`, or `original0`, `original1`, ..."""
 
@@ -52,8 +94,8 @@ class ParametrizationList(ModuleList):
         self.unsafe = unsafe
         shape, dtype = original.shape, original.dtype
         with no_grad():
-            new = self._inverted(original)
-        self._checked_inverse(original, new)
+            new = _inverted(self, original)
+        _checked_inverse(new)
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
@@ -64,46 +106,9 @@ class ParametrizationList(ModuleList):
                 _show(original, new)
             _register_parameter_or_buffer(self, "original", original)
         else:
-            self._register_several(original, new)
+            _register_several(self, original, new)
         if not unsafe:
-            self._check_forward(shape, dtype)
-
-    def _inverted(self, value):
-        for module in reversed(list(self)):
-            if hasattr(module, "right_inverse"):
-                with contextlib.suppress(NotImplementedError):
-                    value = module.right_inverse(value)
-        return value
-
-    def _checked_inverse(self, original, new):
-        if not isinstance(new, Tensor) and not isinstance(new, collections.abc.Sequence):
-            raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
-                             f"Got {type(new).__name__}")
-
-    def _register_several(self, original, new):
-        for i, value in enumerate(new):
-            if not isinstance(value, Tensor):
-                raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
-                                 f"Got element {i} of the sequence with type {type(value).__name__}.")
-            if isinstance(original, Parameter):
-                value = Parameter(value, original.requires_grad)
-            value.requires_grad_(original.requires_grad)
-            _register_parameter_or_buffer(self, f"original{i}", value)
-
-    def _check_forward(self, shape, dtype):
-        """torch's errors for a parametrization that makes something of another type."""
-        found = self()
-        if not isinstance(found, Tensor):
-            raise ValueError(f"A parametrization must return a tensor. Got {type(found).__name__}.")
-        if found.dtype is not dtype:
-            raise ValueError("Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is enabled.\n"
-                             f"unparametrized dtype: {dtype}\nparametrized dtype: {found.dtype}")
-        if found.shape != shape:
-            raise ValueError("Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
-                             f"unparametrized shape: {shape}\nparametrized shape: {found.shape}")
-
-    def _originals(self):
-        return (self.original,) if self.is_tensor else tuple(getattr(self, f"original{i}") for i in range(self.ntensors))
+            _check_forward(self, shape, dtype)
 
     def right_inverse(self, value):
         """Set what the parametrizations start from, so that they make `value`."""
@@ -123,13 +128,13 @@ class ParametrizationList(ModuleList):
                 raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
             if len(value) != self.ntensors:
                 raise ValueError(f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of length {len(value)}.")
-            for own, new in zip(self._originals(), value):
+            for own, new in zip(_originals(self), value):
                 _show(own, new)
 
     def forward(self):
         """The tensor that the parametrizations make."""
         first, *rest = self
-        x = first(*self._originals())
+        x = first(*_originals(self))
         for module in rest:
             x = module(x)
         return x
