@@ -78,3 +78,27 @@ for shape in ((3, 5), (4, 2)):
         look(key, lambda: fresh.load_state_dict(less, strict=False))
         look(key, lambda: fresh.load_state_dict(less))
 """)
+
+script("nn.asked.refused by losses and norms", """
+x, w = torch.tensor([1., 2., 3.], requires_grad=True), torch.tensor([1., 2., 3.])
+for f in (F.mse_loss, F.l1_loss, F.huber_loss):
+    look('reduction', lambda: f(x, w, weight=w, reduction='x'))
+    look('size first', lambda: f(x, w, weight=w[:2], reduction='x'))
+    look('none', lambda: f(x, w, reduction='x'))
+look('no classes', lambda: F.multilabel_soft_margin_loss(torch.tensor(1.), torch.tensor(1.)))
+look('weights', lambda: nn.BCELoss(weight=w)(torch.rand(2, 4), torch.rand(2, 4)))
+lp, tg = torch.randn(5, 2, 4).log_softmax(2), torch.ones(2, 2, dtype=torch.int)
+for a, b in (([5, 5], torch.tensor([1, 2])), (torch.tensor([5, 5]), [1, 2]), (5, 2), ((5, 5), [1, 2]), (torch.tensor([5, 5]), torch.tensor([1, 2])), ([5., 5.], [1, 2])):
+    look('lengths', lambda: F.ctc_loss(lp, tg, a, b))
+for dtype in (torch.long, torch.bool, torch.complex64):
+    for m in (nn.BatchNorm1d(3), nn.BatchNorm1d(3, affine=False).eval(), nn.InstanceNorm1d(3)):
+        look('dtype', lambda: m(torch.ones(2, 3, 3).to(dtype)))
+for cell in (nn.RNNCell(4, 5), nn.GRUCell(4, 5)):
+    look('state of one', lambda: cell(torch.ones(3, 4), torch.ones(5)))
+    look('batch of one', lambda: cell(torch.ones(4), torch.ones(1, 5)))
+look('state of one', lambda: nn.LSTMCell(4, 5)(torch.ones(3, 4), (torch.ones(3, 5), torch.ones(5))))
+with torch.device('meta'):
+    norm = nn.BatchNorm2d(3)
+look('meta', lambda: norm.load_state_dict({}, assign=True, strict=False))
+look('tracked', lambda: (norm.num_batches_tracked, norm.running_mean.device))
+""")

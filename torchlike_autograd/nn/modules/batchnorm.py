@@ -59,7 +59,7 @@ class _NormBase(Module):
         version, key = local_metadata.get("version", None), prefix + "num_batches_tracked"
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
             own = self.num_batches_tracked
-            state_dict[key] = own if own is not None else tensor(0, dtype=int64)
+            state_dict[key] = own if own is not None and not own.is_meta else tensor(0, dtype=int64)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
 

@@ -322,7 +322,7 @@ def _checked(cell, input, hx, names):
     if x.size(1) != cell.input_size:
         raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {cell.input_size}")
     for i, s in enumerate(hx):
-        if s.size(0) != x.size(0) and s.dim() == 2:
+        if s.size(0) != x.size(0):
             raise RuntimeError(f"Input batch size {x.size(0)} doesn't match hidden{i} batch size {s.size(0)}")
         if s.size(1) != cell.hidden_size:
             raise RuntimeError(f"hidden{i} has inconsistent hidden_size: got {s.size(1)}, expected {cell.hidden_size}")
