@@ -102,3 +102,50 @@ with torch.device('meta'):
 look('meta', lambda: norm.load_state_dict({}, assign=True, strict=False))
 look('tracked', lambda: (norm.num_batches_tracked, norm.running_mean.device))
 """)
+
+script("nn.asked.backward hooks without gradients", """
+for register in ('register_full_backward_hook', 'register_full_backward_pre_hook'):
+    m, told = nn.Linear(2, 2), []
+    with torch.no_grad():
+        for p in m.parameters():
+            p.fill_(0.5)
+    getattr(m, register)(lambda *a: told.append(len(a)))
+    x = torch.ones(1, 2, requires_grad=True)
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            look('called', lambda: m(x))
+            look('in two', lambda: nn.Sequential(m, nn.ReLU())(x))
+    look('with', lambda: (torch.autograd.grad(m(x).sum(), x), told))
+""")
+
+script("nn.asked.state dicts that are swapped in", """
+import gc, weakref
+class Broken(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func is torch.Tensor.module_load:
+            return args[1]
+        with torch._C.DisableTorchFunctionSubclass():
+            out = func(*args, **(kwargs or {}))
+        return cls(out) if func == torch.Tensor.detach else out
+for swaps in (True, False):
+    torch.__future__.set_swap_module_params_on_conversion(swaps)
+    try:
+        m = nn.Linear(2, 3, bias=False)
+        look('broken', lambda: str(m.load_state_dict({'weight': Broken(torch.ones(3, 2))})))
+        look('of nothing', lambda: m.load_state_dict({'weight': torch.ones(3, 2, device='meta')}))
+        with torch.device('meta'):
+            meta = nn.Linear(2, 3, bias=False)
+        look('to nothing', lambda: (str(meta.load_state_dict({'weight': torch.ones(3, 2)})), meta.weight.device))
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(False)
+m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+given = {k: v.clone() for k, v in m.state_dict().items()}
+kept = weakref.ref(given['0.weight'])
+gc.collect()
+gc.disable()
+m.load_state_dict(given)
+del given
+look('let go', lambda: kept() is None)
+gc.enable()
+""")
