@@ -149,3 +149,33 @@ del given
 look('let go', lambda: kept() is None)
 gc.enable()
 """)
+
+script("nn.asked.parametrizations on top of others", """
+P = torch.nn.utils.parametrize
+told = []
+def made(forward, inverse=None):
+    names = {'forward': forward}
+    if inverse is not None:
+        names['right_inverse'] = inverse
+    return type('Made', (nn.Module,), names)()
+same = lambda self, x: x
+m = nn.Linear(3, 3)
+look('device', lambda: P.register_parametrization(m, 'weight', made(same, lambda self, x: x.to('meta'))))
+P.register_parametrization(m, 'weight', made(same))
+for inverse in (lambda self, x: (x, x), lambda self, x: x.bool(), lambda self, x: x[:-1], lambda self, x: told.append(x.shape) or x):
+    look('inverse', lambda: P.register_parametrization(m, 'weight', made(same, inverse)))
+    look('so many', lambda: len(m.parametrizations.weight))
+def refuse(self, x):
+    raise NotImplementedError
+look('none', lambda: P.register_parametrization(m, 'weight', made(same, refuse)))
+look('unsafe', lambda: P.register_parametrization(m, 'weight', made(same, lambda self, x: 3), unsafe=True))
+look('asked', lambda: told)
+m = nn.Linear(3, 3)
+m.q = nn.Parameter(torch.ones(2))
+P.register_parametrization(m, 'q', made(lambda self, x, y: x + y, lambda self, z: (z, torch.ones_like(z))))
+P.register_parametrization(m, 'weight', made(lambda self, x: x + 1))
+other = nn.Linear(3, 3)
+look('handed on', lambda: (P.transfer_parametrizations_and_params(m, other), list(other.state_dict()), other.q, torch.equal(m.weight, other.weight)))
+look('one', lambda: list(P.transfer_parametrizations_and_params(m, nn.Linear(3, 3), 'q').state_dict()))
+look('no such', lambda: P.transfer_parametrizations_and_params(m, nn.Linear(3, 3), 'nope'))
+""")

@@ -102,6 +102,9 @@ class ParametrizationList(ModuleList):
             if original.dtype is not new.dtype:
                 raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\n"
                                  f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}")
+            if original.device != new.device:
+                raise ValueError("When `right_inverse` outputs one tensor, it may not change the device.\n"
+                                 f"original.device: {original.device}\nright_inverse(original).device: {new.device}")
             with no_grad():
                 _show(original, new)
             _register_parameter_or_buffer(self, "original", original)
@@ -212,6 +215,20 @@ def _check_next(module, tensor_name, parametrization):
     if x.shape != y.shape:
         raise ValueError("Registering a parametrization may not change the shape of the tensor, unless the `unsafe` flag is enabled.\n"
                          f"module.{tensor_name}.shape: {y.shape}\nparametrization(module.{tensor_name}).shape: {x.shape}")
+    if hasattr(parametrization, "right_inverse"):
+        with contextlib.suppress(NotImplementedError):
+            _check_inverse_of_next(tensor_name, y, parametrization.right_inverse(x))
+
+
+def _check_inverse_of_next(tensor_name, y, z):
+    """torch's errors for a right_inverse that leads to something of another type."""
+    if not isinstance(z, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(z).__name__}")
+    for what in ("dtype", "shape"):
+        own, other = getattr(y, what), getattr(z, what)
+        if own != other:
+            raise ValueError(f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{tensor_name}, unless the `unsafe` "
+                             f"flag is enabled.\nmodule.{tensor_name}.{what}: {own}\nreturned {what}: {other}")
 
 
 def is_parametrized(module, tensor_name=None):
@@ -273,9 +290,9 @@ def transfer_parametrizations_and_params(from_module, to_module, tensor_name=Non
     if not isinstance(from_module.parametrizations, ModuleDict):
         raise AssertionError(f"Expected from_module.parametrizations to be a ModuleDict, got {type(from_module.parametrizations)}")
     for name in from_module.parametrizations if tensor_name is None else [tensor_name]:
-        source = from_module.parametrizations[name]
         if not hasattr(to_module, name):
-            setattr(to_module, name, Parameter(source.original))
+            setattr(to_module, name, Parameter(getattr(from_module, name)))
+        source = from_module.parametrizations[name]
         for p in source:
             register_parametrization(to_module, name, p)
         target = to_module.parametrizations[name]
