@@ -19,7 +19,6 @@ try:
     from ._api import *  # noqa: F403
     from ._api import __version__ as __version__
     from ._api import _assert as _assert
-    from ._api import _has_compatible_shallow_copy_type as _has_compatible_shallow_copy_type
     from ._checks import _check as _check
     from ._checks import _check_index as _check_index
     from ._checks import _check_is_size as _check_is_size
@@ -30,6 +29,7 @@ try:
     from ._checks import _check_value as _check_value
     from ._checks import _check_with as _check_with
     from ._core.publish import load_all as _load_all
+    from ._tensor_members import _has_compatible_shallow_copy_type as _has_compatible_shallow_copy_type
 finally:
     if _collects:
         if not _gc.get_freeze_count():  # nor is it looked through for being young when the import is over

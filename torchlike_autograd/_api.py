@@ -170,11 +170,6 @@ def _assert(condition, message):
     assert condition, message
 
 
-def _has_compatible_shallow_copy_type(input, source) -> builtins.bool:
-    """Whether `input.data = source` may take what `source` holds: not on device "meta", where there is nothing to hold, unless both are."""
-    return input.layout == source.layout and input.is_meta == source.is_meta
-
-
 class SymInt:
     """A size that a tracer does not know: none is ever made here."""
 

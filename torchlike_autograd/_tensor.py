@@ -22,7 +22,7 @@ from ._core.state import new as _new
 from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
 from ._core.versions import detached
 from ._ops.spec import LeveledAval
-from ._tensor_members import grad_dtype_of, laid_as, pin_layout
+from ._tensor_members import _has_compatible_shallow_copy_type, grad_dtype_of, laid_as, pin_layout
 from ._tensor_values import Values
 
 MADE: list = []  # told of every class made from Tensor
@@ -521,7 +521,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         old = peek(self)
         if type(old.aval) is LeveledAval and levels.mapped_here(old):
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
-        if (old.aval.device == "meta") != (new._v.aval.device == "meta") or self.layout is not new.layout:
+        if not _has_compatible_shallow_copy_type(self, new):
             raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
         if old.needs and new.dtype.category < dtypes.FLOAT:
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")

@@ -152,3 +152,8 @@ class Members:
 
 
 __all__ = ["Members", "grad_dtype_of", "laid_as", "pin_layout"]
+
+
+def _has_compatible_shallow_copy_type(input, source) -> bool:
+    """Whether `input.data = source` may take what `source` holds: not on device "meta", where there is nothing to hold, unless both are."""
+    return input.layout == source.layout and input.is_meta == source.is_meta

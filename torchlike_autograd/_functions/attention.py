@@ -11,6 +11,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.record import thread
 from .._core.shapes import broadcast, wrap_dim
 from .._core.spread import beside
+from .._core.words import complaint, known
 from .._core.wrong_shapes import wrong_shape
 from .._ops import attention as _attention_ops
 from .._ops.conventions import cxx_of, type_words
@@ -256,6 +257,10 @@ def _check_ctc(log_probs, targets, inputs, lengths, blank):
 @composite("torch.ctc_loss")
 def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """Minus the logarithm of the probability of all alignments of the targets with the inputs."""
+    if not (isinstance(input_lengths, Tensor) and isinstance(target_lengths, Tensor)):
+        refused = complaint(*known("torch.ctc_loss"), (log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity), {})
+        if refused is not None:
+            raise refused
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
     inputs, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)

@@ -19,7 +19,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from .arguments import no_tensor
-from .create import full_like
+from .create import broadcast_shapes, full_like
 
 _ops = _activation_ops, _loss_ops
 _mul, _add, _sub, _div, _neg, _exp, _log = (named(n) for n in ("mul", "add", "sub", "div", "neg", "exp", "log"))
@@ -27,10 +27,13 @@ _sum, _mean, _masked_fill = named("sum"), named("mean"), named("masked_fill")
 CODES = {"none": 0, "mean": 1, "sum": 2}
 
 
+def _reduction_of(reduction, size_average, reduce):
+    return reduction if size_average is None and reduce is None else legacy_reduction(size_average, reduce)
+
+
 def code_of(reduction, size_average=None, reduce=None):
     """The number of a reduction; the legacy flags, if given, decide."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy_reduction(size_average, reduce)
+    reduction = _reduction_of(reduction, size_average, reduce)
     if reduction == "elementwise_mean":
         warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         return 1
@@ -79,10 +82,12 @@ def _broadcast_pair(input, target):
     return tuple(t if t.shape == size else named("expand")(t, size) for t in (input, target))
 
 
-def _weighted(loss, weight, input, code, by_weight=True):
+def _weighted(loss, weight, input, reduction, by_weight=True):
     if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
-    loss = _mul(loss, weight)
+    if reduction not in CODES:
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    loss, code = _mul(loss, weight), CODES[reduction]
     if code != 1:
         return reduce_by(loss, code)
     return _div(_sum(loss), _sum(weight)) if by_weight else _mean(loss)
@@ -93,11 +98,11 @@ def _weighted(loss, weight, input, code, by_weight=True):
 @composite("torch.nn.functional.mse_loss")
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The squared difference."""
-    code = code_of(reduction, size_average, reduce)
+    reduction = _reduction_of(reduction, size_average, reduce)
     a, b = _broadcast_pair(input, target)
     if weight is not None:
-        return _weighted(named("pow")(_sub(a, b), 2), weight, input, code)
-    return named("mse_loss")(a, b, code)
+        return _weighted(named("pow")(_sub(a, b), 2), weight, input, reduction)
+    return named("mse_loss")(a, b, code_of(reduction))
 
 
 def _l1(a, b, code):
@@ -107,11 +112,11 @@ def _l1(a, b, code):
 @composite("torch.nn.functional.l1_loss")
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The absolute difference."""
-    code = code_of(reduction, size_average, reduce)
+    reduction = _reduction_of(reduction, size_average, reduce)
     a, b = _broadcast_pair(input, target)
     if weight is not None:
-        return _weighted(_l1(a, b, 0), weight, input, code)
-    return _l1(a, b, code)
+        return _weighted(_l1(a, b, 0), weight, input, reduction)
+    return _l1(a, b, code_of(reduction))
 
 
 @composite("torch.nn.functional.smooth_l1_loss")
@@ -129,13 +134,14 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 @composite("torch.nn.functional.huber_loss")
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Half the square for differences below delta, linear above."""
-    code = code_of(reduction)
     a, b = _broadcast_pair(input, target)
+    code = code_of(reduction) if weight is None else 0
+    if weight is not None and weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    if weight is None:
-        return named("huber_loss")(a, b, code, float(delta))
-    return _weighted(named("huber_loss")(a, b, 0, float(delta)), weight, input, code, by_weight=False)
+    loss = named("huber_loss")(a, b, code, float(delta))
+    return loss if weight is None else _weighted(loss, weight, input, reduction, by_weight=False)
 
 
 @composite("torch.nn.functional.soft_margin_loss")
@@ -299,7 +305,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
                          "Please ensure they have the same size.")
     fixed("binary_cross_entropy", weight=weight)
     if weight is not None and weight.size() != target.shape:
-        weight = named("expand")(weight, shapes.broadcast(tuple(target.shape), tuple(weight.shape)))
+        weight = named("expand")(weight, broadcast_shapes(target.shape, weight.shape))
     return named("binary_cross_entropy")(input, target, weight, code)
 
 

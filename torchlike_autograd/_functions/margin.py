@@ -152,7 +152,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     if weight is not None:
         loss = _mul(loss, weight)
     axis = input.ndim - 1
-    loss = _div(_sum(loss, axis), input.shape[axis])
+    loss = _div(_sum(loss, axis), input.size(axis))
     if reduction not in CODES:
         raise ValueError(f"{reduction} is not valid")
     return reduce_by(loss, CODES[reduction])

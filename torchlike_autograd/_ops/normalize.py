@@ -27,6 +27,11 @@ def _check_types(types, result, statics):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
+def _check_batch_types(types, result, statics):
+    if types["input"].dtype.is_floating_point:  # others are refused by what computes
+        _check_types(types, result, statics)
+
+
 def _mean(x, axes):
     """The mean, with a second sum that takes the rounding of the first away."""
     rough = lax.stop_gradient(average(x, axes, True))
@@ -144,7 +149,7 @@ def _check_channels(input, **others):
 def _by_batch(name, node):
     return op(f"{name}(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float eps) -> "
               "(Tensor, Tensor, Tensor, Tensor, Tensor)", node=node, names=(), lift=("eps",), nondiff=("running_mean", "running_var"),
-              nondiff_out=(1, 2, 3, 4), zero_second=True, refuses_again=_refuse_bias_alone, saves=_BATCH, check=_check_types, lies=channels_or_rows,
+              nondiff_out=(1, 2, 3, 4), zero_second=True, refuses_again=_refuse_bias_alone, saves=_BATCH, check=_check_batch_types, lies=channels_or_rows,
               samples=[call(real(2, 3), None, None, None, None, True, 1e-5)], kinks=SMOOTH)
 
 

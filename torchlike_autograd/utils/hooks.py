@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core.nodes import RemovableHandle
+from .._core.record import thread
 from .._core.saying import warn
 from .._tensor import Tensor
 from ..autograd.function import Function
@@ -68,13 +69,13 @@ class BackwardHook:
 
     def _through(self, values, watch):
         places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
-        if not any(values[i]._needs for i in places):
+        if not (any(values[i]._needs for i in places) and thread.state.grad):
             return values, None
         passed = BackwardHookFunction.apply(*[values[i] for i in places])
         passed = passed if isinstance(passed, tuple) else (passed,)
         node = next((t.grad_fn for t in passed if t.grad_fn is not None), None)
         if node is None:
-            raise RuntimeError("Error while setting up backward hooks. Please open an issue with your code sample.")
+            raise RuntimeError("Error while setting up backward hooks. Please open an issue with a code sample to reproduce this.")
         watch(node)
         new = list(values)
         for i, t in zip(places, passed):

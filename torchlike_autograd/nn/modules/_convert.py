@@ -9,6 +9,7 @@ from ..._core import devices, dtypes, words
 from ..._core.nothing import no_data
 from ..._core.saying import warn
 from ..._tensor import Tensor
+from ..._tensor_members import _has_compatible_shallow_copy_type
 from ...autograd.grad_mode import no_grad
 from ...utils._swap import put_in
 from ..parameter import Parameter
@@ -26,33 +27,36 @@ def _apply(self, fn, recurse=True):
             new = fn(p)
         if __future__.get_swap_module_params_on_conversion():
             _swap(self, name, p, new, fn)
-        elif new.is_meta != p.is_meta or __future__.get_overwrite_module_params_on_conversion():
-            self._parameters[name] = _moved(p, new, fn)
         else:
-            _rewrite(p, new, fn)
+            self._parameters[name] = _put(p, new, fn)
     for name, b in self._buffers.items():
         if b is not None:
             self._buffers[name] = fn(b)
     return self
 
 
-def _rewrite(p, new, fn):
-    """The same parameter with other contents."""
-    if new is not p:
+def _takes(old, new):
+    """Whether a tensor can and shall stay the object that it is when it has other contents."""
+    return _has_compatible_shallow_copy_type(old, new) and not __future__.get_overwrite_module_params_on_conversion()
+
+
+def _put(p, new, fn):
+    """The parameter with other contents, or another one in its place; and so its gradient."""
+    grad, out = p.grad, p
+    if not _takes(p, new):
+        out = Parameter(new, p.requires_grad)
+    elif new is not p:
         p.data = new
-    if p.grad is not None:
-        with no_grad():
-            new = fn(p.grad)
-        if new is not p.grad:
-            p.grad.data = new
-
-
-def _moved(p, new, fn):
-    """A parameter in place of one: not the same object."""
-    out = Parameter(new, p.requires_grad)
-    if p.grad is not None:
-        with no_grad():
-            out.grad = fn(p.grad).requires_grad_(p.grad.requires_grad)
+    if grad is None:
+        return out
+    with no_grad():
+        new = fn(grad)
+    if not _takes(grad, new):
+        out.grad = new.requires_grad_(grad.requires_grad)
+    else:
+        if new is not grad:
+            grad.data = new
+        out.grad = grad
     return out
 
 

@@ -6,10 +6,10 @@ from ..._tensor import Tensor
 
 
 def typename(obj):
-    """The name of an object's type as torch.typename gives it."""
+    """The name of a class or of an object's type as torch.typename gives it."""
     if isinstance(obj, Tensor):
         return obj.type()
-    kind = type(obj)
+    kind = obj if isinstance(obj, type) else type(obj)
     module = getattr(kind, "__module__", "")
     return kind.__qualname__ if module in ("", "builtins") else f"{module.replace(_HOME, 'torch', 1)}.{kind.__qualname__}"
 

@@ -158,22 +158,24 @@ def _load_one(module, name, key, tensor, source, assign):
         source = source[0]
     if not lazy and source.shape != tensor.shape:
         return (f"size mismatch for {key}: copying a param with shape {source.shape} from checkpoint, the shape in current model is {tensor.shape}.")
+    swaps = __future__.get_swap_module_params_on_conversion()
+    if tensor.is_meta and not source.is_meta and not assign and not (lazy and is_lazy(source)):
+        warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op. (Did you mean to "
+             "pass `assign=True` to assign items in the state dictionary to their corresponding key in the module instead of copying them in place?)")
     try:
         with no_grad():
-            if __future__.get_swap_module_params_on_conversion():
+            if swaps:
                 new = tensor.module_load(source, assign=assign)
+                if new is source or new is tensor:
+                    raise RuntimeError("module_load returned one of self or other, please .detach() the result if returning one of the inputs in module_load")
                 put_in(tensor, _as_parameter(tensor, new) if isinstance(tensor, Parameter) else new)
             elif assign:
                 _assign(module, name, tensor, source)
             elif not (lazy and is_lazy(source)):
-                if tensor.is_meta and not source.is_meta:
-                    warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a no-op. (Did "
-                         "you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in the module instead of "
-                         "copying them in place?)")
                 tensor.copy_(beside(source, tensor))  # a file may hold whole tensors where the parameter is spread
     except Exception as e:
-        return (f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and whose dimensions in the checkpoint '
-                f"are {source.size()}, an exception occurred : {e.args}.")
+        return (f'While {"swapping" if swaps else "copying"} the parameter named "{key}", whose dimensions in the model are {tensor.size()} and whose '
+                f"dimensions in the checkpoint are {source.size()}, an exception occurred : {e.args}.")
     return None
 
 
@@ -197,6 +199,23 @@ def _load_extra(module, state_dict, key, strict, missing, unexpected):
         unexpected.append(key)
 
 
+def _load_all(module, part, prefix, metadata, assign, missing, unexpected, errors):
+    """Load a module and all below; no function within `load_state_dict`, which would hold itself, and so what was given, until garbage is collected."""
+    local = {} if metadata is None else metadata.get(prefix[:-1], {})
+    if assign:
+        local["assign_to_params_buffers"] = assign
+    module._load_from_state_dict(part, prefix, local, True, missing, unexpected, errors)
+    for name, below in module._modules.items():
+        if below is not None:
+            inner = f"{prefix}{name}."
+            _load_all(below, {k: v for k, v in part.items() if k.startswith(inner)}, inner, metadata, assign, missing, unexpected, errors)
+    keys = IncompatibleKeys(missing, unexpected)
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, keys) is not None:
+            raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
+                                 "incompatible_keys need to be modified, it should be done inplace.")
+
+
 def load_state_dict(self, state_dict, strict=True, assign=False):
     """Load parameters and buffers; strict: the keys must be exactly this module's; assign: put the given tensors in place of the own ones."""
     if not isinstance(state_dict, Mapping):
@@ -206,23 +225,7 @@ def load_state_dict(self, state_dict, strict=True, assign=False):
     state_dict = OrderedDict(state_dict)
     if metadata is not None:
         state_dict._metadata = metadata
-
-    def load(module, part, prefix):
-        local = {} if metadata is None else metadata.get(prefix[:-1], {})
-        if assign:
-            local["assign_to_params_buffers"] = assign
-        module._load_from_state_dict(part, prefix, local, True, missing, unexpected, errors)
-        for name, below in module._modules.items():
-            if below is not None:
-                inner = f"{prefix}{name}."
-                load(below, {k: v for k, v in part.items() if k.startswith(inner)}, inner)
-        keys = IncompatibleKeys(missing, unexpected)
-        for hook in module._load_state_dict_post_hooks.values():
-            if hook(module, keys) is not None:
-                raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, if "
-                                     "incompatible_keys need to be modified, it should be done inplace.")
-
-    load(self, state_dict, "")
+    _load_all(self, state_dict, "", metadata, assign, missing, unexpected, errors)
     if strict and unexpected:
         errors.insert(0, "Unexpected key(s) in state_dict: {}. ".format(", ".join(f'"{k}"' for k in unexpected)))
     if strict and missing:

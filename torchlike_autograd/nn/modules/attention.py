@@ -12,6 +12,22 @@ from .module import Module
 __all__ = ["MultiheadAttention"]
 
 
+def _make_projections(attention, bias, made):
+    """One weight for queries, keys and values, or three."""
+    e = attention.embed_dim
+    same = attention._qkv_same_embed_dim
+    for name, width in (("q", e), ("k", attention.kdim), ("v", attention.vdim)):
+        if not same:
+            setattr(attention, f"{name}_proj_weight", Parameter(empty((e, width), **made)))
+    if same:
+        attention.in_proj_weight = Parameter(empty((3 * e, e), **made))
+        for name in "qkv":
+            attention.register_parameter(f"{name}_proj_weight", None)
+    else:
+        attention.register_parameter("in_proj_weight", None)
+    attention.register_parameter("in_proj_bias", Parameter(empty(3 * e, **made)) if bias else None)
+
+
 class MultiheadAttention(Module):
     """Scaled dot product attention over several heads; inputs (L, N, E), (N, L, E) with batch_first, or (L, E)."""
 
@@ -31,7 +47,7 @@ class MultiheadAttention(Module):
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
-        self._make_projections(bias, made)
+        _make_projections(self, bias, made)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **made)
         if add_bias_kv:
             self.bias_k = Parameter(empty((1, 1, embed_dim), **made))
@@ -40,21 +56,6 @@ class MultiheadAttention(Module):
             self.bias_k = self.bias_v = None
         self.add_zero_attn = add_zero_attn
         self._reset_parameters()
-
-    def _make_projections(self, bias, made):
-        """One weight for queries, keys and values, or three."""
-        e = self.embed_dim
-        same = self._qkv_same_embed_dim
-        for name, width in (("q", e), ("k", self.kdim), ("v", self.vdim)):
-            if not same:
-                setattr(self, f"{name}_proj_weight", Parameter(empty((e, width), **made)))
-        if same:
-            self.in_proj_weight = Parameter(empty((3 * e, e), **made))
-            for name in "qkv":
-                self.register_parameter(f"{name}_proj_weight", None)
-        else:
-            self.register_parameter("in_proj_weight", None)
-        self.register_parameter("in_proj_bias", Parameter(empty(3 * e, **made)) if bias else None)
 
     def _reset_parameters(self):
         for name in ("in_proj_weight",) if self._qkv_same_embed_dim else ("q_proj_weight", "k_proj_weight", "v_proj_weight"):

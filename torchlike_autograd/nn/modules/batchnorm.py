@@ -59,8 +59,18 @@ class _NormBase(Module):
         version, key = local_metadata.get("version", None), prefix + "num_batches_tracked"
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
             own = self.num_batches_tracked
-            state_dict[key] = own if own is not None else tensor(0, dtype=int64)
+            state_dict[key] = own if own is not None and not own.is_meta else tensor(0, dtype=int64)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+
+
+def _factor(norm):
+    """The weight of this batch in the running statistics; counts the batch."""
+    counting = norm.training and norm.track_running_stats and norm.num_batches_tracked is not None
+    if counting:
+        norm.num_batches_tracked.add_(1)
+    if norm.momentum is not None:
+        return norm.momentum
+    return 1.0 / float(norm.num_batches_tracked) if counting else 0.0
 
 
 class _BatchNorm(_NormBase):
@@ -69,18 +79,9 @@ class _BatchNorm(_NormBase):
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype, bias=bias)
 
-    def _factor(self):
-        """The weight of this batch in the running statistics; counts the batch."""
-        counting = self.training and self.track_running_stats and self.num_batches_tracked is not None
-        if counting:
-            self.num_batches_tracked.add_(1)
-        if self.momentum is not None:
-            return self.momentum
-        return 1.0 / float(self.num_batches_tracked) if counting else 0.0
-
     def forward(self, input):
         self._check_input_dim(input)
-        factor = self._factor()
+        factor = _factor(self)
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
         kept = not self.training or self.track_running_stats
         return F.batch_norm(input, self.running_mean if kept else None, self.running_var if kept else None, self.weight, self.bias, by_batch,

@@ -55,6 +55,14 @@ class _Numbered(Module):
         return [n for n in super().__dir__() if not n.isdigit()]
 
 
+def _times(modules, n):
+    if not isinstance(n, int):
+        raise TypeError(f"unsupported operand type(s) for *: {type(modules)} and {type(n)}")
+    if n <= 0:
+        raise ValueError(f"Non-positive multiplication factor {n} for {type(modules)}")
+    return [m for _ in range(n) for m in modules]
+
+
 class Sequential(_Numbered):
     """Each module gets what the one before gives."""
 
@@ -96,21 +104,14 @@ class Sequential(_Numbered):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return self.extend(list(other))
 
-    def _times(self, n):
-        if not isinstance(n, int):
-            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(n)}")
-        if n <= 0:
-            raise ValueError(f"Non-positive multiplication factor {n} for {type(self)}")
-        return [m for _ in range(n) for m in self]
-
     def __mul__(self, other):
-        return Sequential(*self._times(other))
+        return Sequential(*_times(self, other))
 
     def __rmul__(self, other):
         return self.__mul__(other)
 
     def __imul__(self, other):
-        return self.extend(self._times(other)[len(self):])
+        return self.extend(_times(self, other)[len(self):])
 
     def pop(self, key):
         """Remove the module at a place and return it."""

@@ -18,6 +18,35 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
+def _check(in_channels, out_channels, stride, padding, groups, padding_mode):
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups:
+        raise ValueError("in_channels must be divisible by groups")
+    if out_channels % groups:
+        raise ValueError("out_channels must be divisible by groups")
+    if isinstance(padding, str):
+        words = {"same", "valid"}
+        if padding not in words:
+            raise ValueError(f"Invalid padding string {padding!r}, should be one of {words}")
+        if padding == "same" and any(s != 1 for s in stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in _MODES:
+        raise ValueError(f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{padding_mode}'")
+
+
+def _pads(conv):
+    """What `pad` takes for this padding."""
+    if not isinstance(conv.padding, str):
+        return _reverse_repeat_tuple(conv.padding, 2)
+    pads = [0, 0] * len(conv.kernel_size)
+    if conv.padding == "same":
+        for i, (d, k) in enumerate(zip(reversed(conv.dilation), reversed(conv.kernel_size))):
+            total = d * (k - 1)
+            pads[2 * i:2 * i + 2] = total // 2, total - total // 2
+    return pads
+
+
 class _ConvNd(Module):
     """What all convolutions have; weight (out_channels, in_channels / groups, *kernel), transposed ones the other way round."""
 
@@ -26,11 +55,11 @@ class _ConvNd(Module):
     def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups, bias, padding_mode,
                  device=None, dtype=None):
         super().__init__()
-        self._check(in_channels, out_channels, stride, padding, groups, padding_mode)
+        _check(in_channels, out_channels, stride, padding, groups, padding_mode)
         self.in_channels, self.out_channels, self.kernel_size, self.stride = in_channels, out_channels, kernel_size, stride
         self.padding, self.dilation, self.transposed, self.output_padding = padding, dilation, transposed, output_padding
         self.groups, self.padding_mode = groups, padding_mode
-        self._reversed_padding_repeated_twice = self._pads()
+        self._reversed_padding_repeated_twice = _pads(self)
         first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
         self.weight = Parameter(empty((first, second // groups, *kernel_size), device=device, dtype=dtype))
         if bias:
@@ -38,33 +67,6 @@ class _ConvNd(Module):
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
-
-    def _check(self, in_channels, out_channels, stride, padding, groups, padding_mode):
-        if groups <= 0:
-            raise ValueError("groups must be a positive integer")
-        if in_channels % groups:
-            raise ValueError("in_channels must be divisible by groups")
-        if out_channels % groups:
-            raise ValueError("out_channels must be divisible by groups")
-        if isinstance(padding, str):
-            words = {"same", "valid"}
-            if padding not in words:
-                raise ValueError(f"Invalid padding string {padding!r}, should be one of {words}")
-            if padding == "same" and any(s != 1 for s in stride):
-                raise ValueError("padding='same' is not supported for strided convolutions")
-        if padding_mode not in _MODES:
-            raise ValueError(f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{padding_mode}'")
-
-    def _pads(self):
-        """What `pad` takes for this padding."""
-        if not isinstance(self.padding, str):
-            return _reverse_repeat_tuple(self.padding, 2)
-        pads = [0, 0] * len(self.kernel_size)
-        if self.padding == "same":
-            for i, (d, k) in enumerate(zip(reversed(self.dilation), reversed(self.kernel_size))):
-                total = d * (k - 1)
-                pads[2 * i:2 * i + 2] = total // 2, total - total // 2
-        return pads
 
     def reset_parameters(self):
         """Uniform values by the number of inputs of one output."""
@@ -223,6 +225,14 @@ class ConvTranspose3d(_ConvTransposeNd):
         return F.conv_transpose3d(input, self.weight, self.bias, self.stride, self.padding, output_padding, self.groups, self.dilation)
 
 
+def _make_lazy(conv, out_channels, bias, device, dtype):
+    """Parameters without shapes."""
+    conv.weight = UninitializedParameter(device=device, dtype=dtype)
+    conv.out_channels = out_channels
+    if bias:
+        conv.bias = UninitializedParameter(device=device, dtype=dtype)
+
+
 class _LazyConvXdMixin(LazyModuleMixin):
     """A convolution that learns its number of input channels from the first input."""
 
@@ -251,13 +261,6 @@ class _LazyConvXdMixin(LazyModuleMixin):
     def _get_num_spatial_dims(self):
         return len(self.kernel_size)
 
-    def _make_lazy(self, out_channels, bias, device, dtype):
-        """Parameters without shapes."""
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
-        self.out_channels = out_channels
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
-
 
 class LazyConv1d(_LazyConvXdMixin, Conv1d):
     """A `Conv1d` that learns its number of input channels."""
@@ -266,7 +269,7 @@ class LazyConv1d(_LazyConvXdMixin, Conv1d):
 
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device=device, dtype=dtype)
-        self._make_lazy(out_channels, bias, device, dtype)
+        _make_lazy(self, out_channels, bias, device, dtype)
 
 
 class LazyConv2d(_LazyConvXdMixin, Conv2d):
@@ -276,7 +279,7 @@ class LazyConv2d(_LazyConvXdMixin, Conv2d):
 
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device=device, dtype=dtype)
-        self._make_lazy(out_channels, bias, device, dtype)
+        _make_lazy(self, out_channels, bias, device, dtype)
 
 
 class LazyConv3d(_LazyConvXdMixin, Conv3d):
@@ -286,7 +289,7 @@ class LazyConv3d(_LazyConvXdMixin, Conv3d):
 
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device=device, dtype=dtype)
-        self._make_lazy(out_channels, bias, device, dtype)
+        _make_lazy(self, out_channels, bias, device, dtype)
 
 
 class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
@@ -297,7 +300,7 @@ class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
                  padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device=device, dtype=dtype)
-        self._make_lazy(out_channels, bias, device, dtype)
+        _make_lazy(self, out_channels, bias, device, dtype)
 
 
 class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
@@ -308,7 +311,7 @@ class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
                  padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device=device, dtype=dtype)
-        self._make_lazy(out_channels, bias, device, dtype)
+        _make_lazy(self, out_channels, bias, device, dtype)
 
 
 class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
@@ -319,4 +322,4 @@ class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
     def __init__(self, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
                  padding_mode="zeros", device=None, dtype=None):
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device=device, dtype=dtype)
-        self._make_lazy(out_channels, bias, device, dtype)
+        _make_lazy(self, out_channels, bias, device, dtype)

@@ -5,6 +5,7 @@ The class is put together here; how it is called is in `_call.py`, its state dic
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
 from typing import TypeVar
 
@@ -64,6 +65,71 @@ def _through(hooks, module, name, value):
     return value
 
 
+# What Modules do for themselves; functions, because a subclass may have a method, a parameter or a layer of any other name than PyTorch's own.
+
+def _check_name(module, kind, name, table, shown=""):
+    """torch's rules for the name of a parameter, buffer or module."""
+    if not isinstance(name, str):
+        raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
+    if hasattr(module, name) and name not in table:
+        raise KeyError(f"attribute '{name}' already exists")
+    if "." in name:
+        raise KeyError(f'{kind} name can\'t contain "."{shown}')
+    if name == "":
+        raise KeyError(f'{kind} name can\'t be empty string ""')
+
+
+def _member(module, target):
+    path, _, name = target.rpartition(".")
+    owner = module.get_submodule(path)
+    if not hasattr(owner, name):
+        raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
+    return owner, name, getattr(owner, name)
+
+
+def _set_tensor(module, own, name, value):
+    """Assign a tensor: as a parameter, as a buffer, or as any other attribute."""
+    if isinstance(value, Parameter):
+        if "_parameters" not in own:
+            raise AttributeError("cannot assign parameters before Module.__init__() call")
+        _forget(module, name, ("_buffers", "_modules"))
+        return module.register_parameter(name, value)
+    if own.get("_parameters") and name in own["_parameters"]:
+        _expect_none("parameter", name, value, "torch.nn.Parameter")
+    if own.get("_modules") and name in own["_modules"]:
+        _expect_none("child module", name, value, "torch.nn.Module")
+    if isinstance(value, Buffer):
+        return _set_buffer(module, name, value, value.persistent)
+    if own.get("_buffers") and name in own["_buffers"]:
+        return _set_buffer(module, name, value, name not in own["_non_persistent_buffers_set"])
+    return object.__setattr__(module, name, value)
+
+
+def _set_buffer(module, name, value, persistent):
+    """Assign a buffer, by the module's own `register_buffer`, which may be one that knows no `persistent`."""
+    known = getattr(module.register_buffer, "__func__", None) is Module.register_buffer
+    if known or "persistent" in inspect.signature(module.register_buffer).parameters:
+        return module.register_buffer(name, value, persistent)
+    if not persistent:
+        raise RuntimeError("Registering a non-persistent buffer on a Module subclass that implements register_buffer() without the persistent argument "
+                           "is not allowed.")
+    return module.register_buffer(name, value)
+
+
+def _expect_none(kind, name, value, wanted):
+    if value is not None:
+        raise TypeError(f"cannot assign '{typename(value)}' as {kind} '{name}' ({wanted} or None expected)")
+
+
+def _forget(module, name, tables):
+    """Drop what is called `name` in the instance and in some tables."""
+    own = module.__dict__
+    own.pop(name, None)
+    for table in tables:
+        own[table].pop(name, None)
+    own["_non_persistent_buffers_set"].discard(name)
+
+
 class Module:
     """The base of all layers and models: assign parameters, buffers and modules as attributes, and write `forward`."""
 
@@ -99,22 +165,11 @@ class Module:
 
     # Registering
 
-    def _check_name(self, kind, name, table, shown=""):
-        """torch's rules for the name of a parameter, buffer or module."""
-        if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
-        if hasattr(self, name) and name not in table:
-            raise KeyError(f"attribute '{name}' already exists")
-        if "." in name:
-            raise KeyError(f'{kind} name can\'t contain "."{shown}')
-        if name == "":
-            raise KeyError(f'{kind} name can\'t be empty string ""')
-
     def register_buffer(self, name, tensor, persistent=True):
         """Add a tensor that is state but no parameter; a persistent one is part of the state dict."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
-        self._check_name("buffer", name, self._buffers)
+        _check_name(self, "buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
         self._buffers[name] = _through(_global_buffer_registration_hooks, self, name, tensor)
@@ -124,7 +179,7 @@ class Module:
         """Add a parameter, or None as a place for one."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
-        self._check_name("parameter", name, self._parameters)
+        _check_name(self, "parameter", name, self._parameters)
         if param is None:
             self._parameters[name] = None
             return
@@ -139,7 +194,7 @@ class Module:
         """Add a module under a name."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
-        self._check_name("module", name, self._modules, f", got: {name}")
+        _check_name(self, "module", name, self._modules, f", got: {name}")
         self._modules[name] = _through(_global_module_registration_hooks, self, name, module)
 
     def register_module(self, name, module):
@@ -173,23 +228,16 @@ class Module:
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
 
-    def _member(self, target):
-        path, _, name = target.rpartition(".")
-        owner = self.get_submodule(path)
-        if not hasattr(owner, name):
-            raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
-        return owner, name, getattr(owner, name)
-
     def get_parameter(self, target):
         """The parameter at a dotted path."""
-        _, name, found = self._member(target)
+        _, name, found = _member(self, target)
         if not isinstance(found, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
 
     def get_buffer(self, target):
         """The buffer at a dotted path."""
-        owner, name, found = self._member(target)
+        owner, name, found = _member(self, target)
         if name not in owner._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
         return found
@@ -212,60 +260,26 @@ class Module:
     def __setattr__(self, name, value):
         own = self.__dict__
         if isinstance(value, Tensor):
-            return self._set_tensor(own, name, value)
+            return _set_tensor(self, own, name, value)
         modules = own.get("_modules")
         if isinstance(value, Module) and not (own.get("_parameters") and name in own["_parameters"]):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name, ("_parameters", "_buffers"))
+            _forget(self, name, ("_parameters", "_buffers"))
             modules[name] = _through(_global_module_registration_hooks, self, name, value)
             return None
         if own.get("_parameters") and name in own["_parameters"]:
-            self._expect_none("parameter", name, value, "torch.nn.Parameter")
+            _expect_none("parameter", name, value, "torch.nn.Parameter")
             return self.register_parameter(name, None)
         if modules and name in modules:
-            self._expect_none("child module", name, value, "torch.nn.Module")
+            _expect_none("child module", name, value, "torch.nn.Module")
             modules[name] = _through(_global_module_registration_hooks, self, name, value)
         elif own.get("_buffers") and name in own["_buffers"]:
-            self._expect_none("buffer", name, value, "torch.nn.Buffer, torch.Tensor")
-            own["_buffers"][name] = _through(_global_buffer_registration_hooks, self, name, value)
+            _expect_none("buffer", name, value, "torch.nn.Buffer, torch.Tensor")
+            _set_buffer(self, name, value, name not in self._non_persistent_buffers_set)
         else:
             object.__setattr__(self, name, value)
         return None
-
-    def _set_tensor(self, own, name, value):
-        """Assign a tensor: as a parameter, as a buffer, or as any other attribute."""
-        if isinstance(value, Parameter):
-            if "_parameters" not in own:
-                raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._forget(name, ("_buffers", "_modules"))
-            return self.register_parameter(name, value)
-        if own.get("_parameters") and name in own["_parameters"]:
-            self._expect_none("parameter", name, value, "torch.nn.Parameter")
-        if own.get("_modules") and name in own["_modules"]:
-            self._expect_none("child module", name, value, "torch.nn.Module")
-        buffers, is_buffer = own.get("_buffers"), isinstance(value, Buffer)
-        if is_buffer and buffers is None:
-            raise AttributeError("cannot assign buffer before Module.__init__() call")
-        if is_buffer:
-            return self.register_buffer(name, value, value.persistent)
-        if buffers and name in buffers:
-            buffers[name] = _through(_global_buffer_registration_hooks, self, name, value)
-        else:
-            object.__setattr__(self, name, value)
-        return None
-
-    def _expect_none(self, kind, name, value, wanted):
-        if value is not None:
-            raise TypeError(f"cannot assign '{typename(value)}' as {kind} '{name}' ({wanted} or None expected)")
-
-    def _forget(self, name, tables):
-        """Drop what is called `name` in the instance and in some tables."""
-        own = self.__dict__
-        own.pop(name, None)
-        for table in tables:
-            own[table].pop(name, None)
-        own["_non_persistent_buffers_set"].discard(name)
 
     def __delattr__(self, name):
         if name in self._parameters:

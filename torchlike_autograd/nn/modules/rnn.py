@@ -29,6 +29,7 @@ def apply_permutation(tensor, permutation, dim=1):
 
 
 def _checked_sizes(input_size, hidden_size, num_layers, dropout, proj_size):
+    float(dropout)  # what is no number says so itself
     if isinstance(dropout, bool) or not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1:
         raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
     if dropout > 0 and num_layers == 1:
@@ -48,6 +49,64 @@ def _checked_sizes(input_size, hidden_size, num_layers, dropout, proj_size):
         raise ValueError("proj_size should be a positive integer or zero to disable projections")
     if proj_size >= hidden_size:
         raise ValueError("proj_size has to be smaller than hidden_size")
+
+
+def _state_size(rnn, input, batch_sizes, width):
+    batch = int(batch_sizes[0]) if batch_sizes is not None else input.size(0) if rnn.batch_first else input.size(1)
+    return rnn.num_layers * (2 if rnn.bidirectional else 1), batch, width
+
+
+def _function(rnn):
+    return load_all()[f"torch.{rnn.mode.lower()}"]  # as published: subclasses and modes hear of one call of this name
+
+
+def _settings(rnn):
+    return rnn._flat_weights, rnn.bias, rnn.num_layers, rnn.dropout, rnn.training, rnn.bidirectional
+
+
+def _say_dims(rnn, input):
+    """torch's error for the number of dims."""
+    if rnn.mode.startswith("RNN"):
+        raise ValueError(f"RNN: Expected input to be 2D or 3D, got {input.dim()}D tensor instead")
+    raise ValueError(f"{rnn.mode}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+
+
+def _given_state(rnn, hx, batched):
+    """The given state as a tuple, with torch's errors for its dims."""
+    dims = 3 if batched else 2
+    kind = "batched 3-D" if batched else "unbatched 2-D"
+    if rnn.mode != "LSTM":
+        if hx.dim() != dims:
+            raise RuntimeError(f"For {kind} input, hx should also be {dims}-D but got {hx.dim()}-D tensor")
+        return (hx,)
+    if hx[0].dim() != dims or hx[1].dim() != dims:
+        raise RuntimeError(f"For {kind} input, hx and cx should also be {dims}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors")
+    return tuple(hx)
+
+
+def _first_state(rnn, hx, batched, like, batch):
+    """The state to begin with, as (layers, B, *) tensors; zeros where none is given."""
+    if hx is None:
+        n = rnn.num_layers * (2 if rnn.bidirectional else 1)
+        widths = [rnn.proj_size or rnn.hidden_size, rnn.hidden_size][:2 if rnn.mode == "LSTM" else 1]
+        return tuple(zeros((n, batch, w), dtype=like.dtype, device=like.device) for w in widths)
+    if batched is None:
+        if rnn.mode == "LSTM" and not isinstance(hx, Tensor) and len(hx) != 2:
+            raise RuntimeError("lstm expects two hidden states")
+        return tuple(hx) if rnn.mode == "LSTM" else (hx,)
+    given = _given_state(rnn, hx, batched)
+    return given if batched else tuple(s.unsqueeze(1) for s in given)
+
+
+def _forward_packed(rnn, packed, hx):
+    data, batch_sizes, order, back = packed
+    state = _first_state(rnn, hx, None, data, int(batch_sizes[0]))
+    if hx is not None:
+        state = tuple(rnn.permute_hidden(s, order) for s in state)
+    rnn.check_forward_args(data, state if rnn.mode == "LSTM" else state[0], batch_sizes)
+    out, *last = _function(rnn)(data, batch_sizes, state if rnn.mode == "LSTM" else state[0], *_settings(rnn))
+    last = tuple(rnn.permute_hidden(s, back) for s in last)
+    return PackedSequence(out, batch_sizes, order, back), (last if rnn.mode == "LSTM" else last[0])
 
 
 class RNNBase(Module):
@@ -146,17 +205,13 @@ class RNNBase(Module):
         if self.input_size != input.size(-1):
             raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
 
-    def _state_size(self, input, batch_sizes, width):
-        batch = int(batch_sizes[0]) if batch_sizes is not None else input.size(0) if self.batch_first else input.size(1)
-        return self.num_layers * (2 if self.bidirectional else 1), batch, width
-
     def get_expected_hidden_size(self, input, batch_sizes):
         """The shape of h."""
-        return self._state_size(input, batch_sizes, self.proj_size or self.hidden_size)
+        return _state_size(self, input, batch_sizes, self.proj_size or self.hidden_size)
 
     def get_expected_cell_size(self, input, batch_sizes):
         """The shape of c."""
-        return self._state_size(input, batch_sizes, self.hidden_size)
+        return _state_size(self, input, batch_sizes, self.hidden_size)
 
     def check_hidden_size(self, hx, expected_hidden_size, msg="Expected hidden size {}, got {}"):
         """torch's error for a state that does not fit."""
@@ -174,71 +229,23 @@ class RNNBase(Module):
 
     # Computing
 
-    @property
-    def _function(self):
-        return load_all()[f"torch.{self.mode.lower()}"]  # as published: subclasses and modes hear of one call of this name
-
-    def _settings(self):
-        return self._flat_weights, self.bias, self.num_layers, self.dropout, self.training, self.bidirectional
-
-    def _say_dims(self, input):
-        """torch's error for the number of dims."""
-        if self.mode.startswith("RNN"):
-            raise ValueError(f"RNN: Expected input to be 2D or 3D, got {input.dim()}D tensor instead")
-        raise ValueError(f"{self.mode}: Expected input to be 2D or 3D, got {input.dim()}D instead")
-
-    def _given_state(self, hx, batched):
-        """The given state as a tuple, with torch's errors for its dims."""
-        dims = 3 if batched else 2
-        kind = "batched 3-D" if batched else "unbatched 2-D"
-        if self.mode != "LSTM":
-            if hx.dim() != dims:
-                raise RuntimeError(f"For {kind} input, hx should also be {dims}-D but got {hx.dim()}-D tensor")
-            return (hx,)
-        if hx[0].dim() != dims or hx[1].dim() != dims:
-            raise RuntimeError(f"For {kind} input, hx and cx should also be {dims}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors")
-        return tuple(hx)
-
-    def _first_state(self, hx, batched, like, batch):
-        """The state to begin with, as (layers, B, *) tensors; zeros where none is given."""
-        if hx is None:
-            n = self.num_layers * (2 if self.bidirectional else 1)
-            widths = [self.proj_size or self.hidden_size, self.hidden_size][:2 if self.mode == "LSTM" else 1]
-            return tuple(zeros((n, batch, w), dtype=like.dtype, device=like.device) for w in widths)
-        if batched is None:
-            if self.mode == "LSTM" and not isinstance(hx, Tensor) and len(hx) != 2:
-                raise RuntimeError("lstm expects two hidden states")
-            return tuple(hx) if self.mode == "LSTM" else (hx,)
-        given = self._given_state(hx, batched)
-        return given if batched else tuple(s.unsqueeze(1) for s in given)
-
     def forward(self, input, hx=None):
         """(output, last state); input (T, B, *), (B, T, *) with batch_first, (T, *), or packed."""
         if isinstance(input, PackedSequence):
-            return self._forward_packed(input, hx)
+            return _forward_packed(self, input, hx)
         if input.dim() not in (2, 3):
-            self._say_dims(input)
+            _say_dims(self, input)
         batched = input.dim() == 3
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
-        state = self._first_state(hx, batched, input, input.size(0) if self.batch_first else input.size(1))
+        state = _first_state(self, hx, batched, input, input.size(0) if self.batch_first else input.size(1))
         self.check_forward_args(input, state if self.mode == "LSTM" else state[0], None)
         if not input.size(1 if self.batch_first else 0):
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        out, *last = self._function(input, state if self.mode == "LSTM" else state[0], *self._settings(), self.batch_first)
+        out, *last = _function(self)(input, state if self.mode == "LSTM" else state[0], *_settings(self), self.batch_first)
         if not batched:
             out, last = out.squeeze(0 if self.batch_first else 1), [s.squeeze(1) for s in last]
         return out, (tuple(last) if self.mode == "LSTM" else last[0])
-
-    def _forward_packed(self, packed, hx):
-        data, batch_sizes, order, back = packed
-        state = self._first_state(hx, None, data, int(batch_sizes[0]))
-        if hx is not None:
-            state = tuple(self.permute_hidden(s, order) for s in state)
-        self.check_forward_args(data, state if self.mode == "LSTM" else state[0], batch_sizes)
-        out, *last = self._function(data, batch_sizes, state if self.mode == "LSTM" else state[0], *self._settings())
-        last = tuple(self.permute_hidden(s, back) for s in last)
-        return PackedSequence(out, batch_sizes, order, back), (last if self.mode == "LSTM" else last[0])
 
 
 class RNN(RNNBase):
@@ -296,6 +303,42 @@ for _kind in (RNN, LSTM, GRU):
 
 # Cells
 
+def _checked(cell, input, hx, names):
+    """(input (B, *), states (B, *), whether there was a batch) after torch's checks."""
+    kind = type(cell).__name__
+    if input.dim() not in (1, 2):
+        raise ValueError(f"{kind}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+    for name, s in zip(names, () if hx is None else hx):
+        if s.dim() not in (1, 2):
+            raise ValueError(f"{kind}: Expected {name} to be 1D or 2D, got {s.dim()}D instead")
+    if isinstance(hx, Tensor):
+        raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
+    batched = input.dim() == 2
+    x = input if batched else input.unsqueeze(0)
+    if hx is None:
+        hx = (zeros((x.size(0), cell.hidden_size), dtype=x.dtype, device=x.device),) * len(names)
+    elif not batched:
+        hx = tuple(s.unsqueeze(0) for s in hx)
+    if x.size(1) != cell.input_size:
+        raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {cell.input_size}")
+    for i, s in enumerate(hx):
+        if s.size(0) != x.size(0):
+            raise RuntimeError(f"Input batch size {x.size(0)} doesn't match hidden{i} batch size {s.size(0)}")
+        if s.size(1) != cell.hidden_size:
+            raise RuntimeError(f"hidden{i} has inconsistent hidden_size: got {s.size(1)}, expected {cell.hidden_size}")
+    return x, hx, batched
+
+
+def _weights(cell):
+    return cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh
+
+
+def _next(cell, name, x, state, batched):
+    """The next state of a cell with one state tensor."""
+    out = COMPOSITES[f"torch.{name}_cell"](x, state[0], *_weights(cell))
+    return out if batched else out.squeeze(0)
+
+
 class RNNCellBase(Module):
     """One step of a recurrent layer."""
 
@@ -322,39 +365,6 @@ class RNNCellBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
-    def _checked(self, input, hx, names):
-        """(input (B, *), states (B, *), whether there was a batch) after torch's checks."""
-        kind = type(self).__name__
-        if input.dim() not in (1, 2):
-            raise ValueError(f"{kind}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        for name, s in zip(names, () if hx is None else hx):
-            if s.dim() not in (1, 2):
-                raise ValueError(f"{kind}: Expected {name} to be 1D or 2D, got {s.dim()}D instead")
-        if isinstance(hx, Tensor):
-            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
-        batched = input.dim() == 2
-        x = input if batched else input.unsqueeze(0)
-        if hx is None:
-            hx = (zeros((x.size(0), self.hidden_size), dtype=x.dtype, device=x.device),) * len(names)
-        elif not batched:
-            hx = tuple(s.unsqueeze(0) for s in hx)
-        if x.size(1) != self.input_size:
-            raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}")
-        for i, s in enumerate(hx):
-            if s.size(0) != x.size(0) and s.dim() == 2:
-                raise RuntimeError(f"Input batch size {x.size(0)} doesn't match hidden{i} batch size {s.size(0)}")
-            if s.size(1) != self.hidden_size:
-                raise RuntimeError(f"hidden{i} has inconsistent hidden_size: got {s.size(1)}, expected {self.hidden_size}")
-        return x, hx, batched
-
-    def _weights(self):
-        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-
-    def _next(self, name, x, state, batched):
-        """The next state of a cell with one state tensor."""
-        out = COMPOSITES[f"torch.{name}_cell"](x, state[0], *self._weights())
-        return out if batched else out.squeeze(0)
-
 
 class RNNCell(RNNCellBase):
     """One step of `RNN`."""
@@ -366,10 +376,10 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input, hx=None):
-        x, state, batched = self._checked(input, None if hx is None else (hx,), ("hidden",))
+        x, state, batched = _checked(self, input, None if hx is None else (hx,), ("hidden",))
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return self._next(f"rnn_{self.nonlinearity}", x, state, batched)
+        return _next(self, f"rnn_{self.nonlinearity}", x, state, batched)
 
 
 class LSTMCell(RNNCellBase):
@@ -379,8 +389,8 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, num_chunks=4, device=device, dtype=dtype)
 
     def forward(self, input, hx=None):
-        x, state, batched = self._checked(input, hx, ("hx[0]", "hx[1]"))
-        out = COMPOSITES["torch.lstm_cell"](x, state, *self._weights())
+        x, state, batched = _checked(self, input, hx, ("hx[0]", "hx[1]"))
+        out = COMPOSITES["torch.lstm_cell"](x, state, *_weights(self))
         return out if batched else tuple(s.squeeze(0) for s in out)
 
 
@@ -391,4 +401,4 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, num_chunks=3, device=device, dtype=dtype)
 
     def forward(self, input, hx=None):
-        return self._next("gru", *self._checked(input, None if hx is None else (hx,), ("hidden",)))
+        return _next(self, "gru", *_checked(self, input, None if hx is None else (hx,), ("hidden",)))

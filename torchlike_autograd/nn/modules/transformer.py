@@ -168,6 +168,17 @@ def _looked_at(src, layer):
     return is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in layer.parameters()))
 
 
+def _taken_out(encoder, padding):
+    """(the padding to compute with, the places that are left out): with `mask_check` only padding that is all at the end of its rows, without it as many
+    as there are anywhere in a row."""
+    out = padding != 0
+    if encoder.mask_check:
+        return padding, out & (out[:, 1:] >= out[:, :-1]).all()
+    kept = (~out).sum(1, keepdim=True)
+    out = arange(out.size(1), device=out.device) >= kept
+    return padding.new_zeros(out.shape).masked_fill(out, float("-inf")), out
+
+
 class TransformerEncoder(Module):
     """Several copies of an encoder layer.
 
@@ -196,22 +207,12 @@ class TransformerEncoder(Module):
         causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
         out = None
         if self.use_nested_tensor and padding is not None and mask is None and src.dim() == 3 and not (first.training or _looked_at(src, first)):
-            padding, out = self._taken_out(padding)
+            padding, out = _taken_out(self, padding)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
         if out is not None:
             src = src.masked_fill(out.unsqueeze(-1), 0.0)
         return src if self.norm is None else self.norm(src)
-
-    def _taken_out(self, padding):
-        """(the padding to compute with, the places that are left out): with `mask_check` only padding that is all at the end of its rows, without it as many
-        as there are anywhere in a row."""
-        out = padding != 0
-        if self.mask_check:
-            return padding, out & (out[:, 1:] >= out[:, :-1]).all()
-        kept = (~out).sum(1, keepdim=True)
-        out = arange(out.size(1), device=out.device) >= kept
-        return padding.new_zeros(out.shape).masked_fill(out, float("-inf")), out
 
 
 class TransformerDecoder(Module):

@@ -41,6 +41,48 @@ def _show(dest, src):
     dest.set_(src)
 
 
+def _inverted(own, value):
+    for module in reversed(list(own)):
+        if hasattr(module, "right_inverse"):
+            with contextlib.suppress(NotImplementedError):
+                value = module.right_inverse(value)
+    return value
+
+
+def _checked_inverse(new):
+    if not isinstance(new, Tensor) and not isinstance(new, collections.abc.Sequence):
+        raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
+                         f"Got {type(new).__name__}")
+
+
+def _register_several(own, original, new):
+    for i, value in enumerate(new):
+        if not isinstance(value, Tensor):
+            raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
+                             f"Got element {i} of the sequence with type {type(value).__name__}.")
+        if isinstance(original, Parameter):
+            value = Parameter(value, original.requires_grad)
+        value.requires_grad_(original.requires_grad)
+        _register_parameter_or_buffer(own, f"original{i}", value)
+
+
+def _check_forward(own, shape, dtype):
+    """torch's errors for a parametrization that makes something of another type."""
+    found = own()
+    if not isinstance(found, Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(found).__name__}.")
+    if found.dtype is not dtype:
+        raise ValueError("Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is enabled.\n"
+                         f"unparametrized dtype: {dtype}\nparametrized dtype: {found.dtype}")
+    if found.shape != shape:
+        raise ValueError("Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
+                         f"unparametrized shape: {shape}\nparametrized shape: {found.shape}")
+
+
+def _originals(own):
+    return (own.original,) if own.is_tensor else tuple(getattr(own, f"original{i}") for i in range(own.ntensors))
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, with what they start from: `original`, or `original0`, `original1`, ..."""
 
@@ -52,58 +94,24 @@ class ParametrizationList(ModuleList):
         self.unsafe = unsafe
         shape, dtype = original.shape, original.dtype
         with no_grad():
-            new = self._inverted(original)
-        self._checked_inverse(original, new)
+            new = _inverted(self, original)
+        _checked_inverse(new)
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
             if original.dtype is not new.dtype:
                 raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\n"
                                  f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}")
+            if original.device != new.device:
+                raise ValueError("When `right_inverse` outputs one tensor, it may not change the device.\n"
+                                 f"original.device: {original.device}\nright_inverse(original).device: {new.device}")
             with no_grad():
                 _show(original, new)
             _register_parameter_or_buffer(self, "original", original)
         else:
-            self._register_several(original, new)
+            _register_several(self, original, new)
         if not unsafe:
-            self._check_forward(shape, dtype)
-
-    def _inverted(self, value):
-        for module in reversed(list(self)):
-            if hasattr(module, "right_inverse"):
-                with contextlib.suppress(NotImplementedError):
-                    value = module.right_inverse(value)
-        return value
-
-    def _checked_inverse(self, original, new):
-        if not isinstance(new, Tensor) and not isinstance(new, collections.abc.Sequence):
-            raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
-                             f"Got {type(new).__name__}")
-
-    def _register_several(self, original, new):
-        for i, value in enumerate(new):
-            if not isinstance(value, Tensor):
-                raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
-                                 f"Got element {i} of the sequence with type {type(value).__name__}.")
-            if isinstance(original, Parameter):
-                value = Parameter(value, original.requires_grad)
-            value.requires_grad_(original.requires_grad)
-            _register_parameter_or_buffer(self, f"original{i}", value)
-
-    def _check_forward(self, shape, dtype):
-        """torch's errors for a parametrization that makes something of another type."""
-        found = self()
-        if not isinstance(found, Tensor):
-            raise ValueError(f"A parametrization must return a tensor. Got {type(found).__name__}.")
-        if found.dtype is not dtype:
-            raise ValueError("Registering a parametrization may not change the dtype of the tensor, unless `unsafe` flag is enabled.\n"
-                             f"unparametrized dtype: {dtype}\nparametrized dtype: {found.dtype}")
-        if found.shape != shape:
-            raise ValueError("Registering a parametrization may not change the shape of the tensor, unless `unsafe` flag is enabled.\n"
-                             f"unparametrized shape: {shape}\nparametrized shape: {found.shape}")
-
-    def _originals(self):
-        return (self.original,) if self.is_tensor else tuple(getattr(self, f"original{i}") for i in range(self.ntensors))
+            _check_forward(self, shape, dtype)
 
     def right_inverse(self, value):
         """Set what the parametrizations start from, so that they make `value`."""
@@ -123,13 +131,13 @@ class ParametrizationList(ModuleList):
                 raise ValueError(f"'right_inverse' must return a sequence of tensors. Got {type(value).__name__}.")
             if len(value) != self.ntensors:
                 raise ValueError(f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got a sequence of length {len(value)}.")
-            for own, new in zip(self._originals(), value):
+            for own, new in zip(_originals(self), value):
                 _show(own, new)
 
     def forward(self):
         """The tensor that the parametrizations make."""
         first, *rest = self
-        x = first(*self._originals())
+        x = first(*_originals(self))
         for module in rest:
             x = module(x)
         return x
@@ -207,6 +215,20 @@ def _check_next(module, tensor_name, parametrization):
     if x.shape != y.shape:
         raise ValueError("Registering a parametrization may not change the shape of the tensor, unless the `unsafe` flag is enabled.\n"
                          f"module.{tensor_name}.shape: {y.shape}\nparametrization(module.{tensor_name}).shape: {x.shape}")
+    if hasattr(parametrization, "right_inverse"):
+        with contextlib.suppress(NotImplementedError):
+            _check_inverse_of_next(tensor_name, y, parametrization.right_inverse(x))
+
+
+def _check_inverse_of_next(tensor_name, y, z):
+    """torch's errors for a right_inverse that leads to something of another type."""
+    if not isinstance(z, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(z).__name__}")
+    for what in ("dtype", "shape"):
+        own, other = getattr(y, what), getattr(z, what)
+        if own != other:
+            raise ValueError(f"The tensor returned by parametrization.right_inverse must have the same {what} as module.{tensor_name}, unless the `unsafe` "
+                             f"flag is enabled.\nmodule.{tensor_name}.{what}: {own}\nreturned {what}: {other}")
 
 
 def is_parametrized(module, tensor_name=None):
@@ -268,9 +290,9 @@ def transfer_parametrizations_and_params(from_module, to_module, tensor_name=Non
     if not isinstance(from_module.parametrizations, ModuleDict):
         raise AssertionError(f"Expected from_module.parametrizations to be a ModuleDict, got {type(from_module.parametrizations)}")
     for name in from_module.parametrizations if tensor_name is None else [tensor_name]:
-        source = from_module.parametrizations[name]
         if not hasattr(to_module, name):
-            setattr(to_module, name, Parameter(source.original))
+            setattr(to_module, name, Parameter(getattr(from_module, name)))
+        source = from_module.parametrizations[name]
         for p in source:
             register_parametrization(to_module, name, p)
         target = to_module.parametrizations[name]

@@ -57,6 +57,11 @@ class SpectralNorm:
     def __call__(self, module, inputs):
         setattr(module, self.name, self.compute_weight(module, do_power_iteration=module.training))
 
+    def _solve_v_and_rescale(self, weight_mat, u, target_sigma):
+        """The `v` of which u W v is that number."""
+        v = _mv(weight_mat.t().mm(weight_mat).pinverse(), _mv(weight_mat.t(), u))
+        return v * (target_sigma / named("dot")(u, _mv(weight_mat, v)))
+
     @staticmethod
     def apply(module, name, n_power_iterations, dim, eps):
         """Replace a parameter by one that is divided at every call."""
@@ -83,7 +88,7 @@ class SpectralNorm:
 
 
 class SpectralNormLoadStateDictPreHook:
-    """Checks the version of what is loaded."""
+    """Makes `v` for state dicts from before version 1, which have the divided weight in its place."""
 
     def __init__(self, fn):
         self.fn = fn
@@ -91,10 +96,19 @@ class SpectralNormLoadStateDictPreHook:
 
     def __call__(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         version = local_metadata.get("spectral_norm", {}).get(f"{self.fn.name}.version", None)
-        names = [f"{prefix}{self.fn.name}{n}" for n in ("_orig", "", "_u")]
-        if (version is None or version < 1) and all(n in state_dict for n in names) and names[0] + "_v" not in state_dict and (
-                f"{prefix}{self.fn.name}_v" not in state_dict):
-            raise NotImplementedError("state dicts of spectral_norm from before its version 1 cannot be loaded")
+        key = prefix + self.fn.name
+        if version is not None and version >= 1:
+            return
+        if version is None and key not in state_dict and all(key + n in state_dict for n in ("_orig", "_u", "_v")):
+            return  # a new one without its metadata
+        missing = [key + n for n in ("_orig", "", "_u") if key + n not in state_dict]
+        if missing:
+            missing_keys.extend(missing if strict else ())
+            return
+        with no_grad():
+            whole, u = state_dict[f"{key}_orig"], state_dict[f"{key}_u"]
+            sigma = (whole / state_dict.pop(key)).mean()
+            state_dict[f"{key}_v"] = self.fn._solve_v_and_rescale(self.fn.reshape_weight_to_matrix(whole), u, sigma)
 
 
 class SpectralNormStateDictHook:
