@@ -61,7 +61,7 @@ def _(torch):
     yield "truth", torch.zeros(3, dtype=torch.bool).select_scatter(torch.tensor(0.5), 0, 1), torch.zeros(2, 2, dtype=torch.bool).diagonal_scatter(torch.tensor([1j, 0]))
     told = [str(w) for f in (lambda: torch.zeros(3).int().select_scatter(torch.tensor(1 + 2j), 0, 1), lambda: torch.zeros(3).slice_scatter(torch.tensor([1j]), 0, 1, 2),
                              lambda: torch.zeros(2, 2).diagonal_scatter(torch.tensor([1j, 2])), lambda: torch.zeros(3).as_strided_scatter(torch.tensor([1 + 1j]), (1,), (1,)))
-            for w in _said(f)[1] if "imaginary" not in w]
+            for w in _said(f)[1] if "imaginary" not in w or "jnp" in w]
     yield "nothing else said", told
     t, s = torch.zeros(3, requires_grad=True), torch.tensor([1 + 2j], requires_grad=True)
     out = t.slice_scatter(s, 0, 1, 2)
@@ -104,3 +104,25 @@ def _(torch):
     x = torch.tensor([0.0, 1.0, 2.0, 3.0, 0.5])
     yield "t", torch.special.chebyshev_polynomial_t(x, 100000), torch.special.chebyshev_polynomial_u(x, 3000)
     yield "legendre", torch.special.legendre_polynomial_p(x, 30)
+
+
+@case("asked_of_operators.losses of several dtypes")
+def _(torch):
+    f = torch.nn.functional
+    x, y = torch.tensor([0.3, 0.6]), torch.tensor([1.0, 0.0])
+    for name in ("uint8", "int64", "bool", "float16", "float64", "complex64"):
+        dtype = getattr(torch, name)
+        leaf = x.clone().requires_grad_()
+        weighted = _said(lambda: f.binary_cross_entropy(leaf, y, weight=torch.tensor([2, 3]).to(dtype), reduction="sum"))[0]
+        yield f"weight, {name}", weighted, torch.autograd.grad(weighted, leaf)[0] if isinstance(weighted, torch.Tensor) else None
+        yield f"target, {name}", _said(lambda: f.binary_cross_entropy(x, y.to(dtype))), _said(lambda: f.binary_cross_entropy(x.half(), y.to(dtype)))
+        yield f"huber, {name}", _said(lambda: f.huber_loss(x, y.to(dtype))), _said(lambda: f.huber_loss(y.to(dtype), x)), _said(lambda: f.huber_loss(y.to(dtype), y.to(torch.int16)))
+    yield "weight that would grow", _said(lambda: f.binary_cross_entropy(x[None], y[None], weight=torch.ones(2, 1)))
+
+
+@case("asked_of_operators.complex parts dropped")
+def _(torch):
+    for turn, f in enumerate((lambda: torch.linalg.solve_triangular(torch.eye(2), torch.ones(2, 2) + 1j, upper=True),
+                              lambda: torch.bincount(torch.tensor([1, 2]), weights=torch.ones(2) * 1j + 2))):
+        out, told = _said(f)
+        yield turn, out, [w for w in told if "imaginary" not in w or "jnp" in w]

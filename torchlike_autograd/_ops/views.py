@@ -8,11 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._core.dtypes import BOOL, COMPLEX, from_numpy_dtype
-from .._core.numeric import warn_imaginary
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from . import shape
-from .casts import convert
+from .casts import copied
 from .memory import like_first
 from .opened import TANGENTS
 from .registry import BODY, SMOOTH, call, fails, op, real, rule
@@ -273,21 +271,13 @@ def _check_slice(have, want):
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(have)}, slice size = {list(want)}")
 
 
-def _as_in(self, src):
-    """`src` in the dtype of `self`, as torch's copy into a view of it takes it."""
-    dtype = from_numpy_dtype(self.dtype)
-    if jnp.iscomplexobj(src) and dtype.category not in (BOOL, COMPLEX):
-        warn_imaginary()
-    return convert(src, dtype)
-
-
 @op("_select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", lies=like_first, node="SelectScatterBackward0", names=(), real_only="select_scatter", lift=("index",),
     samples=[call(real(3, 4), real(4), 0, 1)], kinks=SMOOTH)
 def _select_scatter(self, src, *, dim, index):
     """`self` with one index of a dim replaced."""
     d = wrap_dim(dim, self.ndim)
     _check_slice(src.shape, self.shape[:d] + self.shape[d + 1:])
-    return _select_write(self, _as_in(self, src), dim=d, index=index)
+    return _select_write(self, copied(src, self.dtype), dim=d, index=index)
 
 
 @op("_slice_scatter(Tensor self, Tensor src, int dim, int start, *, int length, int step) -> Tensor", lies=like_first, node="SliceScatterBackward0", names=(), real_only="slice_scatter", lift=("start",),
@@ -295,7 +285,7 @@ def _select_scatter(self, src, *, dim, index):
 def _slice_scatter(self, src, *, dim, start, length, step):
     """`self` with a range of a dim replaced."""
     _check_slice(src.shape, (*self.shape[:dim], length, *self.shape[dim + 1:]))
-    return _slice_write(self, _as_in(self, src), dim=dim, start=start, length=length, step=step)
+    return _slice_write(self, copied(src, self.dtype), dim=dim, start=start, length=length, step=step)
 
 
 @op("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", out=False, lies=like_first, node="DiagonalScatterBackward0",
@@ -305,7 +295,7 @@ def diagonal_scatter(self, src, *, offset=0, dim1=0, dim2=1):
     """`self` with a diagonal replaced."""
     a, b, _, _, n = diagonal_plan(self.ndim, self.shape, offset, dim1, dim2)
     _check_slice(src.shape, (*[s for d, s in enumerate(self.shape) if d not in (a, b)], n))
-    return diagonal_put(self, _as_in(self, src), offset, dim1, dim2)
+    return diagonal_put(self, copied(src, self.dtype), offset, dim1, dim2)
 
 
 def _scatter_tangent(out, primals, tangents, *, size, stride, storage_offset=None):
@@ -334,7 +324,7 @@ def as_strided_scatter(self, src, *, size, stride, storage_offset=None):
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and itemsize {self.dtype.itemsize} requiring a storage "
             f"size of {need} are out of bounds for storage of size {numel(self.shape) * self.dtype.itemsize}")
     unique = len(np.unique(where)) == where.size
-    flat = self.reshape(-1).at[where].set(_as_in(self, src.reshape(-1)), unique_indices=unique)
+    flat = self.reshape(-1).at[where].set(copied(src.reshape(-1), self.dtype), unique_indices=unique)
     return flat.reshape(self.shape)
 
 
