@@ -341,12 +341,12 @@ def into(name, spec, flat, out):
     if levels.mapped_among((*outs, *flat)):
         raise errors.mapped_without_rule(f"{name}.out", "; the fallback path doesn't work on out= or view ops.")
     check_out(spec.op, outs, flat)
-    results = record_op(cast_first(spec, outs[0].dtype, next((x.dtype for x in flat if isinstance(x, Tensor)), None)), values_of(flat))
+    results = list(record_op(cast_first(spec, outs[0].dtype, next((x.dtype for x in flat if isinstance(x, Tensor)), None)), values_of(flat)))
     for i, (o, v) in enumerate(zip(outs, results)):
         if o._v.aval.device != v.aval.device:
             mixed.check_written(f"{spec.op.name}.out", o._v.aval, v.aval)
-        if o._v.aval.dtype is not v.aval.dtype:
-            _check_out(spec, v.aval, o._v.aval, flat, i)
+        if o._v.aval.dtype is not v.aval.dtype and _check_out(spec, v.aval, o._v.aval, flat, i):
+            results[i] = record_op(cast_spec(o._v.aval.dtype), (v,))[0]
     for i, (o, v) in enumerate(zip(outs, results)):
         resized = o._v.aval.shape != v.aval.shape
         write_result(*((o, v) if resized or spec.op.name not in LAST_STAYS else last_places(o, v)), told=spec.op.name not in _QUIET)
@@ -367,7 +367,7 @@ def _check_out(spec, have, got, flat, index):
     from .._ops.out_types import refuse  # only where dtypes differ
 
     given = [x._v.aval.dtype for x in flat if isinstance(x, Tensor)]
-    refuse(spec.op, have.dtype, got.dtype, dtypes.can_cast(have.dtype, got.dtype), spec.statics, given, index, have.shape == got.shape)
+    return refuse(spec.op, have.dtype, got.dtype, dtypes.can_cast(have.dtype, got.dtype), spec.statics, given, index, have.shape == got.shape)
 
 
 def write_made(name, out, v):

@@ -166,12 +166,6 @@ def of_scalar(value) -> dtype:
 def _promote_ints(a, b):
     if a is b:
         return a
-    if a in _BAREBONES or b in _BAREBONES:
-        small, big = sorted((a, b), key=lambda d: d.itemsize)
-        if small.np.kind == big.np.kind == "u" or (big in _BAREBONES and small is uint8):
-            return big
-        raise RuntimeError(
-            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a.char_name} and {b.char_name}")
     if uint8 in (a, b):
         other = b if a is uint8 else a
         return int16 if other is int8 else other
@@ -195,6 +189,9 @@ def _promote(a, b):
                            f"{a.char_name} {b.char_name}")
     if a.name.startswith("float8") or b.name.startswith("float8"):
         raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {a.char_name} and {b.char_name}")
+    if (a in _BAREBONES and b.category != FLOAT) or (b in _BAREBONES and a.category != FLOAT):
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a.char_name} and {b.char_name}")
     if a.category > b.category:
         a, b = b, a
     if b.category == COMPLEX:
@@ -237,9 +234,9 @@ def _combine(higher, lower):
         return higher
     if higher.category == FLOAT:
         return higher.complex_here() if lower.category == COMPLEX else higher
-    if higher.category == BOOL or lower.category >= FLOAT:
-        return promote_types(higher, lower)
-    return higher
+    if lower.category >= FLOAT:
+        return lower
+    return promote_types(higher, lower) if higher.category == BOOL else higher
 
 
 def result_type(dimensioned, zero_dim, wrapped, default: dtype) -> dtype:

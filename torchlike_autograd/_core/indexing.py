@@ -475,6 +475,16 @@ def _put(t, found, value):
     inplace(*plan, t)
 
 
+def found(indices):
+    """[(dim, index tensor or mask)] of index tensors from the first dim on; None stands for a whole dim, a mask for as many as it has."""
+    out, at = [], 0
+    for i in indices:
+        if i is not None:
+            out.append((at, i))
+        at += i.ndim if i is not None and i.dtype in (dtypes.bool_, dtypes.uint8) else 1
+    return out
+
+
 def put_plan(t, found, value, accumulate):
     """(spec, flat) of a write by index tensors; one value under one mask needs no data.  A number is one that the dtype holds."""
     if len(found) == 1 and not accumulate and found[0][1].dtype in (dtypes.bool_, dtypes.uint8) and (not isinstance(value, Tensor) or value.numel() == 1):
@@ -486,6 +496,11 @@ def put_plan(t, found, value, accumulate):
         if isinstance(value, Tensor) and value._v.aval.dtype.is_complex and not t._v.aval.dtype.is_complex:
             check_stored(value.item(), t._v.aval.dtype)  # one value under one mask is read as a number
         return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)
+    if not found:
+        if isinstance(value, Tensor) and value.ndim > t.ndim:
+            raise RuntimeError(f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape {list(t.shape)}")
+        raise RuntimeError('ntensor >= 3 INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/IndexKernelUtils.h":8, please report a bug '
+                           "to PyTorch. ")
     indices, dims = _expanded(t, found)
     if not isinstance(value, Tensor):
         value = wrap(record_op(spec_of(OPS["_full"], (("size", ()), ("dtype", t.dtype)), (number_kind(value),)), (value,))[0])
@@ -493,4 +508,4 @@ def put_plan(t, found, value, accumulate):
     return settle_several(spec, (t, *indices), dims, (t, *indices, value)), (t, *indices, value)
 
 
-__all__ = ["check_number", "check_overlap", "copy_into", "fill", "getitem", "places_of", "put_plan", "setitem", "write_to", "zero"]
+__all__ = ["check_number", "check_overlap", "copy_into", "fill", "found", "getitem", "places_of", "put_plan", "setitem", "write_to", "zero"]

@@ -6,7 +6,9 @@ from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import bind, publish, shapes
+from .dispatch import check_inplace, inplace, run
 from .hot import view
+from .indexing import found, put_plan
 
 
 def _with_self(call, args, /, **kwargs):
@@ -181,7 +183,20 @@ def _upsampling(name, call):
 
 def _index(self, indices):
     """What index tensors take, None standing for whole dims."""
+    if not indices:
+        raise IndexError("at least one index must be provided")
     return self[tuple(slice(None) if i is None else i for i in indices)]
+
+
+def _index_put(self, indices, values, accumulate=False):
+    """A copy with values written (or added) at index tensors, None standing for whole dims."""
+    return run(*put_plan(self, found(indices), values, accumulate))
+
+
+def _index_put_(self, indices, values, accumulate=False):
+    """The same in place."""
+    check_inplace(self, (values,))
+    return inplace(*put_plan(self, found(indices), values, accumulate), self)
 
 
 def _absent(name):
@@ -191,7 +206,8 @@ def _absent(name):
     return call
 
 
-_MADE = {"slice": {"Tensor": _slice}, "index": {"Tensor": _index}, **{n: {"default": _absent(n)} for n in ("_sparse_addmm", "_sparse_mm_reduce_impl")}}
+_MADE = {"slice": {"Tensor": _slice}, "index": {"Tensor": _index}, "index_put": {"default": _index_put}, "index_put_": {"default": _index_put_},
+         **{n: {"default": _absent(n)} for n in ("_sparse_addmm", "_sparse_mm_reduce_impl")}}
 
 
 _packets: dict = {}

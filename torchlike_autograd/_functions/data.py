@@ -182,17 +182,20 @@ def _from_numpy(a, dtype=None, copy=False):
 
 # Public functions
 
+def _copied(t, dtype, device, requires_grad, name):
+    warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+         f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).")
+    t = t.detach().clone()
+    return placed(t if dtype is None else t.to(_dtype(dtype)), device, requires_grad)
+
+
 @composite("torch.tensor")
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor with a copy of `data` (numbers, sequences, arrays, tensors)."""
     if requires_grad is not False and requires_grad is not True:
         raise TypeError(f"tensor(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if isinstance(data, Tensor):
-        warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
-        t = data.detach().clone()
-        return placed(t if dtype is None else t.to(_dtype(dtype)), device, requires_grad)
+        return _copied(data, dtype, device, requires_grad, "torch.tensor")
     kind = type(data)
     dtype = dtype if dtype is None else _dtype(dtype)
     if kind in _PLAIN and device is None and (dtype is None or dtype.category == _CATEGORY[kind] >= dtypes.FLOAT) and not (
@@ -210,7 +213,10 @@ _CATEGORY = {bool: dtypes.BOOL, int: dtypes.INT, float: dtypes.FLOAT, complex: d
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """A tensor from data with this one's dtype and device."""
     a = self._v.aval
-    return tensor(data, dtype=dtype or a.dtype, device=device if device is not None else a.device, requires_grad=requires_grad)
+    device = a.device if device is None else device
+    if isinstance(data, Tensor):
+        return _copied(data, dtype or a.dtype, device, requires_grad, "tensor.new_tensor")
+    return tensor(data, dtype=dtype or a.dtype, device=device, requires_grad=requires_grad)
 
 
 @composite("torch.as_tensor")

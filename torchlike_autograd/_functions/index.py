@@ -7,7 +7,7 @@ import numpy as np
 from .._core import bind, dtypes, levels
 from .._core.composite import COMPOSITES, composite
 from .._core.dispatch import check_inplace, inplace, into, run
-from .._core.indexing import check_number, put_plan
+from .._core.indexing import check_number, found, put_plan
 from .._core.nothing import no_item, wanting
 from .._core.numeric import cannot_hold, overflows, say_once
 from .._core.ranges import known, settle, unguarded
@@ -149,7 +149,7 @@ checked("masked_fill", True, _settle_mask, _fits_mask)
 
 
 def _settle_source(spec, flat):
-    if flat[1].dtype is dtypes.uint8:
+    if flat[1].dtype is dtypes.uint8 and flat[0].dtype is flat[2].dtype:
         warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead.")
     mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ and flat[0].dtype is flat[2].dtype else None
     if mask is None:
@@ -217,10 +217,6 @@ def masked_select(input, mask, *, out=None):
 
 # index_put
 
-def _found(indices):
-    return [(d, i) for d, i in enumerate(indices)]
-
-
 def _check_indices(name, indices, method):
     if not isinstance(indices, (tuple, list)):
         raise TypeError(f"{name}(): argument 'indices' (position {1 if method else 2}) must be tuple of Tensors, not {type(indices).__name__}")
@@ -233,7 +229,7 @@ def _check_indices(name, indices, method):
 def index_put(input, indices, values, accumulate=False):
     """A copy with values written (or added) at index tensors."""
     _check_indices("index_put", indices, False)
-    return run(*put_plan(input, _found(indices), values, accumulate))
+    return run(*put_plan(input, found(indices), values, accumulate))
 
 
 @composite("torch.index_put_", "Tensor.index_put_")
@@ -243,7 +239,7 @@ def index_put_(input, indices, values, accumulate=False):
     if not isinstance(values, Tensor):
         raise TypeError(f"index_put_(): argument 'values' (position 2) must be Tensor, not {type_name(values)}")
     check_inplace(input, (values,))
-    return inplace(*put_plan(input, _found(indices), values, accumulate), input)
+    return inplace(*put_plan(input, found(indices), values, accumulate), input)
 
 
 # Rows of a table

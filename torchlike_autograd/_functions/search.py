@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._core import dtypes, levels
@@ -107,6 +109,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     if not isinstance(input, Tensor):
         raise TypeError(f"_unique2(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("_unique2", input)
+    if dim is not None and not hasattr(dim, "__index__"):
+        raise TypeError(f"unique_dim(): argument 'dim' (position 2) must be int, not {type_name(dim)}")
     check_flags("_unique2" if dim is None else "unique_dim", sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
         raise NotImplementedError(f"\"{'unique' if dim is None else 'unique_dim'}\" not implemented for '{input.dtype.char_name}'")
@@ -150,9 +154,9 @@ def unique_dim(input, dim, sorted=True, return_inverse=False, return_counts=Fals
 
 def _entries_of(shape, dim):
     """The dim that is meant; torch's errors where there is none, or none whose entries hold anything."""
-    d = wrap_dim(dim, len(shape))
     if not shape:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    d = wrap_dim(dim, len(shape))
     if any(n == 0 for k, n in enumerate(shape) if k != d):
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     return d
@@ -197,6 +201,8 @@ def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, 
         raise TypeError(f"unique_consecutive(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     wanting("unique_consecutive", input)
     levels.refuse_dynamic(input, "unique_consecutive")
+    if dim is not None and not hasattr(dim, "__index__"):
+        raise TypeError(f"unique_consecutive(): argument 'dim' must be int, not {type_name(dim)}")
     check_flags("unique_consecutive", return_inverse=return_inverse, return_counts=return_counts)
     if input.dtype.is_complex:
         kernel = "unique" if dim is None or (dim == 0 and input.ndim == 1) else "unique_dim"
@@ -216,7 +222,14 @@ def unravel_index(indices, shape):
     """The coordinates in `shape` of flat indices, one tensor for each dim."""
     if indices.dtype.category >= dtypes.FLOAT or indices.dtype is dtypes.bool_:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = tuple(shape) if isinstance(shape, Sequence) else (shape,)
+    for n in shape:
+        if not isinstance(n, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {shape}")
     steps = contiguous_strides(shape)
     if not shape or 0 in shape:
         a = indices._numpy()

@@ -165,6 +165,8 @@ def _retyped(t, dtype):
             raise RuntimeError("torch.Tensor.view is not supported for tensors with negative bit set when converting to a different dtype.")
     if t.ndim and dtype.itemsize != t.dtype.itemsize:
         _check_retyped(t, dtype)
+    if isinstance(dtype, dtypes.Small):
+        return dtype.np  # raises: there are no tensors of it
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
     out._view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
     if out._v.needs:
@@ -516,6 +518,8 @@ def strided_plan(input, size, stride, storage_offset):
             raise RuntimeError("Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size "
                                f"{list(size)} and stride {list(stride)}")
         raise RuntimeError("mismatch in length of strides and shape")
+    if offset < 0:
+        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     base = input._view.base if input._view is not None and input._view.base is not None else input

@@ -32,7 +32,7 @@ def _window(name, compute):
             return placed(filled((window_length,), 1, dtype), device, requires_grad)
         n = window_length + bool(periodic)
         out = compute(arange(n, dtype=dtype), n, *args, **shape)
-        return placed(out[:window_length] if periodic else out, device, requires_grad)
+        return placed(out[:window_length].detach() if periodic else out, device, requires_grad)
 
     window.__name__ = name
     window.__doc__ = f"torch.{name}."

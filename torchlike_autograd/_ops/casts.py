@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from .._core import config, dtypes, shapes
 from .._core.dtypes import FLOAT
+from .._core.numeric import warn_imaginary
 from .conventions import cxx_of
 from .registry import Promote
 from .unsigned import refuse_unsigned
@@ -137,6 +138,14 @@ def convert(x, dtype):
     if jnp.issubdtype(x.dtype, jnp.floating) and dtype.category == dtypes.INT:
         return _truncated(x, dtype)
     return _as_type(x, dtype)
+
+
+def copied(x, dtype):
+    """`x` in a NumPy dtype as torch's copy takes it: where complex numbers become real ones it says so."""
+    dtype = dtypes.from_numpy_dtype(dtype)
+    if jnp.iscomplexobj(x) and dtype.category not in (dtypes.BOOL, dtypes.COMPLEX):
+        warn_imaginary()
+    return convert(x, dtype)
 
 
 def _as_type(x, dtype):

@@ -36,7 +36,7 @@ def _turn(z, t):
     return (x / size / size) * jnp.imag(t) - (y / size / size) * jnp.real(t)
 
 
-@op("conj_physical(Tensor self) -> Tensor", node="ConjPhysicalBackward0", names=(), samples=[call(at(1 + 2j, 3j, dtype="complex128"))], kinks=SMOOTH)
+@op("conj_physical(Tensor self) -> Tensor", node="ConjPhysicalBackward0", names=(), lies=elementwise, samples=[call(at(1 + 2j, 3j, dtype="complex128"))], kinks=SMOOTH)
 def conj_physical(self):
     """The complex conjugate, as a new tensor."""
     return jnp.conj(self)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from .._core import shapes
+from .casts import copied
 from .conventions import partials
 from .linalg_base import (
     SINGULAR,
@@ -235,7 +236,7 @@ def linalg_solve_triangular(self, B, *, upper, left=True, unitriangular=False):
     check_matrix("linalg.solve_triangular", B, "B")
     check_system("linalg.solve_triangular", self, B, left)
     check_kernel("triangular_solve_cpu", self)
-    return _solve_triangle(self, B.astype(self.dtype), upper, left, False, unitriangular)
+    return _solve_triangle(self, copied(B, self.dtype), upper, left, False, unitriangular)
 
 
 def _solve_triangle(a, b, upper, left, transpose, unit):

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core import dtypes, shapes
 from .._core.config import default_dtype
+from .casts import convert
 from .conventions import always, magnitude, only, partials, refuse_bools, straight, taking, wide
 from .memory import elementwise, like_first
 from .norm import norm_gradient, norm_of
@@ -76,8 +77,17 @@ def _huber(d, delta):
     return jnp.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
 
 
+def _check_huber(types, result, statics):
+    sides = types["self"], types["target"]
+    found = dtypes.result_type([t.dtype for t in sides if t.shape], [t.dtype for t in sides if not t.shape], (), dtypes.float32)
+    if not dtypes.can_cast(found, sides[0].dtype):
+        raise RuntimeError(f"result type {found.char_name} can't be cast to the desired output type {sides[0].dtype.char_name}")
+    if found.category != dtypes.FLOAT:
+        raise NotImplementedError(f"\"huber_cpu\" not implemented for '{found.char_name}'")
+
+
 @op("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor", node="HuberLossBackward0", tangent=BODY, promote=Promote.RESULT,
-    promote_with=("self",), inplace=False, names=(), lift=("delta",), saves=_BOTH, refuses=_refuse_mixed, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
+    promote_with=("self",), inplace=False, names=(), lift=("delta",), saves=_BOTH, refuses=_refuse_mixed, check=_check_huber, samples=[*_PAIR, call(real(4), real(4), 1, 0.5)],
     kinks=[call(at(0.0, 1.0, -1.0, 0.5), at(0.0, 0.0, 0.0, 0.0), 2)])
 def huber_loss(self, target, *, reduction=1, delta=1.0):
     """Half the square within delta, linear outside (and at delta)."""
@@ -96,9 +106,7 @@ def _check_soft_margin(types, result, statics):
         raise RuntimeError(f"result type {found.char_name} can't be cast to the desired output type {own.char_name}")
     if other.is_complex and not own.is_complex:
         raise RuntimeError(f"result type {dtypes.promote_types(own, other).char_name} can't be cast to the desired output type {own.char_name}")
-    size = shapes.broadcast(types["self"].shape, types["target"].shape)
-    if tuple(size) != tuple(types["self"].shape):
-        raise RuntimeError(f"output with shape {list(types['self'].shape)} doesn't match the broadcast shape {list(size)}")
+    _check_written(types["self"].shape, types["target"].shape)
 
 
 @op("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", node="SoftMarginLossBackward0", tangent=BODY, promote=Promote.RESULT,
@@ -138,9 +146,24 @@ def _(primals, tangents):
 _TINY = float(np.float32(1e-12))  # torch 2.13: single precision also for double
 
 
-def _match(self, other):
-    if other is not None and other.dtype != self.dtype:
-        raise RuntimeError(f"Found dtype {type_of(other).char_name} but expected {type_of(self).char_name}")
+def _check_probabilities(types, result, statics):
+    own, other, weight = types["self"].dtype, types["target"].dtype, types.get("weight")
+    if other is not own:
+        raise RuntimeError(f"Found dtype {other.char_name} but expected {own.char_name}")
+    if own.category != dtypes.FLOAT:
+        raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{own.char_name}'")
+    if weight is None:
+        return
+    if weight.dtype.is_complex:
+        raise RuntimeError(f"result type {dtypes.promote_types(own, weight.dtype).char_name} can't be cast to the desired output type {own.char_name}")
+    _check_written(types["self"].shape, weight.shape)
+
+
+def _check_written(own, other):
+    """torch's error where what is written in place would have to grow."""
+    size = shapes.broadcast(own, other)
+    if tuple(size) != tuple(own):
+        raise RuntimeError(f"output with shape {list(own)} doesn't match the broadcast shape {list(size)}")
 
 
 @partials(lambda t, out, x, y: t * (x * x - 2 * x * y + y) / ((x + 1e-12) ** 2 * (1 - x + 1e-12) ** 2),
@@ -169,17 +192,18 @@ def _outside_unit(self, target, weight, *, reduction):
 
 
 @op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", node="BinaryCrossEntropyBackward0", lies=elementwise, tangent=BODY, names=(),
-    opmath=True, nondiff=("weight",), saves=_FULL,
+    opmath=True, nondiff=("weight",), saves=_FULL, check=_check_probabilities,
     samples=[call(real(3, low=0.1, high=0.9), real(3, low=0.0, high=1.0)),
              call(real(2, 3, low=0.1, high=0.9), real(2, 3, low=0.0, high=1.0), real(2, 3, low=0.0, grad=False), 0)],
     guard=_outside_unit, guard_error=lambda code, *_, **__: RuntimeError(f"all elements of {('input', 'target')[code - 1]} should be between 0 and 1"),
     kinks=[call(at(0.0, 1.0, 0.0, 1.0, 0.5), at(0.0, 1.0, 1.0, 0.0, 0.5))])
 def binary_cross_entropy(self, target, weight, *, reduction=1):
     """-target log(self) - (1 - target) log(1 - self); logarithms are at least -100, the gradient's denominator at least 1e-12."""
-    _match(self, target)
-    _match(self, weight)
-    loss = _bce(only("binary_cross_entropy", self, "f"), target)
-    return reduced(loss if weight is None else loss * weight, reduction)
+    loss = _bce(self, target)
+    if weight is not None:
+        joint = dtypes.promote_types(type_of(loss), type_of(weight))
+        loss = convert(convert(loss, joint) * convert(weight, joint), type_of(loss))
+    return reduced(loss, reduction)
 
 
 # Classes

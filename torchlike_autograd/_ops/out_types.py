@@ -76,14 +76,17 @@ _NOT_CAST = {  # said only where the result cannot be cast
     "linalg_lstsq": _SAFELY.replace("{label}", "torch.linalg.lstsq").replace("result", "solution"),
 }
 _FIRST = {"ldexp.Tensor": _NOT_CAST["ldexp.Tensor"], "diag": "diag: result type {have} can't be cast to the desired out= type {got}"}  # before the others
-_BYTES = ("all", "any")  # whose result may be bytes too
+_BYTES = ("all", "any")  # whose result may be bytes or truth values
+
+_SUMS = ("sum", "nansum", "prod", "cumsum", "cumprod")
 
 
 def cast_first(spec, dtype, own):
-    """The spec of a call of a tensor of dtype `own` whose `out` has this dtype: sums and products cast their input to it, where no other is asked for."""
+    """The spec of a call of a tensor of dtype `own` whose `out` has this dtype: sums, products and means cast their input to it, where no other is asked for."""
     if spec.op.name == "nansum" and own.is_floating_point and not dtype.is_floating_point:
         raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
-    if spec.op.name not in ("sum", "nansum", "prod", "cumsum", "cumprod") or spec.statics.get("dtype", dtype) is not None:
+    casts = spec.op.name in _SUMS or (spec.op.name == "mean" and dtype.category >= dtypes.FLOAT)
+    if not casts or spec.statics.get("dtype", dtype) is not None:
         return spec
     if dtype is dtypes.bool_ and spec.op.name.startswith("cum"):
         raise NotImplementedError(f"\"{spec.op.name}_out_cpu\" not implemented for 'Bool'")
@@ -91,11 +94,13 @@ def cast_first(spec, dtype, own):
 
 
 def refuse(op, have, got, castable, statics, given, index=0, fits=True):
-    """Raise for an output of dtype `got` where the result has `have`, if torch does not cast it.
+    """Raise for an output of dtype `got` where the result has `have`, if torch does not cast it; True where it casts what it casts nowhere else.
 
     castable: whether it could be; given: the dtypes of the arguments; index: which result it is; fits: whether it has the shape of the result.
     """
-    if (op.name in _BYTES and got.name == "uint8") or (op.key == "abs" and not have.is_complex and given[0].is_complex):
+    if op.name in _BYTES and got.name in ("uint8", "bool"):
+        return True
+    if op.key == "abs" and not have.is_complex and given[0].is_complex:
         return
     if op.key == "ldexp.Tensor" and castable and given[-1] is have:
         return  # the power has the dtype of the result too

@@ -18,11 +18,12 @@ def _whole(n):
 
 
 def _by_recurrence(x, n, first, step):
-    """p_n(x) with p_0 = 1, p_1 = `first` and p_{k+1} = step(k, p_k, p_{k-1}); 0 for negative degrees."""
+    """p_n(x) with p_0 = 1, p_1 = `first` and p_{k+1} = step(k, p_k, p_{k-1}); 0 for negative degrees.  What is NaN stays so: degrees beyond count for nothing."""
     degree = _whole(n)
 
     def more(state):
-        return state[0] < jnp.max(degree, initial=0)
+        k, p, _ = state
+        return jnp.any((k < degree) & (p == p))
 
     def onward(state):
         k, p, before = state

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from .._core.dtypes import bool_, from_numpy_dtype, promote_types
+from .casts import copied
 from .conventions import needs_tensor, only
 from .memory import entries
 from .places import long
@@ -139,7 +140,7 @@ def _bincount(self, *, size):
     samples=[call(long(0, 2, 2), real(3, grad=False), size=4)], kinks=SMOOTH)
 def _bincount_weighted(self, weights, *, size):
     """The sum of the weights of each number below `size`."""
-    wide = weights if weights.dtype in ("float32", "float64") else weights.astype(jnp.float64)
+    wide = weights if weights.dtype in ("float32", "float64") else copied(weights, jnp.float64)
     return jnp.zeros(size, wide.dtype).at[self.astype(jnp.int64)].add(wide)
 
 

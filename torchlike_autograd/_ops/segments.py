@@ -228,5 +228,5 @@ def _check_entries(self, index, source, d):
         raise RuntimeError(f"index_reduce_(): Expected dtype int32/int64 for index but got: {from_numpy_dtype(index.dtype).char_name}")
     names = [from_numpy_dtype(x.dtype).char_name for x in (self, source)]
     if names[0] != names[1]:
-        raise RuntimeError(f"index_reduce(): self and source must have the same scalar type, but got self.dtype = {names[0]} and source.dtype = {names[1]}")
+        raise RuntimeError(f"index_reduce_(): self ({names[0]}) and source ({names[1]}) must have the same scalar type")
     matching_entries("index_reduce_", self, index, source, d)

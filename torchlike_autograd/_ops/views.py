@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core.shapes import contiguous_strides, numel, wrap_dim
 from . import shape
+from .casts import copied
 from .memory import like_first
 from .opened import TANGENTS
 from .registry import BODY, SMOOTH, call, fails, op, real, rule
@@ -277,7 +278,7 @@ def _select_scatter(self, src, *, dim, index):
     """`self` with one index of a dim replaced."""
     d = wrap_dim(dim, self.ndim)
     _check_slice(src.shape, self.shape[:d] + self.shape[d + 1:])
-    return _select_write(self, src.astype(self.dtype), dim=d, index=index)
+    return _select_write(self, copied(src, self.dtype), dim=d, index=index)
 
 
 @op("_slice_scatter(Tensor self, Tensor src, int dim, int start, *, int length, int step) -> Tensor", lies=like_first, node="SliceScatterBackward0", names=(), real_only="slice_scatter", lift=("start",),
@@ -285,7 +286,7 @@ def _select_scatter(self, src, *, dim, index):
 def _slice_scatter(self, src, *, dim, start, length, step):
     """`self` with a range of a dim replaced."""
     _check_slice(src.shape, (*self.shape[:dim], length, *self.shape[dim + 1:]))
-    return _slice_write(self, src.astype(self.dtype), dim=dim, start=start, length=length, step=step)
+    return _slice_write(self, copied(src, self.dtype), dim=dim, start=start, length=length, step=step)
 
 
 @op("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", out=False, lies=like_first, node="DiagonalScatterBackward0",
@@ -295,7 +296,7 @@ def diagonal_scatter(self, src, *, offset=0, dim1=0, dim2=1):
     """`self` with a diagonal replaced."""
     a, b, _, _, n = diagonal_plan(self.ndim, self.shape, offset, dim1, dim2)
     _check_slice(src.shape, (*[s for d, s in enumerate(self.shape) if d not in (a, b)], n))
-    return diagonal_put(self, src.astype(self.dtype), offset, dim1, dim2)
+    return diagonal_put(self, copied(src, self.dtype), offset, dim1, dim2)
 
 
 def _scatter_tangent(out, primals, tangents, *, size, stride, storage_offset=None):
@@ -324,7 +325,7 @@ def as_strided_scatter(self, src, *, size, stride, storage_offset=None):
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset or 0}, and itemsize {self.dtype.itemsize} requiring a storage "
             f"size of {need} are out of bounds for storage of size {numel(self.shape) * self.dtype.itemsize}")
     unique = len(np.unique(where)) == where.size
-    flat = self.reshape(-1).at[where].set(src.reshape(-1).astype(self.dtype), unique_indices=unique)
+    flat = self.reshape(-1).at[where].set(copied(src.reshape(-1), self.dtype), unique_indices=unique)
     return flat.reshape(self.shape)
 
 
