@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, layouts, mixed, placed, shapes
+from ._core import belonging, devices, dtypes, layouts, mixed, placed, shapes
 from ._core.nothing import Nothing
 from ._core.record import Counter as Versions
 from ._core.record import mark_seen, thread
@@ -104,6 +104,7 @@ class Writer(pickle._Pickler):
         if isinstance(obj, UninitializedTensorMixin):
             return type(obj), (obj.requires_grad,)
         if isinstance(obj, Tensor):
+            belonging.refuse_memory(obj._value())
             return self._tensor(obj)
         if isinstance(obj, (dtypes.dtype, _Named, StorageType)):
             return obj.name
