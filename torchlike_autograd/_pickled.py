@@ -376,6 +376,9 @@ def _encode(text, encoding):
     return text.encode("latin1")
 
 
+_BLOCKED = ("nt", "os", "posix", "sys")  # modules of which not even a program may allow anything
+
+
 class _Operands(dict):
     def __missing__(self, key):
         raise pickle.UnpicklingError(f"Unsupported operand {key}")
@@ -405,6 +408,8 @@ class WeightsReader(pickle._Unpickler):
         """The object of a name that is allowed."""
         module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))  # as Python 3 calls it
         full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
+        if module in _BLOCKED:
+            raise pickle.UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
         if full not in self._allowed:
             raise pickle.UnpicklingError(
                 f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{full}])` or the "
