@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 
 import numpy as np
 
-from ._core import devices, dtypes, layouts, mixed, placed, shapes
+from ._core import belonging, devices, dtypes, layouts, mixed, placed, shapes
 from ._core.nothing import Nothing
 from ._core.record import Counter as Versions
 from ._core.record import mark_seen, thread
@@ -104,6 +104,7 @@ class Writer(pickle._Pickler):
         if isinstance(obj, UninitializedTensorMixin):
             return type(obj), (obj.requires_grad,)
         if isinstance(obj, Tensor):
+            belonging.refuse_memory(obj._value())
             return self._tensor(obj)
         if isinstance(obj, (dtypes.dtype, _Named, StorageType)):
             return obj.name
@@ -375,6 +376,9 @@ def _encode(text, encoding):
     return text.encode("latin1")
 
 
+_BLOCKED = ("nt", "os", "posix", "sys")  # modules of which not even a program may allow anything
+
+
 class _Operands(dict):
     def __missing__(self, key):
         raise pickle.UnpicklingError(f"Unsupported operand {key}")
@@ -404,6 +408,8 @@ class WeightsReader(pickle._Unpickler):
         """The object of a name that is allowed."""
         module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))  # as Python 3 calls it
         full = name if module in ("builtins", "__builtin__") else f"{module}.{name}"
+        if module in _BLOCKED:
+            raise pickle.UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
         if full not in self._allowed:
             raise pickle.UnpicklingError(
                 f"Unsupported global: GLOBAL {full} was not an allowed global by default. Please use `torch.serialization.add_safe_globals([{full}])` or the "

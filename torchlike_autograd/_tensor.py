@@ -518,9 +518,15 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def data(self, new):
         if not isinstance(new, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
+        self._show(new, levels.running() and levels.deriving())
+
+    def _show(self, new, differentiated=False):
+        """Show the memory of another tensor from now on."""
         old = peek(self)
-        if type(old.aval) is LeveledAval and levels.mapped_here(old):
+        if any(type(v.aval) is LeveledAval and levels.mapped_here(v) for v in (old, peek(new))):
             raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
+        if differentiated:
+            raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
         if not _has_compatible_shallow_copy_type(self, new):
             raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.")
         if old.needs and new.dtype.category < dtypes.FLOAT:

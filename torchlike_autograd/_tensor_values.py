@@ -6,7 +6,7 @@ import copy
 
 import numpy as np
 
-from ._core import devices, dtypes, errors, levels, mixed, placed
+from ._core import belonging, devices, dtypes, errors, levels, mixed, placed
 from ._core.nothing import Nothing, no_data, no_item, not_numpy
 from ._core.numeric import say_once
 from ._core.record import Counter, InferenceCounter, data, thread
@@ -53,6 +53,8 @@ class Values(Members):
             raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
         if not force and self._view is not None and self.is_neg():
             raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
+        if levels.running() and belonging.wrapper(self._value()) is not None:
+            raise errors.no_memory()
         if self.is_meta:
             raise no_data() if force else not_numpy()
         if self.dtype is dtypes.bfloat16:
@@ -170,6 +172,7 @@ class Values(Members):
                 "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
         if id(self) in memo:
             return memo[id(self)]
+        belonging.refuse_memory(self._value())
         self._check_new_empty()
         out = _new(type(self))
         if type(self._v.aval) is LeveledAval:  # the copy of a dual tensor has no tangent
@@ -210,12 +213,14 @@ class Values(Members):
             from .utils.hooks import warn_if_has_hooks  # cycle: hooks of modules are Functions
 
             warn_if_has_hooks(self)
+        belonging.refuse_memory(self._value())
         array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._numpy()
         place = self._v.aval.device
         return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
                           mixed.with_places(self, user_fields(self)), place if devices.is_accelerator(place) else "cpu")
 
     def __copy__(self):
+        belonging.refuse_memory(self._value())
         out = _new(type(self))
         copy_state(self.data, out)
         out.__dict__.update(user_fields(self))

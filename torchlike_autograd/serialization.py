@@ -22,15 +22,17 @@ import numpy as np
 
 from . import _pickled
 from . import types as _types
+from ._archives import Archive
 from ._core import devices as _devices
 from ._core import publish as _publish
 from ._core.devices import device as _device
 from ._core.nothing import Nothing
+from ._core.saying import warn
 from ._pickled import Reader, Storage, WeightsReader, Writer, storage_dtype
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "default_restore_location", "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options",
            "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag", "safe_globals", "save", "set_crc32_options",
-           "set_default_load_endianness", "set_default_mmap_options"]
+           "set_default_load_endianness", "set_default_mmap_options", "skip_data"]
 
 DEFAULT_PROTOCOL = 2
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
@@ -93,8 +95,8 @@ class safe_globals(contextlib.AbstractContextManager):
 
 def get_unsafe_globals_in_checkpoint(f):
     """The names in a file that `weights_only` would refuse."""
-    with _opened(f, "rb") as file, zipfile.ZipFile(file) as z:
-        text = z.read(f"{_folder(z)}/data.pkl")
+    with _opened(f, "rb") as file:
+        text = Archive(file).read("data.pkl")
     names = [arg.replace(" ", ".", 1).replace("__builtin__.", "builtins.") for op, arg, _ in pickletools.genops(text) if op.name == "GLOBAL"]
     return [n for n in dict.fromkeys(names) if n.removeprefix("builtins.") not in _pickled.allowed()]
 
@@ -140,6 +142,21 @@ def set_crc32_options(compute_crc32):
     _options["crc32"] = compute_crc32
 
 
+class skip_data:
+    """Inside of it `save` leaves room for the numbers of tensors in the file, which stay zeros."""
+
+    active = False
+
+    def __init__(self, materialize_fake_tensors=False):
+        self.materialize_fake_tensors = materialize_fake_tensors
+
+    def __enter__(self):
+        self._outer, skip_data.active = skip_data.active, True
+
+    def __exit__(self, *exc):
+        skip_data.active = self._outer
+
+
 # Saving
 
 def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
@@ -154,6 +171,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
         if _use_new_zipfile_serialization:
             name = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
             _save_zip(obj, file, name, pickle_protocol, not _disable_byteorder_record)
+        elif skip_data.active:
+            raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
         else:
             _save_old(obj, file, pickle_protocol)
 
@@ -180,7 +199,7 @@ def _save_zip(obj, file, name, protocol, byteorder):
         if byteorder:
             _put(z, f"{name}/byteorder", sys.byteorder.encode())
         for s in storages:
-            data = s.array.tobytes()
+            data = bytes(s.array.nbytes) if skip_data.active else s.array.tobytes()
             whole.update(data)
             _put(z, f"{name}/data/{s.key}", data)
         _put(z, f"{name}/version", b"3\n")
@@ -230,17 +249,22 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         weights_only = pickle_module is None
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
-    if mmap and not isinstance(f, (str, os.PathLike)):
-        raise ValueError("f must be a file path in order to use the mmap argument")
     if not isinstance(f, (str, os.PathLike)) and not (hasattr(f, "seek") and hasattr(f, "tell")):
         raise AttributeError(f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is seekable. Please "
                              "pre-load the data "
                              "into a buffer like io.BytesIO and try to load from it instead.")
-    options = {"encoding": "utf-8", **pickle_load_args} if not weights_only else {"encoding": "utf-8"}
+    if weights_only and pickle_load_args:
+        warn("pickle_load_args only works if `weights_only=False`.")
+    options = {"encoding": "utf-8", **pickle_load_args}
     with _opened(f, "rb") as file:
         start = file.tell()
         is_zip = file.read(4) == b"PK\x03\x04"
         file.seek(start)
+        if mmap:
+            _check_mapped(f, is_zip)
+        if weights_only and len(options) > 1:
+            unknown = next(k for k in options if k != "encoding")
+            raise TypeError(f"{'Unpickler.__init__' if is_zip else 'load'}() got an unexpected keyword argument '{unknown}'")
         reader = WeightsReader if weights_only else Reader
         try:
             return (_load_zip if is_zip else _load_old)(file, reader, _restorer(map_location), options)
@@ -248,6 +272,15 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
             if not weights_only:
                 raise
             raise pickle.UnpicklingError(_refusal(str(e))) from None
+
+
+def _check_mapped(f, is_zip):
+    path = isinstance(f, (str, os.PathLike))
+    if not is_zip:
+        raise RuntimeError(f"mmap can only be used with files saved with `torch.save({f'{f}, ' if path else ''}_use_new_zipfile_serialization=True), please "
+                           "torch.save your checkpoint with this option in order to use mmap.")
+    if not path:
+        raise ValueError("f must be a file path in order to use the mmap argument")
 
 
 _CHANGED = ("In PyTorch 2.6, we changed the default value of the `weights_only` argument in `torch.load` from `False` to `True`. Re-running `torch.load` with "
@@ -264,32 +297,35 @@ def _refusal(said):
                 f"checkpoint\033[0m. \n\t(1) {_CHANGED}\n\t(2) Alternatively, to load with `weights_only=True` please check the recommended steps in "
                 "the following "
                 f"error message.\n\tWeightsUnpickler error: {said}{_DOCS}")
+    if said.endswith("is blocked."):
+        return f"Weights only load failed. {_CHANGED}\n\n\n{said}{_DOCS}"
     return (f"Weights only load failed. {_CHANGED}\nPlease file an issue with the following so that we can make `weights_only=True` compatible with "
             "your use case: "
             f"WeightsUnpickler error: \n\n{said}{_DOCS}")
 
 
-def _folder(z):
-    return z.namelist()[0].partition("/")[0]
-
-
 def _load_zip(file, reader, restore, options):
-    with zipfile.ZipFile(file) as z:
-        folder, storages = _folder(z), {}
-        names = set(z.namelist())
-        if f"{folder}/constants.pkl" in names:
-            raise NotImplementedError("torch.load of a TorchScript archive: there is no TorchScript here")
-        order = z.read(f"{folder}/byteorder").decode() if f"{folder}/byteorder" in names else "little"
+    archive, storages = Archive(file), {}
+    if "constants.pkl" in archive:
+        raise NotImplementedError("torch.load of a TorchScript archive: there is no TorchScript here")
+    order = archive.read("byteorder").decode() if "byteorder" in archive else "little"
+    if order not in ("little", "big"):
+        raise ValueError(f"Unknown endianness type: {order}")
 
-        def storage(pid):
-            _, kind, key, location, _ = pid
-            if key not in storages:
-                a = np.frombuffer(bytearray(z.read(f"{folder}/data/{key}")), storage_dtype(kind).np)
-                storages[key] = Storage(a if order == sys.byteorder else a.byteswap(), storage_dtype(kind))
-                restore(storages[key], location)
-            return storages[key]
+    def storage(pid):
+        _, kind, key, location, count = pid
+        if key not in storages:
+            dtype = storage_dtype(kind)
+            there, size = bytearray(archive.read(f"data/{key}")), count * dtype.itemsize
+            if len(there) != size:
+                raise RuntimeError(f"record size ({len(there)} bytes) does not match expected size ({size} bytes = {size} elements * 1 bytes/element) "
+                                   "for dtype Byte")
+            a = np.frombuffer(there, dtype.np)
+            storages[key] = Storage(a if order == sys.byteorder else a.byteswap(), dtype)
+            restore(storages[key], location)
+        return storages[key]
 
-        return reader(io.BytesIO(z.read(f"{folder}/data.pkl")), storage, **options).load()
+    return reader(io.BytesIO(archive.read("data.pkl")), storage, **options).load()
 
 
 def _load_old(file, reader, restore, options):

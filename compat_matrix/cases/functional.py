@@ -132,3 +132,31 @@ def _(torch):
     yield "jvp", f.jvp(net, (w1, w2), (w1, w2))
     yield "hvp", f.hvp(lambda a: net(a, w2).pow(2).sum(), w1, w1)
     yield "vhp", f.vhp(lambda a, b: net(a, b).pow(2).sum(), (w1, w2), (w1, w2))
+
+
+@case("functional.arguments written behind the graph")
+def _(torch):
+    """With `create_graph` an argument without a history shares its memory and is a leaf, so that what is written to it loses no derivative."""
+    def behind(a):
+        a.detach().mul_(2)
+        return (a**2).sum()
+
+    def unrecorded(a):
+        with torch.no_grad():
+            a.mul_(2)
+        return (a**2).sum()
+
+    def written(a):
+        return a.mul_(2).sum()
+
+    f = torch.autograd.functional
+    for name, func in (("behind", behind), ("unrecorded", unrecorded), ("written", written)):
+        for way in ("vjp", "jacobian", "hessian", "jvp", "hvp", "vhp"):
+            for create in (False, True):
+                x = torch.arange(1.0, 4.0)
+                given = (func, x) if way in ("jacobian", "hessian", "vjp") else (func, x, torch.ones(3))
+                yield f"{way} of {name}, {create}", attempt(lambda: getattr(f, way)(*given, create_graph=create)), x, x._version
+    seen = []
+    for x in (torch.ones(3), torch.ones(3, requires_grad=True), torch.ones(4)[1:]):
+        f.jacobian(lambda a: (seen.append((a.requires_grad, a.is_leaf, a._base is None, a.storage_offset())), a)[1], x, create_graph=True)
+    yield "what is handed in", seen

@@ -28,3 +28,28 @@ def _(torch):
         shown = r[1].tolist(), r[0].tolist()
         other = r[1].clone().zero_()
         yield name, shown, other, torch.autograd.grad(r[0].sum(), x)[0], r[1]._version
+
+
+def _put(c, index, value):
+    c[index] = value
+    return c
+
+
+_INDEXED = {"read": lambda torch, x, m, r, i, v: x[m], "rows read": lambda torch, x, m, r, i, v: x[r], "with places": lambda torch, x, m, r, i, v: x[r, i[:1]],
+            "columns read": lambda torch, x, m, r, i, v: x[:, m[0]], "written": lambda torch, x, m, r, i, v: _put(x.clone(), m, v),
+            "written by several": lambda torch, x, m, r, i, v: _put(x.clone(), m, v.expand(3)), "rows written": lambda torch, x, m, r, i, v: _put(x.clone(), r, v.expand(1, 3)),
+            "a number written": lambda torch, x, m, r, i, v: _put(x.clone(), r, 1.0), "index_put": lambda torch, x, m, r, i, v: x.index_put((r,), v),
+            "places": lambda torch, x, m, r, i, v: x[i]}
+_WRITES = {"the mask": lambda torch, m, r, i: m.fill_(False), "a part of it": lambda torch, m, r, i: _put(m, 0, False), "the rows": lambda torch, m, r, i: _put(r, r.clone(), torch.tensor([False])),
+           "the places": lambda torch, m, r, i: i.zero_(), "another": lambda torch, m, r, i: m.clone().zero_()}
+
+
+@case("saved_indices.masks written before the pass")
+def _(torch):
+    for name, call in _INDEXED.items():
+        for what, write in _WRITES.items():
+            x, v = torch.arange(6.0).reshape(2, 3).requires_grad_(), torch.ones((), requires_grad=True)
+            m, r, i = torch.tensor([[True, False, True], [False, True, False]]), torch.tensor([True, False]), torch.tensor([1, 0])
+            y = call(torch, x, m, r, i, v)
+            write(torch, m, r, i)
+            yield f"{name}, {what}", attempt(lambda: torch.autograd.grad(y.sum(), (x, v), allow_unused=True)), attempt(lambda: y.tolist())

@@ -34,6 +34,21 @@ def mark():
     return next((lv.mark for lv in reversed(levels.running()) if lv.kind == "grad"), None)
 
 
+def wrapper(v):
+    """The class by whose name torch refuses the memory of a Value that belongs to a running transformation; None where it belongs to none."""
+    for level in reversed(levels.running()):
+        if belongs(v, level) if level.kind == "grad" else levels.has(v, level) and (level.kind == levels.MAP or level.randomness == "jvp"):
+            return "BatchedTensorImpl" if level.kind == levels.MAP else "TensorWrapper"
+    return None
+
+
+def refuse_memory(v):
+    """torch's NotImplementedError where a Value's memory is asked for inside of a transformation that it belongs to."""
+    name = wrapper(v) if levels.running() else None
+    if name is not None:
+        raise NotImplementedError(f"Cannot access storage of {name}")
+
+
 def belongs(v, level):
     """Whether a Value was computed from the inputs of a reverse-mode level."""
     if not v.needs:

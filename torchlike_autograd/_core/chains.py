@@ -21,7 +21,7 @@ class _ChainOp:
     def __init__(self, chain_specs, body, node, saves):
         self.key = self.name = f"{node}[{', '.join(s.op.name for s in chain_specs)}]"
         self.body, self.node, self.saves, self.links = body, node, saves, ()  # links: (spec, how many numbers) of what a view is read again by
-        self.params = ()
+        self.params = self.tensor_params = ()
         self.derivative, self.promote = "body", Promote.NONE
         self.nondiff = self.nondiff_out = self.lift = self.scalars = self.uncast = ()
         self.rule, self.opmath, self.is_view, self.host, self.promote_with = None, False, False, False, None

@@ -20,7 +20,7 @@ from .saying import warn
 from .shapes import broadcast, contiguous_strides, numel
 from .speed import native
 from .state import new as _new
-from .storage import is_inference, may_repeat, overlaps, peek, read, repeated_dims, unhooked, untrack, view_error, with_history, write, write_own
+from .storage import is_inference, may_repeat, memory_size, overlaps, peek, read, repeated_dims, unhooked, untrack, view_error, with_history, write, write_own
 
 
 def values_of(flat):
@@ -434,9 +434,9 @@ def _resize(out, shape, v):
     """
     if out._view is not None:
         offset, count = out.storage_offset(), numel(shape)
-        room = out.untyped_storage().size() // out._v.aval.dtype.itemsize - offset
+        room = memory_size(out) // out._v.aval.dtype.itemsize - offset
         if count <= room:
-            out.data = out.as_strided(shape, contiguous_strides(shape), offset)
+            out._show(out.as_strided(shape, contiguous_strides(shape), offset))
             return
         out.as_strided((room,), (1,), offset).copy_(wrap(v).reshape(-1)[:room])
     out._cell, out._view, out._at, out._laid = None, None, 0, None

@@ -25,6 +25,10 @@ def unbound(name, args):
     return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(args[0]).__name__}' object")
 
 
+def no_memory():
+    return RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+
 def numpy_type_unsupported(np_dtype):
     return TypeError(
         f"can't convert np.ndarray of type numpy.{np_dtype.type.__name__}. The only supported types are: float64, float32, float16, complex64, "

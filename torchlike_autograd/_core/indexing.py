@@ -29,7 +29,7 @@ from .ranges import settle_several
 from .record import number_kind, record_op
 from .saying import warn
 from .shapes import as_long, wrap_dim
-from .storage import as_detached, repeats
+from .storage import as_detached, cell_of, repeats
 
 _SELECT, _SLICE = OPS["select.int"], OPS["_slice"]
 SELECT_FIRST = spec_of(_SELECT, (("dim", 0),), ("T", "i"))
@@ -281,7 +281,11 @@ def places_of(mask, shape, at):
     levels.refuse_dynamic(mask, "mask")
     if mask.is_meta:
         raise no_nonzero()
-    return [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._numpy())]
+    places = [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._numpy())]
+    counter = cell_of(mask).counter
+    for p in places:
+        p._v.seen = counter, counter.n, mask._v.aval  # torch saves the mask, whose type its error tells
+    return places
 
 
 # Writing

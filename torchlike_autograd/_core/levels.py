@@ -62,6 +62,11 @@ def mapped_here(v):
     return bool(inner) and inner[-1].kind == MAP and inner[-1].randomness != OLD and has(v, inner[-1])
 
 
+def deriving():
+    """Whether a transformation of torch.func that differentiates, by either mode, runs."""
+    return any(lv.kind == "grad" or lv.randomness == "jvp" for lv in running())
+
+
 def mapped_by_innermost(v):
     """Whether one of the maps inside of which no other transformation of torch.func runs goes over this Value."""
     for lv in reversed([lv for lv in running() if lv.kind != DUAL or lv.randomness == "jvp"]):
@@ -321,7 +326,7 @@ def dual_level(v):
 def looked_at(v):
     """What a look at a Value with levels reads: the primal of a dual one; torch's error under a map."""
     if hidden(v):
-        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+        raise errors.no_memory()
     return primal(v) if mapped(v) is None else shared_primal(v, ())
 
 

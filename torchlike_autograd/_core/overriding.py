@@ -18,6 +18,8 @@ from types import FunctionType
 
 from .._tensor import Tensor
 from .hot import PLAIN
+from .numeric import say_once
+from .saying import warn
 
 ACTIVE: list = []  # not empty from the moment on when some class may override
 MODES: list = []  # one entry for every mode that some thread has entered
@@ -146,7 +148,17 @@ def found_in(relevant):
     return out
 
 
-def ask(func, found, types, args, kwargs):
+def _say_plain(parsed):
+    """torch's warning of a `__torch_function__` that is no classmethod: once where its parser asks, always where Python does."""
+    if parsed:
+        say_once("Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, please define it as a classmethod. "
+                 "(Triggered internally at /pytorch/torch/csrc/utils/python_arg_parser.cpp:359.)")
+    else:
+        warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in future, please define it as a classmethod.",
+             DeprecationWarning)
+
+
+def ask(func, found, types, args, kwargs, parsed=True):
     """The answer of the innermost mode or of the first object that has one; NotImplemented without one."""
     func = SHOWN.get(func, func)
     if here.modes and not here.all_off:
@@ -161,7 +173,10 @@ def ask(func, found, types, args, kwargs):
         if out is not NotImplemented:
             return out
     for x in found:
-        out = x.__torch_function__(func, types, args, kwargs)
+        method = x.__torch_function__
+        if getattr(method, "__self__", None) is x:
+            _say_plain(parsed)
+        out = method(func, types, args, kwargs)
         if out is not NotImplemented:
             return out
     return NotImplemented
@@ -264,7 +279,7 @@ def hand_over(public, relevant, args, kwargs):
             at = next((i for i, y in enumerate(types) if issubclass(type(x), y)), len(types))
             types.insert(at, type(x))
             found.insert(at, x)
-    out = ask(public, [x for x in found if overrides(type(x))], tuple(types), args, kwargs)
+    out = ask(public, [x for x in found if overrides(type(x))], tuple(types), args, kwargs, parsed=False)
     if out is NotImplemented:
         raise TypeError(f"no implementation found for '{name_of(public)}' on types that implement __torch_function__: {types}")
     return out

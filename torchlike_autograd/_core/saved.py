@@ -482,7 +482,7 @@ def _check_version(tape, slot, a, place):
     else:
         seen = tape.seen.get(slot)
     if seen is not None and seen[0].n != seen[1] and seen[0] is not DETACHED:
-        raise _modified(tape, slot, *seen, a, place[0] == "out")
+        raise _modified(tape, slot, seen, a, place[0] == "out")
 
 
 # What is saved besides tensors

@@ -26,6 +26,7 @@ from . import belonging, errors, levels, walls
 from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
+from .shapes import numel
 from .speed import native
 from .values import OF_LEAF
 
@@ -81,6 +82,12 @@ def cell_of(t) -> Cell:
             mark_seen(t._v, counter)
         t._at = 0
     return cell
+
+
+def memory_size(t):
+    """Bytes of the memory behind a tensor."""
+    a = cell_of(t).value.aval
+    return numel(a.shape) * a.dtype.itemsize
 
 
 def read(t):

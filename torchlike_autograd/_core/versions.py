@@ -28,7 +28,7 @@ def check(tape, plan):
         if mine is not None or read is not None:  # torch finds the one that it reaches first; who reads a slot comes after it
             own = read is None or (mine is not None and mine > read)
             slot = mine if own else read
-            raise _modified(tape, slot, *tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
+            raise _modified(tape, slot, tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
     if plan.shown:
         _check_shown(tape, plan.shown)
     for slots, own in ((plan.kept, False), (() if tape.open else plan.results, True)):
@@ -36,7 +36,7 @@ def check(tape, plan):
             if slot < 0 or not tape.open:  # what a closed tape computed and is data now counts its versions itself
                 seen = _seen_at(tape, slot)
                 if seen is not None and seen[0].n != seen[1] and not (own and seen[0] is DETACHED):
-                    raise _modified(tape, slot, *seen, slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval, own)
+                    raise _modified(tape, slot, seen, slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval, own)
 
 
 def _check_shown(tape, pairs):
@@ -48,7 +48,7 @@ def _check_shown(tape, pairs):
             stale[slot] = seen
     if stale:
         slot = max(stale)
-        raise _modified(tape, slot, *stale[slot], slot_table(tape.prefix)[slot][2], shows=True)
+        raise _modified(tape, slot, stale[slot], slot_table(tape.prefix)[slot][2], shows=True)
 
 
 def _seen_at(tape, slot):
@@ -68,8 +68,9 @@ def _last_stale(tape, slots, own):
     return max((s for s in slots & seen.keys() if seen[s][0].n != seen[s][1] and not (own and seen[s][0] is DETACHED)), default=None)
 
 
-def _modified(tape, slot, counter, at, a, own=False, shows=False):
+def _modified(tape, slot, seen, a, own=False, shows=False):
     """The version error; it names the node that wrote last, or the one that made the value (`own`: and kept it); a view would be read again."""
+    counter, at, a, *_ = *seen, a  # the places of a mask are seen with the mask's type
     if counter is DETACHED:
         return errors.detached_inplace()
     v = counter.writer() if counter.writer is not None and not own else None

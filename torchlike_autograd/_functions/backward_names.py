@@ -10,6 +10,7 @@ import math
 
 from .._core import dtypes
 from .._core.composite import composite, named
+from .._core.storage import memory_size
 from .._tensor import Tensor
 from .create import zeros
 from .mapped_draws import of_all_examples
@@ -128,7 +129,7 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
 def new_zeros_with_same_feature_meta(self, other, *, self_num_batch_dims=0):
     """Zeros with the sizes and strides of `other`, and before them the first dims of `self`, as the memory of a batch of tangents is made."""
     lead, t = tuple(self.shape[:self_num_batch_dims]), other
-    held = t.untyped_storage().nbytes() // t.element_size()
+    held = memory_size(t) // t.element_size()
     strides = [held] * len(lead)
     for d in reversed(range(len(lead) - 1)):
         strides[d] = strides[d + 1] * lead[d + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import config, devices, dtypes, layouts
+from .._core import belonging, config, devices, dtypes, layouts
 from .._core.composite import composite
 from .._core.dispatch import cast_spec
 from .._core.hot import unary
@@ -232,6 +232,7 @@ def get_device(self):
 @composite("Tensor.share_memory_")
 def share_memory_(self):
     """Itself: memory is not shared with other processes here."""
+    belonging.refuse_memory(self._value())
     if self.is_meta:
         raise RuntimeError("_share_fd_: only available on CPU")
     return self
@@ -240,6 +241,7 @@ def share_memory_(self):
 @composite("Tensor.is_shared")
 def is_shared(self):
     """False, also after `share_memory_`: memory is not shared with other processes here."""
+    belonging.refuse_memory(self._value())
     return False
 
 

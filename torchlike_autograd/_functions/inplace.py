@@ -13,7 +13,7 @@ from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import LARGEST, check_bytes, contiguous_strides, numel, wrap_dim
 from .._core.state import copy_state
-from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, with_history, write
+from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, memory_size, with_history, write
 from .._core.words import type_name
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
@@ -203,7 +203,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
         return run(spec_of(OPS["as_strided_scatter"], statics, ("T", "T")), (input, src))
     if thread.state.grad and (input._needs or src._needs):
         raise NotImplementedError("torchlike_autograd: gradients of as_strided_scatter into a view that does not begin its storage row by row")
-    memory = as_strided(input.detach(), (input.untyped_storage().size() // input.itemsize,), (1,), 0).clone()
+    memory = as_strided(input.detach(), (memory_size(input) // input.itemsize,), (1,), 0).clone()
     replaced = as_strided(memory, size, stride, input.storage_offset() if storage_offset is None else storage_offset)
     if replaced.shape != src.shape:
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(replaced.shape)}")
@@ -456,7 +456,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
     old, ends = self._v, thread.state.grad and (self._needs or source._needs)
-    self.data = source
+    self._show(source)
     if ends:
         self._v = record_op(_SET, (as_detached(self._v), old if old.needs else source._v))[0]
     self._counter.n += 1

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._core import config, devices, dtypes
+from .._core import belonging, config, devices, dtypes, errors, levels
 from .._core.composite import composite
 from .._core.numeric import say_once
 from .._core.shapes import numel
@@ -404,6 +404,7 @@ for _c in (UntypedStorage, TypedStorage):
 @composite("Tensor.untyped_storage")
 def untyped_storage(self):
     """The storage that this tensor shares with its base and views."""
+    belonging.refuse_memory(self._value())
     return UntypedStorage(self)
 
 
@@ -411,12 +412,13 @@ def untyped_storage(self):
 def storage(self):
     """The same as elements of the tensor's dtype; deprecated by torch."""
     say_once(_DEPRECATED)
-    return TypedStorage._of(self)
+    return _typed_storage(self)
 
 
 @composite("Tensor._typed_storage")
 def _typed_storage(self):
     """`storage` without a warning."""
+    belonging.refuse_memory(self._value())
     return TypedStorage._of(self)
 
 
@@ -462,6 +464,8 @@ def is_storage(obj, /):
 @composite("Tensor.data_ptr")
 def data_ptr(self):
     """An address that is equal for tensors that start at the same element of one storage."""
+    if levels.running() and belonging.wrapper(self._value()) is not None:
+        raise errors.no_memory()
     return UntypedStorage(self).data_ptr() + self.storage_offset() * self.element_size()
 
 

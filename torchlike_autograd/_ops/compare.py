@@ -135,7 +135,8 @@ def _near(self, other, rtol, atol, equal_nan):
     gap = rounded(jnp.abs(self - other))
     part = rounded(rtol.real.astype(gap.dtype) * jnp.abs(other))
     allowed = rounded(atol.real.astype(gap.dtype) + part)  # as complex numbers where the tensors are
-    return close | (jnp.isfinite(gap) & (gap <= allowed))
+    some = (rtol.real != 0) | (atol.real != 0)  # without a tolerance integers are not rounded
+    return close | (some & jnp.isfinite(gap) & (gap <= allowed))
 
 
 _TOLERANCES = "float rtol=1e-05, float atol=1e-08, bool equal_nan=False"

@@ -42,10 +42,10 @@ def _i0(x):
     return js.i0(x)
 
 
-def _slope(x, formula):
-    """The derivative where x is far enough from 0 to divide by (which NaN is not), 1/2 elsewhere."""
+def _slope(x, out, formula):
+    """The derivative, which torch takes from the result too, where x is far enough from 0 to divide by (which NaN is not), 1/2 elsewhere."""
     apart = jnp.abs(x) > jnp.finfo(x.dtype).eps
-    return jnp.where(apart, formula(jnp.where(apart, x, 1)), 0.5)
+    return jnp.where(apart, formula(jnp.where(apart, x, 1), jnp.where(apart, out, 0)), 0.5)
 
 
 def _no_halves(kernel):
@@ -58,21 +58,21 @@ def _no_halves(kernel):
 
 
 @_function("special_i1", node="SpecialI1Backward0", saves=_BOTH, kernel="i1_cpu", refuses=_no_halves("i1_backward"))
-@partials(lambda t, out, x: t * _slope(x, lambda x: _i0(x) - _i1(x) / x))
+@partials(lambda t, out, x: t * _slope(x, out, lambda x, out: _i0(x) - out / x))
 def _i1(x):
     """The modified Bessel function of order 1."""
     return jnp.where(x == 0, 0, js.i1(x))  # of -0 too
 
 
 @_function("special_i0e", node="SpecialI0EBackward0", saves=_BOTH, kernel="i0e_cpu")
-@partials(lambda t, out, x: t * (_i1e(x) - signum(x) * _i0e(x)))
+@partials(lambda t, out, x: t * (_i1e(x) - signum(x) * out))
 def _i0e(x):
     """exp(-|x|) i0(x)."""
     return jnp.minimum(js.i0e(x), 1)  # above 1 by rounding near 0
 
 
 @_function("special_i1e", node="SpecialI1EBackward0", saves=_BOTH, kernel="i1e_cpu", refuses=_no_halves("i1e_backward"))
-@partials(lambda t, out, x: t * _slope(x, lambda x: _i0e(x) - _i1e(x) * (signum(x) + 1 / x)))
+@partials(lambda t, out, x: t * _slope(x, out, lambda x, out: _i0e(x) - out * (signum(x) + 1 / x)))
 def _i1e(x):
     """exp(-|x|) i1(x)."""
     return jnp.where(x == 0, 0, js.i1e(x))

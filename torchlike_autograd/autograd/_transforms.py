@@ -135,7 +135,7 @@ def _recorded(f):
 # Arguments by number
 
 def _numbers(argnums, n):
-    if isinstance(argnums, int) and not isinstance(argnums, bool):
+    if isinstance(argnums, int):
         return (_number(argnums, n),)
     if not isinstance(argnums, tuple):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
@@ -205,7 +205,8 @@ def grad_and_value(func, argnums=0, has_aux=False):
             if out.dim():
                 raise RuntimeError(f"{where}: Expected f(*args) to return a scalar Tensor, got tensor with {out.dim()} dims. Maybe you wanted to use the vjp "
                                    "or jacrev APIs instead?")
-            gs = _pull(level, [out], level.started(mine), None, level.outside(out), False)
+            create = level.outside(out)
+            gs = _pull(level, [out], level.started(mine), None, create, create)
         result = unflatten([level.cut(g) for g in gs], tree)
         value = level.cut(out)
         level.settle(others)
@@ -223,7 +224,7 @@ def _pull(level, outs, xs, gs, create, retain=True):
     found = (None,) * len(xs)
     if pairs:
         outs, gs = zip(*pairs)
-        found = run_pass(outs, xs, gs, create, level.level.mark, create or retain)
+        found = run_pass(outs, xs, gs, create, level.level.mark, retain)
     return [zeros_like(x.detach()) if g is None else g for g, x in zip(found, xs)]
 
 
@@ -270,8 +271,8 @@ def _vjp(func, primals, argnums, has_aux):
                                f"{given.pretty()}, primal output: {out_tree.pretty()}")
         assert held is not None
         outer = is_grad_enabled() if create_graph is None else create_graph
-        create = outer and belonging.reaches([t._value() for t in (*outs, *gs)], level.leaves)
-        found = [_cut(g, level.leaves, outer) for g in _pull(level, outs, mine, gs, create)]
+        create = outer and belonging.reaches([t._value() for t in (*outs, *gs) if isinstance(t, Tensor)], level.leaves)
+        found = [_cut(g, level.leaves, outer) for g in _pull(level, outs, mine, gs, create, retain_graph)]
         return unflatten(found, tree)
 
     results = unflatten([level.cut(o) for o in outs], out_tree)
@@ -449,7 +450,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     @functools.wraps(func)
     @_recorded
     def wrapped(*args):
-        chosen = _chosen(argnums, args)
+        chosen = args if argnums is None else _chosen(argnums, args)
         xs, tree = flatten(chosen)
         _real("jacfwd", xs, "inputs")
         kept = []

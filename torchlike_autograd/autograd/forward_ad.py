@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .._core import duals, levels, tangents_off
 from .._core.layouts import contiguous_format
 from .._core.record import thread
-from .._core.storage import repeats
+from .._core.storage import memory_size, repeats
 from .._ops.spec import LeveledAval
 from .._tensor import Tensor
 from .grad_mode import _DecoratorContextManager
@@ -137,7 +137,7 @@ def _same_memory(a, b):
 def _same_size(a, b):
     """Whether the memories of two tensors of one shape and dtype have one size; of a mapped tensor PyTorch does not ask."""
     alone = a._cell is None and b._cell is None and a._laid is None and b._laid is None
-    return alone or _is_mapped(b) or a.untyped_storage().nbytes() == b.untyped_storage().nbytes()
+    return alone or _is_mapped(b) or memory_size(a) == memory_size(b)
 
 
 def _is_mapped(t):
@@ -148,7 +148,7 @@ def _copied(tensor, tangent):
     """A tangent laid out as the primal is, in a memory as large as the primal's: what views beyond the primal show of it is zero."""
     if _is_mapped(tangent):
         return tangent.clone()
-    whole = _is_mapped(tensor) or tensor.untyped_storage().nbytes() == tensor.numel() * tensor.itemsize
+    whole = _is_mapped(tensor) or memory_size(tensor) == tensor.numel() * tensor.itemsize
     if whole and not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
         return tangent.clone(memory_format=contiguous_format)
     error = None if tensor._view is None else repeats(tensor)
@@ -157,7 +157,7 @@ def _copied(tensor, tangent):
     if whole:
         out = tangent.new_empty_strided(tensor.shape, tensor.stride())
     else:
-        memory = tangent.new_zeros(tensor.untyped_storage().nbytes() // tensor.itemsize)
+        memory = tangent.new_zeros(memory_size(tensor) // tensor.itemsize)
         out = tangent.new_empty(0).set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
     out = out.conj() if tensor.is_conj() else out
     return (out._neg_view() if tensor.is_neg() else out).copy_(tangent)

@@ -78,15 +78,14 @@ def _tuple_postprocess(res, to_unpack):
 
 
 def _fresh(xs, connected, needs):
-    """What is handed to the function: views of the caller's tensors, or tensors without their history."""
+    """What is handed to the function: views of those of the caller's tensors that have a history to keep, others over their memory."""
     if not connected:
         return tuple(x.detach().requires_grad_(needs) for x in xs)
-    views = tuple(x.view_as(x) for x in xs)
-    return tuple(x if x._needs or not needs else _needing(x) for x in views)
+    return tuple(x.view_as(x) if x._needs or not needs else _needing(x.detach()) for x in xs)
 
 
 def _needing(x):
-    """A fresh view that asks for gradients, under transformations too."""
+    """A fresh tensor that asks for gradients, under transformations too."""
     x._set_value(as_leaf(x._value(), x._leaf_point()))
     return x
 

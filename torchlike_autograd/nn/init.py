@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 
 from .._core.composite import named
+from .._core.overriding import hand_over, here, overrides
 from .._core.saying import warn
 from ..autograd.grad_mode import no_grad
 
@@ -32,26 +35,43 @@ def calculate_gain(nonlinearity, param=None):
     return math.sqrt(2.0 / (1 + slope**2))
 
 
+def _asking(f):
+    """A function of which what overrides functions is asked first, and told all arguments by keyword."""
+    signature = inspect.signature(f)
+
+    @functools.wraps(f)
+    def told(tensor, *args, **kwargs):
+        if (here.modes and not here.all_off) or (not here.off and overrides(type(tensor))):
+            bound = signature.bind(tensor, *args, **kwargs)
+            bound.apply_defaults()
+            return hand_over(told, (tensor,), (), dict(bound.arguments))
+        return f(tensor, *args, **kwargs)
+
+    return told
+
+
+@_asking
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Values uniform between a and b."""
-    with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+    return _no_grad_uniform_(tensor, a, b, generator)
 
 
+@_asking
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
     """Normal values."""
-    with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+    return _no_grad_normal_(tensor, mean, std, generator)
 
 
 # Names that programs took over from PyTorch's own code.
 
 def _no_grad_uniform_(tensor, a, b, generator=None):
-    return uniform_(tensor, a, b, generator)
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def _no_grad_normal_(tensor, mean, std, generator=None):
-    return normal_(tensor, mean, std, generator)
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def _no_grad_trunc_normal_(tensor, mean, std, a, b, generator=None):
@@ -59,7 +79,8 @@ def _no_grad_trunc_normal_(tensor, mean, std, a, b, generator=None):
 
 
 def _no_grad_fill_(tensor, val):
-    return constant_(tensor, val)
+    with no_grad():
+        return tensor.fill_(val)
 
 
 def _no_grad_zero_(tensor):
@@ -106,15 +127,15 @@ def _below(x):
     return math.erfc(-x / math.sqrt(2.0)) / 2.0
 
 
+@_asking
 def constant_(tensor, val):
     """One value everywhere."""
-    with no_grad():
-        return tensor.fill_(val)
+    return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor):
     """Ones."""
-    return constant_(tensor, 1.0)
+    return _no_grad_fill_(tensor, 1.0)
 
 
 def zeros_(tensor):
@@ -175,12 +196,12 @@ def xavier_uniform_(tensor, gain=1.0, generator=None):
     """Uniform values by fan in and fan out."""
     std = gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
     bound = math.sqrt(3.0) * std
-    return uniform_(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
     """Normal values by fan in and fan out."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor)))), generator)
+    return _no_grad_normal_(tensor, 0.0, gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor)))), generator)
 
 
 def _kaiming(tensor, a, mode, nonlinearity):
@@ -192,19 +213,20 @@ def _kaiming(tensor, a, mode, nonlinearity):
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
+@_asking
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     """Uniform values by one fan and a nonlinearity."""
     std = _kaiming(tensor, a, mode, nonlinearity)
     if std is None:
         return tensor
     bound = math.sqrt(3.0) * std
-    return uniform_(tensor, -bound, bound, generator)
+    return _no_grad_uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     """Normal values by one fan and a nonlinearity."""
     std = _kaiming(tensor, a, mode, nonlinearity)
-    return tensor if std is None else normal_(tensor, 0, std, generator)
+    return tensor if std is None else _no_grad_normal_(tensor, 0, std, generator)
 
 
 def orthogonal_(tensor, gain=1, generator=None):

@@ -145,14 +145,14 @@ def _compare_numbers(a, b, rtol, atol, equal_nan, check_dtype, **options):
     if check_dtype and type(a) is not type(b):
         return f"The (d)types do not match: {type(a)} != {type(b)}."
     rtol, atol = _tolerances((_number_dtype(a), _number_dtype(b)), rtol, atol)
-    difference = abs(a - b)
-    if a == b or (equal_nan and a != a and b != b) or difference <= atol + rtol * abs(b) < np.inf:
+    if a == b or (equal_nan and a != a and b != b) or abs(a - b) <= atol + rtol * abs(b) < np.inf:
         return None
+    return _scalars(a, b, rtol, atol)
+
+
+def _scalars(a, b, rtol, atol):
+    difference = abs(a - b)
     relative = np.inf if b == 0 else difference / abs(b)
-    return _scalars(a, b, difference, relative, rtol, atol)
-
-
-def _scalars(a, b, difference, relative, rtol, atol):
     equal = rtol == atol == 0
     return (f"Scalars are not {'equal' if equal else 'close'}!\n\nExpected {b} but got {a}.\nAbsolute difference: {difference}{_allowed(atol, equal)}\n"
             f"Relative difference: {relative}{_allowed(rtol, equal)}")
@@ -205,8 +205,6 @@ def _sparse_parts(kind, a, b):
 def _compare_values(what, a, b, rtol, atol, equal_nan):
     common = _common_dtype(a.dtype, b.dtype)
     x, y = [t.detach().to(common)._numpy() for t in (a, b)]
-    if common in (dtypes.float16, dtypes.bfloat16):
-        x, y = x.astype(np.float32), y.astype(np.float32)
     with np.errstate(all="ignore"):
         return _compare_arrays(x, y, rtol, atol, equal_nan, what)
 
@@ -218,16 +216,35 @@ def _common_dtype(a, b):
     return dtypes.promote_types(*(dtypes.int64 if d in (dtypes.uint16, dtypes.uint32, dtypes.uint64) else d for d in (a, b)))
 
 
+def _apart(x, y, rtol, atol):
+    """(absolute differences, relative ones, where they are allowed), each rounded to the dtype as torch rounds them."""
+    kind = x.dtype
+    if kind.kind in "bui":
+        close = (x == y) if rtol == atol == 0 else np.isclose(x, y, rtol=rtol, atol=atol)
+        x, y = x.astype(np.int64), y.astype(np.int64)
+        difference = np.abs(x - y)
+        return difference, difference.astype(np.float32) / np.abs(y).astype(np.float32), close
+    if kind.itemsize > 2:
+        difference = np.abs(x - y)
+        return difference, difference / np.abs(y), np.isclose(x, y, rtol=rtol, atol=atol)
+
+    def rounded(a):
+        return a.astype(kind).astype(np.float32)
+
+    x, y = x.astype(np.float32), y.astype(np.float32)
+    difference = np.abs(rounded(x - y))
+    allowed = rounded(np.float32(atol) + rounded(np.float32(rtol) * np.abs(y)))
+    return difference, rounded(difference / np.abs(y)), (x == y) | (np.isfinite(difference) & (difference <= allowed))
+
+
 def _compare_arrays(x, y, rtol, atol, equal_nan, what="Tensor-likes"):
-    near = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    difference, relative, near = _apart(x, y, rtol, atol)
+    if equal_nan:
+        near = near | ((x != x) & (y != y))
     if near.all():
         return None
-    if x.dtype.kind in "bui":
-        x, y = x.astype(np.int64), y.astype(np.int64)
-    difference = np.abs(x - y)
-    relative = difference / np.abs(y) if difference.dtype.kind == "f" else difference.astype(np.float32) / np.abs(y).astype(np.float32)
     if x.ndim == 0:
-        return _scalars(x.item(), y.item(), difference.item(), relative.item(), rtol, atol)
+        return _scalars(x.item(), y.item(), rtol, atol)
     equal = rtol == atol == 0
     n, bad = x.size, int((~near).sum())
     lines = [f"{what} are not {'equal' if equal else 'close'}!", "", f"Mismatched elements: {bad} / {n} ({bad / n:.1%})"]

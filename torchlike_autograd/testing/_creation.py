@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .._core import dtypes, publish
+from .._core.saying import warn
 
 _BOUNDS = {"bool": (0, 2), "uint8": (0, 10), "integer": (-9, 10), "float": (-9, 9)}
 
@@ -35,28 +36,37 @@ def make_tensor(*shape, dtype, device, low=None, high=None, requires_grad=False,
 
 
 def _draw(table, size, dtype, device, low, high):
-    empty, randint = table["torch.empty"], table["torch.randint"]
-    if dtype.is_complex:
-        part = dtype.to_real()
-        low, high = _between(low, high, *_BOUNDS["float"], dtypes.finfo(part))
-        return table["torch.view_as_complex"](empty((*size, 2), dtype=part, device=device).uniform_(low, high))
-    if dtype.is_floating_point:
-        low, high = _between(low, high, *_BOUNDS["float"], dtypes.finfo(dtype))
-        return empty(size, dtype=dtype, device=device).uniform_(low, high)
-    if dtype is dtypes.bool_:
-        low, high = _between(low, high, *_BOUNDS["bool"], None)
-        return randint(low, high, size, device=device, dtype=dtype)
-    low, high = _between(low, high, *_BOUNDS["uint8" if dtype is dtypes.uint8 else "integer"], dtypes.iinfo(dtype))
-    return randint(math.floor(low), math.ceil(high), size, device=device, dtype=dtype)
+    empty = table["torch.empty"]
+    if dtype.is_complex or dtype.is_floating_point:
+        part = dtype.to_real() if dtype.is_complex else dtype
+        limits = dtypes.finfo(part)
+        low, high = _between(low, high, _BOUNDS["float"], limits.min, limits.max, dtype)
+        out = _uniform(empty((*size, 2) if dtype.is_complex else size, dtype=part, device=device), low, high, limits.max)
+        return table["torch.view_as_complex"](out) if dtype.is_complex else out
+    kind = "bool" if dtype is dtypes.bool_ else "uint8" if dtype is dtypes.uint8 else "integer"
+    least, most = (0, 2) if kind == "bool" else (dtypes.iinfo(dtype).min, dtypes.iinfo(dtype).max + (dtype is not dtypes.int64))
+    low, high = _between(low, high, _BOUNDS[kind], least, most, dtype)
+    return table["torch.randint"](math.ceil(low), math.ceil(high), size, device=device, dtype=dtype)
 
 
-def _between(low, high, default_low, default_high, limits):
+def _uniform(t, low, high, most):
+    """Uniform values, of half of a range that is wider than the type."""
+    return t.uniform_(low, high) if high - low <= most else t.uniform_(low / 2, high / 2).mul_(2)
+
+
+def _between(low, high, usual, least, most, dtype):
     """The bounds, within what the type can hold."""
-    low, high = default_low if low is None else low, default_high if high is None else high
+    if low is None:
+        low = max(usual[0], least)
+    if high is None:
+        high = min(usual[1], most)
     if low != low or high != high:
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
-    if low >= high:
+    if low == high and (dtype.is_floating_point or dtype.is_complex):
+        warn("Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 and will be removed in 2.3. Use "
+             "`torch.full(...)` instead.", FutureWarning)
+    elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
-    if limits is None:
-        return low, high
-    return max(low, limits.min), min(high, limits.max)
+    elif high < least or low >= most:
+        raise ValueError(f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only supports [{least}, {most})")
+    return max(low, least), min(high, most)

@@ -5,10 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
+from types import UnionType
 from typing import Any, NamedTuple
 
 from .._core.pytree import MORE
 from .._core.saying import warn
+from .._core.size import Size
+from ._named_tuples import is_namedtuple as is_namedtuple
+from ._named_tuples import is_namedtuple_class as is_namedtuple_class
+from ._named_tuples import is_namedtuple_instance as is_namedtuple_instance
+from ._named_tuples import is_structseq as is_structseq
+from ._named_tuples import is_structseq_class as is_structseq_class
+from ._named_tuples import is_structseq_instance as is_structseq_instance
 
 __all__ = ["PyTree", "TreeSpec", "register_dataclass", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_iter", "tree_leaves",
            "tree_map", "tree_map_", "tree_map_only", "tree_structure", "tree_unflatten"]
@@ -163,6 +171,8 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
     """Take a class apart by ``flatten_fn(x) -> (children, context)`` and put it together by ``unflatten_fn(children, context)``."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    if (to_dumpable_context is None) is not (from_dumpable_context is None):
+        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
     MORE[cls] = flatten_fn, unflatten_fn
     if serialized_type_name is not None:
@@ -199,9 +209,7 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
     def unflatten(parts, context):
         return cls(**dict(zip(context[0], parts, strict=True)), **dict.fromkeys(context[1]))
 
-    if cls in SUPPORTED_NODES:
-        warn(f"{cls} is already registered as pytree node. Overwriting the previous registration.", UserWarning)
-        _deregister_pytree_node(cls)
+    _forget(cls)
     register_pytree_node(cls, flatten, unflatten, serialized_type_name=serialized_type_name, flatten_with_keys_fn=flatten_with_keys)
 
 
@@ -228,11 +236,50 @@ def treespec_loads(serialized):
     return loads(serialized)
 
 
-_register_pytree_node = register_pytree_node
+def _forget(cls):
+    """Make room for a class, which may be registered already."""
+    if cls in SUPPORTED_NODES:
+        warn(f"{cls} is already registered as pytree node. Overwriting the previous registration.", UserWarning)
+        _deregister_pytree_node(cls)
+
+
+def _register_pytree_node(cls, *args, **kwargs):
+    """`register_pytree_node` by its older name, which warns, and takes a class again."""
+    warn("`torch.utils._pytree._register_pytree_node` is deprecated. Please use `torch.utils._pytree.register_pytree_node` instead.", FutureWarning)
+    _forget(cls)
+    register_pytree_node(cls, *args, **kwargs)
+
+
+class ConstantNode(NamedTuple):
+    """The context of a value that has no parts: the value."""
+
+    value: object
+
+
+def register_constant(cls):
+    """Take the values of a class for a part of the form, in which there are no leaves."""
+    for name in ("eq", "hash"):
+        if getattr(cls, f"__{name}__") in (getattr(object, f"__{name}__"), None):
+            raise TypeError(f"register_constant(cls) expects `cls` to have a non-default `__{name}__` implementation.")
+    _forget(cls)
+    register_pytree_node(cls, lambda x: ([], ConstantNode(x)), lambda parts, context: context.value, flatten_with_keys_fn=lambda x: ([], ConstantNode(x)))
+    _CONSTANTS.add(cls)
+
+
+_CONSTANTS: set = set()
+
+
+def is_constant_class(cls):
+    """Whether `register_constant` took a class."""
+    return isinstance(cls, type) and cls in _CONSTANTS and cls in SUPPORTED_NODES
+
+
 for _class, _name in ((tuple, "tuple"), (list, "list"), (dict, "dict"), (OrderedDict, "ordereddict"), (defaultdict, "defaultdict"), (deque, "deque"),
                       (namedtuple, "namedtuple")):
     register_pytree_node(_class, *(globals()[f"_{_name}_{_way}"] for _way in ("flatten", "unflatten")),
                          flatten_with_keys_fn=globals()[f"_{_name}_flatten_with_keys"])
+_PLAIN = frozenset(SUPPORTED_NODES)
+register_pytree_node(Size, _tuple_flatten, _tuple_unflatten, flatten_with_keys_fn=_tuple_flatten_with_keys)
 
 
 def _kind(x):
@@ -308,6 +355,27 @@ class LeafSpec(TreeSpec):
         super().__init__(None, None, [])
 
 
+def treespec_leaf():
+    """The form of a leaf."""
+    return TreeSpec(None, None, [])
+
+
+def treespec_tuple(iterable=()):
+    """The form of a tuple of such forms."""
+    parts = list(iterable)
+    if not all(isinstance(c, TreeSpec) for c in parts):
+        raise ValueError(f"Expected a tuple of TreeSpec values, got: {parts}.")
+    return TreeSpec(tuple, None, parts)
+
+
+def treespec_dict(mapping=(), /, **kwargs):
+    """The form of a dict of such forms."""
+    parts = dict(mapping, **kwargs)
+    if not all(isinstance(c, TreeSpec) for c in parts.values()):
+        raise ValueError(f"Expected a dictionary of TreeSpec values, got: {parts}.")
+    return TreeSpec(dict, list(parts), list(parts.values()))
+
+
 def _get_node_type(tree):
     return _kind(tree) or type(tree)
 
@@ -329,6 +397,8 @@ def _flatten(tree, leaves, is_leaf):
 
 def tree_unflatten(leaves, treespec):
     """A tree of a form with given leaves."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
         raise ValueError(f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
@@ -346,6 +416,11 @@ def _unflatten(it, spec):
 def tree_leaves(tree, is_leaf=None):
     """The leaves."""
     return tree_flatten(tree, is_leaf)[0]
+
+
+def arg_tree_leaves(*args, **kwargs):
+    """The leaves of a call's arguments, in their order."""
+    return [x for part in (*args, *kwargs.values()) for x in tree_leaves(part)]
 
 
 def tree_iter(tree, is_leaf=None):
@@ -385,14 +460,15 @@ def _leaves_like(tree, spec):
     if spec.type is None:
         return [tree]
     if _kind(tree) is not spec.type:
-        raise ValueError(f"Node type mismatch; expected {spec.type}, but got {type(tree)}.")
+        raise ValueError(f"{'Node type' if spec.type in _PLAIN else 'Type'} mismatch; expected {spec.type}, but got {type(tree)}.")
     children, context = SUPPORTED_NODES[spec.type].flatten_fn(tree)
-    if spec.type in (dict, OrderedDict):
-        if set(context) != set(spec.context):
-            raise ValueError("Node keys mismatch.")
-        children = [tree[k] for k in spec.context]
     if len(children) != len(spec.children_specs):
         raise ValueError(f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}.")
+    if spec.type in (dict, OrderedDict):
+        have, want = set(context), set(spec.context)
+        if have != want:
+            raise ValueError(f"Node keys mismatch; missing key(s): {want - have}; extra key(s): {have - want}.")
+        children = [tree[k] for k in spec.context]
     return [x for c, s in zip(children, spec.children_specs) for x in _leaves_like(c, s)]
 
 
@@ -411,7 +487,11 @@ def tree_map_(func, tree, *rests, is_leaf=None):
 
 
 def _only(which):
-    return which if callable(which) and not isinstance(which, type) else lambda x: isinstance(x, which)
+    if isinstance(which, (type, tuple, UnionType)):
+        return lambda x: isinstance(x, which)
+    if not callable(which):
+        raise TypeError("Argument must be a type, a tuple of types, or a callable.")
+    return which
 
 
 def tree_map_only(type_or_types_or_pred, /, func, tree=None, is_leaf=None):
@@ -441,38 +521,6 @@ def tree_is_leaf(tree, is_leaf=None):
     return (is_leaf is not None and bool(is_leaf(tree))) or _kind(tree) is None
 
 
-def is_namedtuple_class(cls):
-    """Whether a class was made by `namedtuple`."""
-    fields = getattr(cls, "_fields", None)
-    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(fields, tuple) and all(type(f) is str for f in fields)
-
-
-def is_namedtuple_instance(obj):
-    """Whether something is an instance of such a class."""
-    return is_namedtuple_class(type(obj))
-
-
-def is_namedtuple(obj):
-    """Whether something is such a class or an instance of one."""
-    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
-
-
-def is_structseq_class(cls):
-    """Whether a class is one of C's tuples with names, as that of `time.gmtime()`."""
-    return isinstance(cls, type) and cls.__bases__ == (tuple,) and all(isinstance(getattr(cls, n, None), int) for n in (
-        "n_fields", "n_sequence_fields", "n_unnamed_fields"))
-
-
-def is_structseq_instance(obj):
-    """Whether something is an instance of such a class."""
-    return is_structseq_class(type(obj))
-
-
-def is_structseq(obj):
-    """Whether something is such a class or an instance of one."""
-    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
-
-
 def tree_all(pred, tree, is_leaf=None):
     """Whether the predicate holds for all leaves."""
     return all(map(pred, tree_leaves(tree, is_leaf)))
@@ -489,8 +537,9 @@ def _with_paths(tree, path, is_leaf, out):
         out.append((path, tree))
         return
     node = SUPPORTED_NODES[kind]
-    pairs = _numbered(node.flatten_fn(tree)[0]) if node.flatten_with_keys_fn is None else node.flatten_with_keys_fn(tree)[0]
-    for key, x in pairs:
+    if node.flatten_with_keys_fn is None:
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {kind}. Please pass a flatten_with_keys_fn argument to register_pytree_node.")
+    for key, x in node.flatten_with_keys_fn(tree)[0]:
         _with_paths(x, (*path, key), is_leaf, out)
 
 

@@ -6,11 +6,12 @@ import importlib
 import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
+from .._core.size import Size
 from . import _pytree
 
 PROTOCOL = 1
 _NAMES = {tuple: "builtins.tuple", list: "builtins.list", dict: "builtins.dict", OrderedDict: "collections.OrderedDict", deque: "collections.deque",
-          defaultdict: "collections.defaultdict"}
+          defaultdict: "collections.defaultdict", Size: "torch.Size"}
 GIVEN: dict = {}  # class -> (name, context to plain data or None, back or None): what `register_pytree_node` was told
 
 

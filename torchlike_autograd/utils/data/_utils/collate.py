@@ -8,6 +8,7 @@ from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 
 import numpy as np
 
+from ...._core import layouts
 from ...._functions.data import as_tensor, tensor
 from ...._functions.join import _stack
 from ...._tensor import Tensor, from_array
@@ -87,6 +88,9 @@ def _same_kind(like, parts):
 
 def collate_tensor_fn(batch, *, collate_fn_map=None):
     """Stacked; samples that are there already, without history, are stacked at once, so that a batch is plain data to the programs that read it."""
+    if batch[0].layout is not layouts.strided:
+        raise RuntimeError("Batches of sparse tensors are not currently supported by the default collate_fn; please provide a custom collate_fn to handle them "
+                           "appropriately.")
     values = [t._v for t in batch]
     v = values[0]
     if all(t._cell is None and type(x.array) is np.ndarray and x.aval is v.aval and not x.needs for t, x in zip(batch, values)):
