@@ -179,3 +179,12 @@ look('handed on', lambda: (P.transfer_parametrizations_and_params(m, other), lis
 look('one', lambda: list(P.transfer_parametrizations_and_params(m, nn.Linear(3, 3), 'q').state_dict()))
 look('no such', lambda: P.transfer_parametrizations_and_params(m, nn.Linear(3, 3), 'nope'))
 """)
+
+script("nn.asked.sequences that cannot be packed", """
+from torch.nn.utils import rnn as R
+x = torch.ones(5, 3, 2)
+for given, lengths in ((torch.ones(0, 2), [1, 1]), (x, []), (x, [5, 0, 1]), (x, [5, 1, 0]), (x, [5, 1]), (x, [0, 5, 1]), (x, 5), (x, torch.tensor([[5, 1, 1]])),
+                       (x, torch.tensor([5.0, 1, 1])), (torch.ones(0, 3, 2), [1, 1, 1]), (torch.ones(5, 3, 0), [5, 1, 1])):
+    look('sorted', lambda: R.pack_padded_sequence(given, lengths).batch_sizes)
+    look('not', lambda: R.pack_padded_sequence(given, lengths, enforce_sorted=False).batch_sizes)
+""")

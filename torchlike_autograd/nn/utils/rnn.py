@@ -92,12 +92,17 @@ def invert_permutation(permutation):
     return empty_like(permutation).scatter_(0, permutation, arange(0, permutation.numel(), device=permutation.device))
 
 
-def _lengths(lengths, batch):
+def _lengths(lengths, steps):
     """The lengths as a list; torch's words for what does not fit."""
-    found = [int(n) for n in (lengths.tolist() if isinstance(lengths, Tensor) else lengths)]
+    lengths = as_tensor(lengths, dtype=int64)
+    if lengths.ndim != 1:
+        raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D cpu Long tensor")
+    if not steps.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
+    found, batch = lengths.tolist(), steps.shape[1]
     if len(found) != batch:
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(found)} (batch_size={batch})")
-    if any(n <= 0 for n in found):
+    if found[-1] <= 0:  # the least, if they are sorted
         raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
     if any(a < b for a, b in itertools.pairwise(found)):
         raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to "
@@ -113,7 +118,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         order = order.to(input.device)
         input = input.index_select(0 if batch_first else 1, order)
     steps = input.transpose(0, 1) if batch_first else input
-    found = _lengths(lengths, steps.shape[1])
+    found = _lengths(lengths, steps)
     sizes = [sum(n > t for n in found) for t in range(found[0])]
     parts, t = [], 0
     while t < len(sizes):
