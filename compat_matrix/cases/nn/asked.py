@@ -181,7 +181,7 @@ look('no such', lambda: P.transfer_parametrizations_and_params(m, nn.Linear(3, 3
 """)
 
 script("nn.asked.sequences that cannot be packed", """
-from torch.nn.utils import rnn as R
+R = torch.nn.utils.rnn
 x = torch.ones(5, 3, 2)
 for given, lengths in ((torch.ones(0, 2), [1, 1]), (x, []), (x, [5, 0, 1]), (x, [5, 1, 0]), (x, [5, 1]), (x, [0, 5, 1]), (x, 5), (x, torch.tensor([[5, 1, 1]])),
                        (x, torch.tensor([5.0, 1, 1])), (torch.ones(0, 3, 2), [1, 1, 1]), (torch.ones(5, 3, 0), [5, 1, 1])):
