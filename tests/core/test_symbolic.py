@@ -1,6 +1,8 @@
 """Programs written from symbolic ones: what JAX would trace, for sizes that were not seen, and for those where it would do something else."""
 
+import gc
 import random
+import weakref
 
 import jax
 import numpy as np
@@ -140,3 +142,22 @@ def test_errors_are_those_of_the_sizes():
         assert torch.randn(n, 6).view(2 * n, 3).shape == (2 * n, 3)
     with pytest.raises(RuntimeError, match=r"shape '\[26, 3\]' is invalid for input of size 72"):
         torch.randn(12, 6).view(26, 3)
+
+
+def test_nothing_is_held_by_what_was_tried(monkeypatch):
+    """Errors that JAX meets with symbolic sizes, and catches, keep no frames: a tensor of the caller's dies with its last name."""
+    tries = []
+    monkeypatch.setattr(symbolic, "_symbolic", lambda *args, f=symbolic._symbolic: tries.append(0) or f(*args))
+
+    def grown(n):
+        x = torch.zeros(n, 7)
+        x.copy_(torch.ones(n, 7))
+        return weakref.ref(x)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert [grown(n)() for n in range(101, 116)] == [None] * 15
+    finally:
+        gc.enable()
+    assert tries

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
 import operator
 import threading
 
@@ -179,12 +180,17 @@ def _attempt(f, *args):
     """f(*args); None where that meets what symbolic sizes cannot do, of which there is no end: a body may do anything with an int."""
     if not can() or not _LOCK.acquire(blocking=False):
         return None
+    collects = gc.isenabled()
+    gc.disable()
     try:
         return f(*args)
     except Exception:
         return None
     finally:
         _LOCK.release()
+        gc.collect(0)  # JAX keeps errors that it catches in circles with their frames, which hold what is alive in those that called
+        if collects:
+            gc.enable()
 
 
 def _symbolic(form, closed, is_tuple, relation, values, others, example):
