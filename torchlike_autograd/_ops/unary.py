@@ -89,7 +89,7 @@ def _direction_tangent(t, s, z):
     """
     size = magnitude(z).astype(z.dtype)
     t = jnp.where(size == 0, 0, t)
-    return jnp.where(size == 0, 0, 1j * s * (jnp.imag(jnp.conj(z / size) * t) / jnp.real(size)))
+    return jnp.where(size == 0, 0, 1j * s * (jnp.imag(jnp.conj(z / size) * t) / jnp.real(size)).astype(z.dtype))
 
 
 _ROUNDED = {"samples": _ANY, "kinks": [call(at(0.0, -0.0, 1.0, -1.5, 2.5, _INF, _NAN))], **_BITS_OF}
