@@ -123,6 +123,22 @@ def test_a_program_that_is_not_the_traced_one_is_not_used():
     assert writer_of(r, symbolic, [((4,), four), ((5,), other)]) is None
 
 
+@pytest.mark.parametrize("op, seen, shapes", [
+    ("_einsum_view", lambda n: [(n, n + 26), (n + 26, 2 * n + 50), (2 * n + 50, 3 * n + 70)], [(40, 30), (30, 41), (41, 2)]),
+    ("_bilinear", lambda n: [(n, n + 1), (n, n + 1), (2, n + 1, n + 1)], [(2, 3), (2, 3), (2, 3, 3)])])
+def test_several_factors_are_multiplied_in_the_order_of_their_sizes(op, seen, shapes):
+    """JAX orders three factors by their sizes, and symbolic ones as if all were alike."""
+    def product(shapes):
+        xs = [torch.ones(s) for s in shapes]
+        return torch.einsum("ij,jk,kl->il", *xs) if op == "_einsum_view" else F.bilinear(*xs)
+
+    for n in range(4, 12):
+        product(seen(n))
+    product(shapes)
+    (form,) = [f for s in list(spec.SPECS) if s.op.name == op for avals, f in s.forms.items() if [a.shape for a in avals] == shapes]
+    assert str(form.closed) == str(symbolic.traced(form.apply, *map(symbolic.abstract, form.avals)))
+
+
 def test_this_jax_tells_sizes():
     """What is taken for granted of JAX holds for the versions that are tested; elsewhere all sizes are traced."""
     assert can()

@@ -438,7 +438,7 @@ def _bilinear(input1, input2, weight, bias):
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}")
     only("bmm", input1, "ifc")
-    out = jnp.einsum("...i,kij,...j->...k", input1, weight, input2, precision=precision.of("matmul"))
+    out = _einsum("...i,kij,...j->...k", input1, weight, input2)
     return out if bias is None else out + jnp.broadcast_to(bias, out.shape)
 
 
@@ -489,7 +489,14 @@ def _contract(tensors, equation):
         for k, name in enumerate(names):
             alone = tuple(i for i, letter in enumerate(name) if every.count(letter) == 1)
             whole[k], names[k] = total(whole[k], alone), "".join(letter for i, letter in enumerate(name) if i not in alone)
-    return jnp.einsum(",".join(names) + "->" + output, *whole, precision=precision.of("matmul"))
+    return _einsum(",".join(names) + "->" + output, *whole)
+
+
+def _einsum(equation, *operands):
+    """jnp.einsum, whose order of more than two factors depends on their sizes."""
+    if len(operands) > 2:
+        tuple(int(n) for x in operands for n in x.shape)  # symbols are not accepted: JAX orders these as if they were all of one size
+    return jnp.einsum(equation, *operands, precision=precision.of("matmul"))
 
 
 def _expect_met(tensors, equation):
