@@ -65,11 +65,21 @@ class Relation:
                 return None
         return d if self.holds(d) else None
 
+    def deny(self, a, b):
+        """Note that a symbolic size was taken for another number."""
+        b = int(b) if isinstance(b, (bool, np.integer, float, np.floating)) and b % 1 == 0 else b
+        difference = a - b if type(b) in (int, type(a)) else 1
+        if type(difference) is type(a):
+            self.denied[str(difference)], self.test = None, None
+
     def holds(self, values):
         """Whether no equality that was denied while tracing is true of these values."""
         if self.test is None:
             self.test = function(self.denied, len(self.places))
-        return 0 not in self.test(*values)
+        try:
+            return 0 not in self.test(*values)
+        except ArithmeticError:  # a remainder of nothing
+            return False
 
 
 def _value(term, d):
@@ -121,16 +131,13 @@ def noting(relation):
     kind.__eq__, kind.__bool__ = noted, true
     try:
         yield
-    finally:
+    finally:  # of what fails, too: JAX remembers some of its answers
         kind.__eq__, kind.__bool__ = equal, before
         if before is None:
             del kind.__bool__
-    for a, b in pairs:
-        b = int(b) if isinstance(b, (bool, np.integer, float, np.floating)) and b % 1 == 0 else b
-        difference = a - b if type(b) in (int, kind) else 1
-        if type(difference) is kind:
-            relation.denied[str(difference)] = None
-    relation.test = None
+        for a, b in pairs:
+            for n in b.flat if isinstance(b, np.ndarray) else (b,):
+                relation.deny(a, n)
 
 
 @functools.cache

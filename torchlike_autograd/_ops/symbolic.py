@@ -113,9 +113,9 @@ def whole(form):
 def _program(form):
     family, sizes = _family_of(form)
     form.at = None if family is None else _known(family, sizes)
-    if form.at is not None and form.at[0].writer is not None:
-        found, values = form.at
-        return found.writer(values), found.more
+    written = None if form.at is None else _written(*form.at)
+    if written is not None:
+        return written
     closed, out = traced(form.apply, *map(abstract, form.avals), return_shape=True)
     made = closed, isinstance(out, (tuple, list))
     if family is not None and form.at is None:
@@ -143,6 +143,14 @@ def _family_of(form):
     if family is None:
         family = families[key] = Family()
     return family, tuple(sizes)
+
+
+def _written(found, values):
+    """(the program of a symbolic form at these values, what was learnt with it), None where it is traced."""
+    try:
+        return None if found.writer is None else (found.writer(values), found.more)
+    except ArithmeticError:  # a number of more than 64 bits
+        return None
 
 
 def _known(family, sizes):
@@ -243,8 +251,9 @@ def _gradients(pull, key, trace):
     known = found.pulls.get(key, ())
     if isinstance(known, Symbolic) and found.relation.holds(values):
         pull.at = known, values
-        if known.writer is not None:
-            return known.writer(values), known.more
+        written = _written(*pull.at)
+        if written is not None:
+            return written
     closed, keep = trace(pull.inner)
     if known == ():
         found.pulls[key] = values, closed, keep
