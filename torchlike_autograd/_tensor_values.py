@@ -53,8 +53,7 @@ class Values(Members):
             raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
         if not force and self._view is not None and self.is_neg():
             raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
-        if levels.running() and belonging.wrapper(self._value()) is not None:
-            raise errors.no_memory()
+        belonging.refuse_pointer(self._value())
         if self.is_meta:
             raise no_data() if force else not_numpy()
         if self.dtype is dtypes.bfloat16:

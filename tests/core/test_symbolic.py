@@ -10,7 +10,7 @@ import pytest
 
 import torchlike_autograd as torch
 from torchlike_autograd._core import execute
-from torchlike_autograd._ops import spec, symbolic, tracing
+from torchlike_autograd._ops import spec, symbolic
 from torchlike_autograd._ops.sizes import Relation, can, noting
 from torchlike_autograd._ops.written import writer_of
 
@@ -30,7 +30,7 @@ def traces(monkeypatch):
         return call
 
     monkeypatch.setattr(symbolic, "traced", counted(symbolic.traced))
-    monkeypatch.setattr(tracing, "traced", counted(tracing.traced))
+    monkeypatch.setattr(spec, "traced", counted(spec.traced))
     return count
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import levels, walls
+from . import errors, levels, walls
 from .record import slot_table
 
 
@@ -44,9 +44,15 @@ def wrapper(v):
 
 def refuse_memory(v):
     """torch's NotImplementedError where a Value's memory is asked for inside of a transformation that it belongs to."""
-    name = wrapper(v) if levels.running() else None
+    name = wrapper(v)
     if name is not None:
         raise NotImplementedError(f"Cannot access storage of {name}")
+
+
+def refuse_pointer(v):
+    """torch's RuntimeError where the address of such memory is asked for."""
+    if wrapper(v) is not None:
+        raise errors.no_memory()
 
 
 def belongs(v, level):

@@ -15,9 +15,14 @@ OVERFLOW = "Overflow when unpacking long long"
 LARGEST = 2**63 - 1     # elements or bytes that are counted
 
 
+def exceeds(n, most):
+    """Whether there are more elements or bytes than `most`; of symbolic sizes that is not known, and asked again where they are."""
+    return isinstance(n, int) and n > most
+
+
 def check_bytes(shape, itemsize):
     """torch's error for a tensor whose bytes cannot be counted (XLA ends the process)."""
-    if isinstance(n := math.prod(shape) * itemsize, int) and n > LARGEST:  # symbolic sizes are looked at where they are known
+    if exceeds(math.prod(shape) * itemsize, LARGEST):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
 
@@ -36,7 +41,7 @@ def check_room(shape, itemsize):
     """torch's error for a tensor that memory cannot hold (to read what XLA could not allocate ends the process)."""
     check_bytes(shape, itemsize)
     n = math.prod(shape) * itemsize
-    if isinstance(n, int) and n > _MEMORY:
+    if exceeds(n, _MEMORY):
         raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate {n} bytes. "
                            "Error code 12 (Cannot allocate memory)")
 

@@ -163,7 +163,7 @@ def _in_vain(program):
     if compiled >= MANY:
         return not in_a_row
     resized = last[1] is not None and _resized(last[1][0], program)
-    if resized and others >= SIZES and program.runs * SIZES < others:
+    if resized and program.runs * SIZES < others:
         return not in_a_row
     again = any(w is program for w, _ in waiting) and program.runs >= 1 << max(compiled - 2, 0)
     if resized and program.runs < 1 << compiled:

@@ -11,7 +11,7 @@ import enum
 import jax
 import numpy as np
 
-from .._core import belonging, devices, dtypes, errors, levels
+from .._core import belonging, devices, dtypes
 from .._core.composite import composite
 from .._core.placed import on_device
 from .._tensor import Tensor, from_array
@@ -94,8 +94,7 @@ def _copied(x):
 @composite("Tensor.__dlpack__")
 def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
     """A capsule of the values; runs what is pending."""
-    if levels.running() and belonging.wrapper(self._value()) is not None:
-        raise errors.no_memory()
+    belonging.refuse_pointer(self._value())
     if self._needs:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if self._view is not None and self.is_conj():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._core import belonging, config, devices, dtypes, errors, levels
+from .._core import belonging, config, devices, dtypes
 from .._core.composite import composite
 from .._core.numeric import say_once
 from .._core.shapes import numel
@@ -464,8 +464,7 @@ def is_storage(obj, /):
 @composite("Tensor.data_ptr")
 def data_ptr(self):
     """An address that is equal for tensors that start at the same element of one storage."""
-    if levels.running() and belonging.wrapper(self._value()) is not None:
-        raise errors.no_memory()
+    belonging.refuse_pointer(self._value())
     return UntypedStorage(self).data_ptr() + self.storage_offset() * self.element_size()
 
 

@@ -21,7 +21,7 @@ from .._core import dtypes, errors
 from .opened import calling, forward
 from .registry import UNIMPLEMENTED, Promote
 from .spec import Form, LeveledAval, aval, leveled
-from .tracing import jaxpr_of
+from .tracing import abstract, jaxpr_of
 
 MAP, DUAL = "map", "dual"
 
@@ -126,7 +126,7 @@ class Lifted(Form):
             raise NotImplementedError(_no_forward(base.op))
         self.out_avals = tuple(with_levels(b, (*levels_of(b), *self._of_output(i, extra))) for i, b in enumerate(base.out_avals))
         with jax.enable_x64(True):
-            self.closed = jaxpr_of(self.apply, *[_full(a) for a in avals])
+            self.closed = jaxpr_of(self.apply, *[abstract(a) for a in avals])
         self.call = jax.extend.core.jaxpr_as_fun(self.closed)
 
     def _of_output(self, i, extra):
@@ -168,10 +168,6 @@ class Lifted(Form):
 
     def __repr__(self):
         return f"{self.base!r} over {', '.join(f'{k}:{n}' for k, n, _ in self.mapped)}"
-
-
-def _full(a):
-    return jax.ShapeDtypeStruct(a.full if type(a) is LeveledAval else a.shape, a.dtype.np)
 
 
 def _expanded(x, have, missing):
@@ -295,7 +291,7 @@ class Move(Form):
         self._pullbacks, self._jit = {}, None
         Form.reset_host(self)
         with jax.enable_x64(True):
-            self.closed = jaxpr_of(self.apply, *[_full(a) for a in avals])
+            self.closed = jaxpr_of(self.apply, *[abstract(a) for a in avals])
         self.call = jax.extend.core.jaxpr_as_fun(self.closed)
         a, full = avals[0], tuple(self.closed.out_avals[0].shape)
         inside = spec.how in ("enter", "join")
@@ -340,7 +336,7 @@ class _Through(Form):
         self._pullbacks, self._jit, self.tuple_out = {}, None, True
         Form.reset_host(self)
         with jax.enable_x64(True):
-            self.closed = jaxpr_of(lambda g: tuple(g if i == 0 else jnp.zeros_like(g) for i in wanted), _full(of))
+            self.closed = jaxpr_of(lambda g: tuple(g if i == 0 else jnp.zeros_like(g) for i in wanted), abstract(of))
         self.call = jax.extend.core.jaxpr_as_fun(self.closed)
         self.out_avals = tuple(of for _ in wanted)
         self.diff_in, self.diff_out = (0,), tuple(range(len(wanted)))

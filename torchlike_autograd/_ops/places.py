@@ -15,6 +15,7 @@ from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import wrap_dim
 from .conventions import partials
 from .registry import at
+from .sizes import LARGEST
 from .tracing import iota
 
 LONGS = ("int64", "int32")
@@ -44,22 +45,22 @@ def at_least_1d(x):
 
 def taken(x, index, d, negative=False):
     """The entries of dim `d` that an integer array names, its dims in place of that dim; negative: whether they may count from the end."""
-    kept = GatherDimensionNumbers(tuple(range(d)) + tuple(range(d + index.ndim, x.ndim + index.ndim - 1)), collapsed_slice_dims=(d,), start_index_map=(d,))
+    if negative:
+        index = jnp.where(index < 0, index + x.shape[d], index)
+    kept = GatherDimensionNumbers(_beside(x, index, d), collapsed_slice_dims=(d,), start_index_map=(d,))
     sizes = tuple(1 if i == d else n for i, n in enumerate(x.shape))
-    return jax.lax.gather(x, _starts(x, index, d, negative), kept, sizes, mode="clip")
+    return jax.lax.gather(x, _narrow(x, index)[..., None], kept, sizes, mode="clip")
 
 
 def added(x, index, d, source):
     """`x` with `source` added to the entries of dim `d` that an integer array names."""
-    kept = ScatterDimensionNumbers(tuple(range(d)) + tuple(range(d + index.ndim, x.ndim + index.ndim - 1)), inserted_window_dims=(d,),
-                                   scatter_dims_to_operand_dims=(d,))
-    return jax.lax.scatter_add(x, _starts(x, index, d, False), source, kept, mode="clip")
+    kept = ScatterDimensionNumbers(_beside(x, index, d), inserted_window_dims=(d,), scatter_dims_to_operand_dims=(d,))
+    return jax.lax.scatter_add(x, _narrow(x, index)[..., None], source, kept, mode="clip")
 
 
-def _starts(x, index, d, negative):
-    if negative:
-        index = jnp.where(index < 0, index + x.shape[d], index)
-    return _narrow(x, index)[..., None]
+def _beside(x, index, d):
+    """The dims of the entries that are not those of the index."""
+    return (*range(d), *range(d + index.ndim, x.ndim + index.ndim - 1))
 
 
 def _narrow(x, index):
@@ -82,9 +83,6 @@ def elements_added(x, where, source):
 def _together(x, where):
     shape = jnp.broadcast_shapes(*[w.shape for w in where])
     return jnp.concatenate([jnp.broadcast_to(_narrow(x, w), shape)[..., None] for w in where], -1)
-
-
-LARGEST = 2**31 - 1  # that 32 bits hold
 
 
 # Range checks: a code is 0, or says which value was wrong (and in which of several index tensors)

@@ -14,14 +14,13 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
-from jax.interpreters import partial_eval as pe
 
 from . import symbolic
 from .casts import is_number
 from .rewriting import summed_wide
 from .saved_names import NAMES
-from .spec import Pullback, _abstract, _conj, _conj_unsigned, _has_zero_second, _only_moves, read_whole
-from .tracing import jaxpr_of, traced
+from .spec import Pullback, _conj, _conj_unsigned, _has_zero_second, _only_moves, read_whole
+from .tracing import abstract, jaxpr_of, pruned, traced
 
 FROM_RESULT = {  # operator: the gradient from the cotangent and the result, where JAX's is a function of the input
     "relu": lambda g, y: jnp.where(y <= 0, 0, g).astype(g.dtype),
@@ -56,15 +55,14 @@ class SavedPullback(Pullback):
     def _program(self, form, keep):
         """(the program, (the inputs and the results that it reads)), of which those that `keep` says stay."""
         known = FROM_RESULT.get(form.op.name) if self.results == (0,) and 0 not in self.saved else None
-        abstract = [_abstract(a) for a in (*(form.out_avals[i] for i in self.given), *form.avals, *(form.out_avals[i] for i in self.results))]
-        closed = self._with_statistics(form, _without_results(self._both(form, known), abstract, len(self.results)), abstract)
-        jaxpr, used = pe.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=keep)
+        types = [abstract(a) for a in (*(form.out_avals[i] for i in self.given), *form.avals, *(form.out_avals[i] for i in self.results))]
+        closed, used = pruned(self._with_statistics(form, _without_results(self._both(form, known), types, len(self.results)), types), keep)
         n = len(self.given)
         last = n + len(form.avals)
         read = tuple(i for i, u in enumerate(used[n:last]) if u), tuple(k for k, u in zip(self.results, used[last:]) if u)
-        return ClosedJaxpr(jaxpr, closed.consts), read
+        return closed, read
 
-    def _with_statistics(self, form, closed, abstract):
+    def _with_statistics(self, form, closed, types):
         """The program with saved results that nobody can differentiate, a mean or a deviation, as the functions of the inputs that they are: torch's formula
         of second order knows that too."""
         last = len(self.given) + len(form.avals)
@@ -77,7 +75,7 @@ class SavedPullback(Pullback):
             own = [_statistic(form, k, ins, r) if kind else r for k, kind, r in zip(self.results, kinds, flat[last:])]
             return jaxpr_as_fun(closed)(*flat[:last], *own)
 
-        return traced(run, *abstract)
+        return traced(run, *types)
 
     def _describe(self, form, gs):
         self.avals = (*gs, *(form.avals[i] for i in self.keep), *(form.out_avals[k] for k in self.own))
@@ -124,7 +122,7 @@ def _statistic(form, k, ins, result):
     return saved(result, *ins)
 
 
-def _without_results(f, abstract, n):
+def _without_results(f, types, n):
     """The program of the gradients with the last `n` arguments in the place of the results that `f` computes."""
     shapes = []
 
@@ -133,7 +131,7 @@ def _without_results(f, abstract, n):
         shapes.append(shape)
         return _evaluate(closed.jaxpr, closed.consts, xs, {})
 
-    flat = traced(inlined, *abstract)
+    flat = traced(inlined, *types)
     jaxpr = flat.jaxpr
     cut = len(jaxpr.outvars)
     made = len(jax.tree.leaves(shapes[0][0]))

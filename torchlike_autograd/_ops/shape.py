@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from .._core import errors
 from .._core.dtypes import from_numpy_dtype
-from .._core.shapes import LARGEST, contiguous_strides, infer_size, view_strides, wrap_dim, wrap_dims
+from .._core.shapes import LARGEST, contiguous_strides, exceeds, infer_size, view_strides, wrap_dim, wrap_dims
 from .registry import NONE, SMOOTH, call, fails, op, real
 from .tracing import iota
 
@@ -335,7 +335,7 @@ def _expanded_shape(shape, size, dtype):
         if n < 0:
             raise RuntimeError("numel: integer multiplication overflow")
         out.append(n)
-    if isinstance(n := math.prod(out), int) and n > LARGEST:  # not of symbolic sizes
+    if exceeds(math.prod(out), LARGEST):
         raise RuntimeError("numel: integer multiplication overflow")
     return tuple(reversed(out))
 

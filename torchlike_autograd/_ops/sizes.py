@@ -9,7 +9,7 @@ import operator
 import jax
 import numpy as np
 
-LARGEST = 2**31 - 1  # size that a symbol stands for; the least is 2
+LARGEST = 2**31 - 1  # size that a symbol stands for, so that 32 bits hold its indices; the least is 2
 
 
 class Relation:
@@ -60,10 +60,8 @@ class Relation:
         d = tuple([sizes[i] for i in self.places])
         if min(d) < self.least or max(d) > LARGEST or len({*d}) < len(d):
             return None
-        for n, t in zip(sizes, self.terms):
-            if n != (t if type(t) is int else _value(t, d)):
-                return None
-        return d if self.holds(d) else None
+        related = all(n == _value(t, d) for n, t in zip(sizes, self.terms))
+        return d if related and self.holds(d) else None
 
     def deny(self, a, b):
         """Note that a symbolic size was taken for another number."""

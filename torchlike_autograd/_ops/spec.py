@@ -30,7 +30,7 @@ from .read_again import saved_again
 from .registry import BODY, NONE, UNIMPLEMENTED
 from .rewriting import summed_wide
 from .said_without_data import formed
-from .tracing import jaxpr_of, pruned, traced
+from .tracing import abstract, jaxpr_of, pruned, traced
 from .without_data import check_gradients, place
 
 NUMBER_DTYPES = {"f": dtypes.float64, "i": dtypes.int64, "b": dtypes.bool_, "c": dtypes.complex128}
@@ -446,8 +446,10 @@ class Pullback(Form):
         wanted, given, n = self.wanted, self.given, len(self.given)
 
         def trace(form):
-            types = [_abstract(a) for a in (*(form.out_avals[i] for i in given), *form.avals)]
-            return pruned(lambda *flat: _vjp(form, wanted, given, flat[:n], flat[n:]), types, n, fixed)
+            types = [abstract(a) for a in (*(form.out_avals[i] for i in given), *form.avals)]
+            closed = traced(lambda *flat: _vjp(form, wanted, given, flat[:n], flat[n:]), *types)
+            closed, used = pruned(closed, [True] * n + [i in fixed for i in range(len(form.avals))])
+            return closed, tuple(i for i, u in enumerate(used[n:]) if u)
 
         self.closed, self.call, self.keep = symbolic.gradients(self, (wanted, given, fixed), trace)
 
@@ -560,10 +562,6 @@ def _only_moves(pull, gs):
     if not any(jnp.iscomplexobj(g) for g in gs):
         return False
     return not any(eqn.primitive.name in _COMPUTE for eqn in jaxpr_of(pull, gs).eqns)
-
-
-def _abstract(a):
-    return jax.ShapeDtypeStruct(a.full if type(a) is LeveledAval else a.shape, a.dtype.np)
 
 
 def _body(op, args, kwargs):

@@ -26,7 +26,7 @@ from jax.extend.core import jaxpr_as_fun
 from .._core import config, precision
 from .opened import OPEN, TANGENTS
 from .sizes import Relation, can, noting
-from .tracing import traced
+from .tracing import abstract, traced
 from .written import writer_of
 
 FEW = 4  # sizes of a call before symbolic ones are tried
@@ -72,11 +72,6 @@ class _Type:
 
     def __init__(self, shape, dtype, device=None):
         self.shape, self.dtype, self.device, self.ndim = shape, dtype, device, len(shape)
-
-
-def abstract(a):
-    """What JAX traces for a type."""
-    return jax.ShapeDtypeStruct(a.shape, a.dtype.np)
 
 
 # Of operators
@@ -223,7 +218,7 @@ def _at(form, sizes):
     out.avals = [_Type(tuple(next(left) for _ in a.shape), a.dtype, a.device) for a in form.avals]
     out.spec = copy.copy(form.spec)
     out.spec.statics = {
-        k: next(left) if type(v) is int and _is_size(k, v) else tuple(next(left) for _ in v) if _is_size(k, v) else v for k, v in form.spec.statics.items()}
+        k: v if not _is_size(k, v) else next(left) if type(v) is int else tuple(next(left) for _ in v) for k, v in form.spec.statics.items()}
     return out
 
 

@@ -29,12 +29,15 @@ def traced(f, *types, return_shape=False):
         return jaxpr_of(f, *types, return_shape=return_shape)
 
 
-def pruned(f, abstract, n_fixed, fixed=()):
-    """(f without unused inputs as a program, indices of the used ones after the first `n_fixed`, which all stay, as do those in `fixed`)."""
-    closed = traced(f, *abstract)
-    jaxpr, consts = closed.jaxpr, closed.consts
-    jaxpr, used = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), instantiate=[True] * n_fixed + [i in fixed for i in range(len(abstract) - n_fixed)])
-    return ClosedJaxpr(jaxpr, consts), tuple(i for i, u in enumerate(used[n_fixed:]) if u)
+def abstract(a):
+    """What JAX traces for a type, with the dims of its levels."""
+    return jax.ShapeDtypeStruct(getattr(a, "full", a.shape), a.dtype.np)
+
+
+def pruned(closed, stay):
+    """(a program without unused inputs, whether it has each); stay: whether an input remains though it is not used."""
+    jaxpr, used = dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars), instantiate=stay)
+    return ClosedJaxpr(jaxpr, closed.consts), used
 
 
 def jaxpr_of(f, *types, return_shape=False):
