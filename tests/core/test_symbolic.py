@@ -177,3 +177,26 @@ def test_nothing_is_held_by_what_was_tried(monkeypatch):
     finally:
         gc.enable()
     assert tries
+
+
+def test_programs_that_were_written_are_let_go(traces):
+    """What runs on the host keeps no program; who asks gets it written again, the same and not traced."""
+    def step(n):
+        x = torch.arange(float(n * 3)).view(n, 3).requires_grad_()
+        (x.exp() * x).sum(0).softmax(0).prod().backward()
+        return x.grad
+
+    def forms():
+        return {f for s in spec.SPECS for f in s.forms.values() if isinstance(f, spec.Form) and f.at is not None and f.at[0].writer is not None}
+
+    _forget()
+    [step(n) for n in range(2, 12)]
+    gone = [f for f in forms() if f._closed is None]
+    assert gone
+    before = traces[0]
+    texts = [str(f.closed) for f in gone]
+    assert traces[0] == before
+    for f, text in zip(gone, texts):
+        assert [tuple(a.shape) for a in f.closed.in_avals] == [a.shape for a in f.avals] and text
+        f._closed = None
+        assert str(f.closed) == text

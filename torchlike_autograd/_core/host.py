@@ -7,6 +7,7 @@ with a primitive that is not here runs from its compiled function.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import jax
@@ -42,8 +43,14 @@ def _compile(jaxpr, consts):
         writer.lines[writer.last[name]] += f"; del {name}"
     results = [name if name in writer.arrays else f"_as_array({name}, {writer.constant(np.dtype(v.aval.dtype))})" for name, v in zip(outs, jaxpr.outvars)]
     source = "\n".join([f"def run({', '.join(arguments)}):", *writer.lines, f"    return [{', '.join(results)}]"])
-    exec(source, writer.scope)
+    exec(_code(source), writer.scope)
     return writer.scope["run"]
+
+
+@functools.lru_cache(4096)
+def _code(source):
+    """The text compiled, which takes longer than writing it: programs that differ by sizes have the same, as sizes are constants in its scope."""
+    return compile(source, "<host>", "exec")
 
 
 class _Writer:
@@ -99,7 +106,7 @@ class _Writer:
         """Write the line of one primitive; returns the names of its outputs."""
         outs = [f"x{self.made + i}" for i in range(1, len(eqn.outvars) + 1)]
         self.made += len(outs)
-        text = _expression(eqn, ins)
+        text = _expression(eqn, ins, self.constant)
         if text is None:
             f, many = _primitive(eqn)
             text, outs[-1:] = f"{self.constant(f)}({', '.join(ins)})", [outs[-1] + "," if many else outs[-1]]
@@ -121,19 +128,22 @@ def _filled(eqn):
     return np.full(eqn.outvars[0].aval.shape, eqn.invars[0].val, eqn.outvars[0].aval.dtype)
 
 
-def _expression(eqn, ins):
-    """A primitive as an expression of Python, where that is the same and faster than a function of ours; else None."""
+def _expression(eqn, ins, constant):
+    """A primitive as an expression of Python, where that is the same and faster than a function of ours; else None.
+
+    constant(x) -> the name of a constant.
+    """
     name = eqn.primitive.name
     if name in _SIGNS:
         return f"{ins[0]} {_SIGNS[name]} {ins[1]}"
     if name == "select_n" and len(ins) == 3 and not eqn.invars[0].aval.shape and eqn.invars[0].aval.dtype == bool:
         return f"{ins[2]} if {ins[0]} else {ins[1]}"
     if name == "dynamic_slice":
-        return f"{ins[0]}[{_window(eqn, ins[1:], eqn.params['slice_sizes'])}]"
+        return f"{ins[0]}[{_window(eqn, ins[1:], eqn.params['slice_sizes'], constant)}]"
     if name == "dynamic_update_slice":
-        return f"_with({ins[0]}, {ins[1]}, {_window(eqn, ins[2:], eqn.invars[1].aval.shape)})"
+        return f"_with({ins[0]}, {ins[1]}, {_window(eqn, ins[2:], eqn.invars[1].aval.shape, constant)})"
     if name in ("squeeze", "expand_dims") or (name in _REDUCTIONS and all(eqn.invars[0].aval.shape[i] == 1 for i in eqn.params["axes"])):
-        return f"{ins[0]}.reshape({eqn.outvars[0].aval.shape})"
+        return f"{ins[0]}.reshape({constant(eqn.outvars[0].aval.shape)})"
     return None
 
 
@@ -144,11 +154,11 @@ _DTYPES = {np.dtype(np.float32), np.dtype(np.float64)}
 _SIGNS = {"add": "+", "add_any": "+", "sub": "-", "mul": "*", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
-def _window(eqn, starts, sizes):
+def _window(eqn, starts, sizes, constant):
     """The index of a window that starts at runtime; like XLA it is moved inside."""
     parts = []
     for name, n, size in zip(starts, sizes, eqn.invars[0].aval.shape):
-        parts.append("_all" if n == size else f"_at({name}, {n}, {size})")
+        parts.append("_all" if n == size else f"_at({name}, {constant(n)}, {constant(size)})")
     return f"({', '.join(parts)}{',' if parts else ''})"
 
 

@@ -201,8 +201,9 @@ _UNKNOWN = object()
 class Form:
     """A Spec at given input types; `call(*arrays)` runs it and returns a list of results (also while tracing)."""
 
-    __slots__ = ("_guard", "_host", "_jit", "_pullbacks", "at", "avals", "call", "casts", "closed", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals",
+    __slots__ = ("_closed", "_guard", "_host", "_jit", "_pullbacks", "at", "avals", "call", "casts", "compute", "diff_in", "diff_out", "layout", "node", "op", "out_avals",
                  "owners", "saves", "silent", "spec", "tuple_out")
+    closed = symbolic.Program()
 
     def __init__(self, spec, avals):
         self.spec, self.avals, self.op = spec, avals, spec.op
@@ -275,6 +276,7 @@ class Form:
         """The operator on NumPy arrays as `compile_host` makes it (None where it cannot), made once."""
         if self._host is _UNKNOWN:
             self._host = compile_host(self.closed)
+            symbolic.let_go(self)
         return self._host
 
     def reset_host(self):

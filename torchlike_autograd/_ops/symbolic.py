@@ -74,6 +74,25 @@ class _Type:
         self.shape, self.dtype, self.device, self.ndim = shape, dtype, device, len(shape)
 
 
+class Program:
+    """The program of a Form, in `_closed`: None where it was let go, until it is asked for and written again."""
+
+    def __get__(self, form, owner=None):
+        if form._closed is None:
+            found, values = form.at
+            form._closed = found.writer(values)
+        return form._closed
+
+    def __set__(self, form, closed):
+        form._closed = closed
+
+
+def let_go(form):
+    """Let go of a program that was written: some hundred objects for each size, which the collector of garbage would look at again and again."""
+    if getattr(form.call, "func", None) in (_call, _call_whole):
+        form._closed = None
+
+
 # Of operators
 
 def program(form):
@@ -84,8 +103,13 @@ def program(form):
 
 def _calling(form, closed, trace):
     """What calls a program of a Form, which is traced by then if it was written without what differentiates it."""
-    later = form.at is not None and form.at[0].writer is not None and form.at[0].writer.later
-    return functools.partial(_call_whole, form, trace) if later else jaxpr_as_fun(closed)
+    if form.at is None or form.at[0].writer is None:
+        return jaxpr_as_fun(closed)
+    return functools.partial(_call_whole, form, trace) if form.at[0].writer.later else functools.partial(_call, *form.at)
+
+
+def _call(found, values, *flat):
+    return jaxpr_as_fun(found.writer(values))(*flat)
 
 
 def _call_whole(form, trace, *flat):
