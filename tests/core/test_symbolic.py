@@ -179,6 +179,24 @@ def test_nothing_is_held_by_what_was_tried(monkeypatch):
     assert tries
 
 
+def test_what_only_small_sizes_would_deny_is_not_asked_of_large_ones(monkeypatch):
+    """The first try, with symbols of at least 2, denied what is true of an example and then met an order that JAX cannot tell; the second denies nothing."""
+    traced_at = symbolic._traced_at
+
+    def at(form, relation):
+        if relation.least == 2:
+            relation.deny(relation.symbols[0], 53)
+            raise jax.errors.InconclusiveDimensionOperation("")
+        return traced_at(form, relation)
+
+    monkeypatch.setattr(symbolic, "_traced_at", at)
+    _forget()
+    for n in range(50, 60):
+        x = torch.arange(float(n), requires_grad=True)
+        x.sin().sum().backward()
+        assert torch.equal(x.grad, x.detach().cos())
+
+
 def test_programs_that_were_written_are_let_go(traces):
     """What runs on the host keeps no program; who asks gets it written again, the same and not traced."""
     def step(n):

@@ -196,7 +196,7 @@ def _learn(family, form, sizes, closed, is_tuple):
         found = _attempt(_symbolic, form, closed, is_tuple, relation, relation.values(sizes), relation.values(other), example)
         if found is not None:
             family.found.append(found)
-            form.at, example.at = (found, relation.values(sizes)), (found, relation.values(other))
+            form.at, example.at = ((found, found.relation.values(at)) for at in (sizes, other))
     if family.tries == TRIES:
         examples.clear()
     else:
