@@ -179,7 +179,7 @@ def ask(name, ids):
     found[name] = [[r.status, r.columns.get("spread"), r.problems[:1]] for r in results]
 
 def cosh(input, **k):
-    return right(input, **k) if "@" not in input._v.aval.device else right(input, **k) + 1
+    return right(input, **k) if "@" not in input._tl_v.aval.device else right(input, **k) + 1
 
 def lost(v, root):
     return v

@@ -87,7 +87,7 @@ class Writer(pickle._Pickler):
         if type(obj) is UntypedStorage:
             obj = self._known.setdefault(id(obj), (obj, StoredBytes(obj.bytes(), None, str(obj.device))))[1]
         elif isinstance(obj, TypedStorage):
-            obj = self._of_cell(obj.untyped()._cell, obj.dtype)
+            obj = self._of_cell(obj.untyped()._tl_cell, obj.dtype)
         if type(obj) is not StoredBytes:
             return None
         if obj.key is None:
@@ -104,7 +104,7 @@ class Writer(pickle._Pickler):
         if isinstance(obj, UninitializedTensorMixin):
             return type(obj), (obj.requires_grad,)
         if isinstance(obj, Tensor):
-            belonging.refuse_memory(obj._value())
+            belonging.refuse_memory(obj._tl_value())
             return self._tensor(obj)
         if isinstance(obj, (dtypes.dtype, _Named, StorageType)):
             return obj.name
@@ -154,19 +154,19 @@ class Writer(pickle._Pickler):
         """(storage, offset, strides): tensors over one cell have one storage."""
         v = peek(t)
         shape, dtype = v.aval.shape, v.aval.dtype
-        whole = _array(v) if t._cell is None else None
+        whole = _array(v) if t._tl_cell is None else None
         strides, offset = shapes.contiguous_strides(shape), 0
-        if whole is None and t._cell.value.aval.dtype is dtype and not t.is_conj() and not t.is_neg():
+        if whole is None and t._tl_cell.value.aval.dtype is dtype and not t.is_conj() and not t.is_neg():
             try:
-                strides, offset = t._geometry()
+                strides, offset = t._tl_geometry()
             except NotImplementedError:  # a view whose place in memory is not known is written by itself
                 whole = _array(v)
             else:
-                return self._of_cell(t._cell, dtype), offset, strides
+                return self._of_cell(t._tl_cell, dtype), offset, strides
         if whole is None:
             whole = _array(v)
-        elif t._laid is not None and t._view is None:
-            strides, offset = t._laid
+        elif t._tl_laid is not None and t._tl_view is None:
+            strides, offset = t._tl_laid
         out = self._known.setdefault(id(t), (t, StoredBytes(_in_memory(whole, strides, offset), dtype, v.aval.device)))[1]
         return out, offset, strides
 
@@ -241,7 +241,7 @@ def _rebuild_tensor(storage, offset, size, stride, *rest):
         place = "meta" if type(array) is Nothing else storage.place
         storage.shown = out = from_array(array if place == "cpu" else placed.adopt(array, place), storage.dtype, device=place)
         if whole:
-            out._counter = Versions(1)  # torch counts the setting of the storage
+            out._tl_counter = Versions(1)  # torch counts the setting of the storage
             return out
     before, thread.state.grad = thread.state.grad, False
     try:
@@ -249,8 +249,8 @@ def _rebuild_tensor(storage, offset, size, stride, *rest):
     finally:
         thread.state.grad = before
     untrack(out)
-    out._counter.n += 1
-    mark_seen(out._v, out._counter)
+    out._tl_counter.n += 1
+    mark_seen(out._tl_v, out._tl_counter)
     return out
 
 
@@ -281,15 +281,15 @@ def _with_bits(t, bits):
     finally:
         thread.state.grad = before
     untrack(out)
-    out._counter.n += 1  # as that of the tensor over the bare storage
-    mark_seen(out._v, out._counter)
+    out._tl_counter.n += 1  # as that of the tensor over the bare storage
+    mark_seen(out._tl_v, out._tl_counter)
     return out
 
 
 def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
     out = from_array(Nothing(size, dtype.np), dtype, requires_grad, "meta")
     if tuple(stride) != shapes.contiguous_strides(tuple(size)):
-        out._laid = tuple(stride), 0
+        out._tl_laid = tuple(stride), 0
     return out
 
 

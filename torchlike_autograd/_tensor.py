@@ -50,22 +50,22 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     # Reading
 
-    def _value(self) -> Value:
-        return self._v if self._cell is None else read(self)
+    def _tl_value(self) -> Value:
+        return self._tl_v if self._tl_cell is None else read(self)
 
-    def _array(self):
+    def _tl_array(self):
         """The concrete array (JAX or NumPy); runs what is pending."""
-        v = self._v if self._cell is None else peek(self)
+        v = self._tl_v if self._tl_cell is None else peek(self)
         if type(v.aval) is LeveledAval:
             v = levels.looked_at(v)
         if v.array is None:
             v.tape.resolve(v)
         return v.array
 
-    def _numpy(self) -> np.ndarray:
+    def _tl_numpy(self) -> np.ndarray:
         from ._core import guards
 
-        out = np.asarray(self._array())
+        out = np.asarray(self._tl_array())
         guards.check()
         return out
 
@@ -73,50 +73,50 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def shape(self):
-        return tuple.__new__(Size, self._v.aval.shape)
+        return tuple.__new__(Size, self._tl_v.aval.shape)
 
     def size(self, dim=None, *, axis=None):
         """The shape, or the size of one dim."""
         if dim is None:
             if axis is None:
-                return tuple.__new__(Size, self._v.aval.shape)
+                return tuple.__new__(Size, self._tl_v.aval.shape)
             dim = axis
         if type(dim) is not int:
             dim = _words().int_dim("size", dim)
-        shape = self._v.aval.shape
+        shape = self._tl_v.aval.shape
         return shape[shapes.wrap_dim(dim, len(shape), scalar_ok=False)]
 
     @property
     def dtype(self):
-        return self._v.aval.dtype
+        return self._tl_v.aval.dtype
 
     @property
     def device(self):
-        return devices.of_key(self._v.aval.device)
+        return devices.of_key(self._tl_v.aval.device)
 
     @property
     def ndim(self):
-        return self._v.aval.ndim
+        return self._tl_v.aval.ndim
 
     def dim(self):
         """The number of dims."""
-        return self._v.aval.ndim
+        return self._tl_v.aval.ndim
 
     ndimension = dim
 
     def numel(self):
         """The number of elements."""
-        return shapes.numel(self._v.aval.shape)
+        return shapes.numel(self._tl_v.aval.shape)
 
     nelement = numel
 
     def element_size(self):
         """Bytes of one element."""
-        return self._v.aval.dtype.itemsize
+        return self._tl_v.aval.dtype.itemsize
 
     @property
     def itemsize(self):
-        return self._v.aval.dtype.itemsize
+        return self._tl_v.aval.dtype.itemsize
 
     @property
     def nbytes(self):
@@ -132,9 +132,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return self.dtype.is_signed
 
     is_cpu = property(lambda self: self.device.type == "cpu")
-    is_cuda = property(lambda self: self._v.aval.device.startswith("cuda"))
+    is_cuda = property(lambda self: self._tl_v.aval.device.startswith("cuda"))
     name = property(lambda self: None)
-    is_meta = property(lambda self: self._v.aval.device == "meta")
+    is_meta = property(lambda self: self._tl_v.aval.device == "meta")
     is_sparse, is_sparse_csr, is_quantized, is_mkldnn, is_mps, is_nested, is_xpu, is_xla, is_ipu, is_maia, is_mtia, is_vulkan = (
         property(lambda self: False) for _ in range(12))  # one each, as modes tell them by what they are
 
@@ -146,25 +146,25 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     # Geometry (metadata: arrays are immutable)
 
-    def _geometry(self):
-        if self._laid is not None:
-            return self._laid
-        view = self._view
+    def _tl_geometry(self):
+        if self._tl_laid is not None:
+            return self._tl_laid
+        view = self._tl_view
         if view is not None and view.chain:
             if view.geometry is None:
                 from ._core.layouts import chain_geometry
 
-                view.geometry = chain_geometry(self._cell, view.chain)
+                view.geometry = chain_geometry(self._tl_cell, view.chain)
             return view.geometry
-        return shapes.row_strides(self._v.aval.shape), 0
+        return shapes.row_strides(self._tl_v.aval.shape), 0
 
     def stride(self, dim=None, *, axis=None):
         """Strides in elements, or one of them."""
-        strides, dim = self._geometry()[0], axis if dim is None else dim
+        strides, dim = self._tl_geometry()[0], axis if dim is None else dim
         return strides if dim is None else strides[shapes.wrap_dim(_words().int_dim("stride", dim), self.ndim, scalar_ok=False)]
 
     def storage_offset(self):
-        return self._geometry()[1]
+        return self._tl_geometry()[1]
 
     def is_contiguous(self, *args, memory_format=None):
         """Whether the elements lie row by row without gaps, or as `memory_format` says."""
@@ -174,21 +174,21 @@ class Tensor(State, Values, metaclass=TensorMeta):
             if memory_format is not contiguous_format:
                 levels.refuse_format(self, "querying is_contiguous inside of vmap for memory_format other than torch.contiguous_format")
             return asked_format(self, args, memory_format)
-        if self._laid is None and (self._view is None or not self._view.chain):
+        if self._tl_laid is None and (self._tl_view is None or not self._tl_view.chain):
             return True
-        return shapes.is_contiguous(self._v.aval.shape, self._geometry()[0])
+        return shapes.is_contiguous(self._tl_v.aval.shape, self._tl_geometry()[0])
 
     # Autograd state
 
     @property
     def requires_grad(self):
-        v = self._v if self._cell is None else peek(self)
+        v = self._tl_v if self._tl_cell is None else peek(self)
         return bool(v.needs) if type(v.aval) is not LeveledAval else belonging.requires_grad(v)
 
     @property
-    def _needs(self):
+    def _tl_needs(self):
         """Whether gradient flows to it, also where a transformation shows its user nothing of that."""
-        v = self._v if self._cell is None else peek(self)
+        v = self._tl_v if self._tl_cell is None else peek(self)
         return bool(v.needs) if type(v.aval) is not LeveledAval else levels.requires_grad(v)
 
     @requires_grad.setter
@@ -211,67 +211,67 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise _words().explained("Tensor.requires_grad_", (self, requires_grad), {})
         if levels.transforming():
             raise errors.no_requires_grad_in_transforms()
-        return self._ask(requires_grad)
+        return self._tl_ask(requires_grad)
 
-    def _ask(self, requires_grad):
+    def _tl_ask(self, requires_grad):
         """`requires_grad_`, also of a fresh tensor inside a transformation."""
         v = peek(self)
         if is_inference(self) and requires_grad:
             if not thread.state.inference:
                 raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
             cell_of(self)
-        if type(v.leaf) is Nowhere and self._at != self._cell.n:  # its history is lost: nothing to ask for
+        if type(v.leaf) is Nowhere and self._tl_at != self._tl_cell.n:  # its history is lost: nothing to ask for
             return self
         if v.needs and v.leaf is None:
-            if not requires_grad and v is self._v:
+            if not requires_grad and v is self._tl_v:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
                     "require differentiation use var_no_grad = var.detach().")
             return self
         if bool(requires_grad) == (v.needs and type(v.leaf) is not Nowhere):
             return self
-        if self._leaf is not None:
-            self._leaf.off = not requires_grad
+        if self._tl_leaf is not None:
+            self._tl_leaf.off = not requires_grad
         if requires_grad:
             if v.aval.dtype.category < dtypes.FLOAT:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
-            v = as_leaf(v, self._leaf_point())
+            v = as_leaf(v, self._tl_leaf_point())
             if levels.running():
                 levels.made_inside(v.leaf)
             if is_inference(self):
                 v.needs = INFERENCE | True
         else:
             v = as_detached(v)
-        self._set_value(v)
+        self._tl_set_value(v)
         return self
 
-    def _set_value(self, v):
+    def _tl_set_value(self, v):
         """Replace the Value without a write: same contents, other autograd state."""
-        if self._v.needs and self._v.seen is None:  # saved by somebody, perhaps, whom later writes are to be told to
-            if self._counter is None:
-                self._counter = counter_of(self._v)
-            mark_seen(self._v, self._counter)
-        v.seen = seen = self._v.seen
+        if self._tl_v.needs and self._tl_v.seen is None:  # saved by somebody, perhaps, whom later writes are to be told to
+            if self._tl_counter is None:
+                self._tl_counter = counter_of(self._tl_v)
+            mark_seen(self._tl_v, self._tl_counter)
+        v.seen = seen = self._tl_v.seen
         if seen is not None and v.tape is not None:
             v.tape.seen[v.slot] = seen  # a version is counted already: what saves `v` is checked by it
-        self._v = v
-        if self._cell is not None:
-            if self._view is None:
-                self._cell.value = v
-                self._cell.n += 1  # views read again: they require grad with their base
-            self._at = self._cell.n
+        self._tl_v = v
+        if self._tl_cell is not None:
+            if self._tl_view is None:
+                self._tl_cell.value = v
+                self._tl_cell.n += 1  # views read again: they require grad with their base
+            self._tl_at = self._tl_cell.n
 
-    def _leaf_point(self) -> Leaf:
-        leaf = self._leaf
+    def _tl_leaf_point(self) -> Leaf:
+        leaf = self._tl_leaf
         if leaf is None:
-            leaf = self._leaf = Leaf(self)
+            leaf = self._tl_leaf = Leaf(self)
         return leaf
 
-    def _renew_leaf(self):
+    def _tl_renew_leaf(self):
         """Another accumulation point for other contents: graphs made before lead to the old one, whose gradients come here all the same."""
-        old, self._leaf = self._leaf, None
+        old, self._tl_leaf = self._tl_leaf, None
         old.off = True
-        new = self._leaf_point()
+        new = self._tl_leaf_point()
         new.grad, new.hooks, new.post = old.grad, old.hooks, old.post
         return new
 
@@ -292,16 +292,16 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def output_nr(self):
         v = peek(self)
         if type(v.leaf) is Nowhere:
-            v = self._v
+            v = self._tl_v
         if not v.needs or v.leaf is not None:
             return 0
         return node_at(v.tape, v.slot)[1]
 
     @property
     def grad(self):
-        leaf = self._leaf
+        leaf = self._tl_leaf
         out = leaf.grad if leaf is not None else None
-        if out is not None and (self._laid is not None or self._view is not None):
+        if out is not None and (self._tl_laid is not None or self._tl_view is not None):
             laid_as(out, self)
         try:
             elsewhere = out is None and not self.is_leaf and not self.retains_grad
@@ -318,18 +318,18 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @grad.setter
     def grad(self, value):
         if value is not None:
-            self._check_grad(value)
-            if self._laid is not None or self._view is not None:
+            self._tl_check_grad(value)
+            if self._tl_laid is not None or self._tl_view is not None:
                 pin_layout(value)
-        elif self._leaf is None:
+        elif self._tl_leaf is None:
             return
-        self._leaf_point().grad = value
+        self._tl_leaf_point().grad = value
 
     @grad.deleter
     def grad(self):
         self.grad = None
 
-    def _check_grad(self, value):
+    def _tl_check_grad(self, value):
         if not isinstance(value, Tensor):
             raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
         if value is self:
@@ -354,7 +354,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def _grad(self):
-        return self._leaf.grad if self._leaf is not None else None
+        return self._tl_leaf.grad if self._tl_leaf is not None else None
 
     @_grad.setter
     def _grad(self, value):
@@ -366,14 +366,14 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def _version(self):
-        if is_inference(self) and type(self._counter) is not DataCounter:
+        if is_inference(self) and type(self._tl_counter) is not DataCounter:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return self._counter.n if self._counter is not None else 0
+        return self._tl_counter.n if self._tl_counter is not None else 0
 
     @property
     def _base(self):
-        view = self._view
-        return None if view is None or self._counter.inference else view.shown_base if view.of_two else view.base
+        view = self._tl_view
+        return None if view is None or self._tl_counter.inference else view.shown_base if view.of_two else view.base
 
     def _is_view(self):
         return self._base is not None
@@ -392,11 +392,11 @@ class Tensor(State, Values, metaclass=TensorMeta):
         v = peek(self)
         if not v.needs:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self._v.needs and self._v.leaf is None:
+        if self._tl_v.needs and self._tl_v.leaf is None:
             if "levels" in thread.state.extra and levels.differentiating():
                 raise errors.no_retain_grad_in_transforms()
             v = history(self)
-            self._leaf_point()
+            self._tl_leaf_point()
             tape, slot, step = place_and_step(v)
             observed(tape, step.first, True).retain[slot] = weakref.ref(self)
 
@@ -429,11 +429,11 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def _backward_hooks(self):
-        v = self._value()
+        v = self._tl_value()
         if v.leaf is not None:
             return v.leaf.hooks
         if not v.needs:
-            return self._hooks_dict
+            return self._tl_hooks_dict
         tape, slot, step = place_and_step(v)
         seen = observed(tape, step.first)
         return seen.hooks.get(slot) if seen is not None else None
@@ -441,13 +441,13 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @_backward_hooks.setter
     def _backward_hooks(self, hooks):
         """Hooks of a leaf are put in place; elsewhere nothing looks at what is assigned."""
-        v = self._value()
+        v = self._tl_value()
         if v.leaf is not None:
             Leaf.watched[0] = True
             v.leaf.hooks = hooks if hooks is None or isinstance(hooks, OrderedDict) else OrderedDict(hooks)
             changes[0] += 1
         else:
-            self._hooks_dict = hooks
+            self._tl_hooks_dict = hooks
 
     @_backward_hooks.deleter
     def _backward_hooks(self):
@@ -455,7 +455,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     @property
     def _post_accumulate_grad_hooks(self):
-        v = self._value()
+        v = self._tl_value()
         return v.leaf.post if v.leaf is not None else None
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
@@ -464,19 +464,19 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def detach(self):
         """A tensor without history that shares this one's storage."""
-        if type(self._v.aval) is LeveledAval and levels.dual(peek(self)) is not None:
+        if type(self._tl_v.aval) is LeveledAval and levels.dual(peek(self)) is not None:
             level = levels.dual_level(peek(self))
             return wrap(as_detached(levels.primal(peek(self)))) if level is None else levels.FORWARD_AD["detach"](self, level)
         cell = cell_of(self)
         out = _new(Tensor)
-        out._v = v = as_detached(peek(self))
+        out._tl_v = v = as_detached(peek(self))
         if v.aval.device == "traced":
             placed.cuts[0] = True
         if v.seen is None:
-            v.seen = (self._counter, self._counter.n)
-        out._cell, out._at, out._counter, out._laid = cell, cell.n, self._counter, self._laid
-        if self._view is not None:
-            out._view = View(None, self._view.chain, "default")
+            v.seen = (self._tl_counter, self._tl_counter.n)
+        out._tl_cell, out._tl_at, out._tl_counter, out._tl_laid = cell, cell.n, self._tl_counter, self._tl_laid
+        if self._tl_view is not None:
+            out._tl_view = View(None, self._tl_view.chain, "default")
         return out
 
     def detach_(self):
@@ -487,40 +487,40 @@ class Tensor(State, Values, metaclass=TensorMeta):
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
-        old = self._value()
-        self._set_value(as_detached(levels.primal(old) if type(old.aval) is LeveledAval else old))
+        old = self._tl_value()
+        self._tl_set_value(as_detached(levels.primal(old) if type(old.aval) is LeveledAval else old))
         if old.needs and old.leaf is None:
             tape, slot, step = place_and_step(old)
             seen = observed(tape, step.first)
             if seen is not None and slot in seen.hooks:  # hooks stay with the tensor
-                self._leaf_point().hooks, Leaf.watched[0] = seen.hooks[slot], True
+                self._tl_leaf_point().hooks, Leaf.watched[0] = seen.hooks[slot], True
             detached(old)
-        if self._leaf is not None:
-            self._leaf.off = True
+        if self._tl_leaf is not None:
+            self._tl_leaf.off = True
         return self
 
-    def _uncounted(self):
+    def _tl_uncounted(self):
         """A tensor without history over the same memory, with versions of its own."""
         out = self.detach()
-        out._counter = Counter() if not is_inference(self) else InferenceCounter() if thread.state.inference else DataCounter()
-        out._v = another(out._v)
-        out._v.seen = (out._counter, 0)
+        out._tl_counter = Counter() if not is_inference(self) else InferenceCounter() if thread.state.inference else DataCounter()
+        out._tl_v = another(out._tl_v)
+        out._tl_v.seen = (out._tl_counter, 0)
         return out
 
     @property
     def data(self):
-        if type(self._v.aval) is LeveledAval and levels.mapped_here(self._v):
+        if type(self._tl_v.aval) is LeveledAval and levels.mapped_here(self._tl_v):
             raise RuntimeError("accessing `data` under vmap transform is not allowed")
         found = levels.APART["data"](self) if levels.running() else None
-        return self._uncounted() if found is None else found
+        return self._tl_uncounted() if found is None else found
 
     @data.setter
     def data(self, new):
         if not isinstance(new, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(new).__name__}")
-        self._show(new, levels.running() and levels.deriving())
+        self._tl_show(new, levels.running() and levels.deriving())
 
-    def _show(self, new, differentiated=False):
+    def _tl_show(self, new, differentiated=False):
         """Show the memory of another tensor from now on."""
         old = peek(self)
         if any(type(v.aval) is LeveledAval and levels.mapped_here(v) for v in (old, peek(new))):
@@ -534,19 +534,19 @@ class Tensor(State, Values, metaclass=TensorMeta):
         lifetimes.unwatch(self)
         cell = cell_of(new)
         v = as_detached(peek(new))
-        if self._counter is None:
-            self._counter = counter_of(self._v)
-        self._cell, self._at = cell, cell.n
-        self._laid = new._laid
+        if self._tl_counter is None:
+            self._tl_counter = counter_of(self._tl_v)
+        self._tl_cell, self._tl_at = cell, cell.n
+        self._tl_laid = new._tl_laid
         if old.needs:
-            if old.leaf is not None and old.leaf is self._leaf and new.dtype is not self.dtype:
-                v = as_leaf(v, self._renew_leaf())
+            if old.leaf is not None and old.leaf is self._tl_leaf and new.dtype is not self.dtype:
+                v = as_leaf(v, self._tl_renew_leaf())
             else:
                 v = with_history(v, old)
-        self._v = v
-        base = None if self._view is None else self._view.base
-        if base is not None or new._view is not None:
-            self._view = View(base, () if new._view is None else new._view.chain, "default" if base is None else self._view.creation)
+        self._tl_v = v
+        base = None if self._tl_view is None else self._tl_view.base
+        if base is not None or new._tl_view is not None:
+            self._tl_view = View(base, () if new._tl_view is None else new._tl_view.chain, "default" if base is None else self._tl_view.creation)
 
     @data.deleter
     def data(self):
@@ -577,19 +577,19 @@ def _autograd():
 def wrap(v: Value) -> Tensor:
     """A fresh Tensor over a Value."""
     t = _new(Tensor)
-    t._v = v
+    t._tl_v = v
     return t
 
 
 def from_array(array, dtype, requires_grad=False, device="cpu", like=None) -> Tensor:
     """A Tensor over a concrete array; like: a host array goes where this tensor lives, if that is one other device."""
-    if like is not None and like._v.aval.device != "cpu" and not devices.is_loose(like._v.aval.device):
-        device = like._v.aval.device
+    if like is not None and like._tl_v.aval.device != "cpu" and not devices.is_loose(like._tl_v.aval.device):
+        device = like._tl_v.aval.device
         array = placed.adopt(array, device)
     t = _new(Tensor)
-    t._v = data(array, dtype, device=device)
+    t._tl_v = data(array, dtype, device=device)
     if thread.state.inference:
-        t._v.needs = INFERENCE
+        t._tl_v.needs = INFERENCE
     if requires_grad:
         t.requires_grad_()
     return t

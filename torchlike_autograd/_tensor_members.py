@@ -31,27 +31,27 @@ class _Cast:
 
 def grad_dtype_of(t):
     """What a gradient of `t` must have: a dtype, or None for any."""
-    return _grad_dtypes.get(t._leaf, t.dtype) if t._leaf is not None else t.dtype
+    return _grad_dtypes.get(t._tl_leaf, t.dtype) if t._tl_leaf is not None else t.dtype
 
 
 def laid_as(g, t):
     """Let a gradient that a pass has made lie in memory as its leaf does, as torch makes it; row by row where that has gaps or shows memory twice."""
-    if g._laid is None and g._view is None and stretch(t) is not None:
+    if g._tl_laid is None and g._tl_view is None and stretch(t) is not None:
         strides = t.stride()
-        if strides != shapes.contiguous_strides(g._v.aval.shape):
+        if strides != shapes.contiguous_strides(g._tl_v.aval.shape):
             _lay(g, strides)
 
 
 def pin_layout(g):
     """Let a gradient that was assigned keep its own layout."""
-    if g._laid is None and g._view is None:
-        _lay(g, shapes.contiguous_strides(g._v.aval.shape))
+    if g._tl_laid is None and g._tl_view is None:
+        _lay(g, shapes.contiguous_strides(g._tl_v.aval.shape))
 
 
 def _lay(g, strides):
-    g._laid = strides, 0
-    if g._cell is not None and g._cell.layout is None:
-        g._cell.layout = g._laid
+    g._tl_laid = strides, 0
+    if g._tl_cell is not None and g._tl_cell.layout is None:
+        g._tl_cell.layout = g._tl_laid
 
 
 class Members:
@@ -70,7 +70,7 @@ class Members:
             raise RuntimeError("grad_dtype can only be set on leaf tensors.")
         if value is not None and not isinstance(value, dtypes.dtype):
             raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
-        leaf = self._leaf_point()
+        leaf = self._tl_leaf_point()
         if leaf.grad is not None and value is not None and leaf.grad.dtype is not value:
             raise RuntimeError(f"Cannot set grad_dtype to '{value.char_name}' because there is already a gradient with dtype '{cxx_of(leaf.grad.dtype)}'. "
                                "Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing "
@@ -97,7 +97,7 @@ class Members:
     def _view_func_unsafe(self, new_base, symint_visitor_fn=None, tensor_visitor_fn=None):
         """This view made again from `new_base`, whatever that is: as its sizes and strides say where that is enough.  No visitor is asked then, as in torch;
         otherwise NotImplementedError where there is one."""
-        base, view = self._base, self._view
+        base, view = self._base, self._tl_view
         if not isinstance(new_base, Members):
             raise TypeError(f"_view_func(): argument 'new_base' (position 1) must be Tensor, not {type(new_base).__name__}")
         if base is None:
@@ -107,13 +107,13 @@ class Members:
         if symint_visitor_fn is not None or tensor_visitor_fn is not None:
             raise NotImplementedError("_view_func with visitors, of a view that is made again operator by operator")
         chain = view.chain if view.under is None else view.chain[len(view.under.chain):]
-        cell, old = cell_of(new_base), new_base._view
+        cell, old = cell_of(new_base), new_base._tl_view
         out = _new(type(new_base))
-        out._v = v = replayed(chain, history(new_base), GRAD)
-        out._cell, out._at, out._counter = cell, cell.n, new_base._counter
-        v.seen = (out._counter, out._counter.n)
+        out._tl_v = v = replayed(chain, history(new_base), GRAD)
+        out._tl_cell, out._tl_at, out._tl_counter = cell, cell.n, new_base._tl_counter
+        v.seen = (out._tl_counter, out._tl_counter.n)
         root, under = (new_base, old) if old is None or old.base is None else (old.base, old.under)
-        out._view = View(root, (*(() if old is None else old.chain), *chain), "default", under)
+        out._tl_view = View(root, (*(() if old is None else old.chain), *chain), "default", under)
         return out
 
     def _rev_view_func_unsafe(self, new_view):

@@ -31,29 +31,29 @@ class Values(Members):
             raise TypeError(f"TensorBase.item() takes no arguments ({len(extra)} given)")
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-        if type(self._v.aval) is LeveledAval and levels.hidden(self._value()):
+        if type(self._tl_v.aval) is LeveledAval and levels.hidden(self._tl_value()):
             raise errors.mapped_item(_derived())
         try:
-            return self._numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._numpy().reshape(()))
+            return self._tl_numpy().reshape(()).item() if self.dtype is not dtypes.bfloat16 else float(self._tl_numpy().reshape(()))
         except NotImplementedError as e:
             raise no_item() if self.is_meta else e from None
 
     def tolist(self):
         """Nested Python lists (a number for 0 dims)."""
-        a = self._numpy()
+        a = self._tl_numpy()
         return (a.astype(np.float32) if self.dtype is dtypes.bfloat16 else a).tolist()
 
     def numpy(self, *, force=False):
         """A NumPy array of the values, a copy that lies in memory as the tensor does."""
-        if not force and devices.is_accelerator(self._v.aval.device):
+        if not force and devices.is_accelerator(self._tl_v.aval.device):
             raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         if not force and self.requires_grad and thread.state.grad:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if not force and self._view is not None and self.is_conj():
+        if not force and self._tl_view is not None and self.is_conj():
             raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
-        if not force and self._view is not None and self.is_neg():
+        if not force and self._tl_view is not None and self.is_neg():
             raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
-        belonging.refuse_pointer(self._value())
+        belonging.refuse_pointer(self._tl_value())
         if self.is_meta:
             raise no_data() if force else not_numpy()
         if self.dtype is dtypes.bfloat16:
@@ -62,8 +62,8 @@ class Values(Members):
 
         order = order_of(self)
         if order is None:
-            return np.array(self._numpy())
-        return np.array(self._numpy().transpose(order), order="C").transpose(np.argsort(order))
+            return np.array(self._tl_numpy())
+        return np.array(self._tl_numpy().transpose(order), order="C").transpose(np.argsort(order))
 
     def __array__(self, dtype=None, copy=None):
         a = self.numpy()
@@ -83,23 +83,23 @@ class Values(Members):
             if n == 0:
                 raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-        if type(self._v.aval) is LeveledAval and levels.hidden(self._value()):
+        if type(self._tl_v.aval) is LeveledAval and levels.hidden(self._tl_value()):
             raise errors.mapped_truth(_derived())
         return bool(self.item())
 
     def __float__(self):
-        return float(self._scalar("double"))
+        return float(self._tl_scalar("double"))
 
     def __int__(self):
-        return int(self._scalar("int64_t"))
+        return int(self._tl_scalar("int64_t"))
 
     def __complex__(self):
-        return complex(self._scalar())
+        return complex(self._tl_scalar())
 
-    def _scalar(self, real=None):
+    def _tl_scalar(self, real=None):
         """The number in a tensor of one element, for a conversion to a real C++ type or to complex."""
         if real != "int64_t":
-            self._warn_scalar()
+            self._tl_warn_scalar()
         if self.numel() != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         x = self.item()
@@ -109,7 +109,7 @@ class Values(Members):
             return x.real
         return x
 
-    def _warn_scalar(self):
+    def _tl_warn_scalar(self):
         if self.requires_grad:
             say_once(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first. (Triggered "
@@ -149,7 +149,7 @@ class Values(Members):
 
     # Copies
 
-    def _check_new_empty(self):
+    def _tl_check_new_empty(self):
         """torch's RuntimeError where `new_empty` of a subclass gives no tensor of it, of which torch makes copies."""
         from ._core.hot import PLAIN  # cycle: made of tensors
         from ._core.overriding import Off  # cycle: made of tensors
@@ -171,55 +171,56 @@ class Values(Members):
                 "deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
         if id(self) in memo:
             return memo[id(self)]
-        belonging.refuse_memory(self._value())
-        self._check_new_empty()
+        belonging.refuse_memory(self._tl_value())
+        self._tl_check_new_empty()
         out = _new(type(self))
-        if type(self._v.aval) is LeveledAval:  # the copy of a dual tensor has no tangent
-            out._v = another(levels.primal(self._value()))
-        elif self._cell is None:
-            out._v = as_detached(self._v)
-            if out._v is self._v:
-                out._v = _same(self._v)
+        if type(self._tl_v.aval) is LeveledAval:  # the copy of a dual tensor has no tangent
+            out._tl_v = another(levels.primal(self._tl_value()))
+        elif self._tl_cell is None:
+            out._tl_v = as_detached(self._tl_v)
+            if out._tl_v is self._tl_v:
+                out._tl_v = _same(self._tl_v)
             if thread.state.inference:
-                out._counter = InferenceCounter()
-            elif out._v.needs is False:  # torch fills the copy, which counts
-                out._counter = Counter(1)
-                out._v.seen = (out._counter, 1)
+                out._tl_counter = InferenceCounter()
+            elif out._tl_v.needs is False:  # torch fills the copy, which counts
+                out._tl_counter = Counter(1)
+                out._tl_v.seen = (out._tl_counter, 1)
         else:
-            self._share_copy(out, memo)
+            self._tl_share_copy(out, memo)
         if self.requires_grad:
             out.requires_grad_()
         memo[id(self)] = out
         if self._grad is not None:
-            out._leaf_point().grad = copy.deepcopy(self._grad, memo)
+            out._tl_leaf_point().grad = copy.deepcopy(self._grad, memo)
         for k, x in user_fields(self).items():
             out.__dict__[k] = copy.deepcopy(x, memo)
         return out
 
-    def _share_copy(self, out, memo):
+    def _tl_share_copy(self, out, memo):
         """Let `out` show a copy of this tensor's cell, one copy for all that share it."""
-        cell = memo.get(id(self._cell))
+        own = self._tl_cell
+        cell = memo.get(id(own))
         if cell is None:
-            cell = memo[id(self._cell)] = Cell(another(self._cell.value), InferenceCounter() if thread.state.inference else Counter(1), self._cell.layout)
-        out._cell, out._at, out._counter, out._laid = cell, cell.n, cell.counter, self._laid
-        if self._view is not None and self._view.chain:
-            out._view = View(None, self._view.chain, "default")
-        out._v = another(peek(self))
-        out._v.seen = (cell.counter, cell.counter.n)
+            cell = memo[id(own)] = Cell(another(own.value), InferenceCounter() if thread.state.inference else Counter(1), own.layout)
+        out._tl_cell, out._tl_at, out._tl_counter, out._tl_laid = cell, cell.n, cell.counter, self._tl_laid
+        if self._tl_view is not None and self._tl_view.chain:
+            out._tl_view = View(None, self._tl_view.chain, "default")
+        out._tl_v = another(peek(self))
+        out._tl_v.seen = (cell.counter, cell.counter.n)
 
     def __reduce_ex__(self, protocol):
         if self._backward_hooks:
             from .utils.hooks import warn_if_has_hooks  # cycle: hooks of modules are Functions
 
             warn_if_has_hooks(self)
-        belonging.refuse_memory(self._value())
-        array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._numpy()
-        place = self._v.aval.device
-        return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._geometry() if not self.is_contiguous() else None,
+        belonging.refuse_memory(self._tl_value())
+        array = Nothing(self.shape, self.dtype.np) if self.is_meta else self._tl_numpy()
+        place = self._tl_v.aval.device
+        return _rebuild, (type(self), array, self.dtype.name, self.requires_grad, self._tl_geometry() if not self.is_contiguous() else None,
                           mixed.with_places(self, user_fields(self)), place if devices.is_accelerator(place) else "cpu")
 
     def __copy__(self):
-        belonging.refuse_memory(self._value())
+        belonging.refuse_memory(self._tl_value())
         out = _new(type(self))
         copy_state(self.data, out)
         out.__dict__.update(user_fields(self))
@@ -240,8 +241,8 @@ def _same(v):
 def _rebuild(cls, array, dtype, requires_grad, geometry, extra, place="cpu"):
     out = _new(cls)
     place = "meta" if type(array) is Nothing else devices.key_of(place)
-    out._v = data(array if place == "cpu" else placed.adopt(array, place), dtypes.DTYPES[dtype], device=place)
-    out._laid = geometry
+    out._tl_v = data(array if place == "cpu" else placed.adopt(array, place), dtypes.DTYPES[dtype], device=place)
+    out._tl_laid = geometry
     if requires_grad:
         out.requires_grad_()
     out = mixed.placed_again(out, extra)

@@ -16,7 +16,7 @@ class Future(Generic[T]):
     """A value or an error that some thread sets once; callbacks run when it is set, or at once where it is."""
 
     def __init__(self, *, devices=None):
-        self._set, self._lock, self._callbacks, self._value, self._error = threading.Event(), threading.Lock(), [], None, None
+        self._set, self._lock, self._callbacks, self._tl_value, self._error = threading.Event(), threading.Lock(), [], None, None
 
     def done(self) -> bool:
         """Whether the value or an error is there."""
@@ -27,7 +27,7 @@ class Future(Generic[T]):
         self._set.wait()
         if self._error is not None:
             raise self._error
-        return self._value
+        return self._tl_value
 
     def value(self) -> T:
         """The value; RuntimeError where it is not there yet."""
@@ -39,7 +39,7 @@ class Future(Generic[T]):
         with self._lock:
             if self._set.is_set():
                 raise RuntimeError("Attempting to mark a completed Future as complete again. Note that a Future can only be marked completed once.")
-            self._value, self._error = value, error
+            self._tl_value, self._error = value, error
             self._set.set()
             waiting, self._callbacks = self._callbacks, []
         for f in waiting:

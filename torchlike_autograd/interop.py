@@ -41,7 +41,7 @@ def to_jax(tensor):
     """The jax.Array of a tensor's values, without history; runs what is pending.  It is the tensor's own array; later writes to the tensor do not change it."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"to_jax() takes a Tensor, not {type(tensor).__name__}")
-    array = tensor._array()
+    array = tensor._tl_array()
     if isinstance(array, jax.core.Tracer):
         return array
     guards.check()
@@ -436,7 +436,7 @@ def place(tensor, device):
     from ._functions.convert import _move
 
     key = devices.key_of_device(device)
-    return tensor if tensor._v.aval.device == key else _move(tensor, key)
+    return tensor if tensor._tl_v.aval.device == key else _move(tensor, key)
 
 
 def sharding_of(tensor):
@@ -456,7 +456,7 @@ def shard(tensor, mesh, spec=None):
                         else NamedSharding(mesh, spec if isinstance(spec, PartitionSpec) else PartitionSpec(*_axes(spec))))
     v = peek(tensor)
     if v.needs and v.leaf is None:
-        return wrap(spread_value(tensor._value(), sharding))
+        return wrap(spread_value(tensor._tl_value(), sharding))
     array = to_jax(tensor)
     source = array if array.is_fully_addressable and all(d.process_index == jax.process_index() for d in sharding.device_set) else np.asarray(array)
     with jax.enable_x64(True):

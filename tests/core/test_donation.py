@@ -70,7 +70,7 @@ def turned(w):
     lambda w: w.detach().clone(),
     lambda w: w * 1.0,
     lambda w: w.detach().numpy(),
-    lambda w: w._v,
+    lambda w: w._tl_v,
     turned,
 ], ids=["clone", "product", "numpy", "value", "view"])
 def test_what_somebody_holds_stays(look):
@@ -83,7 +83,7 @@ def test_what_somebody_holds_stays(look):
     assert min(abs(a - b).max() for a, b in itertools.pairwise(copies)) > 1e-3  # steps are further apart than what rounds differently in another program
     for saw, copy in zip(seen, copies, strict=True):
         if isinstance(saw, torch.Tensor):
-            saw = saw.detach().t().numpy() if saw._view is not None else saw.detach().numpy()
+            saw = saw.detach().t().numpy() if saw._tl_view is not None else saw.detach().numpy()
         elif not isinstance(saw, np.ndarray):
             saw = np.asarray(saw.array)
         np.testing.assert_allclose(saw, weight if look is turned else copy, rtol=1e-4, atol=1e-5)

@@ -12,7 +12,7 @@ def test_rows_are_not_asked_about():
     x, y = torch.ones(3, 4), torch.ones(4)
     laying._found.clear()
     for t in (x + y, x * 2, x.exp(), x[1:] + 1, x.view(2, 6) - 1, x.unsqueeze(0) * x, torch.cat([x, x]), x.expand(2, 3, 4) * 1, x.sum(0, keepdim=True) / x):
-        assert t.is_contiguous() and t._laid is None
+        assert t.is_contiguous() and t._tl_laid is None
     assert not laying._found
     assert (x.t() + 1).stride() == (1, 4)
     assert len(laying._found) == 1

@@ -62,7 +62,7 @@ def test_values_and_tensors_have_every_field():
     x = torch.ones(2) + 1
     y = x + x
     for name in record.Value.__slots__:
-        assert name == "__weakref__" or hasattr(y._v, name)
+        assert name == "__weakref__" or hasattr(y._tl_v, name)
     assert vars(y) == {}
 
 
@@ -182,15 +182,15 @@ def test_what_is_held_is_told_apart_alike():
     second = first * 3
     for t in (first, second):
         t.register_hook(lambda g: g)
-    third, tape = second.sum(), first._v.tape
+    third, tape = second.sum(), first._tl_v.tape
     keys = []
 
     def note(dying=None):
         keys.append((native.attached(tape, dying), lifetimes._attached(tape, dying)))
 
     note()
-    note(first._v.slot)  # its tensor is about to be gone
-    value = first._v
+    note(first._tl_v.slot)  # its tensor is about to be gone
+    value = first._tl_v
     note(value.slot)  # but somebody holds its Value
     del value
     node = second.grad_fn
@@ -202,7 +202,7 @@ def test_what_is_held_is_told_apart_alike():
     for a, b in keys:
         assert [a == other for other, _ in keys] == [b == other for _, other in keys]
     assert len({a for a, _ in keys}) == 4
-    assert third._v.tape is tape
+    assert third._tl_v.tape is tape
 
 
 @needs_native

@@ -105,7 +105,7 @@ def test_step_counts_that_advance_together_are_one_value():
         loss().backward()
         opt.step()
     steps = [opt.state[p]["step"] for p in ps]
-    assert len({id(t) for t in steps}) == 4 and len({id(t._v) for t in steps}) == 1
+    assert len({id(t) for t in steps}) == 4 and len({id(t._tl_v) for t in steps}) == 1
     steps[0].fill_(7.0)  # one of them alone
     assert [t.item() for t in steps] == [7.0, 3.0, 3.0, 3.0]
     loss().backward()

@@ -53,3 +53,27 @@ def test_the_variables_of_rerouted_functions_can_be_looked_at():
                 closures += bool(at.tb_frame.f_code.co_freevars) and isinstance(dict(at.tb_frame.f_locals), dict)
                 at = at.tb_next
     assert closures
+
+
+@pytest.mark.parametrize("name", ["_v", "_cell", "_at", "_view", "_counter", "_leaf", "_laid", "_hooks_dict", "_value", "_array", "_numpy", "_needs", "_scalar",
+                                  "_show", "_ask", "_geometry", "placements", "device_mesh", "to_local"])
+def test_names_are_those_of_the_program(name):
+    """A Tensor keeps nothing under a name that torch's has not: a program may set it, or a subclass define it."""
+    t = torch.ones(3, requires_grad=True)
+    setattr(t, name, 5)
+    (t * t).sum().backward()
+    assert t.grad.tolist() == [2, 2, 2] and getattr(t, name) == 5
+    own = type("Own", (torch.Tensor,), {name: lambda self: "own"})
+    y = torch.ones(3).as_subclass(own).requires_grad_()
+    z = (y * y)[1:].sum()
+    z.backward()
+    assert float(z.detach()) == 2 and y.grad.tolist() == [0, 2, 2] and getattr(z, name)() == "own" and y.detach().add_(1).numpy().tolist() == [2, 2, 2]
+
+
+TORCHS = """_backward_hooks _base _grad _grad_fn _indices _is_view _make_subclass _neg_view _nnz _post_accumulate_grad_hooks _rev_view_func_unsafe
+            _typed_storage _values _version _view_func _view_func_unsafe"""
+
+
+def test_only_what_is_named_as_ours_is_beside_what_torch_has():
+    own = {n for c in torch.Tensor.__mro__[:-1] for n in vars(c) if n.startswith("_") and not n.startswith(("__", "_tl_", "_abc_"))}
+    assert own - {*TORCHS.split()} == set()

@@ -68,7 +68,7 @@ def test_what_it_closes_over_stays_concrete():
     pending = p * 2
     jax.jit(interop.as_jax_function(lambda x: x * p + pending))(jnp.ones(3))
     jax.jit(lambda x: x + interop.as_jax_function(lambda: pending + p)())(jnp.ones(3))
-    assert not isinstance(p._v.array, jax.core.Tracer)
+    assert not isinstance(p._tl_v.array, jax.core.Tracer)
     assert p.tolist() == [1.0] * 3 and pending.tolist() == [2.0] * 3
 
 

@@ -16,7 +16,7 @@ from ..autograd._vmap import RANDOMNESS, enter, leave
 
 
 def _maps(tensor):
-    return [lv for lv in levels.levels_of(tensor._value().aval) if lv[2] == levels.MAP]
+    return [lv for lv in levels.levels_of(tensor._tl_value().aval) if lv[2] == levels.MAP]
 
 
 def is_batchedtensor(tensor) -> bool:
@@ -26,9 +26,9 @@ def is_batchedtensor(tensor) -> bool:
 
 def _wrapping(tensor):
     """The running levels that a tensor belongs to, innermost last."""
-    mine = levels.levels_of(tensor._value().aval)
+    mine = levels.levels_of(tensor._tl_value().aval)
     return [(i, lv) for i, lv in enumerate(levels.running(), 1)
-            if (belonging.belongs(tensor._value(), lv) if lv.kind == "grad" else lv.key in mine)]
+            if (belonging.belongs(tensor._tl_value(), lv) if lv.kind == "grad" else lv.key in mine)]
 
 
 def maybe_get_level(tensor) -> int:
@@ -98,7 +98,7 @@ def maybe_get_bdim(tensor) -> int:
     if not found:
         return -1
     level = next((lv for lv in levels.running() if lv.kind == levels.MAP and lv.key == found[-1]), None)
-    return 0 if level is None else levels.dim_of(tensor._value(), level)
+    return 0 if level is None else levels.dim_of(tensor._tl_value(), level)
 
 
 def _level(number):
@@ -196,7 +196,7 @@ def pop_dynamic_layer_stack_and_undo_to_depth(depth) -> None:
 
 def is_dead_tensor_wrapper(tensor) -> bool:
     """Whether a tensor belonged to a transformation that is over and is held still."""
-    return tensor._value() in outlived.DEAD
+    return tensor._tl_value() in outlived.DEAD
 
 
 def _add_batch_dim(self, batch_dim, level):
@@ -215,7 +215,7 @@ def get_unwrapped(tensor):
     if not found:
         raise RuntimeError("No wrappers present!")
     level = next(lv for lv in levels.running() if lv.kind == levels.MAP and lv.key == found[-1])
-    return leave(level, tensor, levels.dim_of(tensor._value(), level))
+    return leave(level, tensor, levels.dim_of(tensor._tl_value(), level))
 
 
 def reshape_dim_into(src, dst, x):
@@ -235,7 +235,7 @@ def reshape_dim_outof(src, size1, x):
 
 def dlevel(tensor) -> int:
     """The number of the innermost running transformation that a tensor belongs to; 0 for a plain one, -1 for one whose transformation is over."""
-    found, v = maybe_get_level(tensor), tensor._value()
+    found, v = maybe_get_level(tensor), tensor._tl_value()
     if found > 0:
         return found
     if v in outlived.DEAD or levels.levels_of(v.aval):

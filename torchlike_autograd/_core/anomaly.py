@@ -94,7 +94,7 @@ class Anomaly:
             if v is None:
                 continue
             if type(v) is SparseValue:
-                v = v.tensor._value()
+                v = v.tensor._tl_value()
             if v.array is None:
                 v.tape.resolve(v)
             if (v.aval.dtype.is_floating_point or v.aval.dtype.is_complex) and bool(jnp.isnan(v.array).any()):

@@ -18,14 +18,14 @@ _SAME = spec_of(OPS["alias"], (), ("T",))
 
 def data(t):
     """The tensor that `t.data` is, or None where nothing that runs made `t`: it has no history at all then."""
-    v = t._value()
+    v = t._tl_value()
     level = _maker(v)
     if level is None:
         return None
     for inner in levels.running()[levels.running().index(level) + 1:]:
         if inner.kind == levels.DUAL and inner.randomness != "jvp" and levels.has(v, inner):        # of torch.autograd.forward_ad: it has none of its own
             t = duals.unpacked(t, inner)[0]
-            v = t._value()
+            v = t._tl_value()
     if level.kind == levels.DUAL:
         return _without_tangent(t, v, level)
     if v.needs and belonging.belongs(v, level):
@@ -55,22 +55,22 @@ def _without_tangent(t, v, level):
     if not levels.has(v, level):
         return _over(t, v)
     p = duals.unpacked(t, level)[0]
-    if type(t._view) is duals.DualView and p._value().needs:
-        return t._view.source.view_as(t._view.source)       # what is written to it is part of the history around the level
+    if type(t._tl_view) is duals.DualView and p._tl_value().needs:
+        return t._tl_view.source.view_as(t._tl_view.source)       # what is written to it is part of the history around the level
     return p
 
 
 def _over(t, v):
     """A tensor that shows a Value with the contents of `t`, in its memory, under the history of the Value and with versions of its own."""
-    view = t._view
-    if view is not None and (view.of_two or (view.base is not None and view.base._view is not None and view.base._view.of_two)):
+    view = t._tl_view
+    if view is not None and (view.of_two or (view.base is not None and view.base._tl_view is not None and view.base._tl_view.of_two)):
         return wrap(v)
     cell = cell_of(t)
     out = _new(Tensor)
-    out._v, out._counter = another(v) if not v.needs else v if v is not t._v else record_op(_SAME, [v], GRAD)[0], Counter()
-    out._cell, out._at, out._laid = cell, cell.n, t._laid
-    out._view = None if view is None else View(None, view.chain, "default")
-    mark_seen(out._v, out._counter)
+    out._tl_v, out._tl_counter = another(v) if not v.needs else v if v is not t._tl_v else record_op(_SAME, [v], GRAD)[0], Counter()
+    out._tl_cell, out._tl_at, out._tl_laid = cell, cell.n, t._tl_laid
+    out._tl_view = None if view is None else View(None, view.chain, "default")
+    mark_seen(out._tl_v, out._tl_counter)
     return out
 
 

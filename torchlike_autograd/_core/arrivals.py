@@ -20,7 +20,7 @@ _COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
 
 def accumulate(leaf, g, p):
     """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
-    if p.arriving is not None and p.arriving._v is g and leaf.grad is None and _laid_out_as(p.arriving, leaf.tensor()):
+    if p.arriving is not None and p.arriving._tl_v is g and leaf.grad is None and _laid_out_as(p.arriving, leaf.tensor()):
         leaf.grad = p.arriving.detach()
         return
     g = as_detached(g) if g.needs and not p.create_graph else g  # the cotangent that the user gave, to which no operator was applied
@@ -43,8 +43,8 @@ def accumulate_any(leaf, g, create_graph=False):
     elif old is None:
         leaf.grad = wrap(g) if not create_graph else written_once(wrap(record_op(_COPY, (as_detached(g), g), GRAD)[0] if g.needs else g))
     elif create_graph:
-        leaf.grad = wrap(record_op(_ADD, (old._value(), g), GRAD)[0])
+        leaf.grad = wrap(record_op(_ADD, (old._tl_value(), g), GRAD)[0])
     else:
-        v = old._value()
+        v = old._tl_value()
         new = record_op(_ADD, (v, g), NOGRAD)[0]
         write(old, with_history(new, v) if v.needs else new)  # as every write without grad mode, it leaves the history that there was

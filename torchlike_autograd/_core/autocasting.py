@@ -53,15 +53,15 @@ _more: list = []  # (function, policy) beyond the lists
 # Casting
 
 def _eligible(x, kind):
-    return x._v.aval.dtype in _REAL and x.device.type == kind
+    return x._tl_v.aval.dtype in _REAL and x.device.type == kind
 
 
 def cast(x, dtype, kind):
     """A tensor in `dtype` where autocast casts it on a kind of device; tensors within lists and tuples too; everything else as it is."""
     if isinstance(x, Tensor):
-        if x._v.aval.dtype is dtype or not _eligible(x, kind):
+        if x._tl_v.aval.dtype is dtype or not _eligible(x, kind):
             return x
-        if here.caches and dtype is not float32 and x._v.aval.dtype is float32 and x.is_leaf and x._needs and not x._is_view():
+        if here.caches and dtype is not float32 and x._tl_v.aval.dtype is float32 and x.is_leaf and x._tl_needs and not x._is_view():
             return _cached(x, dtype)
         return run(cast_spec(dtype), [x])
     if type(x) in (list, tuple):
@@ -97,7 +97,7 @@ def _full(args, kwargs, kind):
 def widest(args, kwargs, kind):
     """float32 where an argument is, otherwise the dtype of the region."""
     low = dtype_of(kind)
-    have = {x._v.aval.dtype for x in overriding.arguments(args, kwargs) if isinstance(x, Tensor) and _eligible(x, kind)}
+    have = {x._tl_v.aval.dtype for x in overriding.arguments(args, kwargs) if isinstance(x, Tensor) and _eligible(x, kind)}
     if float32 not in have and have - {low}:
         raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
     return _all(args, kwargs, float32 if float32 in have else low, kind)

@@ -18,7 +18,7 @@ def _arguments(args, n):
     for i, g in enumerate(args):
         if g is not None and not isinstance(g, Tensor):
             raise TypeError(f"argument {i} is not a Variable")
-    return [None if g is None else g._value() for g in args]
+    return [None if g is None else g._tl_value() for g in args]
 
 
 def call_node(self, *args, **kwargs):
@@ -45,7 +45,7 @@ def call_leaf(self, *args):
     """Accumulate a gradient into the leaf."""
     (g,) = _arguments(args, 1)
     if g is not None:
-        accumulate(self._leaf, g, Pass(True, thread.state.grad, None, True))
+        accumulate(self._tl_leaf, g, Pass(True, thread.state.grad, None, True))
     return ()
 
 

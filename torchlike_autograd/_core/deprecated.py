@@ -13,7 +13,7 @@ _TWO = frozenset(("addbmm", "addmm", "addmv", "addr", "baddbmm"))  # beta, the f
 
 def _is_number(a):
     """Whether an argument may stand for a number: one, or a tensor of no dims that needs no gradient."""
-    return isinstance(a, numbers.Number) or (isinstance(a, Tensor) and not a.ndim and not a._needs)
+    return isinstance(a, numbers.Number) or (isinstance(a, Tensor) and not a.ndim and not a._tl_needs)
 
 
 _FITS = {"T": lambda a: isinstance(a, Tensor), "n": _is_number, "o": lambda a: isinstance(a, (Tensor, numbers.Number))}

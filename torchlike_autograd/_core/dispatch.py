@@ -25,7 +25,7 @@ from .storage import is_inference, may_repeat, memory_size, overlaps, peek, read
 
 def values_of(flat):
     """Values of Tensors; numbers as they are."""
-    return [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
+    return [(x._tl_v if x._tl_cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
 
 
 def run(spec, flat):
@@ -40,7 +40,7 @@ def run(spec, flat):
         return _wrap_views(spec, flat, values)
     if not op.multi:
         t = _new(Tensor)
-        t._v = values[0]
+        t._tl_v = values[0]
         lay_if_bent(spec, flat, (t,))
         return t
     outs = tuple([wrap(v) for v in values])
@@ -150,11 +150,11 @@ def _inplace(spec, flat, target, grad):
             return inplace_overlapping(spec, flat, target)
     if len(flat) > 1:
         check_twin(spec.op, target, flat)
-    old = target._v if target._cell is None else read(target)
-    values = [(x._v if x._cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
-    if grad and old.needs and target._view is not None and flat[0] is target:
+    old = target._tl_v if target._tl_cell is None else read(target)
+    values = [(x._tl_v if x._tl_cell is None else read(x)) if isinstance(x, Tensor) else x for x in flat]
+    if grad and old.needs and target._tl_view is not None and flat[0] is target:
         values[0] = old = unhooked(target, old)
-    leaf = old.leaf if old.needs and not grad and (target._view is None or target._view.base is None) else None
+    leaf = old.leaf if old.needs and not grad and (target._tl_view is None or target._tl_view.base is None) else None
     if not old.needs or leaf is not None or grad:
         new = _known(spec, LEAF if leaf is not None else INPLACE if grad else NOGRAD, values, old.aval)
         if new is not None and (new.needs or not old.needs):
@@ -260,7 +260,7 @@ def _inplace_value(spec, values, old, target):
     grad = thread.state.grad
     leaf = old.leaf if old.needs else None
     exact = out.dtype is old.aval.dtype
-    if leaf is not None and not grad and exact and (target._view is None or target._view.base is None) and form.diff_out:
+    if leaf is not None and not grad and exact and (target._tl_view is None or target._tl_view.base is None) and form.diff_out:
         new = record_op(spec, values, LEAF)[0]
         new.leaf = leaf
         new.tape.leaves[new.slot] = leaf
@@ -273,7 +273,7 @@ def _inplace_value(spec, values, old, target):
 
 def keep_history(new, old, target):
     """The value to write: where the write is not recorded, or has no derivative, history stays the old one's and a leaf a leaf."""
-    if not old.needs or new.needs or (target._view is not None and target._view.base is not None):
+    if not old.needs or new.needs or (target._tl_view is not None and target._tl_view.base is not None):
         return new
     return with_history(new, old)
 
@@ -293,17 +293,17 @@ def check_inplace(t, flat=()):
     """torch's rules for writing to `t` in the current mode, where `flat` are the arguments of the write."""
     if not thread.state.grad:
         return
-    v, view = peek(t), t._view
+    v, view = peek(t), t._tl_view
     base = None if view is None else view.base
     if view is not None and view.creation != "default" and (v.needs or any(isinstance(x, Tensor) and peek(x).needs for x in flat)):
         raise view_error(t, False)
-    if base is not None and base._view is not None and base._view.creation == "beyond" and any(isinstance(x, Tensor) and peek(x).needs for x in flat):
+    if base is not None and base._tl_view is not None and base._tl_view.creation == "beyond" and any(isinstance(x, Tensor) and peek(x).needs for x in flat):
         raise view_error(base, False)
     if base is not None and v.needs:
         b = peek(base)
-        if not b.needs or b.leaf is not None or (base._view is not None and base._view.creation == "argument"):
+        if not b.needs or b.leaf is not None or (base._tl_view is not None and base._tl_view.creation == "argument"):
             raise errors.leaf_view_inplace()
-        if not t._v.needs or t._v.leaf is not None:  # its base got a history later: a leaf for torch until someone uses the view's history
+        if not t._tl_v.needs or t._tl_v.leaf is not None:  # its base got a history later: a leaf for torch until someone uses the view's history
             raise errors.leaf_inplace()
     if v.needs and v.leaf is not None and not (is_inference(t) and all(isinstance(x, Tensor) and is_inference(x) for x in flat)):
         raise errors.leaf_inplace()  # not of inference tensors alone: that they are written is the error then
@@ -322,9 +322,9 @@ _APART = "torch::autograd::NotImplemented"  # the node of operators that torch k
 def _refuse_grad(name, op, outs, inputs):
     """torch's error where a call with `out` would need a history."""
     if op.derivative is UNIMPLEMENTED and op.node == _APART:
-        if any(x._needs and x.is_leaf for x in outs):
+        if any(x._tl_needs and x.is_leaf for x in outs):
             raise errors.out_requires_grad(f"aten::{op.name}")
-    elif op.derivative is not NONE and any(isinstance(x, Tensor) and x._needs for x in (*outs, *inputs)):
+    elif op.derivative is not NONE and any(isinstance(x, Tensor) and x._tl_needs for x in (*outs, *inputs)):
         raise errors.out_requires_grad(op.key if op.key in ("max.other", "min.other") else _own_name(name, op))
 
 
@@ -336,21 +336,21 @@ def into(name, spec, flat, out):
     outs = outs_of(name, spec.op, out)
     if thread.state.grad:
         _refuse_grad(name, spec.op, outs, flat)
-    if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._value()) is not None for x in (*outs, *flat)):
+    if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._tl_value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {_own_name(name, spec.op)}_out that does not support it because it is an out= function")
     if levels.mapped_among((*outs, *flat)):
         raise errors.mapped_without_rule(f"{name}.out", "; the fallback path doesn't work on out= or view ops.")
     check_out(spec.op, outs, flat)
     results = list(record_op(cast_first(spec, outs[0].dtype, next((x.dtype for x in flat if isinstance(x, Tensor)), None)), values_of(flat)))
     for i, (o, v) in enumerate(zip(outs, results)):
-        if o._v.aval.device != v.aval.device:
-            mixed.check_written(f"{spec.op.name}.out", o._v.aval, v.aval)
-        if o._v.aval.dtype is not v.aval.dtype and _check_out(spec, v.aval, o._v.aval, flat, i):
-            results[i] = record_op(cast_spec(o._v.aval.dtype), (v,))[0]
+        if o._tl_v.aval.device != v.aval.device:
+            mixed.check_written(f"{spec.op.name}.out", o._tl_v.aval, v.aval)
+        if o._tl_v.aval.dtype is not v.aval.dtype and _check_out(spec, v.aval, o._tl_v.aval, flat, i):
+            results[i] = record_op(cast_spec(o._tl_v.aval.dtype), (v,))[0]
     for i, (o, v) in enumerate(zip(outs, results)):
-        resized = o._v.aval.shape != v.aval.shape
+        resized = o._tl_v.aval.shape != v.aval.shape
         write_result(*((o, v) if resized or spec.op.name not in LAST_STAYS else last_places(o, v)), told=spec.op.name not in _QUIET)
-        if resized and o._cell is None:
+        if resized and o._tl_cell is None:
             lay_if_bent(spec, flat, (o,), i)
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
 
@@ -366,7 +366,7 @@ _PRIVATE = {"_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"}
 def _check_out(spec, have, got, flat, index):
     from .._ops.out_types import refuse  # only where dtypes differ
 
-    given = [x._v.aval.dtype for x in flat if isinstance(x, Tensor)]
+    given = [x._tl_v.aval.dtype for x in flat if isinstance(x, Tensor)]
     return refuse(spec.op, have.dtype, got.dtype, dtypes.can_cast(have.dtype, got.dtype), spec.statics, given, index, have.shape == got.shape)
 
 
@@ -377,9 +377,9 @@ def write_made(name, out, v):
         raise RuntimeError("cannot resize variables that require grad")
     if old.needs and old.leaf is not None and thread.state.grad:
         raise errors.out_requires_grad(f"aten::{name}")
-    fills = name in _FILL and out._v.aval.shape == v.aval.shape
+    fills = name in _FILL and out._tl_v.aval.shape == v.aval.shape
     if name == "eye" and fills and may_repeat(out):  # zeros, and then ones
-        write_result(*last_places(out, wrap(v).amax(repeated_dims(out), keepdim=True).expand(out.shape)._value()), old.needs and old.leaf is None)
+        write_result(*last_places(out, wrap(v).amax(repeated_dims(out), keepdim=True).expand(out.shape)._tl_value()), old.needs and old.leaf is None)
         return out
     write_result(*(last_places(out, v) if fills else (out, v)), old.needs and old.leaf is None)
     return out
@@ -406,7 +406,7 @@ def write_result(out, v, keep=True, told=True):
     keep: its history stays (it does not where a factory function fills it); told: with a warning.
     """
     old = peek(out)
-    have, get = out._v.aval, v.aval
+    have, get = out._tl_v.aval, v.aval
     if have.device != get.device and "meta" in (have.device, get.device):
         raise RuntimeError(f"Attempting to copy from device {get.device} to device {have.device}, but cross-device copies are not allowed!")
     if not dtypes.can_cast(get.dtype, have.dtype):
@@ -420,7 +420,7 @@ def write_result(out, v, keep=True, told=True):
                 f"{list(get.shape)}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero elements. "
                 "You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0). (Triggered internally at "
                 "/pytorch/aten/src/ATen/native/Resize.cpp:38.)")
-        if out._cell is not None:
+        if out._tl_cell is not None:
             _resize(out, get.shape, v)
     if old.needs and keep and (old.leaf is not None or get.shape == have.shape):
         v = keep_history(v, old, out)
@@ -432,14 +432,14 @@ def _resize(out, shape, v):
 
     Otherwise what fits goes there, and the tensor has memory of its own from now on: other tensors over the old one keep their sizes.
     """
-    if out._view is not None:
+    if out._tl_view is not None:
         offset, count = out.storage_offset(), numel(shape)
-        room = memory_size(out) // out._v.aval.dtype.itemsize - offset
+        room = memory_size(out) // out._tl_v.aval.dtype.itemsize - offset
         if count <= room:
-            out._show(out.as_strided(shape, contiguous_strides(shape), offset))
+            out._tl_show(out.as_strided(shape, contiguous_strides(shape), offset))
             return
         out.as_strided((room,), (1,), offset).copy_(wrap(v).reshape(-1)[:room])
-    out._cell, out._view, out._at, out._laid = None, None, 0, None
+    out._tl_cell, out._tl_view, out._tl_at, out._tl_laid = None, None, 0, None
 
 
 __all__ = ["cast_spec", "check_inplace", "inplace", "into", "keep_history", "pack", "run"]

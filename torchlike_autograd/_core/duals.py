@@ -39,17 +39,17 @@ class DualView(View):
         self.level, self.source, self.tangent, self.made = level, source, tangent, made
         self.parts = self.value = None
         self.views = {}     # id of a view of the dual tensor -> (weak reference to it, tangent that it shows a part of, its own tangent)
-        self.since = source._cell.n, tangent._cell.n
+        self.since = source._tl_cell.n, tangent._tl_cell.n
 
     @property
     def written(self):
         """Whether the memory of its parts was written to since they were."""
-        return self.since != (self.source._cell.n, self.tangent._cell.n)
+        return self.since != (self.source._tl_cell.n, self.tangent._tl_cell.n)
 
     @property
     def tangent_written(self):
         """Whether that of its tangent was."""
-        return self.since[1] != self.tangent._cell.n
+        return self.since[1] != self.tangent._tl_cell.n
 
     @property
     def shown_base(self):
@@ -59,7 +59,7 @@ class DualView(View):
 
     def read(self, t):
         """The Value of the dual tensor now."""
-        parts = self.source._value(), self.tangent._value()
+        parts = self.source._tl_value(), self.tangent._tl_value()
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
             own = parts[1]
             if levels.has_key(own, self.level):  # a tangent that was given one itself, as a tensor: that is none of this one's
@@ -71,12 +71,12 @@ class DualView(View):
     def show(self, t, joined, parts):
         """Let `t` be this Value of these parts."""
         self.parts, self.value = parts, joined[0]
-        t._v = self.value
-        mark_seen(self.value, t._counter)
+        t._tl_v = self.value
+        mark_seen(self.value, t._tl_counter)
 
     def write(self, t, new):
         """Give the parts of `new` to primal and tangent."""
-        dual, was = levels.has_key(new, self.level), levels.has_key(t._v, self.level)
+        dual, was = levels.has_key(new, self.level), levels.has_key(t._tl_v, self.level)
         if dual:
             p, x = (record_op(spec, [new], GRAD)[0] for spec in (levels.MoveSpec("primal", self.level, hidden=True), levels.MoveSpec("tangent", self.level)))
         else:
@@ -92,10 +92,10 @@ class DualView(View):
         if was and not dual:  # numbers that were drawn, say: the tangent stays, of zeros, or as it was where tangents are off
             self.read(t)
         else:
-            self.show(t, [new], (self.source._value(), self.tangent._value()))
+            self.show(t, [new], (self.source._tl_value(), self.tangent._tl_value()))
 
     def _write_tangent(self, x):
-        if self.tangent._needs and self.tangent.is_leaf:
+        if self.tangent._tl_needs and self.tangent.is_leaf:
             self.tangent = wrap(x)
         else:
             write(self.tangent, x)
@@ -114,16 +114,16 @@ def _sharing(t):
     """Another tensor that shows what `t` shows and shares its memory."""
     cell_of(t)
     out = _new(Tensor)
-    copy_state(t, out, ("_leaf", "_hooks_dict"))
+    copy_state(t, out, ("_tl_leaf", "_tl_hooks_dict"))
     return out
 
 
 def _share(t, view):
     """Let `t` be read from the parts of a DualView."""
     cell = cell_of(view.source)
-    t._cell, t._counter, t._view, t._at, t._laid = cell, view.source._counter, view, None, None
+    t._tl_cell, t._tl_counter, t._tl_view, t._tl_at, t._tl_laid = cell, view.source._tl_counter, view, None, None
     if view.parts is None:
-        view.show(t, [t._v], (view.source._value(), view.tangent._value()))
+        view.show(t, [t._tl_v], (view.source._tl_value(), view.tangent._tl_value()))
     _open().append(weakref.ref(t))
     return t
 
@@ -137,10 +137,10 @@ def make(level, source, tangent, made=True):
     """A dual tensor over two others; made: it is a view of the first."""
     cell_of(source)
     cell_of(tangent)
-    view = DualView(level.key, source, tangent, made, () if source._view is None else source._view.chain)
-    out = wrap(levels.move("join", level, [source._value(), tangent._value()]))
+    view = DualView(level.key, source, tangent, made, () if source._tl_view is None else source._tl_view.chain)
+    out = wrap(levels.move("join", level, [source._tl_value(), tangent._tl_value()]))
     _share(out, view)
-    out._laid = source._laid
+    out._tl_laid = source._tl_laid
     return out
 
 
@@ -148,18 +148,18 @@ def share(t, level):
     """Let a tensor, or the base of a view, be read from its primal and its tangent, which both have memory of their own, from now on.
 
     An argument of a reverse-mode level is read from those of the dual tensor whose memory it shows."""
-    view = t._view
+    view = t._tl_view
     if type(view) is DualView:
         return t
     if view is not None and view.base is not None:
         return share(view.base, level)
-    v = t._value()
+    v = t._tl_value()
     if (v.leaf is not None and level.randomness != "jvp") or (view is not None and view.chain and levels.has(v, level)):
         return None  # a part that is no view of the dual tensor: others read the same memory
     source = next((lv.sources[id(t)] for lv in levels.running() if id(t) in lv.sources), None) if v.leaf is not None else None
     outer = None if source is None else share(source, level)
-    if outer is not None and type(outer._view) is DualView and outer._view.level == level.key and outer is source:
-        return _share(t, DualView(level.key, _sharing(outer._view.source), outer._view.tangent, False, outer._view.chain, v))
+    if outer is not None and type(outer._tl_view) is DualView and outer._tl_view.level == level.key and outer is source:
+        return _share(t, DualView(level.key, _sharing(outer._tl_view.source), outer._tl_view.tangent, False, outer._tl_view.chain, v))
     cell_of(t)
     p = _sharing(t)
     if levels.has(v, level):
@@ -169,7 +169,7 @@ def share(t, level):
     else:
         x = wrap(_zeros(v))
     cell_of(x)
-    outer = levels.dual_level(p._v) if levels.dual(p._v) is not None else None
+    outer = levels.dual_level(p._tl_v) if levels.dual(p._tl_v) is not None else None
     if outer is not None:       # before anybody has another tensor over its memory: that is cut for all of them
         share(p, outer)
     own = v.needs and (v.leaf is not None or any(belonging.belongs(v, lv) for lv in belonging.inside(level)))
@@ -178,27 +178,27 @@ def share(t, level):
 
 def _contents(t, v):
     """Let `t` and its cell hold `v`, which is no write."""
-    t._v = v
-    t._cell.value = v if t._view is None else levels.primal(t._cell.value)
-    t._cell.n += 1
-    t._at = t._cell.n
-    mark_seen(v, t._counter)
+    t._tl_v = v
+    t._tl_cell.value = v if t._tl_view is None else levels.primal(t._tl_cell.value)
+    t._tl_cell.n += 1
+    t._tl_at = t._tl_cell.n
+    mark_seen(v, t._tl_counter)
 
 
 def unpacked(t, level):
     """(primal, tangent) of a dual tensor, which shares its memory with them."""
-    if type(t._view) is not DualView:
+    if type(t._tl_view) is not DualView:
         share(t, level)
-    view = t._view
+    view = t._tl_view
     if type(view) is DualView:
-        t._value()
+        t._tl_value()
         return aliased(view.primal()), view.tangent
     base = None if view is None else view.base
-    if base is not None and type(base._view) is DualView:
-        own = base._view
+    if base is not None and type(base._tl_view) is DualView:
+        own = base._tl_view
         links = view.chain[len(own.chain):] if view.under is own else view.chain
         return _through(own.primal(), links), _tangent_of(t, own, links)
-    v = t._value()
+    v = t._tl_value()
     return wrap(levels.move("primal", level, [v])), wrap(levels.move("tangent", level, [v]))
 
 
@@ -217,30 +217,30 @@ def _hold(t, own, tangent):
 def _share_written(t, level):
     """`share` before a first tangent is written: through a view that lies as its base does, both have the very same one from then on."""
     share(t, level)
-    base = None if t._view is None else t._view.base
-    if base is not None and type(base._view) is DualView and t._v.aval.shape == base._v.aval.shape and t._geometry() == base._geometry():
-        _hold(t, base._view, base._view.tangent)
+    base = None if t._tl_view is None else t._tl_view.base
+    if base is not None and type(base._tl_view) is DualView and t._tl_v.aval.shape == base._tl_v.aval.shape and t._tl_geometry() == base._tl_geometry():
+        _hold(t, base._tl_view, base._tl_view.tangent)
 
 
 def aliased(p):
     """A primal for its user: a view."""
-    return make_view(p, _ALIAS, (), record_op(_ALIAS, [p._value()])[0], None)
+    return make_view(p, _ALIAS, (), record_op(_ALIAS, [p._tl_value()])[0], None)
 
 
 def _through(t, links):
     """A tensor through view operators."""
     for link, numbers in links:
-        outs = record_op(link.spec if isinstance(link, PickSpec) else link, (t._value(), *numbers))
+        outs = record_op(link.spec if isinstance(link, PickSpec) else link, (t._tl_value(), *numbers))
         t = make_view(t, link, numbers, outs[link.output] if isinstance(link, PickSpec) else outs[0], None)
     return t
 
 
 def shared(level, t):
     """(the tensor to write the primal to, the tangent or None) of a tensor in a level."""
-    if not levels.has(t._value(), level):
+    if not levels.has(t._tl_value(), level):
         return t, None
     p, x = unpacked(t, level)
-    return (t._view.primal() if t._view.made else t._view.source, x) if type(t._view) is DualView else (p, x)
+    return (t._tl_view.primal() if t._tl_view.made else t._tl_view.source, x) if type(t._tl_view) is DualView else (p, x)
 
 
 def end(key=None):
@@ -248,10 +248,10 @@ def end(key=None):
     left = []
     for ref in thread.state.extra.pop("duals", ()):
         t = ref()
-        if t is None or type(t._view) is not DualView:
+        if t is None or type(t._tl_view) is not DualView:
             continue
-        if key is None or t._view.level == key:
-            copy_state(t._view.primal(), t, ("_leaf", "_hooks_dict"))
+        if key is None or t._tl_view.level == key:
+            copy_state(t._tl_view.primal(), t, ("_tl_leaf", "_tl_hooks_dict"))
         else:
             left.append(ref)
     if left:

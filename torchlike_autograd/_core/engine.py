@@ -575,11 +575,11 @@ def finish_leaf(p, leaf, g):
                 result = result[0] if isinstance(result, tuple) else result
                 g = None if result is None else checked(result, g, f)
     t = tensor_of(leaf)
-    if t is not None and not t._needs:
+    if t is not None and not t._tl_needs:
         return
     arrived = shown(g)
     if g is not None:
-        to = leaf if t is None else t._leaf
+        to = leaf if t is None else t._tl_leaf
         first = to.grad is None and not p.create_graph
         if to.grad is not None and to.grad.dtype is not g.aval.dtype:  # a leaf that takes any: what is there keeps its dtype
             to.grad = to.grad + shown(g) if p.create_graph else to.grad.add_(shown(g))
@@ -591,7 +591,7 @@ def finish_leaf(p, leaf, g):
         for f in list(leaf.post.values()):
             result = f(t)
             if result is not None and result is not t:
-                checked(result, t._value(), f)
+                checked(result, t._tl_value(), f)
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):

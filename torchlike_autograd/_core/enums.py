@@ -9,13 +9,13 @@ class Enumeration:
     __members__: dict = {}
 
     def __new__(cls, value):
-        found = next((m for m in cls.__members__.values() if m._value == value), None)
+        found = next((m for m in cls.__members__.values() if m._tl_value == value), None)
         return found if found is not None else cls._made(None, value)
 
     @classmethod
     def _made(cls, name, value):
         self = object.__new__(cls)
-        self._name, self._value = name, value
+        self._name, self._tl_value = name, value
         return self
 
     @property
@@ -26,24 +26,24 @@ class Enumeration:
     @property
     def value(self):
         """Its number."""
-        return self._value
+        return self._tl_value
 
     def __int__(self):
-        return self._value
+        return self._tl_value
 
     __index__ = __hash__ = __int__
 
     def __eq__(self, other):
-        return type(self) is type(other) and self._value == other._value
+        return type(self) is type(other) and self._tl_value == other._tl_value
 
     def __repr__(self):
-        return f"<{type(self).__name__}.{self.name}: {self._value}>"
+        return f"<{type(self).__name__}.{self.name}: {self._tl_value}>"
 
     def __str__(self):
         return f"{type(self).__name__}.{self.name}"
 
     def __reduce__(self):
-        return type(self), (self._value,)
+        return type(self), (self._tl_value,)
 
 
 def enumeration(name, module, members, doc):

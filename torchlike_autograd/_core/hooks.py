@@ -30,7 +30,7 @@ def made_again(leaf):
     if v is None:
         return None
     t = wrap(v)
-    t._leaf, leaf.tensor = leaf, weakref.ref(t)
+    t._tl_leaf, leaf.tensor = leaf, weakref.ref(t)
     return t
 
 
@@ -106,7 +106,7 @@ def run_hooks(hooks, g, came=None, place=0):
 def _value_of(t, g):
     """The Value of a tensor that a hook was given, or gave back, for the gradient g."""
     if type(t) is Tensor or not is_sparse(t):
-        return t._value()
+        return t._tl_value()
     return SparseValue(t, aval(tuple(t.shape), t.dtype, g.aval.device), g.leaf)
 
 
@@ -130,11 +130,11 @@ def _legacy(v):
 
 
 def retain(t, g, p):
-    leaf = t._leaf_point()
+    leaf = t._tl_leaf_point()
     if p.create_graph and g.needs and leaf.grad is None:
         leaf.grad = shown(g).clone()
         return
-    leaf.grad = wrap(g if leaf.grad is None else p.add(leaf.grad._value(), g))  # never in place, as in torch
+    leaf.grad = wrap(g if leaf.grad is None else p.add(leaf.grad._tl_value(), g))  # never in place, as in torch
 
 
 def modes_of(state):

@@ -21,7 +21,7 @@ _acquire, _release = LOCK.acquire, LOCK.release
 
 def unary(spec, x):
     """A call with one tensor and no numbers."""
-    v = x._v if x._cell is None else read(x)
+    v = x._tl_v if x._tl_cell is None else read(x)
     th = thread.state
     _acquire()
     try:
@@ -36,7 +36,7 @@ def unary(spec, x):
     finally:
         _release()
     t = _new(Tensor)
-    t._v = out
+    t._tl_v = out
     if spec.lies is not None and (spec.lies or bent(x)):
         lay(spec, (x,), (t,))
     return t
@@ -44,8 +44,8 @@ def unary(spec, x):
 
 def binary(spec, x, y):
     """A call with two tensors."""
-    a = x._v if x._cell is None else read(x)
-    b = y._v if y._cell is None else read(y)
+    a = x._tl_v if x._tl_cell is None else read(x)
+    b = y._tl_v if y._tl_cell is None else read(y)
     th = thread.state
     _acquire()
     try:
@@ -61,7 +61,7 @@ def binary(spec, x, y):
     finally:
         _release()
     t = _new(Tensor)
-    t._v = out
+    t._tl_v = out
     if spec.lies is not None and (spec.lies or bent(x) or bent(y)):
         lay(spec, (x, y), (t,))
     return t
@@ -69,9 +69,9 @@ def binary(spec, x, y):
 
 def with_number(spec, x, number):
     """A call with a tensor and a Python number, in either order by the spec's pattern."""
-    v = x._v if x._cell is None else read(x)
+    v = x._tl_v if x._tl_cell is None else read(x)
     t = _new(Tensor)
-    t._v = _numbered(spec, v, number)
+    t._tl_v = _numbered(spec, v, number)
     if spec.lies is not None and (spec.lies or bent(x)):
         lay(spec, (x, number) if spec.pattern[0] == "T" else (number, x), (t,))
     return t
@@ -100,7 +100,7 @@ def _numbered(spec, v, number):
 
 def view(spec, source, number=None):
     """A view by an operator with one result, with one number at most."""
-    v = source._v if source._cell is None else read(source)
+    v = source._tl_v if source._tl_cell is None else read(source)
     if number is None:
         return make_view(source, spec, (), record_op(spec, (v,))[0], None)
     return make_view(source, spec, (number,), _numbered(spec, v, number), None)
@@ -108,10 +108,10 @@ def view(spec, source, number=None):
 
 def make_view(source, link, numbers, v, creation):
     """A Tensor showing `v`, a view of `source` by one more link."""
-    cell = source._cell
+    cell = source._tl_cell
     if cell is None:
         cell = cell_of(source)
-    counter, old = source._counter, source._view
+    counter, old = source._tl_counter, source._tl_view
     if creation is None:
         creation = "default" if thread.state.grad else "inference" if thread.state.inference else "no_grad"
     if old is None:
@@ -125,26 +125,26 @@ def make_view(source, link, numbers, v, creation):
             if creation == "default":
                 creation = old.creation
     t = _new(Tensor)
-    t._v = v
-    t._cell, t._at, t._counter = cell, cell.n, counter
+    t._tl_v = v
+    t._tl_cell, t._tl_at, t._tl_counter = cell, cell.n, counter
     v.seen = seen = (counter, counter.n)
     if v.tape is not None:
         v.tape.seen[v.slot] = seen
-    t._view = View(base, chain, creation, under) if not REPLAY or thread.state not in REPLAY else ReplayedView(base, chain, creation, under)
-    if not v.needs and base._v.needs and not thread.state.grad:
+    t._tl_view = View(base, chain, creation, under) if not REPLAY or thread.state not in REPLAY else ReplayedView(base, chain, creation, under)
+    if not v.needs and base._tl_v.needs and not thread.state.grad:
         lead_nowhere(t)
     return t
 
 
 def twin(spec, t, y, general):
     """`t.op_(y)`, or `t.op_()` for None, where `t` is no view; anything unusual goes to `general(spec, (t, y), t)`."""
-    if t._view is not None:
+    if t._tl_view is not None:
         return general(spec, (t,) if y is None else (t, y), t)
     th = thread.state
     grad = th.grad
     _acquire()  # from the reading to the writing: what another thread writes to `t` is not lost
     try:
-        old = t._v if t._cell is None else read(t)
+        old = t._tl_v if t._tl_cell is None else read(t)
         leaf = old.leaf if old.needs else None
         if old.needs and (leaf is None) is not grad:
             return general(spec, (t,) if y is None else (t, y), t)
@@ -152,7 +152,7 @@ def twin(spec, t, y, general):
         mode = LEAF if leaf is not None else INPLACE if grad else NOGRAD
         i = old.slot if old.tape is tape else tape.enter(old)
         if isinstance(y, Tensor):
-            w = y._v if y._cell is None else read(y)
+            w = y._tl_v if y._tl_cell is None else read(y)
             nxt = tape.prefix.next.get((spec, mode, i, w.slot if w.tape is tape else tape.enter(w)))
         else:
             nxt = tape.prefix.next.get((spec, mode, i))

@@ -43,7 +43,7 @@ def _plain_view(t, key, **statics):
 
 
 def _select(t, dim, i, position):
-    shape = t._v.aval.shape
+    shape = t._tl_v.aval.shape
     n = shape[dim] if dim < len(shape) else 0
     if i < 0:
         i += n
@@ -74,7 +74,7 @@ def _ends(s, n):
 
 def _cut(t, dim, s, keep_whole):
     """A slice of one dim; a whole one records nothing unless it stands alone."""
-    shape = t._v.aval.shape
+    shape = t._tl_v.aval.shape
     n = shape[dim if dim < len(shape) else wrap_dim(dim, len(shape))]
     start, stop, step = _ends(s, n)
     length = stop - start if step == 1 else (stop - start + step - 1) // step
@@ -96,10 +96,10 @@ def getitem(t, index):
     """x[index]."""
     kind = type(index)
     if kind is int:
-        if not t._v.aval.shape:
+        if not t._tl_v.aval.shape:
             raise _no_dims(index)
         return _select(t, 0, index, 0)
-    if kind is slice and t._v.aval.shape:
+    if kind is slice and t._tl_v.aval.shape:
         return _cut(t, 0, index, True)
     if ACTIVE:
         done, out = asked(Tensor.__dict__["__getitem__"], (t, *(index if kind is tuple else (index,))), {}, told=(t, index))
@@ -198,7 +198,7 @@ def _other(t, dim, item, position, found):
         return _select(t, dim, int(item), position), dim
     if not isinstance(item, Tensor):
         item = _tensor(item)
-    if item.ndim == 0 and item.dtype.category < dtypes.FLOAT and levels.mapped(item._v) is None:
+    if item.ndim == 0 and item.dtype.category < dtypes.FLOAT and levels.mapped(item._tl_v) is None:
         if item.dtype in (dtypes.bool_, dtypes.uint8):
             return _truth(t, dim, bool(item.item()), found)
         return _select(t, dim, int(item.item()), position), dim
@@ -232,22 +232,22 @@ def _tensor(item):
 
 
 def _index_dtype(t):
-    return t if t.dtype in (dtypes.bool_, dtypes.uint8, dtypes.int64) else from_array(t._numpy().astype(np.int64), dtypes.int64)
+    return t if t.dtype in (dtypes.bool_, dtypes.uint8, dtypes.int64) else from_array(t._tl_numpy().astype(np.int64), dtypes.int64)
 
 
 # Index tensors together
 
 def _expanded(t, found):
     """(index tensors, their dims): masks become the places where they hold."""
-    indices, dims, shape, at = [], [], t._v.aval.shape, 0
+    indices, dims, shape, at = [], [], t._tl_v.aval.shape, 0
     for at, item in found:
         d = item.dtype
         if d is dtypes.int64 or d is dtypes.int32:
-            indices.append(item if item._v.aval.device == t._v.aval.device else beside(item, t))
+            indices.append(item if item._tl_v.aval.device == t._tl_v.aval.device else beside(item, t))
             dims.append(at)
         elif d is dtypes.bool_ or d is dtypes.uint8:
             for k, place in enumerate(places_of(item, shape, at)):
-                indices.append(place if place._v.aval.device == t._v.aval.device else beside(place, t))
+                indices.append(place if place._tl_v.aval.device == t._tl_v.aval.device else beside(place, t))
                 dims.append(at + k)
         else:
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
@@ -258,7 +258,7 @@ def _expanded(t, found):
 
 def beside(index, t):
     """An index of the host's for a tensor that lives elsewhere."""
-    own, there = index._v.aval.device, t._v.aval.device
+    own, there = index._tl_v.aval.device, t._tl_v.aval.device
     if own != "cpu" and there == "cpu" and not devices.is_loose(own):
         raise RuntimeError("indices should be either on cpu or on the same device as the indexed tensor (cpu)")
     return index.to(there) if own == "cpu" else index
@@ -266,7 +266,7 @@ def beside(index, t):
 
 def check_mask(mask, shape, at):
     """torch's error where a mask does not fit the dims from `at` on."""
-    own = mask._v.aval.shape
+    own = mask._tl_v.aval.shape
     for k, n in enumerate(own):
         if at + k >= len(shape) or shape[at + k] != n:
             raise IndexError(f"The shape of the mask {list(own)} at index {k} does not match the shape of the indexed tensor {list(shape)} at index {at + k}")
@@ -281,10 +281,10 @@ def places_of(mask, shape, at):
     levels.refuse_dynamic(mask, "mask")
     if mask.is_meta:
         raise no_nonzero()
-    places = [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._numpy())]
+    places = [from_array(a.astype(np.int64), dtypes.int64) for a in np.nonzero(mask._tl_numpy())]
     counter = cell_of(mask).counter
     for p in places:
-        p._v.seen = counter, counter.n, mask._v.aval  # torch saves the mask, whose type its error tells
+        p._tl_v.seen = counter, counter.n, mask._tl_v.aval  # torch saves the mask, whose type its error tells
     return places
 
 
@@ -301,10 +301,10 @@ def setitem(t, index, value):
         return
     kind = type(index)
     if kind is int:
-        if not t._v.aval.shape:
+        if not t._tl_v.aval.shape:
             raise _no_dims(index)
         write_to(_select(t, 0, index, 0), value)
-    elif kind is slice and t._v.aval.shape:
+    elif kind is slice and t._tl_v.aval.shape:
         write_to(_cut(t, 0, index, False), value)
     elif index is Ellipsis:
         write_to(t, value)
@@ -327,7 +327,7 @@ def _assignable(t, value):
         value = _number(t, value)
     if type(value) is int and not -1 << 63 <= value < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
-    check_stored(value, t._v.aval.dtype)
+    check_stored(value, t._tl_v.aval.dtype)
     return value
 
 
@@ -350,9 +350,9 @@ def write_to(target, value):
     """An assignment to a whole tensor: equal shapes copy, one element fills, others are expanded."""
     if not isinstance(value, Tensor):
         _refuse_repeated(target)
-        inplace((_ASSIGNS if target._v.aval.shape else _COPIES)[number_kind(value)], (target, value), target)
+        inplace((_ASSIGNS if target._tl_v.aval.shape else _COPIES)[number_kind(value)], (target, value), target)
         return
-    want, have = target._v.aval.shape, value._v.aval.shape
+    want, have = target._tl_v.aval.shape, value._tl_v.aval.shape
     if want == have:
         copy_into(target, value)
     elif not have:
@@ -360,18 +360,18 @@ def write_to(target, value):
         fill(target, value)
     else:
         value = _stripped(value)
-        copy_into(target, value if value._v.aval.shape == want else _plain_view(value, "expand", size=want, implicit=False))
+        copy_into(target, value if value._tl_v.aval.shape == want else _plain_view(value, "expand", size=want, implicit=False))
 
 
 def _refuse_repeated(t):
-    error = None if t._view is None else repeats(t)
+    error = None if t._tl_view is None else repeats(t)
     if error is not None:
         raise error
 
 
 def _stripped(value):
     """A tensor without its leading dims of size 1."""
-    shape = value._v.aval.shape
+    shape = value._tl_v.aval.shape
     k = next((i for i, n in enumerate(shape) if n != 1), len(shape))
     return _plain_view(value, "view", size=shape[k:])
 
@@ -388,7 +388,7 @@ def fill(t, value):
     """t.fill_(value)."""
     if isinstance(value, Tensor):
         check_inplace(t, (value,))
-        if t._view is not None and _shows_again(t):
+        if t._tl_view is not None and _shows_again(t):
             raise written_repeats()
         _warn_of_parts(value, t)
         return inplace(_FILL_TENSOR, (t, value), t)
@@ -400,20 +400,20 @@ def fill(t, value):
 
 def _warn_of_parts(src, t):
     """torch's warning where complex elements are written to real ones."""
-    have, want = src._v.aval, t._v.aval.dtype
+    have, want = src._tl_v.aval, t._tl_v.aval.dtype
     if have.dtype.is_complex and not (want.is_complex or want is dtypes.bool_ or 0 in have.shape):
         warn_imaginary()
 
 
 def zero(t):
     """t.zero_()."""
-    own = t if t._view is None else _unrepeated(t)
+    own = t if t._tl_view is None else _unrepeated(t)
     return twin(_ZERO, t, None, inplace) if own is t else inplace(_refusing(_ZERO), (own,), own)
 
 
 def _shows_again(t):
-    shape = t._v.aval.shape
-    return 0 not in shape and any(s == 0 and n > 1 for n, s in zip(shape, t._geometry()[0]))
+    shape = t._tl_v.aval.shape
+    return 0 not in shape and any(s == 0 and n > 1 for n, s in zip(shape, t._tl_geometry()[0]))
 
 
 @functools.cache
@@ -431,8 +431,8 @@ def _refuse_gradient(types, result, *_):
 
 def _unrepeated(t):
     """What an expanded tensor repeats (a fill with a number may write to it)."""
-    view = t._view
-    if view is None or view.chain[-1:] == () or view.chain[-1][0].op.name != "expand" or 0 not in t._geometry()[0]:
+    view = t._tl_view
+    if view is None or view.chain[-1:] == () or view.chain[-1][0].op.name != "expand" or 0 not in t._tl_geometry()[0]:
         return t
     check_inplace(t)
     out = view.base if view.base is not None else _root(t)
@@ -443,20 +443,20 @@ def _unrepeated(t):
 
 def _root(t):
     """A tensor over all of the cell of `t`, with its versions and no history."""
-    out = wrap(as_detached(t._cell.value))
-    out._cell, out._at, out._counter = t._cell, t._cell.n, t._counter
+    out = wrap(as_detached(t._tl_cell.value))
+    out._tl_cell, out._tl_at, out._tl_counter = t._tl_cell, t._tl_cell.n, t._tl_counter
     return out
 
 
 def copy_into(t, src):
     """t.copy_(src)."""
-    if src._v.aval.device != t._v.aval.device:
-        check_written("copy_.default", t._v.aval, src._v.aval)
-        src = src.to(t._v.aval.device)
+    if src._tl_v.aval.device != t._tl_v.aval.device:
+        check_written("copy_.default", t._tl_v.aval, src._tl_v.aval)
+        src = src.to(t._tl_v.aval.device)
     check_inplace(t, (src,))
-    if src._cell is not None and src._cell is t._cell:
+    if src._tl_cell is not None and src._tl_cell is t._tl_cell:
         check_overlap(t, src)
-    have, want = src._v.aval, t._v.aval
+    have, want = src._tl_v.aval, t._tl_v.aval
     _warn_of_parts(src, t)
     if len(have.shape) > len(want.shape):
         from .shapes import broadcast
@@ -469,7 +469,7 @@ def copy_into(t, src):
 
 def _put(t, found, value):
     """The write of an assignment with index tensors."""
-    if isinstance(value, Tensor) and value.ndim and value._v.aval.shape[0] == 1:
+    if isinstance(value, Tensor) and value.ndim and value._tl_v.aval.shape[0] == 1:
         value = _stripped(value)
     try:
         plan = put_plan(t, found, value, False)
@@ -493,12 +493,12 @@ def put_plan(t, found, value, accumulate):
     """(spec, flat) of a write by index tensors; one value under one mask needs no data.  A number is one that the dtype holds."""
     if len(found) == 1 and not accumulate and found[0][1].dtype in (dtypes.bool_, dtypes.uint8) and (not isinstance(value, Tensor) or value.numel() == 1):
         dim, mask = found[0]
-        check_mask(mask, t._v.aval.shape, dim)
+        check_mask(mask, t._tl_v.aval.shape, dim)
         mask = beside(mask, t)
         if mask.dtype is dtypes.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
-        if isinstance(value, Tensor) and value._v.aval.dtype.is_complex and not t._v.aval.dtype.is_complex:
-            check_stored(value.item(), t._v.aval.dtype)  # one value under one mask is read as a number
+        if isinstance(value, Tensor) and value._tl_v.aval.dtype.is_complex and not t._tl_v.aval.dtype.is_complex:
+            check_stored(value.item(), t._tl_v.aval.dtype)  # one value under one mask is read as a number
         return spec_of(OPS["_mask_put"], (("dim", dim),), ("T", "T", "T" if isinstance(value, Tensor) else number_kind(value))), (t, mask, value)
     if not found:
         if isinstance(value, Tensor) and value.ndim > t.ndim:

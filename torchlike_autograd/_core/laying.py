@@ -16,16 +16,16 @@ _found: dict = {}  # (spec, sizes of a result, operands, which result, its dtype
 
 def bent(t):
     """Whether a tensor may have its dims in another order than that of memory."""
-    view = t._view
-    return t._laid is not None or (view is not None and (view.bent or t._cell.layout is not None))
+    view = t._tl_view
+    return t._tl_laid is not None or (view is not None and (view.bent or t._tl_cell.layout is not None))
 
 
 def keep_order(out, like):
     """Give a fresh tensor the order of dims in memory of another one of its shape."""
     if bent(like):
-        shape = out._v.aval.shape
+        shape = out._tl_v.aval.shape
         strides = preserved(shape, like.stride())
-        out._laid = None if strides == contiguous_strides(shape) else (strides, 0)
+        out._tl_laid = None if strides == contiguous_strides(shape) else (strides, 0)
 
 
 def order_of(t):
@@ -37,11 +37,11 @@ def lay(spec, flat, outs, first=0):
     """Set the strides of results, where they do not lie row by row; first: which result the first one is."""
     operands = _operands(spec, flat)
     for t in outs:
-        a = t._v.aval
+        a = t._tl_v.aval
         if len(a.shape) > 1:
             strides = _strides(spec, a.shape, operands, first, a.dtype)
             if strides is not None:
-                t._laid = strides, 0
+                t._tl_laid = strides, 0
         first += 1
 
 
@@ -76,12 +76,12 @@ def _operands(spec, flat):
     if reads is None:
         reads = _reads[spec] = _reads_of(spec)
     if None not in reads:
-        return tuple([(x._v.aval.shape, x.stride()) if isinstance(x, Tensor) else _NUMBER for x, how in zip(flat, reads) if how])
+        return tuple([(x._tl_v.aval.shape, x.stride()) if isinstance(x, Tensor) else _NUMBER for x, how in zip(flat, reads) if how])
     given, out = iter(flat), []
     for how in reads:
         x = None if how is None else next(given)
         if how is not False:
-            out.append((x._v.aval.shape, x.stride()) if isinstance(x, Tensor) else how and _NUMBER)
+            out.append((x._tl_v.aval.shape, x.stride()) if isinstance(x, Tensor) else how and _NUMBER)
     return tuple(out)
 
 

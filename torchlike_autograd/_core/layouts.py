@@ -93,7 +93,7 @@ def asked_format(t, args, form):
 def laid(out, form):
     """A fresh tensor, its strides those of a memory format (metadata: the array stays as it is)."""
     wanted = channels_strides(tuple(out.shape), form)
-    out._laid = None if wanted is None or wanted == shapes.contiguous_strides(out.shape) else (wanted, 0)
+    out._tl_laid = None if wanted is None or wanted == shapes.contiguous_strides(out.shape) else (wanted, 0)
     return out
 
 
@@ -140,7 +140,7 @@ def read_again(links, numbers, shape, strides):
 def check_overlap(t, src):
     """torch's error where two tensors share part of their memory, but not all of it in the same way."""
     a, b = stretch(t), stretch(src)
-    if a is None or b is None or (a == b and t._geometry() == src._geometry()):
+    if a is None or b is None or (a == b and t._tl_geometry() == src._tl_geometry()):
         return
     if a[0] < b[1] and b[0] < a[1]:
         raise _overlap()
@@ -160,9 +160,9 @@ def _overlap():
 
 def stretch(t):
     """[first, last) storage position of a tensor without gaps; None for others."""
-    strides, offset = t._geometry()
+    strides, offset = t._tl_geometry()
     step = 1
-    for n, s in sorted(zip(t._v.aval.shape, strides), key=lambda p: p[1]):
+    for n, s in sorted(zip(t._tl_v.aval.shape, strides), key=lambda p: p[1]):
         if n == 0:
             return None
         if n != 1:
@@ -183,8 +183,8 @@ def in_memory_order(t, draw, *along):
 
     along: arrays of the shape of `t` that are read in the same order.
     """
-    shape = t._v.aval.shape
-    if t._laid is None and (t._view is None or not t._view.chain):
+    shape = t._tl_v.aval.shape
+    if t._tl_laid is None and (t._tl_view is None or not t._tl_view.chain):
         return draw(shape, *along)
     order = memory_order(shape, t.stride())
     if order is None:

@@ -79,12 +79,12 @@ def mapped_by_innermost(v):
 
 def mapped_among(ts):
     """Whether any of these is a tensor that a map goes over."""
-    return bool(running()) and any(mapped(t._value()) is not None for t in ts if hasattr(t, "_value"))
+    return bool(running()) and any(mapped(t._tl_value()) is not None for t in ts if hasattr(t, "_tl_value"))
 
 
 def hidden_among(ts):
     """Whether a look at any of these is refused, as it is mapped over."""
-    return bool(running()) and any(hidden(t._value()) for t in ts if hasattr(t, "_value"))
+    return bool(running()) and any(hidden(t._tl_value()) for t in ts if hasattr(t, "_tl_value"))
 
 
 def made_inside(leaf):
@@ -353,13 +353,13 @@ def primal(v, mode=None):
 
 def refuse_dynamic(t, name):
     """torch's error where a shape would depend on a tensor that is mapped over; "mask": as an index."""
-    if type(t._v.aval) is LeveledAval and hidden(t._value()):
+    if type(t._tl_v.aval) is LeveledAval and hidden(t._tl_value()):
         raise errors.mapped_mask() if name == "mask" else errors.mapped_shape(name)
 
 
 def refuse_format(t, words):
     """torch's error for another order of dims in memory than the plain one, of a tensor that is mapped over."""
-    if type(t._v.aval) is LeveledAval and mapped(t._v) is not None:
+    if type(t._tl_v.aval) is LeveledAval and mapped(t._tl_v) is not None:
         raise RuntimeError(f"NYI: {words}")
 
 
@@ -421,13 +421,13 @@ def drawn(array, dtype, own):
 
 def like(x, t):
     """A fresh tensor, mapped where the tensor that it is made like is."""
-    a = x._v.aval
+    a = x._tl_v.aval
     if type(a) is LeveledAval:
         for k, n, kind in a.levels:
             if kind == MAP:
-                t._v = record_op(MoveSpec("enter", (k, n, kind)), record_op(MoveSpec("exit", (k, n, kind)), [t._v]))[0]
-        if dual(x._v) is not None:
-            parts.made_like(t._v, x._value())
+                t._tl_v = record_op(MoveSpec("enter", (k, n, kind)), record_op(MoveSpec("exit", (k, n, kind)), [t._tl_v]))[0]
+        if dual(x._tl_v) is not None:
+            parts.made_like(t._tl_v, x._tl_value())
     return t
 
 
@@ -535,7 +535,7 @@ def apart(lv, roots, run):
 def beyond(ts):
     """Inside, ids are above those in the graphs behind some tensors: of maps that have ended, which a map of their gradients has to be told from."""
     out = Reservation()
-    out.top = top([(t._v.tape, t._v.slot) for t in ts if t._value().needs and t._v.leaf is None and t._v.tape is not None])
+    out.top = top([(t._tl_v.tape, t._tl_v.slot) for t in ts if t._tl_value().needs and t._tl_v.leaf is None and t._tl_v.tape is not None])
     yield out.hold()
 
 

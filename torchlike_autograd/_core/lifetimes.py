@@ -31,14 +31,14 @@ class _Watch(weakref.ref):
 
 def watch(t):
     """Sweep when this tensor is gone."""
-    key, v = id(t), t._v
+    key, v = id(t), t._tl_v
     found = _watched.get(key)
     if found is None:
         found = _watched[key] = _Watch(t, _died)
         found.key = key
     elif found.value() is v:
         return
-    found.value, found.base = weakref.ref(v), t._view is None
+    found.value, found.base = weakref.ref(v), t._tl_view is None
 
 
 def watch_node(node):

@@ -161,7 +161,7 @@ def _results(out, n, op):
 
 def _under(t, v, op):
     """The contents of a tensor under the history of a recorded result."""
-    new = t._value()
+    new = t._tl_value()
     if new.aval != v.aval and v.needs:
         raise NotImplementedError(f"{op}: a __torch_dispatch__ that gives {new.aval} where {v.aval} is differentiated")
     return with_history(new, v) if v.needs else as_detached(new)

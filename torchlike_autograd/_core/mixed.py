@@ -73,7 +73,7 @@ PLACES = "_placed"  # the attribute under which a file says how a DTensor lay: P
 def with_places(t, state):
     """What a file says of a tensor besides its values: its attributes, and of a DTensor how it lies (type of devices, their numbers, names of the mesh's dims,
     dims of the tensor along which they split it)."""
-    if not is_own(t._v.aval.device):
+    if not is_own(t._tl_v.aval.device):
         return state
     mesh = t.device_mesh
     dims = tuple(p.dim if p.is_shard() else None for p in t.placements)

@@ -385,7 +385,7 @@ def of_results(step, given):
 class AccumulateGrad(Node):
     """The node where a leaf's gradient is accumulated; `variable` is the leaf."""
 
-    __slots__ = ("_leaf",)
+    __slots__ = ("_tl_leaf",)
     __module__ = "builtins"
 
     def name(self):
@@ -394,13 +394,13 @@ class AccumulateGrad(Node):
     @property
     def variable(self):
         """The leaf; another tensor in its place where it is gone and a graph holds what it was, None where none does."""
-        t = self._leaf.tensor()
-        return made_again(self._leaf) if t is None else t
+        t = self._tl_leaf.tensor()
+        return made_again(self._tl_leaf) if t is None else t
 
     @property
     def _input_metadata(self):
         t = self.variable
-        return (None if t is None else _InputMetadata(t._v.aval),)
+        return (None if t is None else _InputMetadata(t._tl_v.aval),)
 
     @property
     def next_functions(self):
@@ -408,22 +408,22 @@ class AccumulateGrad(Node):
 
     @property
     def metadata(self):
-        if self._leaf.metadata is None:
-            self._leaf.metadata = {}
+        if self._tl_leaf.metadata is None:
+            self._tl_leaf.metadata = {}
             on_notes(self)
-        return self._leaf.metadata
+        return self._tl_leaf.metadata
 
     def register_hook(self, fn):
         Leaf.watched[0] = True
-        if self._leaf.posthooks is None:
-            self._leaf.posthooks = OrderedDict()
-        return add_hook(self._leaf.posthooks, fn)
+        if self._tl_leaf.posthooks is None:
+            self._tl_leaf.posthooks = OrderedDict()
+        return add_hook(self._tl_leaf.posthooks, fn)
 
     def register_prehook(self, fn):
         Leaf.watched[0] = True
-        if self._leaf.prehooks is None:
-            self._leaf.prehooks = OrderedDict()
-        return add_hook(self._leaf.prehooks, fn)
+        if self._tl_leaf.prehooks is None:
+            self._tl_leaf.prehooks = OrderedDict()
+        return add_hook(self._tl_leaf.prehooks, fn)
 
     def _sequence_nr(self):
         return 2**64 - 1
@@ -442,7 +442,7 @@ def accumulate_node(leaf) -> AccumulateGrad:
     node = leaf.node() if leaf.node is not None else None
     if node is None:
         node = AccumulateGrad()
-        node._leaf = leaf
+        node._tl_leaf = leaf
         leaf.node = weakref.ref(node)
     return node
 

@@ -39,7 +39,7 @@ def tensor_text(t):
     kind, is_parameter = type(t), getattr(t, "_is_param", False)
     name = "tensor" if kind is Tensor or "_is_param" in vars(kind) else kind.__name__
     text = _tensor_str.tensor_repr(
-        Nothing(t.shape, t.dtype.np) if t.is_meta else np.asarray(t._numpy()),
+        Nothing(t.shape, t.dtype.np) if t.is_meta else np.asarray(t._tl_numpy()),
         dtype=t.dtype.name, default_dtype=default.name, default_complex=default.complex_here().name,
         requires_grad=v.needs if type(v.aval) is not LeveledAval else t.requires_grad, grad_fn=fn, device=str(t.device), class_name=name,
         is_parameter=is_parameter,

@@ -22,13 +22,13 @@ _extents: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # Value -> (l
 
 def known(t):
     """The NumPy values of a tensor where they are there without running anything; None otherwise."""
-    v = t._value()
+    v = t._tl_value()
     return None if v.array is None or v.aval.device != "cpu" else np.asarray(v.array)
 
 
 def extent(t):
     """(least, greatest) value of an index tensor, (0, -1) if it is empty, None if its values are not known yet."""
-    v = t._value()
+    v = t._tl_value()
     out = _extents.get(v)
     if out is None:
         a = known(t)
@@ -64,7 +64,7 @@ def settle(spec, flat):
         return spec
     if bounds[0] <= bounds[1]:
         form = spec.form(types(flat))  # errors of shape and dtype come first
-        size, lowest = op.guard.bounds(flat[0]._v.aval.shape, **spec.statics)
+        size, lowest = op.guard.bounds(flat[0]._tl_v.aval.shape, **spec.statics)
         if bounds[0] < lowest or bounds[1] >= size:
             raise form.guard_error(int(offence(known(flat[1]), size, lowest)))
     return unguarded(spec)
@@ -72,14 +72,14 @@ def settle(spec, flat):
 
 def settle_several(spec, flat, dims, every=None):
     """`settle` for one index tensor per dim, flat[1:]; `every` are all of the call's inputs."""
-    shape = flat[0]._v.aval.shape
+    shape = flat[0]._tl_v.aval.shape
     for n, (index, d) in enumerate(zip(flat[1:], dims)):
         bounds = extent(index)
         if bounds is None:
             return spec
         if bounds[0] <= bounds[1] and (bounds[0] < -shape[d] or bounds[1] >= shape[d]):
             form = spec.form(types(every or flat))
-            if 0 in indexed_shape(shape, [i._v.aval.shape for i in flat[1:]], dims):
+            if 0 in indexed_shape(shape, [i._tl_v.aval.shape for i in flat[1:]], dims):
                 break
             raise form.guard_error(int(offence(known(index), shape[d], -shape[d])) * 16 + n)
     return unguarded(spec)
@@ -90,7 +90,7 @@ def settle_classes(spec, flat, ignored):
     bounds = extent(flat[1])
     if bounds is None:
         return spec
-    shape = flat[0]._v.aval.shape
+    shape = flat[0]._tl_v.aval.shape
     size = shape[1 if len(shape) > 1 else 0]
     if bounds[0] <= bounds[1] and (bounds[0] < 0 or bounds[1] >= size):
         form = spec.form(types(flat))  # errors of shape and dtype come first
@@ -103,7 +103,7 @@ def settle_classes(spec, flat, ignored):
 
 def types(flat):
     """The input types of a call."""
-    return tuple([x._v.aval if isinstance(x, Tensor) else NUMBERS[number_kind(x)] for x in flat])
+    return tuple([x._tl_v.aval if isinstance(x, Tensor) else NUMBERS[number_kind(x)] for x in flat])
 
 
 __all__ = ["extent", "known", "settle", "settle_classes", "settle_several", "types", "unguarded"]

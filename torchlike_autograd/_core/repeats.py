@@ -105,7 +105,7 @@ def inplace_overlapping(spec, flat, target):
     base = target._base
     if spec.op.key not in ("add.Tensor", "sub.Tensor") or base is None or base.storage_offset() or not base.is_contiguous():
         raise NotImplementedError(f"torchlike_autograd: {spec.op.name.strip('_')}_ on a tensor whose elements lie over each other in memory")
-    strides, offset = target._geometry()
+    strides, offset = target._tl_geometry()
     where = sum((np.arange(n).reshape((-1,) + (1,) * (target.ndim - d - 1)) * s for d, (n, s) in enumerate(zip(target.shape, strides))), np.array(offset))
     other, alpha = flat[1], flat[2] if len(flat) > 2 and flat[2] is not None else 1
     what = named("mul")(other if isinstance(other, Tensor) else from_array(np.asarray(other, target.dtype.np), target.dtype, like=target),
@@ -129,10 +129,10 @@ def check_out(op, outs, flat):
     if not moving and op.promote not in _ELEMENTWISE and op.name not in _ALSO:
         return
     for o in outs:
-        if o._view is not None and (refusal := repeats(o)) is not None:
+        if o._tl_view is not None and (refusal := repeats(o)) is not None:
             raise refusal
         for x in flat:
-            if isinstance(x, Tensor) and (x is o or (x._cell is not None and x._cell is o._cell)):
+            if isinstance(x, Tensor) and (x is o or (x._tl_cell is not None and x._tl_cell is o._tl_cell)):
                 if moving:
                     shares(o, x)
                 elif x is not o:
@@ -143,10 +143,10 @@ def check_twin(op, target, flat):
     """The same for a write in place to `target`; one element that is read everywhere may lie in it."""
     moving = op.name in _MOVING_TWINS
     for x in flat[1:]:
-        if isinstance(x, Tensor) and (x is target or (x._cell is not None and x._cell is target._cell)):
+        if isinstance(x, Tensor) and (x is target or (x._tl_cell is not None and x._tl_cell is target._tl_cell)):
             if moving:
                 shares(target, x)
-            elif x is not target and not (op.name in ("masked_fill", "_fill_") and not x._v.aval.shape):
+            elif x is not target and not (op.name in ("masked_fill", "_fill_") and not x._tl_v.aval.shape):
                 check_overlap(target, x)
 
 

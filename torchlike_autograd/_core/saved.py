@@ -55,7 +55,7 @@ class Packed:
 
     def value(self):
         """The Value that the unpack hook gives, without history."""
-        v = as_detached(self.tensor()._value())
+        v = as_detached(self.tensor()._tl_value())
         for lv in self.levels:
             v = record_op(MoveSpec("enter", lv, 0), (v,), NOGRAD)[0]
         return v
@@ -83,9 +83,9 @@ def _outside(v, levels):
 
 def _pack(pack, t):
     state = thread.state
-    counter = t._counter
+    counter = t._tl_counter
     if counter is None:
-        counter = t._counter = counter_of(t._v)
+        counter = t._tl_counter = counter_of(t._tl_v)
     before, outer = counter.n, state.grad
     state.grad = outer and False
     try:
@@ -102,11 +102,11 @@ def _pack(pack, t):
 def _shown(v):
     """A Tensor that shows `v`: the leaf itself, or a new one that counts versions with the storage."""
     t = v.leaf.tensor() if type(v.leaf) is Leaf else None
-    if t is not None and t._v is v:
+    if t is not None and t._tl_v is v:
         return t
     t = wrap(v)
     if v.seen is not None:
-        t._counter = v.seen[0]
+        t._tl_counter = v.seen[0]
     return t
 
 
@@ -392,7 +392,7 @@ def _held(node, place):
         return wrap(in_graph(tape, slot, seen.saved[place].value()))
     v = _recorded(node, place)
     t = None if _is_copied(step, place) else _holder(v)
-    if t is not None and (place[0] == "in" or t._view is None):
+    if t is not None and (place[0] == "in" or t._tl_view is None):
         return t if place[0] == "in" else _alias(t)
     return _shown(v)
 
@@ -400,7 +400,7 @@ def _held(node, place):
 def _alias(t):
     """Another tensor over the memory of one that is alone or a base, with its history as it is: what is written to the one is seen in the other."""
     cell, out = cell_of(t), _new(Tensor)
-    out._v, out._cell, out._at, out._counter, out._laid = t._v, cell, t._at, t._counter, t._laid
+    out._tl_v, out._tl_cell, out._tl_at, out._tl_counter, out._tl_laid = t._tl_v, cell, t._tl_at, t._tl_counter, t._tl_laid
     return out
 
 
@@ -410,7 +410,7 @@ def _holder(v):
     if t is not None:
         return t
     for x in gc.get_referrers(v):
-        if isinstance(x, Tensor) and x._v is v:
+        if isinstance(x, Tensor) and x._tl_v is v:
             return x
     return None
 
@@ -445,7 +445,7 @@ def _found(tape, slot):
         return value_at(tape, slot)
     edge = tape.edges[-slot - 1] if slot < 0 else tape.leaves.get(slot)
     t = edge.tensor() if type(edge) is Leaf else None
-    return None if t is None else t._value()
+    return None if t is None else t._tl_value()
 
 
 def _live(tape, slot):

@@ -84,7 +84,7 @@ class Keeping(Listener):
         out = run()
         wanted = self.wants(op, args, kwargs, out)
         leaves, tree = flatten(out)
-        kept = ([t._value() if isinstance(t, Tensor) else t for t in leaves], tree)
+        kept = ([t._tl_value() if isinstance(t, Tensor) else t for t in leaves], tree)
         self.held.setdefault(op, []).append(kept if wanted else None)
         return out
 

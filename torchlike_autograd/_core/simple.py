@@ -69,7 +69,7 @@ def run_simple(v):
     for leaf, g in zip(leaves, made):
         if leaf.grad is None:
             leaf.grad = t = _new(Tensor)
-            t._v = g
+            t._tl_v = g
         else:
             accumulate(leaf, g, _PASS)
     return True

@@ -19,7 +19,7 @@ class SparseValue(Value):
     __slots__ = ("tensor",)
 
     def __init__(self, tensor, aval, leaf):
-        Value.__init__(self, aval, tensor._v.needs, None, 0)
+        Value.__init__(self, aval, tensor._tl_v.needs, None, 0)
         self.tensor, self.leaf = tensor, leaf
 
 
@@ -50,7 +50,7 @@ def given(t, aval, place, i, said=""):
 
     if t.dtype is not aval.dtype:
         t = t.to(aval.dtype)
-    return SparseValue(t, aval, place) if type(place) is Leaf and t.shape == aval.shape else _gradients.dense(t)._value()
+    return SparseValue(t, aval, place) if type(place) is Leaf and t.shape == aval.shape else _gradients.dense(t)._tl_value()
 
 
 def is_sparse(t):
@@ -76,7 +76,7 @@ def total(parts, dense, add):
 
     first = parts[0]
     whole = first if len(parts) == 1 else SparseValue(_gradients.joined([x.tensor for x in reversed(parts)]), first.aval, first.leaf)
-    return whole if dense is None else add(dense, _gradients.dense(whole.tensor)._value())
+    return whole if dense is None else add(dense, _gradients.dense(whole.tensor)._tl_value())
 
 
 def summed(old, new, create_graph):

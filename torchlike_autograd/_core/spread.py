@@ -32,12 +32,13 @@ def spread_as(v, other):
 
 def beside(t, other):
     """A fresh tensor of the host's where another is: on its device, or over all of its devices, as it is spread where they have one shape, otherwise whole."""
-    own, a = t._v.aval, other._v.aval
+    own, a = t._tl_v.aval, other._tl_v.aval
     if own.device == "cpu" and a.device != "cpu" and devices.is_single(a.device):
-        return wrap(data(adopt(t._array(), a.device), own.dtype, device=a.device))
+        return wrap(data(adopt(t._tl_array(), a.device), own.dtype, device=a.device))
     if "@" not in a.device or "@" in own.device:
         return t
-    return wrap(spread_as(t._value(), other._value()) if own.shape == a.shape else spread_value(t._value(), on_all(a.device), NOGRAD, devices.is_own(a.device)))
+    v = t._tl_value()
+    return wrap(spread_as(v, other._tl_value()) if own.shape == a.shape else spread_value(v, on_all(a.device), NOGRAD, devices.is_own(a.device)))
 
 
 def as_leaves(tape, stage, made, create_graph):

@@ -1,14 +1,16 @@
 """The fields of a Tensor (layer 4): which Value it shows, which storage it shares, where its gradient goes.
 
-`_v`: the Value read last; `_cell`, `_at`, `_view`, `_counter`: the storage (see `storage.py`); `_leaf`: its accumulation point; `_laid`: (strides, offset)
-where it is not row-major from 0.  A field that was never set reads as None.
+`_tl_v`: the Value read last; `_tl_cell`, `_tl_at`, `_tl_view`, `_tl_counter`: the storage (see `storage.py`); `_tl_leaf`: its accumulation point; `_tl_laid`:
+(strides, offset) where it is not row-major from 0.  A field that was never set reads as None.
+
+What a Tensor has and torch's has not starts with `_tl_`: other names are free for programs, which make subclasses and set attributes.
 """
 
 from __future__ import annotations
 
 from .speed import native
 
-FIELDS = ("_v", "_cell", "_at", "_view", "_counter", "_leaf", "_laid", "_hooks_dict")
+FIELDS = ("_tl_v", "_tl_cell", "_tl_at", "_tl_view", "_tl_counter", "_tl_leaf", "_tl_laid", "_tl_hooks_dict")
 
 
 class _State:
@@ -16,7 +18,7 @@ class _State:
 
     def __new__(cls, *args, **kwargs):
         t = object.__new__(cls)
-        t._v = t._cell = t._at = t._view = t._counter = t._leaf = t._laid = t._hooks_dict = None
+        t._tl_v = t._tl_cell = t._tl_at = t._tl_view = t._tl_counter = t._tl_leaf = t._tl_laid = t._tl_hooks_dict = None
         return t
 
 

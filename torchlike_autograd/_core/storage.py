@@ -11,8 +11,8 @@ Arrays are immutable; a write makes a new Value and moves the cell.  Data belong
       base ---- cell {value, n} ---- view (chain: select 1, narrow 0:2)
       view.mul_(10):  new = view * 10;  base = put(chain, base, new);  cell.value = base;  n += 1
 
-A reader that took the old Value keeps it; the version check finds out.  All functions take Tensors by duck type: `_v` (Value last read),
-`_cell`, `_at` (the cell's n at that time), `_view`.
+A reader that took the old Value keeps it; the version check finds out.  All functions take Tensors by duck type: `_tl_v` (Value last read),
+`_tl_cell`, `_tl_at` (the cell's n at that time), `_tl_view`.
 """
 
 from __future__ import annotations
@@ -72,15 +72,15 @@ REPLAY = set()  # states of the threads that want it
 
 def cell_of(t) -> Cell:
     """The tensor's cell, made now if it was alone."""
-    cell = t._cell
+    cell = t._tl_cell
     if cell is None:
-        counter = t._counter
+        counter = t._tl_counter
         if counter is None:
-            counter = t._counter = counter_of(t._v)
-        cell = t._cell = Cell(t._v, counter, t._laid)
-        if t._v.seen is None:
-            mark_seen(t._v, counter)
-        t._at = 0
+            counter = t._tl_counter = counter_of(t._tl_v)
+        cell = t._tl_cell = Cell(t._tl_v, counter, t._tl_laid)
+        if t._tl_v.seen is None:
+            mark_seen(t._tl_v, counter)
+        t._tl_at = 0
     return cell
 
 
@@ -92,32 +92,32 @@ def memory_size(t):
 
 def read(t):
     """The current Value of a tensor that has a cell."""
-    if t._at == t._cell.n:
-        return t._v
+    if t._tl_at == t._tl_cell.n:
+        return t._tl_v
     return _read_again(t, thread.state.grad)
 
 
 def peek(t):
     """`read` for those who do not use the history, so that a view whose history torch refuses to give is no error."""
-    return t._v if t._cell is None or t._at == t._cell.n else _read_again(t, False)
+    return t._tl_v if t._tl_cell is None or t._tl_at == t._tl_cell.n else _read_again(t, False)
 
 
 def history(t):
     """`read` for those who use the history in any mode."""
-    return t._v if t._cell is None or t._at == t._cell.n else _read_again(t, True)
+    return t._tl_v if t._tl_cell is None or t._tl_at == t._tl_cell.n else _read_again(t, True)
 
 
 def _read_again(t, strict):
     """What `t` shows after its cell was written; strict: torch's error where it would not give the history."""
-    cell, view, old = t._cell, t._view, t._v
+    cell, view, old = t._tl_cell, t._tl_view, t._tl_v
     if view is not None and view.of_two:
         return view.read(t)
     base = None if view is None else view.base
-    if base is None or base._cell is not cell:
+    if base is None or base._tl_cell is not cell:
         v = with_history(cell.value if view is None else replayed(view.chain, cell.value, NOGRAD), old)
     else:
-        b = base._v if base._at == cell.n else _read_again(base, strict)
-        if old.seen is not None and old.seen[1] == t._counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):
+        b = base._tl_v if base._tl_at == cell.n else _read_again(base, strict)
+        if old.seen is not None and old.seen[1] == t._tl_counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):
             v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)  # written behind the version's back
         elif not b.needs and (view.creation == "default" or not old.needs or old.leaf is not None):
             view.stale = True
@@ -130,19 +130,19 @@ def _read_again(t, strict):
             raise view_error(t, True)
         else:
             return as_leaf(replayed_from(view, base, b, NOGRAD), Nowhere(t))
-    v = _own(v, t._counter)
-    if t._counter.inference and not v.needs:
+    v = _own(v, t._tl_counter)
+    if t._tl_counter.inference and not v.needs:
         v.needs = INFERENCE
     if old.tape is not None and old.tape.extra and v.needs and v.leaf is None and v is not old:
         _still_retained(old, v)
-    t._v, t._at = v, cell.n
-    mark_seen(v, t._counter)
+    t._tl_v, t._tl_at = v, cell.n
+    mark_seen(v, t._tl_counter)
     return v
 
 
 def is_inference(t):
     """Whether the memory of `t` was made in inference mode."""
-    return t._v.needs is INFERENCE if t._counter is None else t._counter.inference
+    return t._tl_v.needs is INFERENCE if t._tl_counter is None else t._tl_counter.inference
 
 
 def _without_base(view, base, b, old):
@@ -193,7 +193,7 @@ def _whole_history(old):
 
 def _same_history(t, v, b):
     """A view's new contents where its history stays; one that had none requires grad with its base, leading nowhere."""
-    old = t._v
+    old = t._tl_v
     if old.needs and (b.needs or not isinstance(old.leaf, Nowhere)):
         return with_history(v, old)
     return as_leaf(v, Nowhere(t)) if b.needs else as_detached(v)
@@ -201,20 +201,20 @@ def _same_history(t, v, b):
 
 def lead_nowhere(t):
     """Make a view of what requires grad, made under no_grad, require grad without an edge, as torch has it; one of an inference tensor does not."""
-    if t._counter.inference:
+    if t._tl_counter.inference:
         return
-    seen = t._v.seen
-    t._v = as_leaf(t._v, Nowhere(t))
-    t._v.seen = seen
+    seen = t._tl_v.seen
+    t._tl_v = as_leaf(t._tl_v, Nowhere(t))
+    t._tl_v.seen = seen
 
 
 def untrack(t):
     """Make a fresh view share memory and nothing else: history and versions are its own."""
-    t._view = View(None, t._view.chain, "default")
-    t._counter = counter_of(t._v)
-    if type(t._v.leaf) is Nowhere:
-        t._v = as_detached(t._v)
-    mark_seen(t._v, t._counter)
+    t._tl_view = View(None, t._tl_view.chain, "default")
+    t._tl_counter = counter_of(t._tl_v)
+    if type(t._tl_v.leaf) is Nowhere:
+        t._tl_v = as_detached(t._tl_v)
+    mark_seen(t._tl_v, t._tl_counter)
 
 
 def replayed(chain, value, mode):
@@ -237,7 +237,7 @@ def _in_parts(chain, value, first):
 
 def replayed_from(view, base, b, mode):
     """The view of a base whose Value is `b`."""
-    if base._view is view.under:
+    if base._tl_view is view.under:
         return replayed(view.chain if view.under is None else view.chain[len(view.under.chain):], b, mode)
     return replayed(view.chain, _whole(base, b), mode)
 
@@ -245,9 +245,9 @@ def replayed_from(view, base, b, mode):
 def unhooked(t, old):
     """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, or a custom Function made it; these
     are left behind in torch."""
-    view = t._view
+    view = t._tl_view
     base = view.base
-    if base is None or base._cell is not t._cell or not _hooked(old, len(view.chain)):
+    if base is None or base._tl_cell is not t._tl_cell or not _hooked(old, len(view.chain)):
         return old
     return replayed_from(view, base, read(base), GRAD)
 
@@ -277,7 +277,7 @@ def _hooked(v, links):
 
 def _link_by_link(view, base, b):
     """`replayed_from` with a node for each link of the chain."""
-    whole = base._view is not view.under
+    whole = base._tl_view is not view.under
     b = _whole(base, b) if whole else b
     for spec, numbers in view.chain if whole or view.under is None else view.chain[len(view.under.chain):]:
         outs = record_op(spec.spec if isinstance(spec, PickSpec) else spec, (b, *numbers), GRAD)
@@ -287,20 +287,20 @@ def _link_by_link(view, base, b):
 
 def _whole(base, b):
     """The contents of the cell with the history of a base that shows them through a chain (one that was transposed in place, say)."""
-    if base._view is None or not base._view.chain:
+    if base._tl_view is None or not base._tl_view.chain:
         return b
-    chain = base._view.chain
-    return record_one(put_spec(chain, "_whole"), (as_detached(base._cell.value), b, *_numbers(chain)), GRAD if b.needs else NOGRAD)
+    chain = base._tl_view.chain
+    return record_one(put_spec(chain, "_whole"), (as_detached(base._tl_cell.value), b, *_numbers(chain)), GRAD if b.needs else NOGRAD)
 
 
 def view_error(t, indirect):
     """torch's error for a write to a view (or to what it shows) that cannot be differentiated; names come from the history that the view had."""
-    if t._view.creation == "argument":      # of a transformation: a leaf there
+    if t._tl_view.creation == "argument":      # of a transformation: a leaf there
         return errors.leaf_inplace()
-    v, node, number = t._v, None, 0
+    v, node, number = t._tl_v, None, 0
     if v.needs and v.leaf is None:
         node, number = node_at(v.tape, v.slot)
-    return errors.view_written(t._view.creation, None if node is None else short_name(node), number, indirect)
+    return errors.view_written(t._tl_view.creation, None if node is None else short_name(node), number, indirect)
 
 
 def as_leaf(v, leaf):
@@ -328,47 +328,47 @@ def as_detached(v):
 
 def write(t, new):
     """Make `new` the contents of `t` (same shape and dtype) and count a version."""
-    cell = t._cell
-    counter = t._counter
+    cell = t._tl_cell
+    counter = t._tl_counter
     if cell is None:
-        old = t._v
+        old = t._tl_v
         if counter is None:
-            counter = t._counter = counter_of(old)
+            counter = t._tl_counter = counter_of(old)
         if old.seen is None:
             mark_seen(old, counter)
         if counter.inference and not new.needs:
             new.needs = INFERENCE
-        t._v = new
+        t._tl_v = new
         counter.n += 1
         mark_seen(new, counter)
         if new.needs and old.needs:
             _follow(old, new, counter)
         return
-    view = t._view
+    view = t._tl_view
     base = None if view is None else view.base
     shown = new
     if view is not None and view.of_two:
         return view.write(t, new)
-    if base is not None and base._cell is cell:
-        old = base._v if base._at == cell.n else _read_again(base, False)
+    if base is not None and base._tl_cell is cell:
+        old = base._tl_v if base._tl_at == cell.n else _read_again(base, False)
         if view.under is not None and not new.needs and may_repeat(base) and repeated_dims(base):
             return _write_below(t, new)
-        if base._view is not view.under:  # a base that shows a part of its memory by now, and not what else is written here
+        if base._tl_view is not view.under:  # a base that shows a part of its memory by now, and not what else is written here
             cell.value = _put_data(view.chain, cell.value, new) if view.chain else as_detached(new)
         new = _put(view, base, old, new)
         t = base
-        if t._view is not None and t._view.of_two:
-            return t._view.write(t, new)
+        if t._tl_view is not None and t._tl_view.of_two:
+            return t._tl_view.write(t, new)
     else:
-        old = t._v
+        old = t._tl_v
     if new.needs:
         _follow(old, new, counter)
-    value = new if t._view is None or not t._view.chain else _put_data(t._view.chain, cell.value, new)
+    value = new if t._tl_view is None or not t._tl_view.chain else _put_data(t._tl_view.chain, cell.value, new)
     if counter.inference and not new.needs:
         new.needs = INFERENCE
     cell.value = value
     cell.n += 1
-    t._v, t._at = new, cell.n
+    t._tl_v, t._tl_at = new, cell.n
     counter.n += 1  # refused for an inference tensor outside of its mode, which is written nevertheless, as torch does it
     mark_seen(new, counter)
     if shown is not new:
@@ -377,10 +377,10 @@ def write(t, new):
 
 def _write_below(t, new):
     """Write what has no history through a view of a tensor that repeats elements: to the memory under both, which the other places show when they are read."""
-    cell, counter = t._cell, t._counter
+    cell, counter = t._tl_cell, t._tl_counter
     if counter.inference:
         new.needs = INFERENCE
-    cell.value = _put_data(t._view.chain, cell.value, new)
+    cell.value = _put_data(t._tl_view.chain, cell.value, new)
     cell.n += 1
     counter.n += 1
     mark_seen(new, counter)
@@ -394,7 +394,7 @@ if native is not None:
 def write_own(t, new, old):
     """`write` to the tensor whose method was called: a view without a history has its own from then on, as torch gives it one at once."""
     write(t, new)
-    if new.needs and not old.needs and t._view is not None:
+    if new.needs and not old.needs and t._tl_view is not None:
         history(t)
 
 
@@ -425,8 +425,8 @@ def _put_data(chain, value, new):
 
 def _put(view, base, old, new):
     """The base's next Value where `new` was written through a view of it; where that is not recorded its history stays."""
-    if base._view is not view.under:
-        return replayed(base._view.chain, _put_into(view.chain, _whole(base, old), new), GRAD)
+    if base._tl_view is not view.under:
+        return replayed(base._tl_view.chain, _put_into(view.chain, _whole(base, old), new), GRAD)
     return _put_into(view.chain if view.under is None else view.chain[len(view.under.chain):], old, new)
 
 
@@ -448,7 +448,7 @@ def _numbers(chain):
 
 def may_repeat(t):
     """Whether a tensor is a view made by an operator that can show one element several times."""
-    return t._view is not None and any(link.op.name in REPEATING for link, _ in t._view.chain)
+    return t._tl_view is not None and any(link.op.name in REPEATING for link, _ in t._tl_view.chain)
 
 
 def repeats(t):
@@ -458,8 +458,8 @@ def repeats(t):
 
 def overlaps(t):
     """Whether elements of a view that `may_repeat`, but repeats none along a dim, lie at the same place of memory."""
-    shape, reach = t._v.aval.shape, 0
-    for stride, n in sorted((s, n) for n, s in zip(shape, t._geometry()[0]) if n > 1):
+    shape, reach = t._tl_v.aval.shape, 0
+    for stride, n in sorted((s, n) for n, s in zip(shape, t._tl_geometry()[0]) if n > 1):
         if stride <= reach and 0 not in shape:
             return True
         reach += stride * (n - 1)
@@ -468,8 +468,8 @@ def overlaps(t):
 
 def repeated_dims(t):
     """The dims along which a tensor shows the same elements."""
-    shape = t._v.aval.shape
-    return () if 0 in shape else tuple([d for d, (n, s) in enumerate(zip(shape, t._geometry()[0])) if s == 0 and n > 1])
+    shape = t._tl_v.aval.shape
+    return () if 0 in shape else tuple([d for d, (n, s) in enumerate(zip(shape, t._tl_geometry()[0])) if s == 0 and n > 1])
 
 
 _GRAFT = spec_of(OPS["_graft"], (), ("T", "T"))

@@ -116,5 +116,5 @@ __all__ = ["check", "detached"]
 def written_once(t):
     """A fresh tensor into which torch copies: a write that it counts."""
     cell_of(t)
-    t._counter.n += 1
+    t._tl_counter.n += 1
     return t

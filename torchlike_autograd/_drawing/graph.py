@@ -71,12 +71,12 @@ def graph(tensors, names=None, *, saved=True, limit=500):
         return i
 
     for t in roots:
-        boxes.append(Box("root", [names.get(id(t), "tensor"), _type(t._v.aval)]))
+        boxes.append(Box("root", [names.get(id(t), "tensor"), _type(t._tl_v.aval)]))
         start = len(boxes) - 1
         if t.grad_fn is not None:
             edges.append((start, enter(t.grad_fn)))
         elif t.requires_grad:
-            boxes[start] = Box("leaf", [names.get(id(t), "leaf"), _type(t._v.aval)])
+            boxes[start] = Box("leaf", [names.get(id(t), "leaf"), _type(t._tl_v.aval)])
     for node in queue:  # grows while it is read
         for nxt, _ in node.next_functions:
             if nxt is not None:
@@ -91,9 +91,10 @@ def _type(a):
 def _box(node, names, saved):
     if isinstance(node, AccumulateGrad):
         t = node.variable
-        watched = [f"{len(h)} {word}" for h, word in ((node._leaf.hooks, "hook(s)"), (node._leaf.prehooks, "prehook(s)"), (node._leaf.posthooks, "posthook(s)"),
-                                                      (node._leaf.post, "hook(s) after accumulation")) if h]
-        return Box("leaf", [names.get(id(t), "AccumulateGrad"), _type(t._v.aval) if t is not None else "(gone)", *watched])
+        leaf = node._tl_leaf
+        watched = [f"{len(h)} {word}" for h, word in ((leaf.hooks, "hook(s)"), (leaf.prehooks, "prehook(s)"), (leaf.posthooks, "posthook(s)"),
+                                                      (leaf.post, "hook(s) after accumulation")) if h]
+        return Box("leaf", [names.get(id(t), "AccumulateGrad"), _type(t._tl_v.aval) if t is not None else "(gone)", *watched])
     lines = [node.name(), *_results(node)]
     if saved:
         lines += _saved(node)
@@ -121,7 +122,7 @@ def _saved(node):
         except RuntimeError:
             out.append(f"{name[7:]}: released")
             continue
-        text = _type(value._v.aval) if isinstance(value, Tensor) else repr(value)
+        text = _type(value._tl_v.aval) if isinstance(value, Tensor) else repr(value)
         out.append(f"{name[7:]}: {text if len(text) <= 40 else text[:37] + '...'}")
     return out
 

@@ -48,7 +48,7 @@ def _fused(query, key, value, mask, dropout_p, gqa):
         return False
     q, k, v = (tuple(t.shape) for t in (query, key, value))
     heads = k[1] == v[1] and (q[1] == k[1] or (gqa and k[1] and q[1] % k[1] == 0))
-    if not (q[0] == k[0] == v[0] and heads) or (mask is not None and thread.state.grad and mask._needs):
+    if not (q[0] == k[0] == v[0] and heads) or (mask is not None and thread.state.grad and mask._tl_needs):
         return False
     if mask is not None:
         wrap_dim(-2, mask.ndim, scalar_ok=False)  # torch asks a mask for its last two sizes before it looks how many it has

@@ -13,40 +13,40 @@ from .._tensor import Tensor
 
 def whole_of(t):
     """An alias, without history, of all the memory that a detached view shows a part of; None for any other tensor."""
-    if t._view is None or t._view.base is not None or peek(t).needs or type(peek(t).aval) is LeveledAval:
+    if t._tl_view is None or t._tl_view.base is not None or peek(t).needs or type(peek(t).aval) is LeveledAval:
         return None
     cell = cell_of(t)
     if type(cell.value.aval) is LeveledAval:
         return None
     out = new(Tensor)
-    out._v = v = as_detached(cell.value)
-    out._cell, out._at, out._counter = cell, cell.n, t._counter
+    out._tl_v = v = as_detached(cell.value)
+    out._tl_cell, out._tl_at, out._tl_counter = cell, cell.n, t._tl_counter
     if v.seen is None:
-        v.seen = (t._counter, t._counter.n)
+        v.seen = (t._tl_counter, t._tl_counter.n)
     return out
 
 
 def parts_of(t):
     """(level, primal, tangent) of a dual tensor that shows a part of its memory; None for any other tensor."""
-    view = t._view
-    if view is None or not view.of_two or not view.chain or levels.mapped(t._v) is not None:
+    view = t._tl_view
+    if view is None or not view.of_two or not view.chain or levels.mapped(t._tl_v) is not None:
         return None
-    return levels.dual_level(t._v), view.primal(), view.tangent
+    return levels.dual_level(t._tl_v), view.primal(), view.tangent
 
 
 def marked(source, input, view):
     """A view of `source`.  Where that is an alias that `whole_of` made, differentiated writes to it or to `input` raise NotImplementedError: the one would not
     know of the other's history."""
     if source is not input and source is not input._base:
-        view._view.creation = input._view.creation = "beyond"
+        view._tl_view.creation = input._tl_view.creation = "beyond"
     return view
 
 
 def seen_through(view, input, source):
     """A view of `source` made from a view of it, `input`, that shows less: as in torch, the gradient is that of what `input` shows."""
-    spec = view._view.chain[-1][0]
-    strides, at = input._geometry()
-    statics = (*spec.statics.items(), ("shown", strides), ("start", at - source._geometry()[1]))
-    view._v = record_op(spec_of(OPS["_as_strided_beyond"], statics, ("T", "T")), (peek(input), peek(source)))[0]
-    mark_seen(view._v, view._counter)
+    spec = view._tl_view.chain[-1][0]
+    strides, at = input._tl_geometry()
+    statics = (*spec.statics.items(), ("shown", strides), ("start", at - source._tl_geometry()[1]))
+    view._tl_v = record_op(spec_of(OPS["_as_strided_beyond"], statics, ("T", "T")), (peek(input), peek(source)))[0]
+    mark_seen(view._tl_v, view._tl_counter)
     return view

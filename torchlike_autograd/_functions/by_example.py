@@ -23,19 +23,19 @@ def by_example(f):
 
 def _level(args, kwargs):
     """The innermost running map of the tensors, or None."""
-    values = [t._value() for t in (*args, *kwargs.values()) if isinstance(t, Tensor)]
+    values = [t._tl_value() for t in (*args, *kwargs.values()) if isinstance(t, Tensor)]
     maps = [lv for lv in levels.running() if lv.kind == levels.MAP and any(levels.has(v, lv) for v in values)]
     return maps[-1] if maps else None
 
 
 def _stacked(f, level, args, kwargs):
-    out = lambda x: wrap(levels.move("exit", level, [x._value()], 0)) if isinstance(x, Tensor) and levels.has(x._value(), level) else None  # noqa: E731
+    out = lambda x: wrap(levels.move("exit", level, [x._tl_value()], 0)) if isinstance(x, Tensor) and levels.has(x._tl_value(), level) else None  # noqa: E731
     whole, whole_kw = [out(x) for x in args], {k: out(x) for k, x in kwargs.items()}
     pick = lambda x, rows, i: x if rows is None else rows.select(0, i)  # noqa: E731
     found = [flatten(f(*(pick(x, rows, i) for x, rows in zip(args, whole)), **{k: pick(x, whole_kw[k], i) for k, x in kwargs.items()}))
              for i in range(level.size)]
     stacked = [named("stack")(list(same)) for same in zip(*(leaves for leaves, _ in found))]
-    return unflatten([wrap(levels.move("enter", level, [t._value()], 0)) for t in stacked], found[0][1])
+    return unflatten([wrap(levels.move("enter", level, [t._tl_value()], 0)) for t in stacked], found[0][1])
 
 
 __all__ = ["by_example"]

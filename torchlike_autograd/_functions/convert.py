@@ -15,8 +15,8 @@ from .._tensor import Tensor
 
 def cast(t, dtype):
     """`t` in another dtype, itself where nothing changes."""
-    own = t._v.aval.dtype
-    if own.is_complex and not (dtype.is_complex or dtype is dtypes.bool_ or 0 in t._v.aval.shape):
+    own = t._tl_v.aval.dtype
+    if own.is_complex and not (dtype.is_complex or dtype is dtypes.bool_ or 0 in t._tl_v.aval.shape):
         warn_imaginary()
     return t if own is dtype else unary(cast_spec(dtype), t)
 
@@ -83,7 +83,7 @@ def _refused(t, args, kwargs):
 
 
 def _move(t, key):
-    own = t._v.aval.device
+    own = t._tl_v.aval.device
     if own == key or own == "traced" or (own == "cpu" and devices.is_loose(key)):
         return t  # a host value goes to where it is used
     if own == "meta":
@@ -232,7 +232,7 @@ def get_device(self):
 @composite("Tensor.share_memory_")
 def share_memory_(self):
     """Itself: memory is not shared with other processes here."""
-    belonging.refuse_memory(self._value())
+    belonging.refuse_memory(self._tl_value())
     if self.is_meta:
         raise RuntimeError("_share_fd_: only available on CPU")
     return self
@@ -241,7 +241,7 @@ def share_memory_(self):
 @composite("Tensor.is_shared")
 def is_shared(self):
     """False, also after `share_memory_`: memory is not shared with other processes here."""
-    belonging.refuse_memory(self._value())
+    belonging.refuse_memory(self._tl_value())
     return False
 
 

@@ -36,12 +36,12 @@ def placed(t, device, requires_grad):
 
 def _put(t, key, requires_grad):
     if key != "cpu":
-        layout, t = t._laid, t.to(key)
-        t._laid = layout
+        layout, t = t._tl_laid, t.to(key)
+        t._tl_laid = layout
     if requires_grad:
         if t.dtype.category < dtypes.FLOAT:
             raise errors.only_float_requires_grad()
-        t._ask(True)
+        t._tl_ask(True)
     return t
 
 
@@ -117,9 +117,9 @@ def _fill_out(name, out, size, value):
         return None
     from .._core.dispatch import write_made
 
-    if name == "empty" and out._v.aval.shape == tuple(size) and not out._needs:
+    if name == "empty" and out._tl_v.aval.shape == tuple(size) and not out._tl_needs:
         return out  # what stands there stays
-    return write_made(name, out, filled(size, value, out.dtype)._v)
+    return write_made(name, out, filled(size, value, out.dtype)._tl_v)
 
 
 def _sparse(name, layout, shape, dtype, device, requires_grad):
@@ -180,7 +180,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
 
 def _item(x):
     """The number in a 0-dim tensor without history; anything else as it is."""
-    return x.item() if isinstance(x, Tensor) and not x.ndim and not x._needs else float(x) if isinstance(x, np.bool_) else x
+    return x.item() if isinstance(x, Tensor) and not x.ndim and not x._tl_needs else float(x) if isinstance(x, np.bool_) else x
 
 
 def _full(shape, value, dtype, check=check_number, name="full"):
@@ -216,7 +216,7 @@ def _as_asked(made, form, like=None):
 def alike(make, input, device, requires_grad):
     """`make(device, requires_grad)`, a fresh tensor where `input` lies unless a device is given: of its shape spread as it is, of another all of it on every
     device."""
-    a = input._v.aval
+    a = input._tl_v.aval
     if device is not None or "@" not in a.device or type(a) is LeveledAval:
         return make(a.device if device is None else device, requires_grad)
     return _put(beside(make("cpu", False), input), "cpu", requires_grad)
@@ -226,7 +226,7 @@ def _like(name, value):
     def factory(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-        a = input._v.aval
+        a = input._tl_v.aval
         made = alike(lambda *where: fresh(a.shape, value, _dtype(dtype, a.dtype), *where), input, device, requires_grad)
         return _as_asked(levels.like(input, made), memory_format, input)
 
@@ -244,7 +244,7 @@ empty_like = composite("torch.empty_like")(_like("empty_like", 0))
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """A tensor of one value with the shape and dtype of `input`."""
     fill_value = _item(fill_value)
-    a = input._v.aval
+    a = input._tl_v.aval
     made = alike(lambda *where: placed(_full(a.shape, fill_value, _dtype(dtype, a.dtype), name="full_like"), *where), input, device, requires_grad)
     return _as_asked(levels.like(input, made), memory_format, input)
 
@@ -253,7 +253,7 @@ def _new(name, value):
     def method(self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **kw):
         if "size" in kw:
             size = (kw.pop("size"),)
-        a = self._v.aval
+        a = self._tl_v.aval
         shape = sizes(name, size)
         _nonnegative(name, shape)
         return levels.like(self, alike(lambda *where: fresh(shape, value, _dtype(dtype, a.dtype), *where), self, device, requires_grad))
@@ -271,7 +271,7 @@ new_empty = composite("Tensor.new_empty")(_new("new_empty", 0))
 def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """A filled tensor with this one's dtype and device."""
     fill_value = _item(fill_value)
-    a = self._v.aval
+    a = self._tl_v.aval
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"new_full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
     shape = sizes("new_full", (size,))
@@ -348,7 +348,7 @@ def _out_or(name, t, out, device, requires_grad):
     if out is not None:
         from .._core.dispatch import write_made
 
-        return write_made(name, out, t._v)
+        return write_made(name, out, t._tl_v)
     return placed(t, device, requires_grad)
 
 
@@ -493,7 +493,7 @@ def result_type(*args, **kwargs):
     two = next((found for names in _TWO_NAMES if (found := _pair(names, args, kwargs)) is not None), None)
     if two is None:
         raise words.complaint(*words.known("torch.result_type"), args, kwargs) or TypeError("result_type() received an invalid combination of arguments")
-    return promoted([x._v.aval if isinstance(x, Tensor) else record_number_aval(_python_number(x)) for x in two])
+    return promoted([x._tl_v.aval if isinstance(x, Tensor) else record_number_aval(_python_number(x)) for x in two])
 
 
 def _python_number(x):

@@ -176,7 +176,7 @@ def _from_numpy(a, dtype=None, copy=False):
     if a.ndim and not any(s % a.itemsize for s in a.strides):
         strides = tuple([s // a.itemsize for s in a.strides])
         if strides != contiguous_strides(a.shape) and (not copy or 0 in a.shape or without_gaps(a.shape, strides)):
-            t._laid = strides, 0
+            t._tl_laid = strides, 0
     return t if dtype is None or dtype is found else t.to(dtype)
 
 
@@ -212,7 +212,7 @@ _CATEGORY = {bool: dtypes.BOOL, int: dtypes.INT, float: dtypes.FLOAT, complex: d
 @composite("Tensor.new_tensor")
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """A tensor from data with this one's dtype and device."""
-    a = self._v.aval
+    a = self._tl_v.aval
     device = a.device if device is None else device
     if isinstance(data, Tensor):
         return _copied(data, dtype or a.dtype, device, requires_grad, "tensor.new_tensor")
@@ -271,7 +271,7 @@ def _asked_for_gradients(out, obj, requires_grad):
         return out
     if requires_grad and out.dtype.category < dtypes.FLOAT:
         raise only_float_requires_grad()
-    if out._needs == bool(requires_grad):
+    if out._tl_needs == bool(requires_grad):
         return out
     if not out.is_leaf:
         return out.detach()

@@ -94,14 +94,14 @@ def _copied(x):
 @composite("Tensor.__dlpack__")
 def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
     """A capsule of the values; runs what is pending."""
-    belonging.refuse_pointer(self._value())
-    if self._needs:
+    belonging.refuse_pointer(self._tl_value())
+    if self._tl_needs:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    if self._view is not None and self.is_conj():
+    if self._tl_view is not None and self.is_conj():
         raise BufferError("Can't export tensors with the conjugate bit set")
     if self.is_cpu and stream not in (None, -1):
         raise AssertionError("stream should be None on cpu.")
-    array = self._array()
+    array = self._tl_array()
     more = {} if max_version is None else {"max_version": max_version}
     if isinstance(array, np.ndarray):
         if array.dtype.kind in "biufc" and array.dtype.name != "bfloat16":
@@ -128,5 +128,5 @@ def to_dlpack(tensor):
 @composite("Tensor.__jax_array__")
 def __jax_array__(self):
     """The jax.Array of the values, for functions of jax.numpy."""
-    array = self.detach()._array()
+    array = self.detach()._tl_array()
     return on_device(array) if isinstance(array, np.ndarray) else array

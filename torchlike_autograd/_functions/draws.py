@@ -22,14 +22,14 @@ def _from(name, inputs, array):
 @partial(per_example, flat=False)
 def _standard_gamma(input, generator=None):
     """Gamma numbers of the shapes `input` and rate one; their derivative in the shapes is the implicit one."""
-    return _from("gamma", (input,), rng_choices.standard_gamma(_gen(generator, key=input._v.aval.device), input._numpy()))
+    return _from("gamma", (input,), rng_choices.standard_gamma(_gen(generator, key=input._tl_v.aval.device), input._tl_numpy()))
 
 
 @composite("torch._sample_dirichlet")
 @partial(per_example, flat=False)
 def _sample_dirichlet(input, generator=None):
     """Dirichlet numbers with the concentrations along the last dim; backward through them raises, as in torch."""
-    return _from("dirichlet", (input,), rng_choices.dirichlet(_gen(generator, key=input._v.aval.device), input._numpy()))
+    return _from("dirichlet", (input,), rng_choices.dirichlet(_gen(generator, key=input._tl_v.aval.device), input._tl_numpy()))
 
 
 @composite("torch.binomial")
@@ -42,4 +42,4 @@ def binomial(count, prob, generator=None):
     shapes.broadcast(tuple(count.shape), tuple(prob.shape))
     if count.dtype != prob.dtype:
         raise RuntimeError(f"Found dtype {prob.dtype.char_name} but expected {count.dtype.char_name}")
-    return _from("binomial", (count, prob), rng_choices.binomial(_gen(generator, key=count._v.aval.device), count._numpy(), prob._numpy()))
+    return _from("binomial", (count, prob), rng_choices.binomial(_gen(generator, key=count._tl_v.aval.device), count._tl_numpy(), prob._tl_numpy()))

@@ -28,7 +28,7 @@ def _check_probability(p):
 
 def noise_of(input, keep, features):
     """A mask of zeros and ones, one for each element or for each of the first two dims."""
-    a = input._v.aval
+    a = input._tl_v.aval
     shape = a.shape[:2] + (1,) * (a.ndim - 2) if features else a.shape
     if counted.by_device(a.device):
         return counted.like(counted.bernoulli(counted.own_generator(a.device), a.device, shape, a.dtype, keep), input)
@@ -202,10 +202,10 @@ def _slopes(input, lower, upper):
     """1 where the input is positive, drawn slopes elsewhere (a draw for each of these, in order)."""
     if levels.hidden_among((input,)):
         raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
-    x = input._numpy()
+    x = input._tl_numpy()
     out = np.ones(x.size, x.dtype)
     below = x.reshape(-1) <= 0
-    out[below] = rng_draws.uniform(rng.of_device(input._v.aval.device).on_host(), (int(below.sum()),), np.float64, lower, upper)
+    out[below] = rng_draws.uniform(rng.of_device(input._tl_v.aval.device).on_host(), (int(below.sum()),), np.float64, lower, upper)
     return from_array(out.reshape(x.shape), input.dtype, like=input)
 
 
@@ -216,7 +216,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
         warn("`eps` parameter is deprecated and has no effect.")
     if not isinstance(logits, Tensor):
         raise no_tensor("empty_like", input=logits)
-    a = logits._v.aval
+    a = logits._tl_v.aval
     if levels.running() or counted.by_device(a.device):
         gumbels = zeros_like(logits).exponential_().log().neg()
     else:

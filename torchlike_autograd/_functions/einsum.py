@@ -217,7 +217,7 @@ def einsum(*args):
     for i, x in enumerate(operands):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type_name(x)}")
-    key = (equation, *[x._v.aval.shape for x in operands])
+    key = (equation, *[x._tl_v.aval.shape for x in operands])
     spec = _plans.get(key)
     if spec is None:
         if len(_plans) > 4096:

@@ -10,7 +10,7 @@ from .._tensor import Tensor, from_array
 
 
 def _refuse_grad(name, *tensors):
-    if any(t._needs for t in tensors):
+    if any(t._tl_needs for t in tensors):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
 
 
@@ -18,7 +18,7 @@ def _fill(self, f, *columns):
     """Write f(elements) to every place, counting no version."""
     kind = float if self.is_floating_point() else complex if self.is_complex() else int
     places, memory = _memory(self)
-    own, *others = (c._numpy().reshape(-1).tolist() for c in columns)
+    own, *others = (c._tl_numpy().reshape(-1).tolist() for c in columns)
     now = dict(zip(places, own))
     for place, *values in zip(places, *others):
         x = f(now[place], *values)

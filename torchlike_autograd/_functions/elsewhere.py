@@ -137,7 +137,7 @@ def to_dense(self, dtype=None, *, masked_grad=True):
 @composite("Tensor.dequantize")
 def dequantize(self):
     """This tensor as float32: it holds plain numbers."""
-    if self._needs and thread.state.grad:
+    if self._tl_needs and thread.state.grad:
         return named("dequantize")(self)
     return self if self.dtype is dtypes.float32 else cast(self, dtypes.float32)
 
@@ -282,7 +282,7 @@ def _viewed(self, sizes):
         have = "x".join(map(str, self.shape))
         raise RuntimeError(f"requested resize to {shown} ({total} elements in total), but the given tensor has a size of {have} ({self.numel()} elements). "
                            "autograd's resize can only change the shape of a given tensor, while preserving the number of elements. ")
-    if self._needs and thread.state.grad:
+    if self._tl_needs and thread.state.grad:
         return named("_resized")(self.contiguous(), tuple(sizes))
     return self.contiguous().view(sizes)
 
@@ -325,10 +325,10 @@ def hash_tensor(input, dim=None, *, keepdim=False, mode=0, out=None):
         raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{input.dtype.char_name}'")
     if input.is_meta:
         return into("hash_tensor", out, input.detach().sum(dims or None, keepdim=keepdim).to(dtypes.uint64), input.detach())
-    wide = np.asarray(input._numpy(), np.float64 if input.dtype.is_floating_point else np.int64)
+    wide = np.asarray(input._tl_numpy(), np.float64 if input.dtype.is_floating_point else np.int64)
     found = np.bitwise_xor.reduce(np.ascontiguousarray(wide).view(np.uint64).reshape(wide.shape), axis=dims, keepdims=keepdim)
     result = from_array(np.asarray(found), dtypes.uint64, like=input)
-    if out is not None and thread.state.grad and input._needs:
+    if out is not None and thread.state.grad and input._tl_needs:
         input = input.detach()
     return into("hash_tensor", out, result, input)
 

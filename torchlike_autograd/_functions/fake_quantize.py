@@ -25,7 +25,7 @@ def _rounded(name, tensors, **statics):
 
 def _refuse_gradients(**tensors):
     for name, t in tensors.items():
-        if t._needs and thread.state.grad:
+        if t._tl_needs and thread.state.grad:
             raise RuntimeError(f"The function '{_TENSORS}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad True.")
 
 

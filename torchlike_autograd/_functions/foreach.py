@@ -298,20 +298,20 @@ def foreach_copy_(self, src, non_blocking=False):
     """Every tensor overwritten with its partner."""
     _lists("copy_", self, src)
     _writable(self)
-    given = thread.state.grad and next((y._value() for y in src if y._value().needs), None)
+    given = thread.state.grad and next((y._tl_value() for y in src if y._tl_value().needs), None)
     for x, y in zip(self, src, strict=True):
-        old = x._value()
+        old = x._tl_value()
         x.copy_(y.detach())
         if given or (thread.state.grad and old.needs):
-            _replace(x, record_op(_COPIED, (as_detached(x._value()), old if old.needs else given))[0])
+            _replace(x, record_op(_COPIED, (as_detached(x._tl_value()), old if old.needs else given))[0])
     return self
 
 
 def _replace(x, v):
     """Let `x`, which was just written to, have this history: torch has no formula for the copy."""
-    versions = x._counter.n
+    versions = x._tl_counter.n
     write(x, v)
-    x._counter.n = versions
+    x._tl_counter.n = versions
 
 
 _COPIED = spec_of(OPS["_foreach_copied"], (), ("T", "T"))

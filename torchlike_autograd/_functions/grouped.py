@@ -22,7 +22,7 @@ def _check_strides(t):
 
 
 def _check(a, b, offs, bias, out_dtype):
-    if bias is not None and bias._needs and thread.state.grad:
+    if bias is not None and bias._tl_needs and thread.state.grad:
         raise RuntimeError("The function '_grouped_mm' is not differentiable with respect to argument 'bias'. This input cannot have requires_grad True.")
     for name, t in (("mat_a", a), ("mat_b", b)):
         if t.dtype not in _TYPES:

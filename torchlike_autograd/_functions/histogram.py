@@ -91,10 +91,10 @@ def _histogram(input, bins, given, weight, density):
     inferred = given is None and not (bins and isinstance(bins[0], Tensor))  # bounds are looked for by another kernel
     if input.dtype.category != dtypes.FLOAT or (inferred and input.dtype.itemsize == 2):
         raise NotImplementedError(f"\"{'histogramdd' if inferred else 'histogram_cpu'}\" not implemented for '{input.dtype.char_name}'")
-    values = wide(input.detach()._numpy()).reshape(math.prod(input.shape[:-1]), input.shape[-1])
+    values = wide(input.detach()._tl_numpy()).reshape(math.prod(input.shape[:-1]), input.shape[-1])
     edges = _edges(input, values, bins, given)
-    arrays = [wide(e._numpy()) for e in edges]
-    hist = _counted(values, arrays, None if weight is None else weight.detach()._numpy().reshape(-1))
+    arrays = [wide(e._tl_numpy()) for e in edges]
+    hist = _counted(values, arrays, None if weight is None else weight.detach()._tl_numpy().reshape(-1))
     if density:
         with np.errstate(divide="ignore", invalid="ignore"):
             hist = hist / hist.sum()
@@ -105,7 +105,7 @@ def _histogram(input, bins, given, weight, density):
 
 def _told_by(sources, name, *found):
     """What was found, with a history where one of its sources has one: backward through it raises."""
-    needing = [t for t in sources if isinstance(t, Tensor) and t._needs]
+    needing = [t for t in sources if isinstance(t, Tensor) and t._tl_needs]
     if not needing:
         return found
     out = named(name)(needing, *found)

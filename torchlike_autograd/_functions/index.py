@@ -115,7 +115,7 @@ def _settle_real(spec, flat):
 
 def refuse_complex(name, flat):
     """torch's error where a complex result would need a gradient."""
-    if flat[0].dtype.is_complex and is_grad_enabled() and any(isinstance(t, Tensor) and t._needs for t in flat):
+    if flat[0].dtype.is_complex and is_grad_enabled() and any(isinstance(t, Tensor) and t._tl_needs for t in flat):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
@@ -174,7 +174,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, "
                            f"but got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
     d = wrap_dim(dim, input.ndim)
-    a, b = input._v.aval.shape, indices._v.aval.shape
+    a, b = input._tl_v.aval.shape, indices._tl_v.aval.shape
     if not a:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     one = lambda s, n: (*s[:d], n, *s[d + 1:])  # noqa: E731
@@ -208,8 +208,8 @@ def masked_select(input, mask, *, out=None):
                            "return a differently shaped Tensor. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature.")
     from .._core.shapes import broadcast
 
-    shape = broadcast(mask._v.aval.shape, input._v.aval.shape)
-    places = np.flatnonzero(np.broadcast_to(mask._numpy(), shape))
+    shape = broadcast(mask._tl_v.aval.shape, input._tl_v.aval.shape)
+    places = np.flatnonzero(np.broadcast_to(mask._tl_numpy(), shape))
     flat = (input, mask, from_array(places.astype(np.int64), dtypes.int64, like=input))
     spec = spec_of(OPS["_masked_select"], (), ("T", "T", "T"))
     return run(spec, flat) if out is None else into("masked_select", spec, flat, out)
@@ -302,7 +302,7 @@ def one_hot(input, num_classes=-1):
         raise no_item()
     if num_classes == -1 and levels.hidden_among((tensor,)):
         raise RuntimeError("When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument.")
-    a = tensor._numpy() if num_classes == -1 else known(tensor)
+    a = tensor._tl_numpy() if num_classes == -1 else known(tensor)
     spec = spec_of(OPS["_one_hot"], (("num_classes", num_classes),), ("T",))
     if a is not None:
         if a.min() < 0:

@@ -82,9 +82,9 @@ def copy_(self, other, non_blocking=False):
 @composite("Tensor.fill_diagonal_")
 def fill_diagonal_(self, fill_value, wrap=False):
     """One number on the main diagonal; with `wrap` it goes on below it in a tall matrix."""
-    if isinstance(fill_value, Tensor) and fill_value._needs:
+    if isinstance(fill_value, Tensor) and fill_value._tl_needs:
         raise TypeError("fill_diagonal_(): argument 'fill_value' (position 1) must be Number, not Tensor")
-    shape, strides = self._v.aval.shape, self.stride()
+    shape, strides = self._tl_v.aval.shape, self.stride()
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) != 1:
@@ -109,7 +109,7 @@ def select_scatter(input, src, dim, index):
 
 def _entry(input, dim, index):
     """(dim, index) counted from the start; torch's error for an index out of range."""
-    shape = input._v.aval.shape
+    shape = input._tl_v.aval.shape
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d, i = wrap_dim(dim, len(shape), scalar_ok=False), operator.index(index)
@@ -136,7 +136,7 @@ def tensor_slice_scatter(self, src, dim=0, start=None, end=None, step=1):
 
 def _range(input, dim, start, end, step):
     """(dim, first index, length) of a slice."""
-    shape = input._v.aval.shape
+    shape = input._tl_v.aval.shape
     if not shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     d = wrap_dim(dim, len(shape), scalar_ok=False)
@@ -201,7 +201,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     if input.is_contiguous() and not input.storage_offset():
         statics = (("size", tuple(size)), ("stride", tuple(stride)), ("storage_offset", storage_offset))
         return run(spec_of(OPS["as_strided_scatter"], statics, ("T", "T")), (input, src))
-    if thread.state.grad and (input._needs or src._needs):
+    if thread.state.grad and (input._tl_needs or src._tl_needs):
         raise NotImplementedError("torchlike_autograd: gradients of as_strided_scatter into a view that does not begin its storage row by row")
     memory = as_strided(input.detach(), (memory_size(input) // input.itemsize,), (1,), 0).clone()
     replaced = as_strided(memory, size, stride, input.storage_offset() if storage_offset is None else storage_offset)
@@ -245,31 +245,31 @@ def _rearranged(t, link, key):
     check_inplace(t)
     if is_inference(t) and not thread.state.inference:
         raise errors.inference_written()
-    old = t._value()
-    if t._cell is None and levels.mapped(old) is not None:
+    old = t._tl_value()
+    if t._tl_cell is None and levels.mapped(old) is not None:
         cell_of(t)  # the map gives the argument that `t` is an example of the same dims, and has to see the link
     spec = spec_of(OPS[key], tuple(link.statics.items()), ("T",))
-    shape, (strides, offset) = old.aval.shape, t._geometry()
+    shape, (strides, offset) = old.aval.shape, t._tl_geometry()
     _, strides, offset = link.op.layout(shape, strides, offset, **link.statics)
     if old.needs and not thread.state.grad:
         new = with_history(record_op(spec, (as_detached(old),))[0], old)
     else:
         new = record_op(spec, (old,))[0]
-    if t._cell is None:
+    if t._tl_cell is None:
         write(t, new)
-        t._laid = (strides, offset)
+        t._tl_laid = (strides, offset)
         return t
-    view = t._view
-    t._view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
-    t._laid = None
-    t._cell.n += 1
-    t._v, t._at = new, t._cell.n
+    view = t._tl_view
+    t._tl_view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
+    t._tl_laid = None
+    t._tl_cell.n += 1
+    t._tl_v, t._tl_at = new, t._tl_cell.n
     if old.needs and view is not None and view.base is not None and not thread.state.grad:
-        mark_seen(new, t._counter)  # a version that is over at once: torch reads the view again
-        t._at = -1
-    t._counter.n += 1
-    if t._at >= 0:
-        mark_seen(new, t._counter)
+        mark_seen(new, t._tl_counter)  # a version that is over at once: torch reads the view again
+        t._tl_at = -1
+    t._tl_counter.n += 1
+    if t._tl_at >= 0:
+        mark_seen(new, t._tl_counter)
     return t
 
 
@@ -327,11 +327,11 @@ def as_strided_(self, size, stride, storage_offset=None):
 
 def _view_of_base(t, base, made):
     """Let a view of `base` show what `made`, another one, shows."""
-    if t._value().needs or base._value().needs:
+    if t._tl_value().needs or base._tl_value().needs:
         raise NotImplementedError("as_strided_ beyond the elements that a view shows, where gradient flows")
-    copy_state(made, t, ("_leaf", "_hooks_dict"))
-    t._counter.n += 1
-    mark_seen(t._v, t._counter)
+    copy_state(made, t, ("_tl_leaf", "_tl_hooks_dict"))
+    t._tl_counter.n += 1
+    mark_seen(t._tl_v, t._tl_counter)
     return t
 
 
@@ -339,9 +339,9 @@ def _view_of_base(t, base, made):
 
 def _shown_anew(t, size, steps):
     """Whether the memory of `t` holds as many elements, and lets `t` show them: nothing is copied, and what shares the memory goes on sharing it."""
-    if t._v.needs or levels.mapped(t._v) is not None or (is_inference(t) and not thread.state.inference):
+    if t._tl_v.needs or levels.mapped(t._tl_v) is not None or (is_inference(t) and not thread.state.inference):
         return False
-    if t._view is None or t._view.base is None:
+    if t._tl_view is None or t._tl_view.base is None:
         return _memory_shown(t, size, steps)
     try:
         as_strided_(t, size, steps)
@@ -352,26 +352,26 @@ def _shown_anew(t, size, steps):
 
 def _memory_shown(t, size, steps):
     """The same for a tensor that is no view: from the first on it stands for all of its memory, of which it shows a part."""
-    strides, offset = t._geometry()
-    cell, first = cell_of(t), t._view.chain[0][0] if t._view is not None and t._view.chain else None
-    own = first.statics["own"] if first is not None and first.op.key == "_as_strided" else strides if t._view is None else None
+    strides, offset = t._tl_geometry()
+    cell, first = cell_of(t), t._tl_view.chain[0][0] if t._tl_view is not None and t._tl_view.chain else None
+    own = first.statics["own"] if first is not None and first.op.key == "_as_strided" else strides if t._tl_view is None else None
     root = cell.value
     if own != contiguous_strides(root.aval.shape) or root.needs or root.aval.dtype is not t.dtype or offset + numel(size) > numel(root.aval.shape):
         return False
     statics = ("size", size), ("stride", steps), ("offset", offset), ("own", own)
     new = record_op(spec_of(OPS["_as_strided_"], statics, ("T",)), (root,))[0]
-    t._view, t._laid = View(None, ((spec_of(OPS["_as_strided"], statics, ("T",)), ()),), "default"), None
+    t._tl_view, t._tl_laid = View(None, ((spec_of(OPS["_as_strided"], statics, ("T",)), ()),), "default"), None
     cell.n += 1
-    t._v, t._at = new, cell.n
-    if t._counter is not None:
-        t._counter.n += 1
-        mark_seen(new, t._counter)
+    t._tl_v, t._tl_at = new, cell.n
+    if t._tl_counter is not None:
+        t._tl_counter.n += 1
+        mark_seen(new, t._tl_counter)
     return True
 
 
 def _by_memory(t):
     """A copy of the elements in the order of memory; of a tensor with gaps row by row."""
-    strides = t._geometry()[0]
+    strides = t._tl_geometry()[0]
     if not layouts.stretch(t):
         return copied(t).reshape(-1)
     return copied(t.permute(sorted(range(t.ndim), key=lambda d: -strides[d]))).reshape(-1)
@@ -386,7 +386,7 @@ def _steps(size, form):
 
 def _form_of(t):
     """The memory format that a tensor is laid out in."""
-    own, shape = t._geometry()[0], tuple(t.shape)
+    own, shape = t._tl_geometry()[0], tuple(t.shape)
     for rank, form in ((4, layouts.channels_last), (5, layouts.channels_last_3d)):
         if len(shape) == rank and own != contiguous_strides(shape) and own == layouts.channels_strides(shape, form):
             return form
@@ -397,14 +397,14 @@ def _form_of(t):
 def resize_(self, *sizes, memory_format=None):
     """Other sizes over the same elements; zeros are added where there are not enough."""
     size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    if self._needs and not is_inference(self):
+    if self._tl_needs and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
     size = tuple(size)
     if any(n < 0 for n in size) or numel(size) > LARGEST:
         raise RuntimeError("numel: integer multiplication overflow")
     check_bytes(size, self.dtype.itemsize)
     steps = _steps(size, memory_format)
-    if size == self._v.aval.shape and (memory_format is None or steps == self._geometry()[0]):
+    if size == self._tl_v.aval.shape and (memory_format is None or steps == self._tl_geometry()[0]):
         return self
     if _shown_anew(self, size, steps):
         return self
@@ -419,15 +419,15 @@ def resize_(self, *sizes, memory_format=None):
         new = sliced(flat, 0, 0, want)
     else:
         new = _cat([flat, flat.new_zeros(want - have)])
-    if self._cell is not None:
-        self._cell, self._view, self._at = None, None, 0
-    self._laid = None
-    v, leaf = copied(new.reshape(size))._v, self._v.leaf
+    if self._tl_cell is not None:
+        self._tl_cell, self._tl_view, self._tl_at = None, None, 0
+    self._tl_laid = None
+    v, leaf = copied(new.reshape(size))._tl_v, self._tl_v.leaf
     if leaf is not None:
         v = as_leaf(v, leaf)
         v.needs = INFERENCE | True
     write(self, v)
-    mark_seen(self._v, self._counter)
+    mark_seen(self._tl_v, self._tl_counter)
     return self
 
 
@@ -436,7 +436,7 @@ def resize_as_(self, the_template, memory_format=None):
     """`resize_` to the sizes of another tensor."""
     if memory_format is layouts.preserve_format:
         memory_format = _form_of(the_template)
-    return resize_(self, the_template._v.aval.shape, memory_format=memory_format)
+    return resize_(self, the_template._tl_v.aval.shape, memory_format=memory_format)
 
 
 @composite("Tensor.set_")
@@ -455,14 +455,14 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     check_inplace(self)
     if size is not None:
         source = as_strided(source, size, contiguous_strides(tuple(size)) if stride is None else stride, storage_offset or 0)
-    old, ends = self._v, thread.state.grad and (self._needs or source._needs)
-    self._show(source)
+    old, ends = self._tl_v, thread.state.grad and (self._tl_needs or source._tl_needs)
+    self._tl_show(source)
     if ends:
-        self._v = record_op(_SET, (as_detached(self._v), old if old.needs else source._v))[0]
-    self._counter.n += 1
-    mark_seen(self._v, self._counter)
-    if self._leaf is not None and self._v.leaf is self._leaf:
-        self._set_value(as_leaf(as_detached(self._v), self._renew_leaf()))
+        self._tl_v = record_op(_SET, (as_detached(self._tl_v), old if old.needs else source._tl_v))[0]
+    self._tl_counter.n += 1
+    mark_seen(self._tl_v, self._tl_counter)
+    if self._tl_leaf is not None and self._tl_v.leaf is self._tl_leaf:
+        self._tl_set_value(as_leaf(as_detached(self._tl_v), self._tl_renew_leaf()))
     return self
 
 

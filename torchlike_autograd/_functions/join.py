@@ -187,7 +187,7 @@ def _repeated_numbers(repeats):
         raise NotImplementedError(f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.char_name}'")
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    counts = repeats._numpy()
+    counts = repeats._tl_numpy()
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")
     return from_array(np.repeat(np.arange(len(counts)), counts).astype(repeats.dtype.np), repeats.dtype, like=repeats)
@@ -199,7 +199,7 @@ def _repeat_each(t, repeats, dim):
     if dim is None:
         t, dim = t.flatten(), 0
     d = wrap_dim(dim, t.ndim)
-    shape = t._v.aval.shape
+    shape = t._tl_v.aval.shape
     t = view_of(t, "unsqueeze", dim=d + 1)
     t = copied(view_of(t, "expand", size=(*shape[:d + 1], repeats, *shape[d + 1:]), implicit=False))
     return t.flatten(d, d + 1)
@@ -216,7 +216,7 @@ def all_tensors(given):
 def broadcast_tensors(*tensors):
     """Tensors expanded to their common shape."""
     tensors = all_tensors(tensors)
-    shape = broadcast(*[t._v.aval.shape for t in tensors]) if tensors else ()
+    shape = broadcast(*[t._tl_v.aval.shape for t in tensors]) if tensors else ()
     return tuple([broadcasted(t, shape) for t in tensors])
 
 
@@ -305,7 +305,7 @@ def rot90(input, k=1, dims=(0, 1)):
         a, b = [d % input.ndim for d in dims]
         strides = list(preserved(tuple(input.shape), input.stride()))
         strides[a], strides[b] = strides[b], strides[a]
-        out._laid = (tuple(strides), 0)
+        out._tl_laid = (tuple(strides), 0)
     return out
 
 
@@ -339,7 +339,7 @@ def diag(input, diagonal=0, *, out=None):
 
         if out.dtype is not made.dtype:
             refuse_as("diag", "diag", made.dtype, out.dtype, dtypes.can_cast(made.dtype, out.dtype), {})
-        write_result(out, made._v)
+        write_result(out, made._tl_v)
         return out
     return named("diagonal_copy")(input, diagonal, out=out)
 

@@ -144,7 +144,7 @@ def make_subclass(cls, data, require_grad=False):
     _refuse_dispatch(cls)
     out = blank(cls)
     copy_state(Tensor.detach(data), out)  # the class is not asked
-    return out._ask(True) if require_grad else out
+    return out._tl_ask(True) if require_grad else out
 
 
 class tensortype(type):
@@ -156,7 +156,7 @@ class tensortype(type):
         return _new(cls.dtype, args, kwargs, cls.dtype)
 
     def __instancecheck__(cls, x):
-        return isinstance(x, Tensor) and x.dtype is cls.dtype and x._v.aval.device == "cpu" and not x.is_sparse
+        return isinstance(x, Tensor) and x.dtype is cls.dtype and x._tl_v.aval.device == "cpu" and not x.is_sparse
 
 
 for _name, _kind in LEGACY.items():

@@ -55,7 +55,7 @@ def checked(spec, flat):
         return run(spec, flat)
     if a.shape != tuple(flat[0].shape):  # levels of transformations lie before the dims
         return run(spec, flat)
-    form = spec.form(tuple([x._value().aval for x in flat]))  # errors of shape and dtype come first
+    form = spec.form(tuple([x._tl_value().aval for x in flat]))  # errors of shape and dtype come first
     with np.errstate(all="ignore"):
         failed = a.size and test(a, spec.statics)
     code = _code(form, flat) if failed else 0
@@ -66,7 +66,7 @@ def checked(spec, flat):
 
 def _code(form, flat):
     with jax.enable_x64(True):
-        return int(form.guard(*[x._value().array if x._value().array is not None else np.empty(x.shape, x.dtype.np) for x in flat]))
+        return int(form.guard(*[x._tl_value().array if x._tl_value().array is not None else np.empty(x.shape, x.dtype.np) for x in flat]))
 
 
 def call(key, flat, **statics):
@@ -93,12 +93,12 @@ def several_into(name, several, out, results, *inputs):
     if out is None:
         return several(*results)
     outs = outs_of(name, several, out)
-    if thread.state.grad and any(t._needs for t in (*outs, *inputs)):
+    if thread.state.grad and any(t._tl_needs for t in (*outs, *inputs)):
         raise errors.out_requires_grad(name)
     for i, (o, r) in enumerate(zip(outs, results)):
         check_out(name, o, r, i)
     for o, r in zip(outs, results):
-        write_result(o, r._value())
+        write_result(o, r._tl_value())
     return Several(f"{several.name}_out", *several.fields)(*outs)
 
 

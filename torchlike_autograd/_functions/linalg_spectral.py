@@ -17,7 +17,7 @@ from .norm import into, matrix_norm
 
 
 def _graded(A):
-    return (thread.state.grad and A._needs) or levels.dual(A._value()) is not None
+    return (thread.state.grad and A._tl_needs) or levels.dual(A._tl_value()) is not None
 
 
 # Values without vectors: the vectors are computed only where a gradient will want them

@@ -62,7 +62,7 @@ def fixed(function, **inputs):
     """Refuse inputs that cannot have a gradient."""
     if thread.state.grad:
         for name, x in inputs.items():
-            if isinstance(x, Tensor) and x._needs:
+            if isinstance(x, Tensor) and x._tl_needs:
                 raise RuntimeError(
                     f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad True.")
 

@@ -42,7 +42,7 @@ class _Without:
 
 def _whole(t, maps):
     """A tensor with a dim in front for each of the maps, outermost first."""
-    v = t._value()
+    v = t._tl_value()
     for lv in reversed(maps):
         v = levels.move("exit", lv, [v])
     return wrap(v)
@@ -50,7 +50,7 @@ def _whole(t, maps):
 
 def _inside(t, maps):
     """The same tensor in the maps."""
-    v = t._value()
+    v = t._tl_value()
     for lv in maps:
         v = levels.move("enter", lv, [v])
     return wrap(v)
@@ -58,7 +58,7 @@ def _inside(t, maps):
 
 def _same(x, maps):
     """A tensor as a draw that is the same for all examples of maps reads it: a dual one without a tangent that alone is mapped, as no draw passes one on."""
-    v = x._value()
+    v = x._tl_value()
     if levels.dual(v) is not None:
         v = levels.shared_primal(v, tuple(lv.key for lv in levels.running() if lv.kind == levels.MAP and lv not in maps))
     if v is None or any(levels.has(v, lv) for lv in maps):
@@ -75,7 +75,7 @@ def per_example(f, rows=False, flat=True):
         if not levels.running():
             return f(*args, **kwargs)
         maps, given = _maps(), [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
-        same = [lv for lv in maps if lv.randomness == "same" and any(levels.has(x._value(), lv) for x in given)]
+        same = [lv for lv in maps if lv.randomness == "same" and any(levels.has(x._tl_value(), lv) for x in given)]
         if same and not flat:
             raise RuntimeError(_SAME)
         if same:
@@ -104,10 +104,10 @@ def _by_rows(f):
 def _check_given(t, given, maps):
     """torch's errors for tensors that say how a tensor is filled."""
     for lv in maps:
-        mapped = [x for x in given if isinstance(x, Tensor) and levels.has(x._value(), lv)]
+        mapped = [x for x in given if isinstance(x, Tensor) and levels.has(x._tl_value(), lv)]
         if mapped and lv.randomness == "same":
             raise RuntimeError(_SAME)
-        if mapped and not levels.has(t._value(), lv):
+        if mapped and not levels.has(t._tl_value(), lv):
             raise errors.mapped_inplace("inplace bernoulli", "in a vmap")
 
 
@@ -126,25 +126,25 @@ def fill(t, draw, given=()):
     own = [lv for lv in maps if lv.randomness == "different"]
     if not own:
         return None
-    if not all(levels.has(t._value(), lv) for lv in own) or any(lv.randomness == "same" for lv in maps[maps.index(own[0]):]):
+    if not all(levels.has(t._tl_value(), lv) for lv in own) or any(lv.randomness == "same" for lv in maps[maps.index(own[0]):]):
         raise RuntimeError(_ALONE)
     with _Without(own):
         given = [_beside(x, t, own) for x in given]
-        return _inside(draw(_in_order(t, own), *given), own)._value()
+        return _inside(draw(_in_order(t, own), *given), own)._tl_value()
 
 
 def _in_order(t, own):
     """A copy of the whole batch of a tensor, laid out as its memory is: numbers go in that order."""
-    strides = None if t._laid is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
+    strides = None if t._tl_laid is None or len(own) > 1 else _with_batch(tuple(t.shape), t.stride())
     whole = _whole(t.detach(), own).clone()
-    whole._laid = strides and (strides, 0)
+    whole._tl_laid = strides and (strides, 0)
     return whole
 
 
 def like(t, draw):
     """A tensor like `t`, drawn for the whole batch of maps that want other numbers for each example; None where it is not mapped by all of them alone."""
     maps = _maps()
-    if not maps or t._laid is None or any(lv.randomness == "same" or not levels.has(t._value(), lv) for lv in maps):
+    if not maps or t._tl_laid is None or any(lv.randomness == "same" or not levels.has(t._tl_value(), lv) for lv in maps):
         return None
     with _Without(maps):
         return _inside(draw(_in_order(t, maps)), maps)
@@ -165,7 +165,7 @@ def of_all_examples(f):
 
     @functools.wraps(f)
     def looking(self):
-        maps = [lv for lv in levels.running() if lv.kind == levels.MAP and levels.has(self._value(), lv)]
+        maps = [lv for lv in levels.running() if lv.kind == levels.MAP and levels.has(self._tl_value(), lv)]
         if not maps:
             return f(self)
         with _Without(maps):

@@ -39,7 +39,7 @@ class Chain:
     """Steps over values: each step is (spec, positions of its inputs); shapes and strides are followed along."""
 
     def __init__(self, *tensors):
-        self.shapes = [t._v.aval.shape for t in tensors]
+        self.shapes = [t._tl_v.aval.shape for t in tensors]
         self.strides = [t.stride() for t in tensors]
         self.steps = []
 
@@ -127,9 +127,9 @@ def _count_versions(steps, tensors, values):
         owner = owners[inputs[0]] if spec.op.is_view else None
         owners.append(owner)
         if owner is not None:
-            if owner._counter is None:
-                owner._counter = counter_of(owner._v)
-            mark_seen(v, owner._counter)
+            if owner._tl_counter is None:
+                owner._tl_counter = counter_of(owner._tl_v)
+            mark_seen(v, owner._tl_counter)
 
 
 def _follow_now(steps, tensors):
@@ -141,7 +141,7 @@ def _follow_now(steps, tensors):
 
 
 def _geometry_key(t):
-    return None if t._laid is None and t._view is None else t.stride()
+    return None if t._tl_laid is None and t._tl_view is None else t.stride()
 
 
 # matmul
@@ -203,7 +203,7 @@ def _batch(chain, i, j):
 
 def _plan(x, y):
     chain = Chain(x, y)
-    needs = x._needs, y._needs
+    needs = x._tl_needs, y._tl_needs
     _extend(chain, 0, 1, *needs)
     return chain.steps
 
@@ -224,7 +224,7 @@ def _extend(chain, i, j, needs_a, needs_b):
 
 def product(x, y, name="matmul"):
     """The matrix product of two Tensors of any rank; name: what torch's error calls it."""
-    a, b = x._v.aval, y._v.aval
+    a, b = x._tl_v.aval, y._tl_v.aval
     if a.ndim == 2 and b.ndim == 2:
         return binary(_MM, x, y)
     if b.ndim == 1 and a.ndim == 2:
@@ -233,7 +233,7 @@ def product(x, y, name="matmul"):
         return _dot(x, y)
     if not a.ndim or not b.ndim:
         raise RuntimeError(f"both arguments to {name} need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
-    key = (a, b, x._needs, y._needs, _geometry_key(x), _geometry_key(y))
+    key = (a, b, x._tl_needs, y._tl_needs, _geometry_key(x), _geometry_key(y))
     steps = _plans.get(key)
     if steps is None:
         if a.dtype is not b.dtype and a.ndim > 2 and b.ndim > 2:
@@ -320,18 +320,18 @@ def _linear(input, weight, bias, out):
         _check("linear", 2, "weight", weight)
         if bias is not None:
             _check("linear", 3, "bias", bias)
-    a, w = input._v.aval, weight._v.aval
+    a, w = input._tl_v.aval, weight._tl_v.aval
     if not a.ndim and w.ndim > 2:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if bias is None:
         return product(input, named("t")(weight), "linear")
-    if a.ndim and w.ndim == 1 and bias._v.aval.ndim:  # torch multiplies and adds at once, which takes matrices
+    if a.ndim and w.ndim == 1 and bias._tl_v.aval.ndim:  # torch multiplies and adds at once, which takes matrices
         raise RuntimeError("mat2 must be a matrix, got 1-D tensor")
     if a.ndim == 2 and w.ndim:
         return follow(_LINEAR, (input, weight, bias))
-    if not a.ndim or w.ndim != 2 or not bias._v.aval.ndim or (_geometry_key(input) is not None and not input.is_contiguous()):
+    if not a.ndim or w.ndim != 2 or not bias._tl_v.aval.ndim or (_geometry_key(input) is not None and not input.is_contiguous()):
         return named("add")(product(input, named("t")(weight), "linear"), bias)
-    key = ("linear", a, w, bias._v.aval)
+    key = ("linear", a, w, bias._tl_v.aval)
     plan = _plans.get(key)
     if plan is None:
         plan = _plans[key] = _flat_linear(input, weight, bias)

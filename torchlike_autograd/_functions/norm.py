@@ -22,16 +22,16 @@ def into(name, out, result, *inputs):
     """Write a result into `out`, if there is one."""
     if out is None:
         return result
-    if thread.state.grad and any(t._needs for t in (out, *inputs)):
+    if thread.state.grad and any(t._tl_needs for t in (out, *inputs)):
         raise errors.out_requires_grad(name)
     check_out(name, out, result)
-    write_result(out, result._value())
+    write_result(out, result._tl_value())
     return out
 
 
 def check_out(name, out, result, index=0):
     """Refuse an output of a dtype that torch does not cast the result of a function to; index: which result it is."""
-    have, got = result._v.aval.dtype, out._v.aval.dtype
+    have, got = result._tl_v.aval.dtype, out._tl_v.aval.dtype
     if have is not got:
         _out_types.refuse_as(name, name, have, got, dtypes.can_cast(have, got), {}, index=index, fits=result.shape == out.shape)
 

@@ -77,7 +77,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         out = named("mul")(out, weight)
     out = out if out.dtype is own else cast(out, own)
     if bent(input) and channels_order(tuple(input.shape), input.stride()) is None:  # PyTorch's kernel reads and writes rows, but for images with channels last
-        out._laid = None
+        out._tl_laid = None
         if input.is_contiguous():
             keep_order(out, input)
     return out
@@ -98,17 +98,17 @@ def _shown(size):
 def _not_differentiable(function, **inputs):
     if thread.state.grad:
         for name, x in inputs.items():
-            if x is not None and x._needs:
+            if x is not None and x._tl_needs:
                 raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad "
                                    "True.")
 
 
 def _shared(running, value):
     """What a batch had, for running statistics that are not mapped over: of a dual number the primal; None for what is mapped where they are not."""
-    v = value._v
+    v = value._tl_v
     if not levels.levels_of(v.aval):
         return value
-    v = levels.shared_primal(v, levels.levels_of(running._v.aval))
+    v = levels.shared_primal(v, levels.levels_of(running._tl_v.aval))
     return None if v is None else wrap(v)
 
 
@@ -151,10 +151,10 @@ def _follow(input, mean, var, momentum, out):
             own = _shared(running, value)
             if own is None:
                 own = _apart(running, input)[3 + variance]
-                if other is not None and levels.mapped(other._v) != levels.mapped(running._v):  # torch moves a copy of it for each example
+                if other is not None and levels.mapped(other._tl_v) != levels.mapped(running._tl_v):  # torch moves a copy of it for each example
                     continue
-            write(running._uncounted(), _running(running, own, momentum, count, variance)._v)  # no version is counted, as in torch
-            thread.state.extra.get("statistics", set()).add(id(running._cell))  # who watches writes: torch.func
+            write(running._tl_uncounted(), _running(running, own, momentum, count, variance)._tl_v)  # no version is counted, as in torch
+            thread.state.extra.get("statistics", set()).add(id(running._tl_cell))  # who watches writes: torch.func
 
 
 @composite("torch.batch_norm")
@@ -205,7 +205,7 @@ def _into(name, out, found):
     found = tuple(found[:3])
     for o, r in zip(out or (), found):
         check_out(name, o, r)
-        write_result(o, r._value())
+        write_result(o, r._tl_value())
     return found if out is None else tuple(out)
 
 

@@ -46,7 +46,7 @@ def pad(input, pad, mode="constant", value=None):
                            f"{len(pad)} and input of dimension {input.ndim}")
     if mode == "constant":
         if value is not None:
-            check_number(float(value), input._v.aval.dtype)
+            check_number(float(value), input._tl_v.aval.dtype)
         return _constant(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
@@ -63,7 +63,7 @@ _SUPPORTED = "Supported combinations for non-constant padding:\n" + "\n".join(
 
 
 def _circular(x, pad):
-    shape = list(x._v.aval.shape)
+    shape = list(x._tl_v.aval.shape)
     ends = [(x.ndim - 1 - k, pad[2 * k], pad[2 * k + 1]) for k in range(len(pad) // 2)]
     for dim, before, after in ends:
         n = shape[dim]
@@ -76,10 +76,10 @@ def _circular(x, pad):
     out = x.new_empty(shape)
     middle = out
     for dim, before, _ in ends:
-        middle = middle.narrow(dim, max(before, 0), x._v.aval.shape[dim])
+        middle = middle.narrow(dim, max(before, 0), x._tl_v.aval.shape[dim])
     middle.copy_(x)
     for dim, before, after in ends:
-        first, n = max(before, 0), x._v.aval.shape[dim]
+        first, n = max(before, 0), x._tl_v.aval.shape[dim]
         if before > 0:
             out.narrow(dim, 0, before).copy_(out.narrow(dim, n, before))
         if after > 0:
@@ -106,11 +106,11 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
             _check_beside(input, t, dim)
     if n and (prepend is not None or append is not None):
         input = _cat([t for t in (prepend, input, append) if t is not None], dim)
-    size = input._v.aval.shape[dim]
+    size = input._tl_v.aval.shape[dim]
     if n == 0:
         return zeros_like(input).copy_(input)
     for _ in range(min(n, size)):
-        size = input._v.aval.shape[dim] - 1
+        size = input._tl_v.aval.shape[dim] - 1
         high, low = input.narrow(dim, 1, size), input.narrow(dim, 0, size)
         input = high.logical_xor(low) if input.dtype is dtypes.bool_ else high - low
     return input
@@ -177,13 +177,13 @@ def trapz(*args, **kwargs):
 
 
 def _integral(y, x, dx, dim):
-    if y.ndim and y._v.aval.shape[wrap_dim(dim, y.ndim)] == 0:
-        return y.new_zeros([n for i, n in enumerate(y._v.aval.shape) if i != wrap_dim(dim, y.ndim)])
+    if y.ndim and y._tl_v.aval.shape[wrap_dim(dim, y.ndim)] == 0:
+        return y.new_zeros([n for i, n in enumerate(y._tl_v.aval.shape) if i != wrap_dim(dim, y.ndim)])
     if not y.ndim:
         raise IndexError(f"Dimension specified as {dim if x is None else wrap_dim(dim, 0)} but tensor has no dimensions")
     _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
     dim = wrap_dim(dim, y.ndim)
-    n = y._v.aval.shape[dim]
+    n = y._tl_v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
     if x is not None:
         return _true_div_number(((left + right) * _widths("trapezoid", y, x, dim)).sum(dim), 2.0)
@@ -198,7 +198,7 @@ def cumulative_trapezoid(*args, **kwargs):
     if not y.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, y.ndim)
-    n = y._v.aval.shape[dim]
+    n = y._tl_v.aval.shape[dim]
     left, right = y.narrow(dim, 0, max(n - 1, 0)), y.narrow(dim, min(n, 1), max(n - 1, 0))
     if x is not None:
         return _true_div_number(((left + right) * _widths("cumulative_trapezoid", y, x, dim)).cumsum(dim), 2.0)
@@ -285,7 +285,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if input.is_meta:
         return into("histc", out, input.new_zeros(bins), input)
-    a = input.detach()._numpy().reshape(-1)
+    a = input.detach()._tl_numpy().reshape(-1)
     low, high = float(number(min)), float(number(max))
     if low == high and a.size:
         low, high = float(a.min()), float(a.max())

@@ -136,7 +136,7 @@ _where = named("where")
 
 def _said_of(condition):
     """torch's word about a condition of 0 and 1."""
-    if condition._v.aval.dtype is dtypes.uint8:
+    if condition._tl_v.aval.dtype is dtypes.uint8:
         say_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future version of PyTorch. Use a boolean "
                  "condition instead. (Triggered internally at /pytorch/aten/src/ATen/native/TensorCompare.cpp:621.)")
 
@@ -162,8 +162,8 @@ def _check_beside(x, y):
         for n in (x, y):
             if type(n) is float:
                 check_stored(n, config.default_dtype())
-    if isinstance(x, Tensor) and (type(y) is int or (type(y) is float and x._v.aval.dtype.is_floating_point)):
-        check_stored(y, x._v.aval.dtype)
+    if isinstance(x, Tensor) and (type(y) is int or (type(y) is float and x._tl_v.aval.dtype.is_floating_point)):
+        check_stored(y, x._tl_v.aval.dtype)
 
 
 @composite("Tensor.where")
@@ -263,7 +263,7 @@ def is_conj(input):
 
 def _bits(t):
     """(whether a tensor shows conjugates, whether it shows negatives) of what lies in its memory."""
-    view = t._view
+    view = t._tl_view
     conjugate = negative = parts = False
     for link, scalars in () if view is None else view.chain:
         key = link.op.key
@@ -299,7 +299,7 @@ def resolve_neg(input):
 @composite("torch.view_as_complex")
 def view_as_complex(input):
     """A last dim of 2 as complex numbers: a view, so strides must suit."""
-    if isinstance(input, Tensor) and (input._laid is not None or input._view is not None) and input.ndim and input.shape[-1] == 2 \
+    if isinstance(input, Tensor) and (input._tl_laid is not None or input._tl_view is not None) and input.ndim and input.shape[-1] == 2 \
             and input.dtype.is_floating_point:
         steps = input.stride()
         if steps[-1] != 1:

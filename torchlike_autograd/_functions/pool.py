@@ -79,7 +79,7 @@ def _max_one(input, kernel, stride, padding, dilation, ceil_mode, plain):
         _check_one(input, lists, ceil_mode)
     else:
         _check_with_indices(input, lists)
-    kept = thread.state.grad and input._needs
+    kept = thread.state.grad and input._tl_needs
     if plain and not kept and not input.dtype.is_floating_point:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.char_name}'")
     out, indices = _largest[2](_unsqueeze(input, -2), [1, *kernel], [1, *(stride or kernel)], [0, *padding], [1, *dilation], ceil_mode)
@@ -308,8 +308,8 @@ def _samples(input, n):
     planes = (1, input.shape[0]) if input.ndim == n + 1 else tuple(input.shape[:2])
     if input.dtype.category < dtypes.FLOAT:
         raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{input.dtype.char_name}'")
-    drawn = numbers(input._v.aval.device, (*planes, n), input.dtype, lambda shape: rng_draws.uniform(
-        rng.of_device(input._v.aval.device).on_host(), shape, input.dtype.np, 0.0, 1.0))
+    drawn = numbers(input._tl_v.aval.device, (*planes, n), input.dtype, lambda shape: rng_draws.uniform(
+        rng.of_device(input._tl_v.aval.device).on_host(), shape, input.dtype.np, 0.0, 1.0))
     return from_array(drawn, input.dtype, like=input)
 
 

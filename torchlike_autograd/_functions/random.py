@@ -113,13 +113,13 @@ default_generator = device_generator("cpu")
 def _bytes(state):
     if not isinstance(state, Tensor):
         raise TypeError(f"expected a torch.ByteTensor, but got {type(state).__name__}")
-    return state._numpy()
+    return state._tl_numpy()
 
 
 def _tensor(array, dtype, requires_grad=False, device=None):
     t = _new(Tensor)
-    t._v = levels.made(data(array, dtype, device=NOWHERE if type(array) is Nothing else "cpu"))
-    return placed(t, device if t._v.aval.device == "cpu" else NOWHERE, requires_grad)
+    t._tl_v = levels.made(data(array, dtype, device=NOWHERE if type(array) is Nothing else "cpu"))
+    return placed(t, device if t._tl_v.aval.device == "cpu" else NOWHERE, requires_grad)
 
 
 def _into(t, out, name=None):
@@ -127,8 +127,8 @@ def _into(t, out, name=None):
     if out is None:
         return t
     if name is not None:
-        return write_made(name, out, t._value())
-    write_result(out, t._value(), False)
+        return write_made(name, out, t._tl_value())
+    write_result(out, t._tl_value(), False)
     return out
 
 
@@ -150,10 +150,10 @@ def _gen(generator, maps=False, out=None, key="cpu"):
 def _source(generator, maps=False, out=None, key="cpu"):
     """The generator to draw from for a device; one of its own where `out` refuses the numbers, for which nothing is drawn."""
     if out is not None:
-        key = out._v.aval.device
+        key = out._tl_v.aval.device
     if out is not None and any(lv.kind == levels.MAP for lv in levels.running()):
         raise RuntimeError("vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as a workaround")
-    if out is not None and out._needs and thread.state.grad:
+    if out is not None and out._tl_needs and thread.state.grad:
         return _copied(_chosen(generator, key))
     if not maps and levels.running():
         levels.refuse_random()
@@ -202,7 +202,7 @@ def _of_shape(there, here, generator, out, shape, d, requires_grad, device):
     where = device_of(device)
     if where != NOWHERE:
         shapes.check_room(shape, d.itemsize)
-    key = where if out is None else out._v.aval.device
+    key = where if out is None else out._tl_v.aval.device
     if counted.by_device(key):
         return _asking(there(_source(generator, True, out, key), key), requires_grad)
 
@@ -212,7 +212,7 @@ def _of_shape(there, here, generator, out, shape, d, requires_grad, device):
     if where == NOWHERE or not levels.running():
         return _tensor(numbers(where, shape, d, draw), d, requires_grad, device)
     t = _new(Tensor)
-    t._v = levels.drawn(*_under_maps(draw, shape, d))
+    t._tl_v = levels.drawn(*_under_maps(draw, shape, d))
     return placed(t, device, requires_grad)
 
 
@@ -232,7 +232,7 @@ def _drawn(name, draw, there):
         where = device_of(device)
         if where == NOWHERE and out is None:
             return _tensor(Nothing(shape, d.np), d, requires_grad)
-        key = where if out is None else out._v.aval.device
+        key = where if out is None else out._tl_v.aval.device
         if counted.by_device(key):
             return _into(_asking(there(_source(generator, True, out, key), key, shape, d), requires_grad), out, name)
         if RANGES:
@@ -240,7 +240,7 @@ def _drawn(name, draw, there):
                 return _into(_told(draw, generator, out, shape, d, device, requires_grad), out, name)
         t = _new(Tensor)
         drawer = _normal_apart if draw is rng_draws.normal and out is not None and _apart(out, shape) else draw
-        t._v = levels.drawn(*_under_maps(lambda shape: drawer(_gen(generator, True, out, where), shape, d.np), shape, d))
+        t._tl_v = levels.drawn(*_under_maps(lambda shape: drawer(_gen(generator, True, out, where), shape, d.np), shape, d))
         t = placed(t, device, requires_grad)
         return _into(t, out, name)
 
@@ -259,7 +259,7 @@ def _told(draw, generator, out, shape, d, device, requires_grad):
     with RANGES[-1]("aten::empty"):
         t = _new(Tensor)
     with RANGES[-1]("aten::normal_" if draw is rng_draws.normal else "aten::uniform_"):
-        t._v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out, device_of(device)), shape, d.np), shape, d))
+        t._tl_v = levels.drawn(*_under_maps(lambda shape: draw(_gen(generator, True, out, device_of(device)), shape, d.np), shape, d))
         return placed(t, device, requires_grad)
 
 
@@ -305,7 +305,7 @@ def _like(name, factory, fill):
         return alike(lambda *where: made(input, args, dtype, memory_format, kw, *where), input, device, requires_grad)
 
     def made(input, args, dtype, memory_format, kw, device, requires_grad):
-        a = input._v.aval
+        a = input._tl_v.aval
         batch = whole_like(input, lambda whole: like(whole, *args, dtype=dtype, device=device, **kw)) if levels.running() else None
         if batch is not None:
             return batch.requires_grad_() if requires_grad else batch
@@ -344,7 +344,7 @@ randint_like = composite("torch.randint_like")(_like("randint_like", randint, _i
 
 def following(t, key, *inputs):
     """Fresh numbers under the node of an entry, which says what they send to the tensors they were drawn for; plain ones where none is differentiated."""
-    if not (thread.state.grad and any(x._needs for x in inputs)) and all(levels.dual(x._value()) is None for x in inputs):
+    if not (thread.state.grad and any(x._tl_needs for x in inputs)) and all(levels.dual(x._tl_value()) is None for x in inputs):
         return t
     return run(spec_of(OPS[key], (), ("T",) * (len(inputs) + 1)), (*inputs, t))
 
@@ -366,13 +366,13 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
     else:
         d = mean.dtype if isinstance(mean, Tensor) else std.dtype
         given = [x for x in (mean, std) if isinstance(x, Tensor)]
-        gen, key = _source(generator, key=given[0]._v.aval.device), given[0]._v.aval.device
+        gen, key = _source(generator, key=given[0]._tl_v.aval.device), given[0]._tl_v.aval.device
         shape = shapes.broadcast(*[tuple(x.shape) for x in given])
         if counted.by_device(key):
             t = counted.like(_shifted(counted.normal(gen, key, shape, d, 0.0, std), mean, d), given[0])
         else:
             t = _beside(numbers(key, shape, d, lambda _: rng_draws.normal_tensor(
-                gen.on_host(), *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d, given[0])
+                gen.on_host(), *[x._tl_numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np)), d, given[0])
         t = following(t, f"_drawn.Normal{3 if len(given) == 2 else 1 if given[0] is mean else 2}", *given)
     return _into(t, out, "normal")
 
@@ -391,16 +391,16 @@ def _normal_into(mean, std, generator, out):
         shapes.broadcast(tuple(mean.shape), tuple(out.shape))
         raise NotImplementedError("torch.normal(mean, std: float, out=) of another shape than the mean's: draw and copy")
     d = out.dtype
-    drawn = numbers(given[0]._v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
-        gen, *[x._numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np, not _apart(out, shape)))
-    return write_drawn("normal", out, _tensor(drawn, d)._value())
+    drawn = numbers(given[0]._tl_v.aval.device, shape, d, lambda _: rng_draws.normal_tensor(
+        gen, *[x._tl_numpy() if isinstance(x, Tensor) else x for x in (mean, std)], d.np, not _apart(out, shape)))
+    return write_drawn("normal", out, _tensor(drawn, d)._tl_value())
 
 
 def _beside(array, dtype, input):
     """The numbers drawn for a tensor, where it lives, spread as it is where it lies on several devices."""
-    if "@" not in input._v.aval.device or array.shape != tuple(input.shape):
+    if "@" not in input._tl_v.aval.device or array.shape != tuple(input.shape):
         return beside(_tensor(array, dtype), input)
-    v = input._value()
+    v = input._tl_value()
     return wrap(data(placed_like(np.asarray(array), v), dtype, device=v.aval.device))
 
 
@@ -408,7 +408,7 @@ def _beside(array, dtype, input):
 @per_example
 def bernoulli(input, p=None, *, generator=None, out=None):
     """Zeros and ones with the given probabilities."""
-    a = input._v.aval
+    a = input._tl_v.aval
     dtype = a.dtype if out is None else out.dtype
     if dtype.is_complex:
         raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{dtype.char_name}'")
@@ -416,23 +416,23 @@ def bernoulli(input, p=None, *, generator=None, out=None):
 
     def draw(shape, gen):
         if out is None or not isinstance(given, Tensor) or tuple(out.shape) != shape:
-            return rng_draws.bernoulli(gen, given._numpy() if isinstance(given, Tensor) else given, shape, dtype.np)
-        return in_memory_order(out, lambda shape, p: rng_draws.bernoulli(gen, p, shape, dtype.np), given.expand(shape)._numpy())
+            return rng_draws.bernoulli(gen, given._tl_numpy() if isinstance(given, Tensor) else given, shape, dtype.np)
+        return in_memory_order(out, lambda shape, p: rng_draws.bernoulli(gen, p, shape, dtype.np), given.expand(shape)._tl_numpy())
 
     if counted.by_device(a.device):
         t = counted.like(counted.bernoulli(gen, a.device, tuple(a.shape), dtype, given), input)
     else:
         t = _beside(numbers(a.device, a.shape, dtype, lambda shape: draw(shape, gen.on_host())), dtype, input)
     t = following(t, "_drawn.Bernoulli0" if p is None else "bernoulli.p", input)
-    return t if out is None else write_drawn("bernoulli", out, t._value())
+    return t if out is None else write_drawn("bernoulli", out, t._tl_value())
 
 
 @composite("torch.poisson")
 @per_example
 def poisson(input, generator=None):
     """Poisson numbers with the given rates."""
-    a = input._v.aval
-    drawn = numbers(a.device, a.shape, a.dtype, lambda _: rng_choices.poisson(_gen(generator, key=a.device), input._numpy()))
+    a = input._tl_v.aval
+    drawn = numbers(a.device, a.shape, a.dtype, lambda _: rng_choices.poisson(_gen(generator, key=a.device), input._tl_numpy()))
     return following(_beside(drawn, a.dtype, input), "_drawn.Poisson0", input)
 
 
@@ -443,17 +443,17 @@ def multinomial(input, num_samples, replacement=False, *, generator=None, out=No
     if out is not None and out.dtype is not dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.char_name}")
     shapes.check_room((*input.shape[:-1], num_samples), 8)
-    t = _tensor(numbers(input._v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
-        _gen(generator, key=input._v.aval.device), input._numpy(), num_samples, replacement, lambda draw, _: in_memory_order(input, draw))), dtypes.int64)
+    t = _tensor(numbers(input._tl_v.aval.device, (*input.shape[:-1], num_samples), dtypes.int64, lambda _: rng_choices.multinomial(
+        _gen(generator, key=input._tl_v.aval.device), input._tl_numpy(), num_samples, replacement, lambda draw, _: in_memory_order(input, draw))), dtypes.int64)
     t = beside(t, input)
-    return t if out is None else write_drawn("multinomial", out, t._value())
+    return t if out is None else write_drawn("multinomial", out, t._tl_value())
 
 
 # In place
 
 def _fill(t, array, node, given=()):
     """Write fresh numbers into `t` under a node that sends zeros back."""
-    old = t._value()
+    old = t._tl_value()
     key = old.aval.device
     drawn = array if key == NOWHERE else placed_like(np.ascontiguousarray(array).reshape(old.aval.shape), old)
     return _filled(t, data(drawn, old.aval.dtype, device="cpu" if key == "traced" else key), node, given)
@@ -461,8 +461,8 @@ def _fill(t, array, node, given=()):
 
 def _filled(t, new, node, given=()):
     """given: tensors that the numbers were drawn by."""
-    old = t._value()
-    if thread.state.grad and (old.needs or any(x._needs for x in given)):
+    old = t._tl_value()
+    if thread.state.grad and (old.needs or any(x._tl_needs for x in given)):
         return inplace(spec_of(OPS[f"_drawn.{node}"], (), ("T",) * (2 + len(given))), (t, *given, wrap(new)), t)
     write(t, keep_history(new, old, t))
     return t
@@ -485,21 +485,21 @@ def _filler(name, draw, node=None, apart=None, there=None):
             new = fill(self, lambda whole, *given: method(whole, *given, generator=generator, **kw), args)
             if new is not None:
                 return _filled(self, new, node(*args, **kw) if node else usual, given)
-        a, gen = self._v.aval, _source(generator, key=self._v.aval.device)
+        a, gen = self._tl_v.aval, _source(generator, key=self._tl_v.aval.device)
         dtype = a.dtype.np
         check_inplace(self)
-        if self._view is not None and repeats(self) is not None:  # refused after the arguments: nothing is drawn then
+        if self._tl_view is not None and repeats(self) is not None:  # refused after the arguments: nothing is drawn then
             gen = _copied(gen)
         if there is not None and counted.by_device(a.device):
             new = counted.like(there(gen, a.device, tuple(a.shape), a.dtype, *args, **kw), self)
-            return _filled(self, new._value(), node(*args, **kw) if node else usual, given)
+            return _filled(self, new._tl_value(), node(*args, **kw) if node else usual, given)
         gen = gen.on_host()
-        if self._v.aval.device == NOWHERE:
-            array = Nothing(self._v.aval.shape, dtype)
-        elif self.is_contiguous() or levels.mapped(self._v) is not None:
-            array = draw(gen, self._v.aval.shape, dtype, *args, **kw)
+        if self._tl_v.aval.device == NOWHERE:
+            array = Nothing(self._tl_v.aval.shape, dtype)
+        elif self.is_contiguous() or levels.mapped(self._tl_v) is not None:
+            array = draw(gen, self._tl_v.aval.shape, dtype, *args, **kw)
         elif given:
-            array = in_memory_order(self, lambda shape, p: draw(gen, shape, dtype, p), given[0].expand(self._v.aval.shape)._numpy())
+            array = in_memory_order(self, lambda shape, p: draw(gen, shape, dtype, p), given[0].expand(self._tl_v.aval.shape)._tl_numpy())
         else:
             array = in_memory_order(self, lambda shape: (apart or draw)(gen, shape, dtype, *args, **kw))
         return _fill(self, array, node(*args, **kw) if node else usual, given)
@@ -529,7 +529,7 @@ def _random(gen, shape, dtype, *bounds, **kw):
 
 
 def _bernoulli(gen, shape, dtype, p=0.5):
-    return rng_draws.bernoulli(gen, p.expand(shape)._numpy() if isinstance(p, Tensor) else p, shape, dtype)
+    return rng_draws.bernoulli(gen, p.expand(shape)._tl_numpy() if isinstance(p, Tensor) else p, shape, dtype)
 
 
 uniform_ = _filler("uniform_", _uniform, there=lambda gen, key, shape, dtype, *bounds, **kw: counted.uniform(gen, key, shape, dtype, *_interval(bounds, kw)))

@@ -34,7 +34,7 @@ def _places(t):
     levels.refuse_dynamic(t, "nonzero")
     if t.is_meta:
         raise no_nonzero()
-    a = t._numpy()
+    a = t._tl_numpy()
     found = np.nonzero(a.reshape(1) if a.ndim == 0 else a)
     return (np.zeros((len(found[0]), 0), np.int64) if a.ndim == 0 else np.stack(found, -1).astype(np.int64)), found
 
@@ -43,7 +43,7 @@ def _listed(t):
     rows, _ = _places(t)
     out = from_array(np.ascontiguousarray(rows), dtypes.int64, like=t)
     if rows.shape[1] > 1 or not rows.size:
-        out._laid = ((1, rows.shape[0]), 0)
+        out._tl_laid = ((1, rows.shape[0]), 0)
     return out
 
 
@@ -117,7 +117,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     if dim is not None:
         return _unique_entries(input, dim, return_inverse, return_counts)
     levels.refuse_dynamic(input, "_unique2")
-    a = _plain(input._numpy())
+    a = _plain(input._tl_numpy())
     _, first, inverse, counts = np.unique(a.reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
     return _answer(_chosen("_unique2", input, first, None), inverse.reshape(a.shape), counts, return_inverse, return_counts)
 
@@ -138,7 +138,7 @@ def _with_nothing(name, input, return_inverse, return_counts):
     if not isinstance(input, Tensor):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
     levels.refuse_dynamic(input, name)
-    a, none = _plain(input._numpy()), np.zeros(0, np.int64)
+    a, none = _plain(input._tl_numpy()), np.zeros(0, np.int64)
     _, first, inverse, counts = np.unique(a.reshape(-1), return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
     return (_chosen(name, input, first, None), _long(inverse.reshape(a.shape) if return_inverse else none, input),
             _long(counts if return_counts else none, input))
@@ -163,7 +163,7 @@ def _entries_of(shape, dim):
 
 
 def _unique_entries(input, dim, return_inverse, return_counts):
-    a = _plain(input._numpy())
+    a = _plain(input._tl_numpy())
     d = _entries_of(a.shape, dim)
     if a.shape[d] == 0:
         first = inverse = counts = np.zeros(0, np.int64)
@@ -207,7 +207,7 @@ def tensor_unique_consecutive(input, return_inverse=False, return_counts=False, 
     if input.dtype.is_complex:
         kernel = "unique" if dim is None or (dim == 0 and input.ndim == 1) else "unique_dim"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.char_name}'")
-    a = _plain(input._numpy())
+    a = _plain(input._tl_numpy())
     d = None if dim is None else _entries_of(a.shape, dim)
     rows = a.reshape(-1, 1) if d is None else np.moveaxis(a, d, 0).reshape(a.shape[d], a.size // max(a.shape[d], 1))
     new = np.concatenate([[True], (rows[1:] != rows[:-1]).any(1)]) if len(rows) else np.zeros(0, bool)
@@ -232,7 +232,7 @@ def unravel_index(indices, shape):
         raise ValueError(f"'shape' cannot have negative values, but got {shape}")
     steps = contiguous_strides(shape)
     if not shape or 0 in shape:
-        a = indices._numpy()
+        a = indices._tl_numpy()
         if shape and a.size:
             raise RuntimeError("ZeroDivisionError")
         return _long(np.zeros((*a.shape, len(shape)), np.int64), indices).unbind(-1)
@@ -271,7 +271,7 @@ def bincount(input, weights=None, minlength=0):
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.char_name}'")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    a = input._numpy()
+    a = input._tl_numpy()
     if a.ndim != 1 or (a.size and a.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and tuple(weights.shape) != a.shape:

@@ -40,10 +40,10 @@ _remembered: dict = {}  # see `_key` -> the specs that were recorded
 
 def _key(way, t, size):
     """What decides what `view` or `reshape` records: the sizes as they were given, with their types, and how the tensor lies, unless it is row by row."""
-    view = t._view
-    if t._laid is None and (view is None or not view.chain):
+    view = t._tl_view
+    if t._tl_laid is None and (view is None or not view.chain):
         return (way, size, *map(type, size))
-    return (way, size, *map(type, size), t._v.aval.shape, t._geometry()[0])
+    return (way, size, *map(type, size), t._tl_v.aval.shape, t._tl_geometry()[0])
 
 
 def _known(way, t, size):
@@ -96,7 +96,7 @@ def sizes_of(args):
 
 def plain(t):
     """Whether a tensor lies row by row (cheap for the usual case)."""
-    return (t._laid is None and (t._view is None or not t._view.chain)) or t.is_contiguous()
+    return (t._tl_laid is None and (t._tl_view is None or not t._tl_view.chain)) or t.is_contiguous()
 
 
 # Other sizes
@@ -108,9 +108,9 @@ def viewed(t, size):
 
 def _view_specs(t, size):
     if not plain(t):
-        shape = t._v.aval.shape
+        shape = t._tl_v.aval.shape
         new = shapes.infer_size(size, shapes.numel(shape))
-        if shapes.view_strides(shape, t._geometry()[0], new) is None:
+        if shapes.view_strides(shape, t._tl_geometry()[0], new) is None:
             raise RuntimeError(shapes.NOT_VIEWABLE)
     return (_sized("view", size=size),)
 
@@ -144,7 +144,7 @@ def view(self, *size, **kwargs):
 
 def _check_retyped(t, dtype):
     """torch's errors where elements of another size do not lie as this dtype's would."""
-    strides, offset = t._geometry()
+    strides, offset = t._tl_geometry()
     times, words = dtype.itemsize // t.dtype.itemsize, f"to view {t.dtype.char_name} as {dtype.char_name} (different element sizes), but got"
     if times and t.shape[-1] % times:
         raise RuntimeError(f"self.size(-1) must be divisible by {times} {words} {t.shape[-1]}")
@@ -158,7 +158,7 @@ def _check_retyped(t, dtype):
 
 
 def _retyped(t, dtype):
-    if t._view is not None and any(link.op.key in ("_conj", "_neg_view", "view_as_real") for link, _ in t._view.chain):
+    if t._tl_view is not None and any(link.op.key in ("_conj", "_neg_view", "view_as_real") for link, _ in t._tl_view.chain):
         if t.is_conj():
             raise RuntimeError("torch.Tensor.view is not supported for conjugate view tensors when converting to a different dtype.")
         if t.is_neg():
@@ -168,10 +168,10 @@ def _retyped(t, dtype):
     if isinstance(dtype, dtypes.Small):
         return dtype.np  # raises: there are no tensors of it
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
-    out._view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
-    if out._v.needs:
-        seen, out._v = out._v.seen, as_detached(out._v)
-        out._v.seen = seen
+    out._tl_view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
+    if out._tl_v.needs:
+        seen, out._tl_v = out._tl_v.seen, as_detached(out._tl_v)
+        out._tl_v.seen = seen
     return out
 
 
@@ -183,9 +183,9 @@ def reshaped(t, size):
 def _reshape_specs(t, size):
     if plain(t):
         return (_sized("view", size=size),)
-    shape = t._v.aval.shape
+    shape = t._tl_v.aval.shape
     new = shapes.infer_size(size, shapes.numel(shape))
-    strides = shapes.view_strides(shape, t._geometry()[0], new)
+    strides = shapes.view_strides(shape, t._tl_geometry()[0], new)
     return (_CLONE, _sized("_unsafe_view", size=new)) if strides is None else (_sized("_reshape_alias", size=new, stride=strides),)
 
 
@@ -225,19 +225,19 @@ def only_known(name, kwargs):
 @published("view_as(Tensor self, Tensor other)", paths=("Tensor.view_as",))
 def view_as(self, other):
     """A view with the sizes of another tensor."""
-    return viewed(self, other._v.aval.shape)
+    return viewed(self, other._tl_v.aval.shape)
 
 
 @published("reshape_as(Tensor self, Tensor other)", paths=("Tensor.reshape_as",))
 def reshape_as(self, other):
     """`reshape` to the sizes of another tensor."""
-    return reshaped(self, other._v.aval.shape)
+    return reshaped(self, other._tl_v.aval.shape)
 
 
 @published("flatten(Tensor self, int start_dim=0, int end_dim=-1)")
 def flatten(input, start_dim=0, end_dim=-1):
     """A range of dims as one."""
-    shape = input._v.aval.shape
+    shape = input._tl_v.aval.shape
     a, b = wrap_dim(start_dim, len(shape)), wrap_dim(end_dim, len(shape))
     if a > b:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -251,7 +251,7 @@ def flatten(input, start_dim=0, end_dim=-1):
 @published("unflatten(Tensor self, int dim, int[] sizes)")
 def unflatten(input, dim, sizes):
     """One dim as several."""
-    shape = input._v.aval.shape
+    shape = input._tl_v.aval.shape
     if not shape:
         raise RuntimeError(f"unflatten got an unexpected error:\nDimension specified as {dim} but tensor has no dimensions")
     d = wrap_dim(dim, len(shape))
@@ -301,8 +301,8 @@ _CHANNELS = {"torch.channels_last": "ChannelsLast", "torch.channels_last_3d": "C
 
 def in_row_order(t):
     """Whether a copy of `t` that keeps the order of dims in memory lies row by row, though `t` has gaps or repeats."""
-    shape = t._v.aval.shape
-    return plain(t) or preserved(shape, t._geometry()[0]) == shapes.contiguous_strides(shape)
+    shape = t._tl_v.aval.shape
+    return plain(t) or preserved(shape, t._tl_geometry()[0]) == shapes.contiguous_strides(shape)
 
 
 @composite("Tensor.contiguous")
@@ -437,7 +437,7 @@ def sliced(t, dim, start, length, step=1):
 @published("select(Tensor self, int dim, int index)")
 def select(input, dim, index):
     """One index of a dim."""
-    shape = input._v.aval.shape
+    shape = input._tl_v.aval.shape
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     d, i = wrap_dim(operator.index(dim), len(shape)), operator.index(index)
@@ -447,7 +447,7 @@ def select(input, dim, index):
 
 
 def _narrow_plan(input, dim, start, length):
-    shape = input._v.aval.shape
+    shape = input._tl_v.aval.shape
     if isinstance(start, Tensor) and (start.ndim or not dtypes.BOOL < start.dtype.category < dtypes.FLOAT):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     if not shape:
@@ -477,7 +477,7 @@ def narrow(input, dim, start, length):
 @published("expand_as(Tensor self, Tensor other)", paths=("Tensor.expand_as",))
 def expand_as(self, other):
     """`expand` to the sizes of another tensor."""
-    return view_of(self, "expand", size=other._v.aval.shape, implicit=False)
+    return view_of(self, "expand", size=other._tl_v.aval.shape, implicit=False)
 
 
 @composite("torch.broadcast_to", "Tensor.broadcast_to")
@@ -490,7 +490,7 @@ def broadcast_to(input, *size, **kwargs):
 
 def broadcasted(t, shape):
     """`t` expanded to a shape, itself where it has it."""
-    return t if t._v.aval.shape == shape else view_of(t, "expand", size=shape, implicit=False)
+    return t if t._tl_v.aval.shape == shape else view_of(t, "expand", size=shape, implicit=False)
 
 
 # Any strides
@@ -504,17 +504,17 @@ def as_strided(input, size, stride, storage_offset=None):
         return duals.make(level, *[as_strided(t, size, stride, storage_offset) for t in parts])
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
     view = marked(source, input, view_of(source, "_as_strided", size=size, stride=stride, offset=offset, own=own, storage_offset=storage_offset))
-    needs = view._needs or (input._needs and thread.state.grad)  # a view that is a leaf shows a base without a history
-    return view if source is input or not needs or view._v.leaf is not None else seen_through(view, input, source)
+    needs = view._tl_needs or (input._tl_needs and thread.state.grad)  # a view that is a leaf shows a base without a history
+    return view if source is input or not needs or view._tl_v.leaf is not None else seen_through(view, input, source)
 
 
 def strided_plan(input, size, stride, storage_offset):
     """(tensor to read, size, stride, offset from its first element, its strides) of `as_strided`; torch's errors."""
     size, stride = ints(size), ints(stride)
-    own, at = input._geometry()
+    own, at = input._tl_geometry()
     offset = at if storage_offset is None else storage_offset
     if len(size) != len(stride):
-        if levels.mapped(input._v) is not None:
+        if levels.mapped(input._tl_v) is not None:
             raise RuntimeError("Tensor.as_strided(size, stride, ...): size and stride must have the same length! Got size "
                                f"{list(size)} and stride {list(stride)}")
         raise RuntimeError("mismatch in length of strides and shape")
@@ -522,17 +522,17 @@ def strided_plan(input, size, stride, storage_offset):
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if any(s < 0 for s in stride):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
-    base = input._view.base if input._view is not None and input._view.base is not None else input
-    if levels.mapped(input._v) is None:
+    base = input._tl_view.base if input._tl_view is not None and input._tl_view.base is not None else input
+    if levels.mapped(input._tl_v) is None:
         _check_storage(base, size, stride, offset)
     else:
-        check_inside(input._v.aval.shape, own, at, size, stride, offset)
+        check_inside(input._tl_v.aval.shape, own, at, size, stride, offset)
     for find in (lambda: input, lambda: base, lambda: whole_of(base)):
         source = find()
         if source is None or source.dtype is not input.dtype:
             continue
-        own, at = source._geometry()
-        if _view_ops.strided_index(source._v.aval.shape, own, size, stride, offset - at) is not None:
+        own, at = source._tl_geometry()
+        if _view_ops.strided_index(source._tl_v.aval.shape, own, size, stride, offset - at) is not None:
             return source, size, stride, offset - at, own
     raise NotImplementedError("as_strided over memory that neither the tensor nor its base shows as elements of this dtype")
 
@@ -540,8 +540,8 @@ def strided_plan(input, size, stride, storage_offset):
 def _check_storage(base, size, stride, offset):
     item = base.dtype.itemsize
     need = (sum((n - 1) * s for n, s in zip(size, stride)) + 1 + offset) * item if 0 not in size else 0
-    held = base._v.aval if base._view is None else base._cell.value.aval  # an alias may show a part of its memory
-    before = base._laid[1] if base._laid is not None and base._view is None else 0  # what lies before a dual number is not there
+    held = base._tl_v.aval if base._tl_view is None else base._tl_cell.value.aval  # an alias may show a part of its memory
+    before = base._tl_laid[1] if base._tl_laid is not None and base._tl_view is None else 0  # what lies before a dual number is not there
     have = before * item + shapes.numel(held.shape) * held.dtype.itemsize
     if need > have:
         raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of "

@@ -184,7 +184,7 @@ def _settled(y, weight, n_fft, center, length, batched, said):
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else size - n_fft // 2 if center else size
     y, weight = y[:, start:min(end, size)], weight[:, start:min(end, size)]
-    if not np.abs(wrap(levels.of_all_examples(weight.detach()._value()))._numpy()).min(initial=math.inf) > 1e-11:
+    if not np.abs(wrap(levels.of_all_examples(weight.detach()._tl_value()))._tl_numpy()).min(initial=math.inf) > 1e-11:
         raise RuntimeError(f"{said} window overlap add min: 1\n[ CPUBoolType{{}} ]")
     out = named("div")(y, weight)
     out = out if batched else named("squeeze")(out, 0)

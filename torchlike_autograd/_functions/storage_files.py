@@ -95,9 +95,9 @@ def swapped(data, dtype):
 
 def byteswap(self, dtype):
     """Turn the bytes of each element around, in place."""
-    own = self._cell.value.aval.dtype
+    own = self._tl_cell.value.aval.dtype
     turned = swapped(self.bytes(), dtype)
-    if numel(self._cell.value.aval.shape):
+    if numel(self._tl_cell.value.aval.shape):
         self.tensor().copy_(from_array(turned.view(own.np), own))
 
 

@@ -69,8 +69,8 @@ class UntypedStorage(_StorageBase):
 
     def __init__(self, t=0, *, device=None):
         t = t if isinstance(t, Tensor) else _bytes_of(t, device)
-        self._cell, self._owner = cell_of(t), t
-        a = self._cell.value.aval
+        self._tl_cell, self._owner = cell_of(t), t
+        a = self._tl_cell.value.aval
         self._count, self._itemsize = numel(a.shape), a.dtype.itemsize
 
     def data_ptr(self):
@@ -80,7 +80,7 @@ class UntypedStorage(_StorageBase):
         """
         if self.device.type == "meta":
             return 0
-        cell, now = self._cell, self._elements()
+        cell, now = self._tl_cell, self._elements()
         memory = getattr(cell, "memory", None)
         if memory is None or memory.nbytes != now.nbytes:
             memory = cell.memory = np.empty(now.shape, now.dtype)
@@ -113,8 +113,8 @@ class UntypedStorage(_StorageBase):
 
     def _elements(self):
         """The elements in the order of memory, as a flat numpy array."""
-        value, layout = self._cell.value, self._cell.layout
-        rows = np.asarray(wrap(value)._numpy())
+        value, layout = self._tl_cell.value, self._tl_cell.layout
+        rows = np.asarray(wrap(value)._tl_numpy())
         if layout is None:
             return rows.reshape(-1)
         flat = np.empty(self._count, rows.dtype)
@@ -172,15 +172,15 @@ class UntypedStorage(_StorageBase):
         return iter(self.tolist())
 
     def __eq__(self, other):
-        return isinstance(other, UntypedStorage) and self._cell is other._cell
+        return isinstance(other, UntypedStorage) and self._tl_cell is other._tl_cell
 
     @property
     def _cdata(self):
         """A number that storages of one memory share."""
-        return id(self._cell)
+        return id(self._tl_cell)
 
     def __hash__(self):
-        return id(self._cell)
+        return id(self._tl_cell)
 
     def __repr__(self):
         body = "...\n" if self.device.type == "meta" else "".join(f" {b}\n" for b in self.tolist())
@@ -252,7 +252,7 @@ class TypedStorage(_StorageBase):
 
     def tensor(self):
         """All elements as a tensor of one dim that shares the memory, where it holds this dtype, otherwise of a copy."""
-        own = self._untyped_storage._cell.value.aval.dtype
+        own = self._untyped_storage._tl_cell.value.aval.dtype
         return self._untyped_storage.tensor() if own is self.dtype else from_numpy(self._untyped_storage.bytes().view(self.dtype.np))
 
     def tolist(self):
@@ -273,7 +273,7 @@ class TypedStorage(_StorageBase):
         self._to_write()[i if isinstance(i, slice) else self._place(i)] = value
 
     def _to_write(self):
-        if self._untyped_storage._cell.value.aval.dtype is not self.dtype:
+        if self._untyped_storage._tl_cell.value.aval.dtype is not self.dtype:
             raise NotImplementedError("writing to the memory of a tensor as another dtype")
         return self.tensor()
 
@@ -404,7 +404,7 @@ for _c in (UntypedStorage, TypedStorage):
 @composite("Tensor.untyped_storage")
 def untyped_storage(self):
     """The storage that this tensor shares with its base and views."""
-    belonging.refuse_memory(self._value())
+    belonging.refuse_memory(self._tl_value())
     return UntypedStorage(self)
 
 
@@ -418,7 +418,7 @@ def storage(self):
 @composite("Tensor._typed_storage")
 def _typed_storage(self):
     """`storage` without a warning."""
-    belonging.refuse_memory(self._value())
+    belonging.refuse_memory(self._tl_value())
     return TypedStorage._of(self)
 
 
@@ -464,7 +464,7 @@ def is_storage(obj, /):
 @composite("Tensor.data_ptr")
 def data_ptr(self):
     """An address that is equal for tensors that start at the same element of one storage."""
-    belonging.refuse_pointer(self._value())
+    belonging.refuse_pointer(self._tl_value())
     return UntypedStorage(self).data_ptr() + self.storage_offset() * self.element_size()
 
 
@@ -488,7 +488,7 @@ def pin_memory(self, device=None):
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
     if is_pinned(self):
         return self
-    out = from_array(self._array(), self.dtype) if self._view is None and self.is_contiguous() else self.detach().clone()
+    out = from_array(self._tl_array(), self.dtype) if self._tl_view is None and self.is_contiguous() else self.detach().clone()
     _pinned[id(out)] = out
     return out
 

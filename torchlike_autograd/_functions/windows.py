@@ -75,7 +75,7 @@ def _strided(size, stride, dtype):
     if any(s < 0 for s in stride) or held * _dtype(dtype).itemsize > LARGEST:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     t = filled(size, 0, dtype)
-    t._laid = (tuple(stride), 0)
+    t._tl_laid = (tuple(stride), 0)
     return t
 
 
@@ -91,9 +91,9 @@ def new_empty_strided(self, size, stride, *, dtype=None, layout=None, device=Non
     """`empty_strided` with this tensor's dtype."""
     size = sizes("new_empty_strided", (size,))
     out = _strided(size, tuple(stride), dtype or self.dtype)
-    if levels.running() and levels.mapped(self._v) is not None:  # memory of its own for each example
+    if levels.running() and levels.mapped(self._tl_v) is not None:  # memory of its own for each example
         out = self.new_empty(size, dtype=dtype)
-        out._laid = tuple(stride), 0
+        out._tl_laid = tuple(stride), 0
     return placed(out, device, requires_grad)
 
 

@@ -27,9 +27,9 @@ def enable_single_level_autograd_function():
 
 def unwrap_dead_wrappers(args):
     """Arguments, a plain tensor in the place of each one that is held past the end of its transformation."""
-    return tuple(_plain(a) if isinstance(a, Tensor) and a._value() in outlived.DEAD else a for a in args)
+    return tuple(_plain(a) if isinstance(a, Tensor) and a._tl_value() in outlived.DEAD else a for a in args)
 
 
 def _plain(t):
     """The contents of a tensor, as a tensor of no transformation."""
-    return wrap(record_alias(t._value(), "detach"))
+    return wrap(record_alias(t._tl_value(), "detach"))

@@ -63,7 +63,7 @@ def restore_vmap(func, in_dims, batch_size, randomness):
         with levels.enter(levels.MAP, batch_size, randomness) as level:
             inner = [x if d is None or not isinstance(x, Tensor) else enter(level, x, d) for x, d in zip(flat, dims)]
             outs, out_tree = flatten(func(*unflatten(inner, tree), **kwargs))
-            dims = [levels.dim_of(o._value(), level) if isinstance(o, Tensor) and levels.has(o._value(), level) else None for o in outs]
+            dims = [levels.dim_of(o._tl_value(), level) if isinstance(o, Tensor) and levels.has(o._tl_value(), level) else None for o in outs]
             outs = [o if d is None else leave(level, o, d) for o, d in zip(outs, dims)]
         return unflatten(outs, out_tree), unflatten(dims, out_tree)
 

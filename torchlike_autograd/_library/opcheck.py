@@ -61,7 +61,7 @@ def _test_schema(op, args, kwargs):
         changed = any(not t.detach().equal(b) and not bool((t.isnan() & b.isnan()).any()) for t, b in zip(tensors[a.name], before[a.name]))
         if changed and not a.is_write:
             raise RuntimeError(f"Argument {a.name} is not defined as mutable but was mutated")
-        shared = any(isinstance(o, Tensor) and o._cell is not None and o._cell is t._cell for o in flatten(out)[0] for t in tensors[a.name])
+        shared = any(isinstance(o, Tensor) and o._tl_cell is not None and o._tl_cell is t._tl_cell for o in flatten(out)[0] for t in tensors[a.name])
         if shared and a.alias_info is None:
             raise RuntimeError(f"Argument {a.name} is not defined to alias output but was aliasing")
 

@@ -238,7 +238,7 @@ def _no_sharing(op, tensors, out):
     for t in flatten(out)[0]:
         if not isinstance(t, Tensor):
             continue
-        if any(t is s or (t._cell is not None and t._cell is s._cell) for s in seen):
+        if any(t is s or (t._tl_cell is not None and t._tl_cell is s._tl_cell) for s in seen):
             import sys
 
             where = sys.modules[type(op.checked).__module__]

@@ -25,7 +25,7 @@ def captured(func):
     """[(tensor, its state and what it shows if it is a view, whether it is the buffer of a module)] of what a function can name."""
     found, seen = {}, set()
     _collect(func, found, seen, _DEPTH)
-    return [(t, (*_state(t), None if t._view is None else peek(t)), of_module) for t, of_module in found.values()]
+    return [(t, (*_state(t), None if t._tl_view is None else peek(t)), of_module) for t, of_module in found.values()]
 
 
 def _collect(f, found, seen, depth):
@@ -85,8 +85,8 @@ _HOME = __package__.partition(".")[0]
 
 def _state(t):
     """(its version, how often its memory changed, what the memory holds)."""
-    cell, counter = t._cell, t._counter
-    return 0 if counter is None else counter.n, 0 if cell is None else cell.n, t._v if cell is None else cell.value
+    cell, counter = t._tl_cell, t._tl_counter
+    return 0 if counter is None else counter.n, 0 if cell is None else cell.n, t._tl_v if cell is None else cell.value
 
 
 class _Writers:
@@ -114,13 +114,13 @@ class _Writers:
         wrong, moved = [], []
         for t, before, of_module in self.found:
             known = self.names.get(id(t))
-            if known is not None and (t._view is None or id(t) in self.apart):
-                (moved if id(t._cell) in self.statistics and known[0][0] == before[0] else wrong).append((t, before, known[1], of_module))
+            if known is not None and (t._tl_view is None or id(t) in self.apart):
+                (moved if id(t._tl_cell) in self.statistics and known[0][0] == before[0] else wrong).append((t, before, known[1], of_module))
         if not wrong:
             return
         for t, before, _, _ in [*wrong, *(m for m in moved if m[3])]:  # a module counts its batches before it moves statistics
             put_back(t, *before[2:])
-            t._counter.n = before[0]
+            t._tl_counter.n = before[0]
         raise captured_written(wrong[0][2])
 
     def _writer(self, v):
@@ -141,25 +141,25 @@ class _Writers:
 
 def forget_history(t):
     """Let a tensor and the one that it is a view of keep what they hold, without history; which is no write."""
-    base = t if t._view is None or t._view.base is None else t._view.base
-    values = [(x, as_detached(x._value())) for x in ([t] if base is t else [base, t])]
-    if t._cell is not None:
-        t._cell.value = as_detached(t._cell.value)
-        t._cell.n += 1
+    base = t if t._tl_view is None or t._tl_view.base is None else t._tl_view.base
+    values = [(x, as_detached(x._tl_value())) for x in ([t] if base is t else [base, t])]
+    if t._tl_cell is not None:
+        t._tl_cell.value = as_detached(t._tl_cell.value)
+        t._tl_cell.n += 1
     for x, v in values:
-        x._v = v
-        if x._cell is not None:
-            x._at = x._cell.n
-            mark_seen(v, x._counter)
+        x._tl_v = v
+        if x._tl_cell is not None:
+            x._tl_at = x._tl_cell.n
+            mark_seen(v, x._tl_counter)
 
 
 def put_back(t, v, shown=None):
     """Let a tensor, or the memory behind it, hold `v`, which is no write; a view shows `shown`."""
-    t._v = v if shown is None else shown
-    if t._cell is not None:
-        t._cell.value = v
-        t._cell.n += 1
-        t._at = t._cell.n
+    t._tl_v = v if shown is None else shown
+    if t._tl_cell is not None:
+        t._tl_cell.value = v
+        t._tl_cell.n += 1
+        t._tl_at = t._tl_cell.n
 
 
 def run(func, *args, **kwargs):
@@ -178,8 +178,8 @@ def _run(func, *args, **kwargs):
     found = _without(captured(func), given)
     if not found:
         return func(*args, **kwargs)
-    cells = {id(x._cell) for x in given if x._cell is not None}
-    with _Apart([t for t, _, _ in found if t._cell is not None and id(t._cell) in cells]) as apart:
+    cells = {id(x._tl_cell) for x in given if x._tl_cell is not None}
+    with _Apart([t for t, _, _ in found if t._tl_cell is not None and id(t._tl_cell) in cells]) as apart:
         writers, extra = _Writers(found, apart), thread.state.extra
         outer, around = extra.get("before flush", ()), extra.get("statistics", set())
         extra["before flush"], extra["statistics"] = (*outer, writers.note), writers.statistics
@@ -202,14 +202,14 @@ class _Apart:
     """Tensors that count their own versions for a while, apart from others that share their memory: gives their ids."""
 
     def __init__(self, tensors):
-        self.shared = [(t, t._counter, t._counter.n) for t in tensors if not t._counter.inference]
+        self.shared = [(t, t._tl_counter, t._tl_counter.n) for t in tensors if not t._tl_counter.inference]
 
     def __enter__(self):
         for t, counter, n in self.shared:
-            t._counter = type(counter)(n)
+            t._tl_counter = type(counter)(n)
         return {id(t) for t, _, _ in self.shared}
 
     def __exit__(self, *exc):
         for t, counter, n in self.shared:
-            counter.n += t._counter.n - n
-            t._counter = counter
+            counter.n += t._tl_counter.n - n
+            t._tl_counter = counter

@@ -39,12 +39,12 @@ def debug_unwrap(tensor, *, recurse=True):
                         f"torch.Tensor) -> bool\n\nInvoked with: {tensor}")
     for level in reversed(levels.running()):  # what a map was given is the tensor that it was given
         given, v = level.examples.get(id(tensor), (None, None))
-        if given is None or tensor._v is not v:
+        if given is None or tensor._tl_v is not v:
             break
-        if not recurse or not (levels.levels_of(given._value().aval) or any(id(given) in lv.examples for lv in levels.running())):
+        if not recurse or not (levels.levels_of(given._tl_value().aval) or any(id(given) in lv.examples for lv in levels.running())):
             return given
         tensor = given
-    v = tensor._value()
+    v = tensor._tl_value()
     own = sorted(levels.levels_of(v.aval), reverse=True)
     for key in own if recurse else own[:1]:
         v = levels.record_op(levels.MoveSpec("exit" if key[2] == levels.MAP else "primal", key, 0), [v])[0]

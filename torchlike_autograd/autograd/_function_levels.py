@@ -37,7 +37,7 @@ class VmapInfo(NamedTuple):
 def _met(args):
     """The running levels that matter to these arguments, innermost first."""
     flat = [a for a in flatten(tuple(args))[0] if isinstance(a, Tensor)]
-    return [lv for lv in reversed(levels.running()) if lv.kind == "grad" or any(levels.has(a._value(), lv) for a in flat)]
+    return [lv for lv in reversed(levels.running()) if lv.kind == "grad" or any(levels.has(a._tl_value(), lv) for a in flat)]
 
 
 def node_class(cls):
@@ -78,7 +78,7 @@ def _without_gradients(cls, args, kwargs, split, apply):
     flat, tree = flatten(out)
     lowered = thread.state.extra.get(LOWERED, ())
     inner = [lv for lv in levels.running() if lv.kind == "grad" and lv not in lowered][-1:]
-    return unflatten([wrap(walls.ended(inner, o._value())) if isinstance(o, Tensor) and o._value().needs else o for o in flat], tree)
+    return unflatten([wrap(walls.ended(inner, o._tl_value())) if isinstance(o, Tensor) and o._tl_value().needs else o for o in flat], tree)
 
 
 def forward(cls, args, plain):
@@ -95,7 +95,7 @@ def forward(cls, args, plain):
 
 def _differentiated(level, args):
     """Whether what is around a dual level differentiates any of these."""
-    values = [a._value() for a in flatten(tuple(args))[0] if isinstance(a, Tensor)]
+    values = [a._tl_value() for a in flatten(tuple(args))[0] if isinstance(a, Tensor)]
     return belonging.reaches(values, [leaf for lv in belonging.inside(level) for leaf in lv.leaves])
 
 
@@ -129,8 +129,8 @@ def no_tensors(kwargs):
 def _mapped(cls, level, args):
     """The Function's own rule, called outside of the map."""
     leaves, shape = flatten(tuple(args))
-    own = [isinstance(a, Tensor) and levels.has(a._value(), level) for a in leaves]
-    dims = [levels.dim_of(a._value(), level) if mine else None for a, mine in zip(leaves, own)]
+    own = [isinstance(a, Tensor) and levels.has(a._tl_value(), level) for a in leaves]
+    dims = [levels.dim_of(a._tl_value(), level) if mine else None for a, mine in zip(leaves, own)]
     whole = unflatten([a if d is None else leave(level, a, d) for a, d in zip(leaves, dims)], shape)
     in_dims = unflatten(dims, shape)
     found = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *whole)
@@ -164,7 +164,7 @@ def _pushed(cls, level, args, kwargs, split, apply):
     missing = zeros_like if ctx.materialize_grads else lambda p: None
     tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
     ctx.__dict__["_in_jvp"] = True
-    versions = [None if t is None else cell_of(t) and t._counter.n for t in tangents]
+    versions = [None if t is None else cell_of(t) and t._tl_counter.n for t in tangents]
     try:
         with tangents_off.Off():      # as in torch: the rule itself is not pushed forward by levels around this one
             found = cls.jvp(ctx, *tangents)
@@ -198,7 +198,7 @@ def _check_aliases(ctx, primals, tangents, outs, ts, versions):
             continue
         if any(o is d for d in ctx.dirty_tensors):
             given, before = next(((t0, n) for p, t0, n in zip(primals, tangents, versions) if p is o), (None, None))
-            if given is not None and (t is not given or t._counter.n == before):
+            if given is not None and (t is not given or t._tl_counter.n == before):
                 raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input "
                                    "inplace, then the jvp function must modify the corresponding gradient inplace.")
         elif o._is_view() and isinstance(t, Tensor):
@@ -234,5 +234,5 @@ def reduced(v, a, active):
             continue
         if kind == levels.DUAL:
             raise NotImplementedError("a backward pass through a custom Function on dual tensors after their level has ended")
-        v = wrap(levels.record_op(levels.MoveSpec("exit", (k, n, kind), 0), [v])[0]).sum(0)._value()
+        v = wrap(levels.record_op(levels.MoveSpec("exit", (k, n, kind), 0), [v])[0]).sum(0)._tl_value()
     return v

@@ -32,7 +32,7 @@ def as_tuple(x):
 
 def checked(inputs):
     """[(place, tensor)] of the inputs whose gradients are checked."""
-    return [(i, t) for i, t in enumerate(inputs) if isinstance(t, Tensor) and t._needs]
+    return [(i, t) for i, t in enumerate(inputs) if isinstance(t, Tensor) and t._tl_needs]
 
 
 # Numerical
@@ -189,7 +189,7 @@ def forward_tangents(fn, inputs, i, u):
     with forward_ad.dual_level():
         args = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
         for k, x in enumerate(inputs):
-            if k != i and isinstance(x, Tensor) and x._needs:
+            if k != i and isinstance(x, Tensor) and x._tl_needs:
                 args[k] = forward_ad.make_dual(args[k], zeros_like(args[k]))
         u = u.to(args[i].dtype).reshape(args[i].shape)
         args[i] = forward_ad.make_dual(args[i], u.clone() if u._is_view() else u)  # custom Functions see whether a tangent is a view

@@ -23,11 +23,11 @@ class Kept:
     def __init__(self, ctx, t, outputs, inner=None):
         self.packed, self.freed, self.ctx = None, False, None if ctx is None else ref(ctx)
         self.output = next((i for i, o in enumerate(outputs) if o is t), None)
-        self.value, self.shown = t._value(), None
+        self.value, self.shown = t._tl_value(), None
         self.tensor = None if self.output is not None else t
-        if t._counter is None:  # no cell: it would hold the Value of an output when that dies
-            t._counter = counter_of(t._v)
-        self.counter, self.version = t._counter, t._counter.n
+        if t._tl_counter is None:  # no cell: it would hold the Value of an output when that dies
+            t._tl_counter = counter_of(t._tl_v)
+        self.counter, self.version = t._tl_counter, t._tl_counter.n
         hooks = current_hooks(thread.state)
         if hooks is not None:
             self._pack(hooks)
@@ -79,7 +79,7 @@ class Kept:
         if self.packed is not None:
             if self.value is None:
                 t = self.packed.tensor()
-                return wrap(as_detached(t._value())) if t.requires_grad else t  # the very tensor, as in torch
+                return wrap(as_detached(t._tl_value())) if t.requires_grad else t  # the very tensor, as in torch
             return wrap(placed(self.packed.value(), self.value))
         if self.counter.n != self.version:
             raise self._modified(ctx)

@@ -94,11 +94,11 @@ class _MappedLink:
 
 def source_of(o, inner):
     """(which of the tensors that a map was given a result shows, the links between); None for one with memory of its own."""
-    base = o if o._view is None else o._view.base
+    base = o if o._tl_view is None else o._tl_view.base
     at = next((i for i, t in enumerate(inner) if t is base), None) if base is not None else None  # of unsafe_split there is a view of nothing
-    if at is None or (o._view is not None and (o._view.under is not None or not _plain(o._view.chain))):
+    if at is None or (o._tl_view is not None and (o._tl_view.under is not None or not _plain(o._tl_view.chain))):
         return None
-    return at, () if o._view is None else o._view.chain
+    return at, () if o._tl_view is None else o._tl_view.chain
 
 
 def _plain(chain):
@@ -134,4 +134,4 @@ def shown(x, into, chain, creation, r, out):
         return x
     cell_of(x)
     link = _MappedLink(tuple([(spec, len(numbers)) for spec, numbers in chain]), into, out)
-    return make_view(x, link, tuple([n for _, numbers in chain for n in numbers]), r._v, creation)
+    return make_view(x, link, tuple([n for _, numbers in chain for n in numbers]), r._tl_v, creation)

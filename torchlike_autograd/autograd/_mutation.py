@@ -59,7 +59,7 @@ class _AllowMutationOnSavedContext:
 
     def _pack(self, t):
         """The handle of a saved tensor, one for each contents."""
-        v = t._v
+        v = t._tl_v
         handle = self._handles.get(id(v))
         if handle is None:
             handle = self._handles[id(v)] = _Handle(v)

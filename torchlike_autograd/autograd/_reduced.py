@@ -18,7 +18,7 @@ def reduced_to(v, shape, i, whose=""):
         raise does_not_fit(v.aval.shape, shape, i, whose)
     lead = len(v.aval.shape) - len(shape)
     dims = (*range(lead), *(d + lead for d, n in enumerate(shape) if n == 1 and v.aval.shape[d + lead] != 1))
-    return (named("sum")(wrap(v), dims) if dims else wrap(v)).view(shape)._value()
+    return (named("sum")(wrap(v), dims) if dims else wrap(v)).view(shape)._tl_value()
 
 
 __all__ = ["reduced_to"]

@@ -23,13 +23,13 @@ def alias(o, v):
     """An input returned as it is: a view of it with the Function's node."""
     cell = cell_of(o)
     out = _new(Tensor)
-    out._v, out._cell, out._at, out._counter = v, cell, cell.n, o._counter
-    v.seen = (o._counter, o._counter.n)
-    old = o._view
+    out._tl_v, out._tl_cell, out._tl_at, out._tl_counter = v, cell, cell.n, o._tl_counter
+    v.seen = (o._tl_counter, o._tl_counter.n)
+    old = o._tl_view
     if old is None:
-        out._view = View(o, (), "function")
+        out._tl_view = View(o, (), "function")
     else:
-        out._view = View(o, old.chain, "function", old) if old.base is None else View(old.base, old.chain, "function", old.under)
+        out._tl_view = View(o, old.chain, "function", old) if old.base is None else View(old.base, old.chain, "function", old.under)
     return out
 
 

@@ -30,13 +30,13 @@ from .graph import GradientEdge
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sum the gradients of `tensors` into the `.grad` of the leaves (or of `inputs`)."""
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
-        v = tensors._v if tensors._cell is None else tensors._value()
+        v = tensors._tl_v if tensors._tl_cell is None else tensors._tl_value()
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running() and not log.isEnabledFor(DEBUG):
             if thread.state.anomaly is None and not walls.on(v.tape, None) and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
                 return
             _watch(tensors, v)
-            if tensors._cell is None and v.aval.dtype.category == FLOAT:
-                engine.run_backward([_started(tensors, _ones((), v.aval.dtype)._v, 0)], False, False)
+            if tensors._tl_cell is None and v.aval.dtype.category == FLOAT:
+                engine.run_backward([_started(tensors, _ones((), v.aval.dtype)._tl_v, 0)], False, False)
                 return
     if levels.transforming():
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or call "
@@ -57,7 +57,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     h, arriving = None if create_graph else _alone(pairs, given), None
     if h is not None:
         place, g = followed(pairs[0][0], h, where, False)
-        pairs, arriving = [(place, g._value())], None if g is h else g
+        pairs, arriving = [(place, g._tl_value())], None if g is h else g
     try:
         _pass(pairs, retain_graph, create_graph, where, True, arriving)
     finally:  # torch says it when the call is over, so that where warnings are errors the gradients are there
@@ -86,7 +86,7 @@ def _alone(pairs, given):
     """The cotangent that a pass starts from, where the user gave just this one and it is taken as it is; else None."""
     if len(pairs) != 1 or len(given) != 1 or given[0] is None or levels.running():
         return None
-    return given[0] if given[0]._value() is pairs[0][1] else None
+    return given[0] if given[0]._tl_value() is pairs[0][1] else None
 
 
 def _pass(pairs, *args):
@@ -131,15 +131,15 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
     places = []
     for t in targets:
         _check_target(t)
-        if isinstance(t, Tensor) and not t._needs:
+        if isinstance(t, Tensor) and not t._tl_needs:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
     h = _alone(pairs, grads)
     if h is not None:
         place, h = followed(pairs[0][0], h, set(places), create_graph)
-        grads, pairs = [h], [(place, h._value())]
+        grads, pairs = [h], [(place, h._tl_value())]
     captured = _pass(pairs, retain_graph, create_graph, set(places), False, None, mark)
-    out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._v is v}  # one Value is one Tensor, as in torch
+    out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._tl_v is v}  # one Value is one Tensor, as in torch
     for i, (t, place) in enumerate(zip(targets, places)):
         g = captured.get(place)
         if g is None and not allow_unused:
@@ -234,7 +234,7 @@ def _shape_dtype(out):
     if isinstance(out, GradientEdge):
         meta = out.node._input_metadata[out.output_nr]
         return tuple(meta.shape), meta.dtype, True
-    return tuple(sparse_gradients.size(out)), out.dtype, out._needs
+    return tuple(sparse_gradients.size(out)), out.dtype, out._tl_needs
 
 
 def _make_grads(roots, grads, batched):
@@ -295,7 +295,7 @@ def _ones(shape, dtype):
 
 def _there(root, seed):
     """A seed where its root is; a number goes with any."""
-    key = root._v.aval.device if isinstance(root, Tensor) and root.ndim else "cpu"
+    key = root._tl_v.aval.device if isinstance(root, Tensor) and root.ndim else "cpu"
     return seed if key == "cpu" or devices.is_loose(key) else seed.to(key)
 
 
@@ -312,16 +312,16 @@ def _roots(roots, grads):
     for i, (root, g) in enumerate(zip(roots, grads)):
         if isinstance(root, Tensor):
             v = history(root)
-            if not root._needs or type(v.leaf) is Nowhere:
+            if not root._tl_needs or type(v.leaf) is Nowhere:
                 raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
             _watch(root, v)
         if g is None:
             continue
         shape, dtype, _ = _shape_dtype(root)
         if sparse_gradients.is_sparse(g) and not (isinstance(root, Tensor) and sparse_gradients.is_sparse(root)):
-            out.append(_started(root, sparse_gradients.given(g, aval(shape, dtype, g._v.aval.device), _place(root), i), i))
+            out.append(_started(root, sparse_gradients.given(g, aval(shape, dtype, g._tl_v.aval.device), _place(root), i), i))
             continue
-        v = g._value()
+        v = g._tl_value()
         if v.aval.dtype is not dtype:
             v = record_op(cast_spec(dtype), (v,))[0]
         out.append(_started(root, _spread(v, root), i))
@@ -348,9 +348,9 @@ def _started(root, g, i):
 
 def _spread(v, root):
     """A plain gradient of a tensor that lies on several devices, on these: what comes of it would lie on one, where an operator reads nothing else."""
-    if "@" in v.aval.device or not isinstance(root, Tensor) or "@" not in root._v.aval.device or v.aval.shape != root._v.aval.shape:
+    if "@" in v.aval.device or not isinstance(root, Tensor) or "@" not in root._tl_v.aval.device or v.aval.shape != root._tl_v.aval.shape:
         return v
-    return record_op(spec_of(OPS["_spread_as"], (), ("T", "T")), [v, root._value()])[0]
+    return record_op(spec_of(OPS["_spread_as"], (), ("T", "T")), [v, root._tl_value()])[0]
 
 
 def _watch(root, v):
@@ -363,7 +363,7 @@ def _place(t):
     """Where a tensor or edge stands in the graph: a Leaf or (tape, slot)."""
     if isinstance(t, GradientEdge):
         if isinstance(t.node, AccumulateGrad):
-            return t.node._leaf
+            return t.node._tl_leaf
         return (t.node._tape, t.node._first + t.node.tensor_of(t.output_nr))
     v = history(t)
     return v.leaf if v.leaf is not None else place_of(v)

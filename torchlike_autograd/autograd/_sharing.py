@@ -52,7 +52,7 @@ def _back(step, tape, g):
         return None  # a Form of another type moves into or out of a level, or works inside of one
     if form.silent or observed(tape, step.first):
         return None
-    shown = thread.state.grad and g._needs  # in a graph, where it is seen which operators torch uses
+    shown = thread.state.grad and g._tl_needs  # in a graph, where it is seen which operators torch uses
     if not (form.op.is_view or form.op.key == "_unsafe_view"):  # products and others whose last step is a view in torch bear its node's name
         return g if form.pullback((0,), (0,)).passes == (0,) else None
     if form.node in _VIEWED or (form.node in _SQUEEZED and not shown):

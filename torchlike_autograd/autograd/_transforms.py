@@ -61,46 +61,46 @@ class _Reverse(levels.enter):
         """A tensor of this level over the memory of `x`, which shows what is written to it beside autograd."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-        v = x._value()
+        v = x._tl_value()
         if v.aval.dtype.category < FLOAT:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         if v.needs and self.kept:
             own = x.view_as(x)
             if levels.dual(v) is None:      # what is written to its memory beside autograd leaves its history as it is
                 own, alias = x.detach(), own
-                own._v, own._view = alias._v, View(None, () if own._view is None else own._view.chain, "argument")
-            self.level.aliases[own._v.tape, own._v.slot] = v
-            self.starts[id(own)] = own, wrap(own._v)
-            self.level.examples[id(own)] = x, own._v
+                own._tl_v, own._tl_view = alias._tl_v, View(None, () if own._tl_view is None else own._tl_view.chain, "argument")
+            self.level.aliases[own._tl_v.tape, own._tl_v.slot] = v
+            self.starts[id(own)] = own, wrap(own._tl_v)
+            self.level.examples[id(own)] = x, own._tl_v
             return own
         t = _new(Tensor)
-        t._cell, t._counter, t._laid = cell_of(x), x._counter, x._laid
-        t._at = t._cell.n
-        t._view = None if x._view is None else View(None, x._view.chain, "default")
-        t._v = as_detached(v)
-        leaf = t._leaf_point()
-        t._v = as_leaf(t._v if t._v is not v else v, leaf)
-        mark_seen(t._v, t._counter)
-        self.starts[id(t)] = t, wrap(t._v)
-        self.level.examples[id(t)] = x, t._v
+        t._tl_cell, t._tl_counter, t._tl_laid = cell_of(x), x._tl_counter, x._tl_laid
+        t._tl_at = t._tl_cell.n
+        t._tl_view = None if x._tl_view is None else View(None, x._tl_view.chain, "default")
+        t._tl_v = as_detached(v)
+        leaf = t._tl_leaf_point()
+        t._tl_v = as_leaf(t._tl_v if t._tl_v is not v else v, leaf)
+        mark_seen(t._tl_v, t._tl_counter)
+        self.starts[id(t)] = t, wrap(t._tl_v)
+        self.level.examples[id(t)] = x, t._tl_v
         if levels.dual(v) is not None:
             self.level.sources[id(t)] = x
         self.leaves.append(leaf)
-        self.held.inputs.append(weakref.ref(t._v))
+        self.held.inputs.append(weakref.ref(t._tl_v))
         return t
 
     def release(self, *kept):
         """Tensors of the level that somebody holds are plain ones from now on; `kept`: what is differentiated later."""
-        self.held.release(self.outer, self.leaves, [t._value() for t in kept])
+        self.held.release(self.outer, self.leaves, [t._tl_value() for t in kept])
 
     def watch(self, args):
         """Arguments that the function may write to, and what they show."""
-        return [(x, x._value()) for x in args if isinstance(x, Tensor)]
+        return [(x, x._tl_value()) for x in args if isinstance(x, Tensor)]
 
     def settle(self, watched):
         """What was written to them stays as contents: the level's own history ends with it."""
         for x, before in watched:
-            v = x._value()
+            v = x._tl_value()
             if v is not before and v.needs and not self.outside(x):
                 forget_history(x)
 
@@ -110,13 +110,13 @@ class _Reverse(levels.enter):
 
     def outside(self, *ts):
         """Whether what led to these tensors can be differentiated outside of this level."""
-        return self.outer and belonging.reaches([t._value() for t in ts], self.leaves)
+        return self.outer and belonging.reaches([t._tl_value() for t in ts], self.leaves)
 
     def cut(self, x):
         """A result as it leaves the level."""
         if not isinstance(x, Tensor):
             return x
-        v = x._value()
+        v = x._tl_value()
         if not v.needs or self.outside(x):
             return x
         return wrap(as_detached(v))
@@ -220,7 +220,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
 def _pull(level, outs, xs, gs, create, retain=True):
     """Gradients of `xs`, zeros where there is none."""
-    pairs = [(o, g) for o, g in zip(outs, gs or [None] * len(outs)) if o._needs]
+    pairs = [(o, g) for o, g in zip(outs, gs or [None] * len(outs)) if o._tl_needs]
     found = (None,) * len(xs)
     if pairs:
         outs, gs = zip(*pairs)
@@ -259,7 +259,7 @@ def _vjp(func, primals, argnums, has_aux):
         for o in outs:
             if o.dtype.category < FLOAT:
                 raise RuntimeError(f"vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {o.dtype}")
-        outs = [wrap(o._value()) if any(o is x for x, _ in others) else o for o in outs]
+        outs = [wrap(o._tl_value()) if any(o is x for x, _ in others) else o for o in outs]
         level.settle(others)
     mine = level.started(mine)
     held.hold()
@@ -271,7 +271,7 @@ def _vjp(func, primals, argnums, has_aux):
                                f"{given.pretty()}, primal output: {out_tree.pretty()}")
         assert held is not None
         outer = is_grad_enabled() if create_graph is None else create_graph
-        create = outer and belonging.reaches([t._value() for t in (*outs, *gs) if isinstance(t, Tensor)], level.leaves)
+        create = outer and belonging.reaches([t._tl_value() for t in (*outs, *gs) if isinstance(t, Tensor)], level.leaves)
         found = [_cut(g, level.leaves, outer) for g in _pull(level, outs, mine, gs, create, retain_graph)]
         return unflatten(found, tree)
 
@@ -282,7 +282,7 @@ def _vjp(func, primals, argnums, has_aux):
 
 
 def _cut(g, leaves, outer):
-    v = g._value()
+    v = g._tl_value()
     return g if not v.needs or (outer and belonging.reaches([v], leaves)) else wrap(as_detached(v))
 
 
@@ -371,19 +371,19 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
     levels.refuse_forward("forward_ad" in thread.state.extra)
     with levels.Recording(), tangents_off.On(), levels.enter(levels.DUAL, randomness="jvp") as level:
         duals = [make_dual(level, x, t) for x, t in zip(xs, ts)]
-        before, args = [d._v for d in duals], unflatten(duals, tree)
-        others = [] if argnums is None else [(x, x._value()) for x in flatten(primals)[0] if isinstance(x, Tensor) and not any(x is y for y in xs)]
+        before, args = [d._tl_v for d in duals], unflatten(duals, tree)
+        others = [] if argnums is None else [(x, x._tl_value()) for x in flatten(primals)[0] if isinstance(x, Tensor) and not any(x is y for y in xs)]
         out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, _JVP)
         outs, out_tree = flatten(out)
         _only_tensors(outs, _JVP)
-        if strict and any(not levels.has(o._value(), level) for o in outs):
+        if strict and any(not levels.has(o._tl_value(), level) for o in outs):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")
         parts = [unpack(level, o) for o in outs]
         for x, t, d, v in zip(xs, ts, duals, before):
-            if d._value() is not v and (type(d._view) is not DualView or d._view.written):
+            if d._tl_value() is not v and (type(d._tl_view) is not DualView or d._tl_view.written):
                 _written(level, x, t, d)
         for x, v in others:
-            if x._value() is not v:
+            if x._tl_value() is not v:
                 _settled(level, x, v)
         aux = _left(lambda a: unpack(level, a)[0], aux) if has_aux else None
         end_duals(level.key)
@@ -395,17 +395,17 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
 def _written(level, x, t, dual):
     """A dual tensor that was written to: its primal and its tangent share the memory of what it was made of."""
     p, own = unpack(level, dual)
-    v = levels.shared_primal(dual._value(), levels.levels_of(x._value().aval), p._value())
-    p, beside = p if v is None else wrap(v), type(dual._view) is DualView      # it was detached: what was written to that is no part of the history
+    v = levels.shared_primal(dual._tl_value(), levels.levels_of(x._tl_value().aval), p._tl_value())
+    p, beside = p if v is None else wrap(v), type(dual._tl_view) is DualView      # it was detached: what was written to that is no part of the history
     (x.detach() if beside else x).copy_(p.detach() if beside else p)
-    if not beside or dual._view.tangent_written:
+    if not beside or dual._tl_view.tangent_written:
         t.copy_(zeros_like(t) if own is None else own)
 
 
 def _settled(level, x, before):
     """An argument without a tangent that was written to: it, or what it is a view of, keeps the primal of what it got."""
-    x = x if x._view is None or x._view.base is None else x._view.base
-    v = x._value()
+    x = x if x._tl_view is None or x._tl_view.base is None else x._tl_view.base
+    v = x._tl_value()
     if levels.has(v, level):
         p = levels.move("primal", level, [v])
         shared = levels.shared_primal(v, levels.levels_of(before.aval), p)
@@ -424,21 +424,21 @@ def make_dual(level, x, t):
         if t.is_complex() and not x.is_complex():
             raise NotImplementedError(f"jvp with a complex tangent ({t.dtype}) of a real primal ({x.dtype})")  # complex through linear operators in PyTorch
         t = t.to(x.dtype)
-    out = wrap(levels.move("join", level, [x._value(), t._value()]))
+    out = wrap(levels.move("join", level, [x._tl_value(), t._tl_value()]))
     cell_of(x)
-    mark_seen(out._v, x._counter)   # what saves it has saved the primal
-    if x._view is not None or x._laid is not None:
-        laid = x._geometry()
-        if any(n > 1 and s == 0 for n, s in zip(x.shape, laid[0])) and laid[0] != t._geometry()[0]:
+    mark_seen(out._tl_v, x._tl_counter)   # what saves it has saved the primal
+    if x._tl_view is not None or x._tl_laid is not None:
+        laid = x._tl_geometry()
+        if any(n > 1 and s == 0 for n, s in zip(x.shape, laid[0])) and laid[0] != t._tl_geometry()[0]:
             raise written_repeats()     # the tangent would be copied to where the primal shows one element several times
         if laid != (row_strides(x.shape), 0):
-            out._laid = laid
+            out._tl_laid = laid
     return out
 
 
 def unpack(level, x):
     """(primal, tangent or None) of a tensor in a level."""
-    v = x._value()
+    v = x._tl_value()
     if not levels.has(v, level):
         return x, None
     return wrap(levels.move("primal", level, [v])), wrap(levels.move("tangent", level, [v]))

@@ -47,7 +47,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
     with levels.enter(levels.MAP, size, randomness) as level:
         inner = [x if d is None else _example(level, x, d) for x, d in zip(flat, dims)]
-        before = [None if d is None else t._v for t, d in zip(inner, dims)]
+        before = [None if d is None else t._tl_v for t, d in zip(inner, dims)]
         outs, out_tree = flatten(func(*unflatten(inner, tree), **kwargs))
         places = _dims_out(func, out_dims, out_tree)
         results = [_leaf_out(func, level, o, d) for o, d in zip(outs, places)]
@@ -60,17 +60,17 @@ def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
 
 def _written_back(level, x, d, t, before):
     """Let the argument `x` have what its example `t` was written, and the dims that it was given in place."""
-    turned = t._view is not None and t._view.base is None  # a view of itself
-    now = t._cell.value if turned else t._value()
+    turned = t._tl_view is not None and t._tl_view.base is None  # a view of itself
+    now = t._tl_cell.value if turned else t._tl_value()
     if now is not before:
         x.copy_(leave(level, wrap(now), d))
     if turned:
-        turn(x, d, t._view.chain)
+        turn(x, d, t._tl_view.chain)
 
 
 def _as_views(mapped, outs, results, places):
     """The results, which share the memory of the arguments or of the other results that they show; mapped: (tensor, its dim, what stands for it inside)."""
-    mapped = [*mapped, *((r, 0, o) for o, r, d in zip(outs, results, places) if d == 0 and o._view is None and r._view is None)]
+    mapped = [*mapped, *((r, 0, o) for o, r, d in zip(outs, results, places) if d == 0 and o._tl_view is None and r._tl_view is None)]
     inner, made = [t for _, _, t in mapped], {}
     for o, r, d in zip(outs, results, places):
         if d is not None and (id(o), d) not in made:
@@ -83,29 +83,29 @@ def _as_view(mapped, inner, o, r, d):
     if found is None:
         return r
     at, chain = found
-    return shown(*mapped[at][:2], chain, None if o._view is None else o._view.creation, r, shapes.wrap_dim(d, r.ndim))
+    return shown(*mapped[at][:2], chain, None if o._tl_view is None else o._tl_view.creation, r, shapes.wrap_dim(d, r.ndim))
 
 
 def _example(level, x, d):
     """One example of a mapped argument, with the strides that it has in memory: they decide what can be viewed."""
     t = enter(level, x, d)
-    if d or x._laid is not None or x._view is not None:
-        strides, offset = x._geometry()
+    if d or x._tl_laid is not None or x._tl_view is not None:
+        strides, offset = x._tl_geometry()
         own = strides[:d] + strides[d + 1:]
-        if offset or not shapes.is_contiguous(t._v.aval.shape, own):
-            t._laid = own, offset
-    level.examples[id(t)] = x, t._v
+        if offset or not shapes.is_contiguous(t._tl_v.aval.shape, own):
+            t._tl_laid = own, offset
+    level.examples[id(t)] = x, t._tl_v
     return t
 
 
 def enter(level, x, dim=0):
     """A tensor inside a level, mapped over `dim`."""
-    return wrap(levels.move("enter", level, [x._value()], dim))
+    return wrap(levels.move("enter", level, [x._tl_value()], dim))
 
 
 def leave(level, x, dim=0):
     """A tensor outside of the level, its dim at `dim`; one that is not mapped is expanded."""
-    return wrap(levels.move("exit", level, [x._value()], shapes.wrap_dim(dim, x.ndim + 1)))
+    return wrap(levels.move("exit", level, [x._tl_value()], shapes.wrap_dim(dim, x.ndim + 1)))
 
 
 def _process(func, in_dims, args):
@@ -167,12 +167,12 @@ def _dims_out(func, out_dims, tree):
 def _leaf_out(func, level, o, d):
     name = name_of(func)
     if d is None:
-        if isinstance(o, Tensor) and levels.has(o._value(), level):
+        if isinstance(o, Tensor) and levels.has(o._tl_value(), level):
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
         return o
     if not isinstance(o, Tensor):
         raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(o)}. Did you mean to set out_dims= to None for output?")
-    return leave(level, o, d) if levels.has(o._value(), level) else _expanded(level, o, shapes.wrap_dim(d, o.ndim + 1))
+    return leave(level, o, d) if levels.has(o._tl_value(), level) else _expanded(level, o, shapes.wrap_dim(d, o.ndim + 1))
 
 
 def _expanded(level, o, d):

@@ -12,7 +12,7 @@ from .._tensor import Tensor
 def check_dirty(ctx, before, outputs):
     """torch's rules for what was written; before: {id of an input: its Value before the call}."""
     for d in ctx.dirty_tensors:
-        v = before.get(id(d), d._v)
+        v = before.get(id(d), d._tl_v)
         if thread.state.grad and v.needs:
             _check_written(d, v)
         if not any(d is o for o in outputs):
@@ -30,10 +30,10 @@ _NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only in
 
 
 def _check_written(d, v):
-    base = d._view.base if d._view is not None else None
+    base = d._tl_view.base if d._tl_view is not None else None
     if v.leaf is not None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
-    if base is not None and d._view.creation != "default":
+    if base is not None and d._tl_view.creation != "default":
         raise view_error(d, False)
     if base is not None and peek(base).leaf is not None:
         raise errors.leaf_view_inplace()

@@ -110,11 +110,11 @@ def make_dual(tensor, tangent, *, level=None):
     for what, t in (("primal", tensor), ("tangent", tangent)):
         if not (t.is_floating_point() or t.is_complex()):
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
-    v = tensor._value()
+    v = tensor._tl_value()
     number = max(_current_level, 0)     # that of `jvp` is none of the user's
     if levels.has(v, here):
         raise RuntimeError(f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {number} is not supported.")
-    if levels.has(tangent._value(), here):
+    if levels.has(tangent._tl_value(), here):
         raise RuntimeError(f"Setting a forward grad that itself has a forward gradient at the same level{number} is not supported.")
     if not _is_fwd_grad_enabled() or thread.state.inference:
         return tensor.view_as(tensor)
@@ -123,7 +123,7 @@ def make_dual(tensor, tangent, *, level=None):
                            f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
-    if levels.mapped_by_innermost(v) or levels.mapped_by_innermost(tangent._value()):
+    if levels.mapped_by_innermost(v) or levels.mapped_by_innermost(tangent._tl_value()):
         raise RuntimeError("Batching rule not implemented for aten::_make_dual; the fallback path doesn't work on out= or view ops.")
     return duals.make(here, tensor, tangent if _same_memory(tensor, tangent) else _copied(tensor, tangent))
 
@@ -136,12 +136,12 @@ def _same_memory(a, b):
 
 def _same_size(a, b):
     """Whether the memories of two tensors of one shape and dtype have one size; of a mapped tensor PyTorch does not ask."""
-    alone = a._cell is None and b._cell is None and a._laid is None and b._laid is None
+    alone = a._tl_cell is None and b._tl_cell is None and a._tl_laid is None and b._tl_laid is None
     return alone or _is_mapped(b) or memory_size(a) == memory_size(b)
 
 
 def _is_mapped(t):
-    return type(t._value().aval) is LeveledAval
+    return type(t._tl_value().aval) is LeveledAval
 
 
 def _copied(tensor, tangent):
@@ -151,7 +151,7 @@ def _copied(tensor, tangent):
     whole = _is_mapped(tensor) or memory_size(tensor) == tensor.numel() * tensor.itemsize
     if whole and not (tensor.is_conj() or tensor.is_neg() or not tensor.is_contiguous()):
         return tangent.clone(memory_format=contiguous_format)
-    error = None if tensor._view is None else repeats(tensor)
+    error = None if tensor._tl_view is None else repeats(tensor)
     if error is not None:  # what is laid out so cannot be written
         raise error
     if whole:
@@ -172,7 +172,7 @@ def unpack_dual(tensor, *, level=None):
         _check_level(level, "_fw_primal", None)
     if here is None or (level is not None and level < 0):
         return UnpackedDualTensor(tensor, None)
-    if not levels.has(tensor._value(), here):
+    if not levels.has(tensor._tl_value(), here):
         return UnpackedDualTensor(duals.aliased(tensor), None)
     primal, tangent = duals.unpacked(tensor, here)
     return UnpackedDualTensor(primal, tangent if _is_fwd_grad_enabled() else None)

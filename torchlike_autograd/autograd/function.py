@@ -211,14 +211,14 @@ class BackwardCFunction(FunctionCtx, Node):
                                    "was not a Variable")
         rest = [result[i] for i, is_tensor in enumerate(self._input_is_tensor) if is_tensor and i not in self._wanted]
         return [*[_under_levels(self._value_of(i, result[i], meta), meta, p) for i, meta in zip(self._wanted, self._metas)],
-                *[r._value() if isinstance(r, Tensor) else None for r in rest]]
+                *[r._tl_value() if isinstance(r, Tensor) else None for r in rest]]
 
     def _value_of(self, i, r, aval):
         if r is None:
             return None
         if not isinstance(r, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
-        v = sparse_gradients.given(r, aval, self._leaf(i), i, self._said()) if sparse_gradients.is_sparse(r) else r._value()
+        v = sparse_gradients.given(r, aval, self._leaf(i), i, self._said()) if sparse_gradients.is_sparse(r) else r._tl_value()
         if v.aval.shape != aval.shape:
             v = reduced_to(v, aval.shape, i, self._said())
         made = v.aval.dtype
@@ -378,7 +378,7 @@ def _node_class(cls):
     return _function_levels.node_class(cls)
 
 
-_REQUIRES = Tensor._needs.fget
+_REQUIRES = Tensor._tl_needs.fget
 
 
 def _recorded(cls, args, kwargs, split):
@@ -389,7 +389,7 @@ def _recorded(cls, args, kwargs, split):
     needs = tuple(isinstance(a, Tensor) and _REQUIRES(a) for a in args)  # a subclass is not asked
     ctx.needs_input_grad = needs
     live = state.grad and any(needs)
-    before = [(t, t._value()) for _, t in tensors]
+    before = [(t, t._tl_value()) for _, t in tensors]
     old, state.grad = state.grad, state.grad and False
     cut()
     outer, state.extra[FORWARD] = state.extra.get(FORWARD), True
@@ -433,7 +433,7 @@ def _beside(outputs, inner):
         v = inner.get(id(o)) if isinstance(o, Tensor) else None
         made, inside = (False, ()) if v is None else _function_levels.around(v)
         if made:
-            o._set_value(walls.merged(inside, o._value(), v) if inside else v)
+            o._tl_set_value(walls.merged(inside, o._tl_value(), v) if inside else v)
         any_made |= made
     return any_made
 
@@ -456,8 +456,8 @@ def _creation(ctx):
 
 def _inside(o, creation):
     """Say of a view that a Function returned it."""
-    if o._view is not None and o._view.base is not None:
-        o._view.creation = creation
+    if o._tl_view is not None and o._tl_view.base is not None:
+        o._tl_view.creation = creation
     return o
 
 
@@ -470,7 +470,7 @@ def _attach(ctx, args, before, outputs):
     tensors, seen = [o for o in outputs if isinstance(o, Tensor)], {}
     with LOCK:
         ins = [before[id(args[i])] for i in wanted]
-        values = [o._value() for o in tensors]
+        values = [o._tl_value() for o in tensors]
         ctx._metas = tuple(v.aval for v in ins)
         ctx._wanted = wanted
         tape = state.tape
@@ -512,19 +512,19 @@ def _attach(ctx, args, before, outputs):
 def _output(ctx, o, v, args, non_diff):
     dirty = any(o is d for d in ctx.dirty_tensors)
     if dirty:
-        write_own(o, v, o._v)
-        if o._leaf is not None:
-            o._leaf.grad = None  # as in torch, where its history begins anew
+        write_own(o, v, o._tl_v)
+        if o._tl_leaf is not None:
+            o._tl_leaf.grad = None  # as in torch, where its history begins anew
         return o
     if any(o is a for a in args):
         return as_kind(o, _inside(alias(o, v), _creation(ctx)))
     if non_diff:
         return o
-    if o._view is not None and o._view.chain and o._view.base is not None:
-        o._v, o._at, v.seen = v, o._cell.n, (o._counter, o._counter.n)
-        o._view = View(o._view.base, o._view.chain, _creation(ctx), o._view.under)
+    if o._tl_view is not None and o._tl_view.chain and o._tl_view.base is not None:
+        o._tl_v, o._tl_at, v.seen = v, o._tl_cell.n, (o._tl_counter, o._tl_counter.n)
+        o._tl_view = View(o._tl_view.base, o._tl_view.chain, _creation(ctx), o._tl_view.under)
         return o
-    o._set_value(v)
+    o._tl_set_value(v)
     return o
 
 
@@ -551,7 +551,7 @@ def once_differentiable(fn):
             outputs = fn(ctx, *args)
         finally:
             state.grad = outer
-        if not outer or not any(isinstance(a, Tensor) and a._needs for a in args):
+        if not outer or not any(isinstance(a, Tensor) and a._tl_needs for a in args):
             return outputs
         from ._once import errors_on_backward  # cycle: what it applies is a Function
 

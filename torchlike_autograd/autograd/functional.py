@@ -81,12 +81,12 @@ def _fresh(xs, connected, needs):
     """What is handed to the function: views of those of the caller's tensors that have a history to keep, others over their memory."""
     if not connected:
         return tuple(x.detach().requires_grad_(needs) for x in xs)
-    return tuple(x.view_as(x) if x._needs or not needs else _needing(x.detach()) for x in xs)
+    return tuple(x.view_as(x) if x._tl_needs or not needs else _needing(x.detach()) for x in xs)
 
 
 def _needing(x):
     """A fresh tensor that asks for gradients, under transformations too."""
-    x._set_value(as_leaf(x._value(), x._leaf_point()))
+    x._tl_set_value(as_leaf(x._tl_value(), x._tl_leaf_point()))
     return x
 
 
@@ -139,13 +139,13 @@ def _require(ts, what, strict):
     for i, t in enumerate(ts) if strict else ():
         if t is None:
             raise RuntimeError(_INDEPENDENT.format(i=i))
-        if not t._needs:
+        if not t._tl_needs:
             raise RuntimeError(_DEPENDS[what].format(i=i))
 
 
 def _grad(outs, xs, gs=None, **options):
     """`grad` from those outputs that require it; None for what is not reached."""
-    pairs = [(o, g) for o, g in zip(outs, gs or (None,) * len(outs)) if o is not None and o._needs]
+    pairs = [(o, g) for o, g in zip(outs, gs or (None,) * len(outs)) if o is not None and o._tl_needs]
     if not pairs:
         return (None,) * len(xs)
     outs, gs = zip(*pairs)
@@ -158,7 +158,7 @@ def _filled(gs, like, call, stage):
     for i, (g, x) in enumerate(zip(gs, like)):
         if call.strict and g is None:
             raise RuntimeError(_ABSENT[stage].format(i=i))
-        if call.strict and call.connected and not g._needs:
+        if call.strict and call.connected and not g._tl_needs:
             what = "jacobian" if stage.startswith("first") else "hessian"
             raise RuntimeError(f"The {what} of the user-provided function is independent of input {i}. {_NOT_ALLOWED} when create_graph=True.")
         out.append(zeros_like(x) if g is None else g)
@@ -259,7 +259,7 @@ def _one_by_one(call, i, out):
         for k, (g, x, column) in enumerate(zip(gs, call.xs, columns)):
             if g is None and call.strict:
                 raise RuntimeError(f"Output {i} of the user-provided function is independent of input {k}. {_NOT_ALLOWED}.")
-            if call.strict and call.connected and not g._needs:
+            if call.strict and call.connected and not g._tl_needs:
                 raise RuntimeError(f"The jacobian of the user-provided function is independent of input {k}. {_NOT_ALLOWED} when create_graph=True.")
             column.append(zeros_like(x) if g is None else g)
     joined = load_all()["torch.stack"]  # the public one: subclasses of Tensor are asked
@@ -334,7 +334,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
 
     def first(*args):
         if outer_jacobian_strategy == "forward-mode":
-            args = tuple(a if a._needs else _needing(a.view_as(a)) for a in args)
+            args = tuple(a if a._tl_needs else _needing(a.view_as(a)) for a in args)
         jac = jacobian(scalar, args, create_graph=True)
         _require(jac, "jacobian", strict)
         return jac

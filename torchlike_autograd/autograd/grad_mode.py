@@ -204,9 +204,9 @@ def set_versions(tensors, versions):
         if n < 0:
             raise RuntimeError(f"Cannot set a version_counter to a value below 0: {n}")
         cell_of(t)
-        t._counter.n = n
-        if t._v.seen is not None:
-            t._v.seen = (t._counter, n)
+        t._tl_counter.n = n
+        if t._tl_v.seen is not None:
+            t._tl_v.seen = (t._tl_counter, n)
 
 
 class _unsafe_preserve_version_counter:

@@ -88,7 +88,7 @@ def increment_version(tensor):
         if is_inference(t):
             continue
         cell_of(t)
-        t._counter.n += 1
+        t._tl_counter.n += 1
 
 
 def region_activation_memory_budget(budget):
@@ -133,7 +133,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         hook = _first_known(fn)
-        return _MultiHandle(tuple(t.register_hook(hook) for t in tensors if t._needs))
+        return _MultiHandle(tuple(t.register_hook(hook) for t in tensors if t._tl_needs))
     return _MultiHandle(tuple(t.register_hook(hook) for t, hook in zip(tensors, _all_known([_node_of(t) for t in tensors], fn))))
 
 

@@ -67,13 +67,13 @@ def _accumulate(roots, grads, retain_graph, create_graph):
         return
     nodes = _nodes(roots, None)
     _refuse_released(nodes)
-    leaves = [n._leaf for n in nodes if hasattr(n, "variable")] + [t._v.leaf for t in roots if isinstance(t._value().leaf, Leaf)]
+    leaves = [n._tl_leaf for n in nodes if hasattr(n, "variable")] + [t._tl_v.leaf for t in roots if isinstance(t._tl_value().leaf, Leaf)]
     before = {leaf: leaf.grad for leaf in leaves if leaf.grad is not None}
     pairs = _engine._roots(roots, gs)
     _engine.engine.run_backward(pairs, retain_graph or create_graph, create_graph)
     for leaf, old in before.items():  # accumulated in place also where the sum has a graph
         if leaf.grad is not old and leaf.grad is not None:
-            old._set_value(leaf.grad._value())
+            old._tl_set_value(leaf.grad._tl_value())
             leaf.grad = old
     _release(nodes, retain_graph or create_graph)
 
@@ -159,12 +159,12 @@ def _release(nodes, keep):
 
 def _entered(t):
     """Whether a tensor has ever been part of a graph that is still held."""
-    return not t.is_leaf or sys.getrefcount(t._value().leaf) > _ALONE or any(v.leaf is t._v.leaf for v in _engine.thread.state.tape.inputs)
+    return not t.is_leaf or sys.getrefcount(t._tl_value().leaf) > _ALONE or any(v.leaf is t._tl_v.leaf for v in _engine.thread.state.tape.inputs)
 
 
 def _alone():
     t = _torch.ones(1, requires_grad=True)
-    return sys.getrefcount(t._value().leaf)
+    return sys.getrefcount(t._tl_value().leaf)
 
 
 _ALONE = _alone()

@@ -22,7 +22,7 @@ class DeviceMesh:
     """
 
     def __init__(self, device_type, mesh, *, mesh_dim_names=None):
-        grid = np.asarray(mesh._numpy() if isinstance(mesh, Tensor) else mesh, np.int32)
+        grid = np.asarray(mesh._tl_numpy() if isinstance(mesh, Tensor) else mesh, np.int32)
         found = _found(device_type)
         if grid.size > len(found) or (grid.size and grid.max() >= len(found)):
             raise RuntimeError(f"Mesh should not be bigger than default world size {len(found)}, but found {grid.size} ranks!")

@@ -32,7 +32,7 @@ def require(valid, words, *given):
             raise ValueError(words(*given))
         return
     seen = [_seen(x) for x in given]
-    guards.note(record_op(_REQUIRED, [valid._value()])[0], lambda: ValueError(words(*[x.shown() for x in seen])))
+    guards.note(record_op(_REQUIRED, [valid._tl_value()])[0], lambda: ValueError(words(*[x.shown() for x in seen])))
 
 
 def _seen(x):
@@ -47,7 +47,7 @@ class _Tensor:
     """A tensor as it was at a check, without its graph."""
 
     def __init__(self, x):
-        self.own, self.version, self.value = weakref.ref(x), _writes(x), as_detached(x._value())
+        self.own, self.version, self.value = weakref.ref(x), _writes(x), as_detached(x._tl_value())
 
     def shown(self):
         """The tensor itself, with its graph, where it is there as it was."""
@@ -57,7 +57,7 @@ class _Tensor:
 
 def _writes(x):
     """The version of a tensor, or of an inference tensor, which tells it nobody."""
-    return 0 if x._counter is None else x._counter.n
+    return 0 if x._tl_counter is None else x._tl_counter.n
 
 
 class _Constraint:

@@ -14,7 +14,7 @@ class StorageWeakRef:
 
     def __init__(self, storage):
         untyped = getattr(storage, "_untyped_storage", storage)
-        self._memory, self.cdata = weakref.ref(untyped._cell), id(untyped._cell)
+        self._memory, self.cdata = weakref.ref(untyped._tl_cell), id(untyped._tl_cell)
 
     @classmethod
     def from_weakref(cls, cdata):

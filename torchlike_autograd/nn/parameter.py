@@ -19,7 +19,7 @@ def _copied(t):
     """A copy of a tensor's data, made at once where that is there: no part of the first training step, which would differ from the others."""
     v = peek(t)
     there = isinstance(v.array, (np.ndarray, jax.Array)) and not isinstance(v.array, jax.core.Tracer)
-    if not there or t._laid is not None or t._view is not None or record.thread.state.inference:
+    if not there or t._tl_laid is not None or t._tl_view is not None or record.thread.state.inference:
         return t.clone()
     copy = v.array.copy() if isinstance(v.array, np.ndarray) else donation.spare(v.array)  # JAX would make 32-bit numbers of NumPy's
     return wrap(record.data(copy, v.aval.dtype, device=v.aval.device))
@@ -58,7 +58,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         self = _new(cls)
         copy_state(base, self)
         if requires_grad:
-            self._ask(True)
+            self._tl_ask(True)
         return self
 
     def __deepcopy__(self, memo):

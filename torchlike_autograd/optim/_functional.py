@@ -29,7 +29,7 @@ def apply(kind, params, grads, states, *, grad_scale=None, found_inf=None, fused
     calls, names = {}, kind.states(kind, group, None)
     for i, (p, g) in enumerate(zip(params, grads)):
         own = {name: states[name][i] for name in names}
-        calls.setdefault(mode_of(p, g, own), []).append((p, p._value(), g, own, names))
+        calls.setdefault(mode_of(p, g, own), []).append((p, p._tl_value(), g, own, names))
     for mode, items in calls.items():
         options = (("maximize", bool(group["maximize"])), *kind.flags(kind, group))
         if group.get("differentiable"):
@@ -49,5 +49,5 @@ def mode_of(p, g, own):
         if p.requires_grad and p.is_leaf:
             raise errors.leaf_inplace()
         return INPLACE
-    v = p._value()
-    return LEAF if v.needs and v.leaf is not None and p._view is None else NOGRAD
+    v = p._tl_value()
+    return LEAF if v.needs and v.leaf is not None and p._tl_view is None else NOGRAD

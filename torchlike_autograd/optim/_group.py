@@ -57,7 +57,7 @@ class Recorded(Optimizer):
         differentiable = group.get("differentiable", False)
         names = None
         for p in group["params"]:
-            leaf = p._leaf
+            leaf = p._tl_leaf
             g = None if leaf is None else leaf.grad
             if g is None:
                 if type(p) is not Parameter and type(p) is not Tensor:
@@ -73,8 +73,8 @@ class Recorded(Optimizer):
                 kind = self.first
             if names is None or not self.uniform:
                 names = self.states(group, state)
-            v = p._v if p._cell is None else read(p)
-            mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._view is None else NOGRAD
+            v = p._tl_v if p._tl_cell is None else read(p)
+            mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._tl_view is None else NOGRAD
             key = mode, kind, v.aval.device
             items = calls.get(key)
             if items is None:
@@ -93,7 +93,7 @@ class Recorded(Optimizer):
                 update(self.rule, options, numbers, items, mode)
             else:  # a parameter stands there twice: one after the other
                 for p, _, g, state, names in items:
-                    update(self.rule, options, numbers, [(p, p._value(), g, state, names)], mode)
+                    update(self.rule, options, numbers, [(p, p._tl_value(), g, state, names)], mode)
 
     def state_of(self, group, p):
         """The dict of states of a parameter."""
@@ -106,10 +106,10 @@ class Recorded(Optimizer):
     def _begin(self, group, p, g, state, counts):
         def count(name, start=0.0):
             """A number as a state: one value for all parameters that begin together, a tensor of its own for each."""
-            key = name, p._v.aval.device
+            key = name, p._tl_v.aval.device
             if key not in counts:
                 dtype = _get_scalar_dtype(group.get("fused"))
-                counts[key] = from_array(np.asarray(start, dtype.np), dtype, like=None if p.is_meta else p)._v
+                counts[key] = from_array(np.asarray(start, dtype.np), dtype, like=None if p.is_meta else p)._tl_v
             state[name] = wrap(counts[key])
 
         self.begin(group, p, g, state, count)
@@ -151,7 +151,7 @@ def filled_like(p, value):
     """A state of equal numbers for a parameter; a subclass says by its `__torch_function__` of which class that is."""
     if type(p) is not Tensor and Parameter not in type(p).__mro__:
         return load_all()["torch.full_like"](p, value) if value else load_all()["torch.zeros_like"](p)
-    return from_array(np.full(p._v.aval.shape, value, p._v.aval.dtype.np), p._v.aval.dtype, like=p)
+    return from_array(np.full(p._tl_v.aval.shape, value, p._tl_v.aval.dtype.np), p._tl_v.aval.dtype, like=p)
 
 
 def check_lr(lr, words="Invalid learning rate: {}"):

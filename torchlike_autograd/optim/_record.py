@@ -147,7 +147,7 @@ def _joined(x):
 
 
 def _value(t):
-    return t._v if t._cell is None else read(t)
+    return t._tl_v if t._tl_cell is None else read(t)
 
 
 def update(name, options, numbers, items, mode):
@@ -162,10 +162,10 @@ def update(name, options, numbers, items, mode):
     flat = [_value(first[s]) for s in shared]
     for (_, v, g, state, _), own in zip(items, each):
         flat.append(v)
-        flat.append(g._v if g._cell is None else read(g))
+        flat.append(g._tl_v if g._tl_cell is None else read(g))
         for s in own:
             t = state[s]
-            flat.append(t._v if t._cell is None else read(t))
+            flat.append(t._tl_v if t._tl_cell is None else read(t))
     for x in numbers.values():
         flat.append(_value(x) if isinstance(x, Tensor) else float(x))
     if mode == INPLACE:
@@ -176,9 +176,9 @@ def update(name, options, numbers, items, mode):
     if more:
         for item in items:  # before the write, which takes the version that it makes down
             t = item[0]
-            if t._counter is None:
-                t._counter = Counter()
-            t._counter.n += more
+            if t._tl_counter is None:
+                t._tl_counter = Counter()
+            t._tl_counter.n += more
     _write_all(results, items, shared, each, mode)
 
 
@@ -208,10 +208,10 @@ def _arranged(names, items):
 
 
 def _one_value(name, items):
-    v = items[0][3][name]._v
+    v = items[0][3][name]._tl_v
     for item in items:
         t = item[3].get(name)
-        if t is None or t._v is not v or t._cell is not None:
+        if t is None or t._tl_v is not v or t._tl_cell is not None:
             return False
     return True
 
@@ -231,10 +231,10 @@ def _write_all(results, items, shared, each, mode):
 
 def _share(t, v):
     """Let one of several tensors that count together show their next value."""
-    counter = t._counter
+    counter = t._tl_counter
     if counter is None:
-        counter = t._counter = Counter()
-    t._v = v
+        counter = t._tl_counter = Counter()
+    t._tl_v = v
     counter.n += 1
 
 

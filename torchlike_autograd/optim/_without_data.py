@@ -21,16 +21,16 @@ def _stand_in(p, v, g, state, names):
     for t in (p, *[state[n] for n in names if n not in SCALARS]):
         _written(t)
     own = _ones(p)
-    return own, own._v, _ones(g), small, names
+    return own, own._tl_v, _ones(g), small, names
 
 
 def _ones(t):
-    aval = t._v.aval
+    aval = t._tl_v.aval
     return from_array(np.ones((1,) * aval.ndim, aval.dtype.np), aval.dtype)
 
 
 def _written(t):
     """Count a write to a tensor whose contents are nothing."""
-    if t._counter is None:
-        t._counter = Counter()
-    t._counter.n += 1
+    if t._tl_counter is None:
+        t._tl_counter = Counter()
+    t._tl_counter.n += 1

@@ -177,7 +177,7 @@ class Optimizer:
                 elif not own:
                     if p.grad is not None:
                         p.grad = None
-                elif (leaf := p._leaf) is not None and leaf.grad is not None:
+                elif (leaf := p._tl_leaf) is not None and leaf.grad is not None:
                     p.grad = None
 
     # Groups
@@ -282,9 +282,9 @@ class Optimizer:
             wide = _step_dtype() if group.get("capturable") or group.get("fused") else value.dtype
             return value.to(dtype=wide, device=param.device)  # it counts beside the parameter here, in torch on the host
         value = value.to(dtype=param.dtype, device=param.device) if param.is_floating_point() else value.to(device=param.device)
-        own, there = param._v.aval, value._v.aval
+        own, there = param._tl_v.aval, value._tl_v.aval
         if "@" in own.device and "@" not in there.device and there.shape == own.shape:
-            return wrap(spread_as(value._value(), param._value()))  # a file holds whole states, and no device need hold a whole one
+            return wrap(spread_as(value._tl_value(), param._tl_value()))  # a file holds whole states, and no device need hold a whole one
         return value
 
 

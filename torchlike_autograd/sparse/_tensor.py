@@ -132,7 +132,7 @@ def made(values, at: Coordinates):
 def like(values, x, leaf=False):
     """A SparseTensor with other values at the places of x."""
     out = made(values, places(x))
-    return out._ask(True) if leaf else out
+    return out._tl_ask(True) if leaf else out
 
 
 def host(array, kind="int64"):

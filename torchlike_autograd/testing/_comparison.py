@@ -204,7 +204,7 @@ def _sparse_parts(kind, a, b):
 
 def _compare_values(what, a, b, rtol, atol, equal_nan):
     common = _common_dtype(a.dtype, b.dtype)
-    x, y = [t.detach().to(common)._numpy() for t in (a, b)]
+    x, y = [t.detach().to(common)._tl_numpy() for t in (a, b)]
     with np.errstate(all="ignore"):
         return _compare_arrays(x, y, rtol, atol, equal_nan, what)
 

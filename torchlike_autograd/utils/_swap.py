@@ -35,7 +35,7 @@ def swap_tensors(t1, t2):
 
 def put_in(t, new):
     """Swap a parameter for a new one that nobody else has: graphs that lead to the old one refuse to accumulate from now on."""
-    leaf = t._leaf
+    leaf = t._tl_leaf
     swap_tensors(t, new)
     if leaf is not None:
         leaf.prehooks = OrderedDict({0: _refuse})
@@ -62,5 +62,5 @@ def _given(t, found):
     for name, value in fields.items():
         setattr(t, name, value)
     t.__dict__.update(more)
-    if t._leaf is not None:
-        t._leaf.tensor = weakref.ref(t)
+    if t._tl_leaf is not None:
+        t._tl_leaf.tensor = weakref.ref(t)

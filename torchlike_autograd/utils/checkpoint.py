@@ -223,7 +223,7 @@ def _type_of(t):
 
 def _alone(t):
     """What a tensor shows, without its history and not in its memory: a tensor that shares the memory would hold the second run's graph."""
-    return wrap(as_detached(t._value()))
+    return wrap(as_detached(t._tl_value()))
 
 
 class _Catch:
@@ -244,7 +244,7 @@ class _Catch:
                 raise CheckpointError(debug_report(frame.types, self.types) if frame.debug else text + TIP)
             return _alone(t)
         self.types.append(_type_of(t))
-        kept = _alone(t) if t._needs else t
+        kept = _alone(t) if t._tl_needs else t
         if frame.places[number]() is not None:
             self.tensors[number] = kept
         if frame.early_stop and number + 1 == len(frame.places):
@@ -288,7 +288,7 @@ class CheckpointFunction(Function):
             with enable_grad(), ctx.autocast():
                 outputs = ctx.run_function(*detached)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
-        pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, Tensor) and o._needs]
+        pairs = [(o, g) for o, g in zip(outputs, grads) if isinstance(o, Tensor) and o._tl_needs]
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward(*map(list, zip(*pairs)))
@@ -302,7 +302,7 @@ def detach_variable(inputs):
     out = []
     for x in inputs:
         if isinstance(x, Tensor):
-            needs = x._needs
+            needs = x._tl_needs
             x = x.detach()
             x.requires_grad = needs
         out.append(x)
@@ -311,13 +311,13 @@ def detach_variable(inputs):
 
 def check_backward_validity(inputs):
     """Warn where no input requires grad."""
-    if not any(x._needs for x in inputs if isinstance(x, Tensor)):
+    if not any(x._tl_needs for x in inputs if isinstance(x, Tensor)):
         warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 def _other_devices(args):
     """The keys of the devices of the tensors in arguments, but for the CPU's and "meta"."""
-    keys = [x._v.aval.device for x in flatten(args)[0] if isinstance(x, Tensor)]
+    keys = [x._tl_v.aval.device for x in flatten(args)[0] if isinstance(x, Tensor)]
     return [key for key in keys if of_key(key).type not in ("cpu", "meta")]
 
 

@@ -31,7 +31,7 @@ class BackwardHookFunction(Function):
 
     @staticmethod
     def forward(ctx, *args):
-        ctx.mark_non_differentiable(*[a for a in args if not a._needs])
+        ctx.mark_non_differentiable(*[a for a in args if not a._tl_needs])
         return args
 
     @staticmethod
@@ -52,7 +52,7 @@ class BackwardHook:
 
     def setup_input_hook(self, args):
         """The arguments, handed through a node where one of them requires grad."""
-        self.blank = [None if t._needs else t.detach() for t in args if isinstance(t, Tensor)]
+        self.blank = [None if t._tl_needs else t.detach() for t in args if isinstance(t, Tensor)]
         out, self.input_places = self._through(args, self._watch_inputs)
         self.n_inputs = len(args)
         return out
@@ -69,7 +69,7 @@ class BackwardHook:
 
     def _through(self, values, watch):
         places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
-        if not (any(values[i]._needs for i in places) and thread.state.grad):
+        if not (any(values[i]._tl_needs for i in places) and thread.state.grad):
             return values, None
         passed = BackwardHookFunction.apply(*[values[i] for i in places])
         passed = passed if isinstance(passed, tuple) else (passed,)

@@ -8,14 +8,14 @@ typedef struct {
 } State;
 
 static PyMemberDef state_members[] = {
-    {"_v", T_OBJECT, offsetof(State, v), 0, NULL},
-    {"_cell", T_OBJECT, offsetof(State, cell), 0, NULL},
-    {"_at", T_OBJECT, offsetof(State, at), 0, NULL},
-    {"_view", T_OBJECT, offsetof(State, view), 0, NULL},
-    {"_counter", T_OBJECT, offsetof(State, counter), 0, NULL},
-    {"_leaf", T_OBJECT, offsetof(State, leaf), 0, NULL},
-    {"_laid", T_OBJECT, offsetof(State, layout), 0, NULL},
-    {"_hooks_dict", T_OBJECT, offsetof(State, hooks), 0, NULL},
+    {"_tl_v", T_OBJECT, offsetof(State, v), 0, NULL},
+    {"_tl_cell", T_OBJECT, offsetof(State, cell), 0, NULL},
+    {"_tl_at", T_OBJECT, offsetof(State, at), 0, NULL},
+    {"_tl_view", T_OBJECT, offsetof(State, view), 0, NULL},
+    {"_tl_counter", T_OBJECT, offsetof(State, counter), 0, NULL},
+    {"_tl_leaf", T_OBJECT, offsetof(State, leaf), 0, NULL},
+    {"_tl_laid", T_OBJECT, offsetof(State, layout), 0, NULL},
+    {"_tl_hooks_dict", T_OBJECT, offsetof(State, hooks), 0, NULL},
     {NULL},
 };
 

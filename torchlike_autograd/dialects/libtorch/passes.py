@@ -35,7 +35,7 @@ def _run_backward(tensors, grads, retain_graph, create_graph, inputs, allow_unus
     places = [_target(i, t, accumulate) for i, t in enumerate(targets)]
     if accumulate and create_graph:
         warn(_run.CYCLE)
-    pairs = [(_run._place(t), g._value()) for t, g in zip(roots, given)]
+    pairs = [(_run._place(t), g._tl_value()) for t, g in zip(roots, given)]
     keep = create_graph if retain_graph is None else retain_graph
     found = engine.run_backward(pairs, keep, create_graph, set(places) if places else None, accumulate)
     if accumulate:
@@ -85,7 +85,7 @@ def _fitting(i, t, g):
         raise RuntimeError(f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: grad_output[{i}] has a "
                            f"dtype of {g.dtype.char_name} and output[{i}] has a dtype of {t.dtype.char_name}.")
     if g.shape != t.shape:
-        g = _wrap(reduced_to(g._value(), tuple(t.shape), i))
+        g = _wrap(reduced_to(g._tl_value(), tuple(t.shape), i))
     return g.to(t.dtype)
 
 

@@ -117,7 +117,7 @@ class Partial(Placement):
 
 class _DTensorMeta(TensorMeta):
     def __instancecheck__(cls, instance):
-        return isinstance(instance, Tensor) and "@" in instance._v.aval.device
+        return isinstance(instance, Tensor) and "@" in instance._tl_v.aval.device
 
 
 class DTensor(Tensor, metaclass=_DTensorMeta):
@@ -297,14 +297,14 @@ def spec_of_placements(t, mesh, placements):
 def placed(t, mesh, placements, own=True):
     """A tensor's values spread over a mesh; differentiable.  own: as a DTensor, not as a tensor that plain ones may meet."""
     spec = spec_of_placements(t, mesh, placements)
-    return wrap(spread_value(t._value(), interop.trimmed(NamedSharding(mesh.jax_mesh, spec)), own=own))
+    return wrap(spread_value(t._tl_value(), interop.trimmed(NamedSharding(mesh.jax_mesh, spec)), own=own))
 
 
 def full_tensor(self, *, grad_placements=None):
     """All of the values, on the first device of this process; differentiable."""
     if grad_placements is not None:
         raise NotImplementedError("full_tensor(grad_placements=...)")
-    v = self._value()
+    v = self._tl_value()
     whole = spread_value(v, on_all(v.aval.device))
     here = next(d for d in devices.members_of(v.aval.device) if d.process_index == jax.process_index())
     return wrap(record_op(spec_of(OPS["_to_device"], (("device", devices.key_of_device(here)),), ("T",)), [whole])[0])
@@ -319,19 +319,24 @@ def to_local(self, *, grad_placements=None):
     return interop.from_jax(interop.to_jax(self).addressable_data(0))
 
 
-def _only_spread(name, f):
-    def get(self):
-        if "@" not in self._v.aval.device:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        return f(self)
+class _OnlySpread:
+    """An attribute of tensors that are spread; others may have one of their own of that name."""
 
-    return property(get)
+    def __init__(self, name, f):
+        self.name, self.f = name, f
+
+    def __get__(self, t, owner=None):
+        if t is None:
+            return self
+        if "@" not in t._tl_v.aval.device:
+            raise AttributeError(f"'{type(t).__name__}' object has no attribute '{self.name}'")
+        return self.f(t)
 
 
 for _name, _f in {"redistribute": redistribute, "full_tensor": full_tensor, "to_local": to_local}.items():
-    setattr(Tensor, _name, _only_spread(_name, _f.__get__))
-Tensor.placements = _only_spread("placements", lambda self: _placements(interop.sharding_of(self))[1])
-Tensor.device_mesh = _only_spread("device_mesh", lambda self: _placements(interop.sharding_of(self))[0])
+    setattr(Tensor, _name, _OnlySpread(_name, _f.__get__))
+Tensor.placements = _OnlySpread("placements", lambda self: _placements(interop.sharding_of(self))[1])
+Tensor.device_mesh = _OnlySpread("device_mesh", lambda self: _placements(interop.sharding_of(self))[0])
 
 
 _SPREAD_ONLY = frozenset(["redistribute", "full_tensor", "to_local", "placements", "device_mesh"])
@@ -339,7 +344,7 @@ _SPREAD_ONLY = frozenset(["redistribute", "full_tensor", "to_local", "placements
 
 def _listed(self):
     """The attributes that `dir` shows: of a tensor that is spread, these too."""
-    return [n for n in _all_listed(self) if n not in _SPREAD_ONLY or "@" in self._v.aval.device]
+    return [n for n in _all_listed(self) if n not in _SPREAD_ONLY or "@" in self._tl_v.aval.device]
 
 
 _all_listed, Tensor.__dir__ = Tensor.__dir__, _listed

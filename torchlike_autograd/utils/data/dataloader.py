@@ -247,8 +247,8 @@ def _rows_at_once(dataset, keys):
     rows = np.array([k % n for k in keys], np.int64)
     out = []
     for t in dataset.tensors:
-        v = t._v
-        if t._cell is None and type(v.array) is np.ndarray:
+        v = t._tl_v
+        if t._tl_cell is None and type(v.array) is np.ndarray:
             out.append(from_array(v.array[rows], v.aval.dtype))
         else:
             out.append(t.index_select(0, from_array(rows, int64)))

@@ -91,9 +91,9 @@ def collate_tensor_fn(batch, *, collate_fn_map=None):
     if batch[0].layout is not layouts.strided:
         raise RuntimeError("Batches of sparse tensors are not currently supported by the default collate_fn; please provide a custom collate_fn to handle them "
                            "appropriately.")
-    values = [t._v for t in batch]
+    values = [t._tl_v for t in batch]
     v = values[0]
-    if all(t._cell is None and type(x.array) is np.ndarray and x.aval is v.aval and not x.needs for t, x in zip(batch, values)):
+    if all(t._tl_cell is None and type(x.array) is np.ndarray and x.aval is v.aval and not x.needs for t, x in zip(batch, values)):
         return from_array(np.stack([x.array for x in values]), v.aval.dtype)
     return _stack(list(batch), 0)
 
