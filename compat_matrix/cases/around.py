@@ -196,3 +196,15 @@ def _(torch):
     yield "order", O.handle_torch_function(mine, (Like(), Below()), 0, 5)
     yield "like", O.is_tensor_like(Like()), O.is_tensor_like(torch.ones(1)), O.is_tensor_like(3)
     yield "none", raises(lambda: O.handle_torch_function(mine, (Below(),)))["error"]["class"]
+
+
+@case("around.path_switches")
+def _(torch):
+    """What is assigned is asked no questions: libraries name strategies of opt_einsum that set_flags would refuse."""
+    switches = torch.backends.opt_einsum
+    for name, values in {"strategy": ("auto-hq", "greedy", None, 3), "enabled": (False, 0, "no")}.items():
+        for value in values:
+            setattr(switches, name, value)
+            yield f"{name} {value}", getattr(switches, name)
+        delattr(switches, name)
+    yield "flags", raises(lambda: switches.set_flags(None, "auto-hq"))["error"]["class"]

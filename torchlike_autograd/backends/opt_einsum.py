@@ -48,8 +48,12 @@ def _choose(name):
 
 
 def set_flags(_enabled=None, _strategy=None):
-    """Set the switches that are not None; what they were before, as a tuple."""
-    return _switches.written(_module, ("enabled", "strategy"), (_enabled, _strategy))
+    """Set the switches that are not None; what they were before, as a tuple.  What a program assigned to an attribute stays what it reads, as in torch."""
+    before = tuple(read() for read in _READ.values())
+    for value, write in ((_enabled, _enable), (_strategy, _choose)):
+        if value is not None:
+            write(value)
+    return before
 
 
 def flags(enabled=None, strategy=None):
@@ -57,5 +61,10 @@ def flags(enabled=None, strategy=None):
     return _switches.for_a_while(set_flags, enabled, strategy)
 
 
-_module = _switches.become(__name__, "OptEinsumModule", enabled=_switches.ContextProp(_enabled, _enable), strategy=_switches.ContextProp(_strategy, _choose))
-__getattr__ = _publish.missing("torch.backends.opt_einsum")
+def __getattr__(name):
+    return _READ[name]() if name in _READ else _missing(name)
+
+
+_READ = {"enabled": _enabled, "strategy": _strategy}  # the attributes, until a program assigns them: torch asks no questions then
+_missing = _publish.missing("torch.backends.opt_einsum")
+_switches.become(__name__, "OptEinsumModule")
