@@ -25,16 +25,18 @@ from ._ops.spec import LeveledAval
 from ._tensor_members import _has_compatible_shallow_copy_type, grad_dtype_of, laid_as, pin_layout
 from ._tensor_values import Values
 
-MADE: list = []  # told of every class made from Tensor
+ORDERS: list = []  # f(class made from Tensor, its order of classes) -> that order
 
 
 class TensorMeta(Shown):
     """`isinstance(x, torch.Tensor)` by the usual rules; subclasses are prepared for `__torch_function__` when they are made."""
 
-    def __init__(cls, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        for f in MADE:
-            f(cls)
+    def mro(cls):
+        """The order in which attributes are looked for."""
+        out = super().mro()
+        for f in ORDERS:
+            out = f(cls, out)
+        return out
 
 
 class Tensor(State, Values, metaclass=TensorMeta):

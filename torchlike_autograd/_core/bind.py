@@ -476,7 +476,7 @@ def make_inplace(name, ops):
         if not kwargs and len(args) < 2:
             y = args[0] if args else None
             spec = known.get(type(y))
-            if spec is not None and (y is not None or not args) and isinstance(self, Tensor):
+            if spec is not None and (y is not None or not args) and type(self) in PLAIN:
                 return twin(spec, self, y, inplace)
         try:
             spec, flat = recipes.find((self, *args), kwargs)

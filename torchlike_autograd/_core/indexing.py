@@ -95,16 +95,16 @@ def _cut(t, dim, s, keep_whole):
 def getitem(t, index):
     """x[index]."""
     kind = type(index)
+    if ACTIVE and (kind not in (int, slice) or type(t) not in PLAIN):
+        done, out = asked(Tensor.__dict__["__getitem__"], (t, *(index if kind is tuple else (index,))), {}, told=(t, index))
+        if done:
+            return out
     if kind is int:
         if not t._tl_v.aval.shape:
             raise _no_dims(index)
         return _select(t, 0, index, 0)
     if kind is slice and t._tl_v.aval.shape:
         return _cut(t, 0, index, True)
-    if ACTIVE:
-        done, out = asked(Tensor.__dict__["__getitem__"], (t, *(index if kind is tuple else (index,))), {}, told=(t, index))
-        if done:
-            return out
     out, indices = _taken(t, index)
     if indices:
         return _gathered(out, *_expanded(out, indices))

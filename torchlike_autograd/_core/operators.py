@@ -71,7 +71,7 @@ def _inplace(f, name):
         spec = known.get(type(other))
         if not isinstance(self, Tensor):
             raise unbound(name, (self,))
-        if spec is not None:
+        if spec is not None and type(self) in PLAIN:
             return twin(spec, self, other, inplace)
         if _ok(other):
             return f(self, other) if not overriding.ACTIVE else _looking(name, f, self, other)

@@ -363,6 +363,8 @@ def copied(f):
     """Another function with the code and the names of this one."""
     out = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
     out.__kwdefaults__, out.__doc__, out.__module__, out.__qualname__ = f.__kwdefaults__, f.__doc__, f.__module__, f.__qualname__
+    if "__signature__" in f.__dict__:  # its code may be what stands before another's already
+        out.__signature__ = f.__signature__
     return out
 
 

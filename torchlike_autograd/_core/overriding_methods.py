@@ -1,15 +1,15 @@
-"""Methods and properties of Tensor subclasses that override `__torch_function__` (layer 6): made when the class is, so that Tensor's own stay as they are."""
+"""Methods and properties of Tensor subclasses that override `__torch_function__` (layer 6): they stand in a class of their own, before Tensor in the order of
+such a class, so that Tensor's own stay as they are and `super().size()` finds what asks."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from types import FunctionType
 
 import numpy as np
 
-from .._tensor import MADE, Tensor
+from .._tensor import ORDERS, Tensor
 from .hot import PLAIN
 from .overriding import (
     OPERATORS,
@@ -24,6 +24,7 @@ from .overriding import (
     disabled_impl,
     here,
     overrides,
+    python_call,
     swapped_code,
 )
 
@@ -111,29 +112,40 @@ def _property(name, x):
     return property(read, None if fixed else write, getattr(x, "fdel", None), x.__doc__)
 
 
-def made(cls):
-    """A subclass of Tensor was made: unless it overrides nothing, it gets its own of everything that it takes from Tensor."""
-    if (cls.__module__.startswith(_HOME) and not cls.__module__.startswith(f"{_HOME}testing.")) or getattr(cls, "__torch_function__", None) is disabled_impl:
-        return
-    equip(cls)
+class Asking:
+    """What a class that is asked has before Tensor's own: filled when the first such class is made, and where Tensor has got more since."""
+
+    __slots__ = ()
 
 
-def equip(cls):
-    """Give a class its own methods and properties, which dispatch."""
-    activate()
-    if any(c for c in cls.__mro__[1:] if "_overrides_made" in vars(c)):
-        return
-    cls._overrides_made = True
+_filled: dict = {}  # {name: Tensor's own attribute, for which there is one}
+
+
+def _fill():
     for name, x in _table().items():
-        found = inspect.getattr_static(cls, name, None)
-        if getattr(found, "own", found) is x and name not in vars(cls):
-            setattr(cls, name, _property(name, x) if _is_field(x) else _method(name, x))
+        if _filled.get(name) is not x:
+            _filled[name] = x
+            setattr(Asking, name, _property(name, x) if _is_field(x) else _method(name, x))
+    Asking.__hash__ = Tensor.__hash__
+
+
+def _order(cls, order):
+    """The order of a subclass of Tensor, with `Asking` in it unless it overrides nothing."""
+    module = vars(cls).get("__module__", "")
+    inside = module.startswith(_HOME) and not module.startswith(f"{_HOME}testing.") and not vars(cls).get("_tl_asked")
+    impl = next((vars(c)["__torch_function__"] for c in order if "__torch_function__" in vars(c)), disabled_impl)
+    if inside or Asking in order or Tensor not in order or impl is disabled_impl:
+        return order
+    activate()
+    _fill()
+    at = order.index(Tensor)
+    return [*order[:at], Asking, *order[at:]]
 
 
 _HOME = __package__.partition(".")[0] + "."
 # Tensor's own that look at nothing but the tensor. What the package asks by them on the way is not told.
 _BY_NAME = ("detach", "detach_", "dim", "element_size", "is_complex", "is_contiguous", "is_floating_point", "is_signed", "numel", "numpy",
-            "requires_grad_", "size", "storage_offset", "stride", "tolist")
+            "requires_grad_", "size", "storage_offset", "stride", "tolist", "__len__", "__contains__", "__reversed__", "__format__", "__repr__")
 
 
 def _asking(name, f, body):
@@ -142,7 +154,7 @@ def _asking(name, f, body):
     @functools.wraps(body)
     def checked(*args, **kwargs):
         if args and type(args[0]) not in PLAIN and not here.off and overrides(type(args[0])) and not _calls_inside():
-            done, out = asked(f, args, kwargs, f"torch.Tensor.{name}")
+            done, out = python_call(f, body, args, kwargs) if name in IN_PYTHON else asked(f, args, kwargs, f"torch.Tensor.{name}")
             if done:
                 return out
         return body(*args, **kwargs)
@@ -166,6 +178,6 @@ def _ask_by_name():
 
 def prepare():
     """Tensor has its methods now: see to every class that is made from it."""
-    MADE.append(made)
+    ORDERS.append(_order)
     WAITING.append(_ask_by_name)
     RELEVANT[Tensor.__array__] = (1, (), ("copy",))

@@ -21,7 +21,6 @@ import numpy as np
 from .._core import dtypes, layouts
 from .._core.composite import COMPOSITES, named
 from .._core.overriding import Off, name_of
-from .._core.overriding_methods import equip
 from .._core.size import Size
 from .._core.state import copy_state
 from .._core.state import new as blank
@@ -55,6 +54,8 @@ class Coordinates(NamedTuple):
 class SparseTensor(Tensor):
     """Values at coordinates; made by `torch.sparse_coo_tensor`, `Tensor.to_sparse` and their like."""
 
+    _tl_asked = True
+
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         handler = CALLS.get(func)
@@ -84,7 +85,6 @@ class SparseTensor(Tensor):
 
 
 SparseTensor.__name__ = SparseTensor.__qualname__ = "Tensor"     # as which a sparse tensor shows itself in torch
-equip(SparseTensor)
 
 
 def parts(x):

@@ -168,8 +168,8 @@ static PyObject *fast_call(Function *f, PyObject *const *args, Py_ssize_t n, PyO
 {
     PyObject *out = NULL;
     if (f->role == ITEM)
-        return n == 2 && PyObject_TypeCheck(args[0], Tensor) && (PyLong_CheckExact(args[1]) || PySlice_Check(args[1])) ? item(f, args[0], args[1]) : NULL;
-    if (f->role == WRITE && n > 0 && !PyObject_TypeCheck(args[0], Tensor))
+        return n == 2 && is_plain(args[0]) && (PyLong_CheckExact(args[1]) || PySlice_Check(args[1])) ? item(f, args[0], args[1]) : NULL;
+    if (f->role == WRITE && n > 0 && !is_plain(args[0]))
         return NULL;
     if (f->role == WRITE && kwnames == NULL && (n == 1 || (n == 2 && args[1] != Py_None))) {
         PyObject *spec = PyDict_GetItemWithError(f->known, n == 1 ? (PyObject *)Py_TYPE(Py_None) : (PyObject *)Py_TYPE(args[1]));
