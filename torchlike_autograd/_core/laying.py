@@ -35,7 +35,7 @@ def order_of(t):
 
 def lay(spec, flat, outs, first=0):
     """Set the strides of results, where they do not lie row by row; first: which result the first one is."""
-    operands = _operands(spec, flat)
+    operands = _operands(spec, [(x._tl_v.aval.shape, x.stride()) if isinstance(x, Tensor) else None for x in flat])
     for t in outs:
         a = t._tl_v.aval
         if len(a.shape) > 1:
@@ -55,6 +55,11 @@ def lay_if_bent(spec, flat, outs, first=0):
                 return lay(spec, flat, outs, first)
 
 
+def laid_by(spec, shape, operands, output, dtype):
+    """The strides of a result of this shape and dtype, the how manieth it is; None for row by row.  operands: (shape, strides) of each flat input, or None."""
+    return _strides(spec, shape, _operands(spec, operands), output, dtype)
+
+
 def _strides(spec, shape, operands, output, dtype):
     key = spec, shape, operands, output, dtype
     strides = _found.get(key, _found)
@@ -71,17 +76,18 @@ _reads: dict = {}  # spec -> which of its flat inputs a rule is told of, see `_r
 
 
 def _operands(spec, flat):
-    """(shape, strides) of each tensor, None for one that is absent, ((), ()) for a number in its place."""
+    """What a rule is told of flat inputs, each (shape, strides) or None of a number: that of each tensor, None for one that is absent, ((), ()) for a number
+    in its place."""
     reads = _reads.get(spec)
     if reads is None:
         reads = _reads[spec] = _reads_of(spec)
     if None not in reads:
-        return tuple([(x._tl_v.aval.shape, x.stride()) if isinstance(x, Tensor) else _NUMBER for x, how in zip(flat, reads) if how])
+        return tuple([_NUMBER if x is None else x for x, how in zip(flat, reads) if how])
     given, out = iter(flat), []
     for how in reads:
         x = None if how is None else next(given)
         if how is not False:
-            out.append((x._tl_v.aval.shape, x.stride()) if isinstance(x, Tensor) else how and _NUMBER)
+            out.append(x if x is not None else how and _NUMBER)
     return tuple(out)
 
 
@@ -97,4 +103,4 @@ def _reads_of(spec):
     return tuple(out)
 
 
-__all__ = ["bent", "keep_order", "lay", "lay_if_bent", "order_of"]
+__all__ = ["bent", "keep_order", "laid_by", "lay", "lay_if_bent", "order_of"]

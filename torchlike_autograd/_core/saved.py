@@ -18,20 +18,18 @@ no results (`logsigmoid`, the LU factors of `det`) packs only what is a result o
 
 from __future__ import annotations
 
-import gc
-import weakref
-
 import numpy as np
 
 from .._ops.lift import MoveSpec, levels_of
 from .._ops.pull_saved import result_name, saved_places, saved_pullback
-from .._ops.saved_names import NAMES
-from .._ops.schema import REQUIRED
+from .._ops.saved_names import INPUTS, NAMES
 from .._tensor import Tensor, _new, wrap
-from . import dtypes, errors, layouts, nodes, shapes
+from . import dtypes, errors, nodes, shapes
 from .engine import number_at, value_at
 from .nodes import Leaf, observed
 from .record import INPLACE, NOGRAD, Value, counter_of, record_op, slot_table, thread
+from .saved_settings import setting
+from .saved_strides import PLACES, holder_of, live, noted, strides_at
 from .storage import as_detached, as_leaf, cell_of, with_history
 from .versions import DETACHED, _modified
 
@@ -125,7 +123,9 @@ def pack_step(state, tape, step, ins, outs, inplace=False):
     made = {}
     for place in places:
         v = ins[place[1]] if place[0] == "in" else outs[place[1]]
-        made[place] = Packed(hooks, v, _copy_of(wrap(v)) if inplace and place == ("in", 0) else None)
+        t = _copy_of(wrap(v)) if inplace and place == ("in", 0) else None
+        strides = noted(tape).get(_slot(step, place)[0]) if t is None else None
+        made[place] = Packed(hooks, v, t if strides is None else _bent(v, strides))
     observed(tape, step.first, True).saved = made
 
 
@@ -180,15 +180,12 @@ def in_graph(tape, slot, v):
     return v if edge is None else placed(v, edge)
 
 
-_PLACES = weakref.WeakSet()  # Values that stand for a place in a graph and hold no contents
-
-
 def placed(v, edge):
     """The contents of `v` with the history of a Leaf or (tape, slot)."""
     if isinstance(edge, Leaf):
         return as_leaf(v, edge)
     w = Value(v.aval, True, *edge)
-    _PLACES.add(w)
+    PLACES.add(w)
     w.array = np.broadcast_to(np.zeros((), v.aval.dtype.np), getattr(v.aval, "full", v.aval.shape))  # only its place is read
     return with_history(v, w)
 
@@ -312,6 +309,7 @@ def _places_called(node, name):
     """Places of what is saved under a name, in order."""
     step = node._step()
     form = step.form
+    name = INPUTS.get(node.name(), {}).get(name, (name,))[0]
     return [q for q in saved_places(form, step.wanted)
             if (form.owners[q[1]] == name if q[0] == "in" else result_name(form.op, q[1]) == name)]
 
@@ -351,7 +349,7 @@ def value(node, name):
         return _tensors(node, name)
     if name not in names:
         raise _missing(node, name, "_saved_")
-    return _plain(node, name)
+    return setting(node, name)
 
 
 def _tensors(node, name):
@@ -359,18 +357,28 @@ def _tensors(node, name):
         raise errors.second_time()
     if _is_list(node, name):
         return tuple([None if q is None else _tensor(node, q) for q in _listed_places(node, name)])
-    found = [_tensor(node, q) for q in _places_called(node, name)]
+    found = [_tensor(node, q) for q in _places_called(node, name) or _not_kept(node, name)]
     return found[0] if found else _number_saved(node, name)
 
 
+def _not_kept(node, name):
+    """A result that torch saves and nothing here reads: it is computed again where it is gone."""
+    form = node._step().form
+    return [("out", k) for k in range(len(form.out_avals)) if node.name() in INPUTS and result_name(form.op, k) == name]
+
+
 def _number_saved(node, name):
-    """A number that stood in a tensor's place, as a 0-dim tensor; None where nothing was saved."""
+    """A number that stood in a tensor's place, as a 0-dim tensor, or zeros; None where nothing was saved."""
+    from .. import tensor, zeros
+
     step = node._step()
     form = step.form
+    like = INPUTS.get(node.name(), {}).get(name, (name, None))[1]
+    if like is not None:
+        a = form.avals[form.owners.index(like)]
+        return zeros(a.shape, dtype=a.dtype)
     for i in form.kept(step.wanted)[0]:
         if form.owners[i] == name and type(step.ins[i]) is tuple:
-            from .. import tensor
-
             number = number_at(node._tape, step.ins[i])
             return tensor(number, dtype=_WIDE.get(type(number)))
     return None
@@ -391,10 +399,24 @@ def _held(node, place):
     if seen is not None and seen.saved and place in seen.saved:
         return wrap(in_graph(tape, slot, seen.saved[place].value()))
     v = _recorded(node, place)
-    t = None if _is_copied(step, place) else _holder(v)
+    t = None if _is_copied(step, place) else holder_of(v)
     if t is not None and (place[0] == "in" or t._tl_view is None):
         return t if place[0] == "in" else _alias(t)
-    return _shown(v)
+    return _lying(v, tape, slot)
+
+
+def _lying(v, tape, slot):
+    """A Tensor that shows `v` with the strides of the one that was saved."""
+    shape = v.aval.shape
+    if len(shape) < 2 or type(v.leaf) is Leaf:
+        return _shown(v)
+    return _bent(v, strides_at(tape, slot, shape))
+
+
+def _bent(v, strides):
+    t = _shown(v)
+    t._tl_laid = None if strides == shapes.contiguous_strides(v.aval.shape) else (strides, 0)
+    return t
 
 
 def _alias(t):
@@ -402,17 +424,6 @@ def _alias(t):
     cell, out = cell_of(t), _new(Tensor)
     out._tl_v, out._tl_cell, out._tl_at, out._tl_counter, out._tl_laid = t._tl_v, cell, t._tl_at, t._tl_counter, t._tl_laid
     return out
-
-
-def _holder(v):
-    """The user's own Tensor of a saved input, where it still is there: torch gives that object."""
-    t = v.leaf.tensor() if type(v.leaf) is Leaf else None
-    if t is not None:
-        return t
-    for x in gc.get_referrers(v):
-        if isinstance(x, Tensor) and x._tl_v is v:
-            return x
-    return None
 
 
 def _is_copied(step, place):
@@ -438,22 +449,14 @@ def _recorded(node, place):
 
 def _found(tape, slot):
     """The Value of a slot of a closed tape, if it was kept or somebody still holds it."""
-    live = _live(tape, slot)
-    if live is not None:
-        return live
+    v = live(tape, slot)
+    if v is not None:
+        return v
     if slot in tape.kept:
         return value_at(tape, slot)
     edge = tape.edges[-slot - 1] if slot < 0 else tape.leaves.get(slot)
     t = edge.tensor() if type(edge) is Leaf else None
     return None if t is None else t._tl_value()
-
-
-def _live(tape, slot):
-    """The Value of a computed slot of a closed tape that somebody still holds."""
-    if slot < 0:
-        return None
-    return next((x for x in gc.get_referrers(tape) if type(x) is Value and x.tape is tape and x.slot == slot and x.array is not None and x.leaf is None
-                 and x not in _PLACES), None)
 
 
 def _again(tape, step):
@@ -483,115 +486,6 @@ def _check_version(tape, slot, a, place):
         seen = tape.seen.get(slot)
     if seen is not None and seen[0].n != seen[1] and seen[0] is not DETACHED:
         raise _modified(tape, slot, seen, a, place[0] == "out")
-
-
-# What is saved besides tensors
-
-def _plain(node, name):
-    step = node._step()
-    form = step.form
-    if name in _SCALES and "upsample" in form.op.name:
-        scales = form.spec.statics.get("scales")
-        return None if scales is None else scales[_SCALES[name]]
-    param = next((q for q in form.op.params if q.name == name), None)
-    if param is not None:
-        return _unsigned(param.kind, _argument(node._tape, step, name))
-    if name in _ABSENT:
-        return _ABSENT[name](form)
-    if name in _GEOMETRY and getattr(form.op, "links", ()):
-        shape, numbers = form.avals[0].shape, [number_at(node._tape, s) for s in step.ins if type(s) is tuple]
-        return layouts.read_again(form.op.links, numbers, shape, _strides_at(node._tape, step.ins[0], shape))[_GEOMETRY.index(name)]
-    if name.endswith("_sym_strides"):
-        return _strides(node, name[: -len("_sym_strides")])
-    for ending, read in _OF_TYPES.items():
-        if name.endswith(ending):
-            owner = name[: -len(ending)]
-            if owner in form.owners:
-                return read(form.avals[form.owners.index(owner)])
-    if name.endswith("_sym_sizes_opt"):  # of what may be missing
-        owner = name[: -len("_sym_sizes_opt")]
-        return tuple(form.avals[form.owners.index(owner)].shape) if owner in form.owners else (0,)
-    head, mark, rest = name.partition("_sym_argsize_")
-    if mark:
-        made = {result_name(form.op, k): a for k, a in enumerate(form.out_avals)}
-        a = form.avals[form.owners.index(head)] if head in form.owners else made[head]
-        return a.shape[int(rest) if not rest.startswith("minus_") else -int(rest[6:])]
-    raise NotImplementedError(f"_saved_{name} of {node.name()} is not there yet")
-
-
-_SCALES = {"scales": 0, "scales_d": -3, "scales_h": -2, "scales_w": -1}  # one number by dim, which torch keeps apart
-
-_OF_TYPES = {
-    "_sym_sizes": lambda a: a.shape,
-    "_sym_numel": lambda a: shapes.numel(a.shape),
-    "_numel": lambda a: shapes.numel(a.shape),
-    "_dim": lambda a: a.ndim,
-    "_scalar_type": lambda a: a.dtype,
-}
-
-
-def _correction(form):
-    """What `var` and `std` make of `unbiased`."""
-    unbiased = form.spec.statics.get("unbiased", True)
-    return None if unbiased and "dim" not in form.spec.statics else int(unbiased)
-
-
-def _bias_sizes(form):
-    """The sizes of a convolution's bias, (0,) where there is none."""
-    return form.avals[form.owners.index("bias")].shape if "bias" in form.owners else (0,)
-
-
-_ABSENT = {"bias_sym_sizes_opt": _bias_sizes, "correction": _correction, "dim": lambda form: None, "dropout_p": lambda form: 0.0,
-           "keepdim": lambda form: False}  # arguments that torch adds to shorter overloads
-
-
-_GEOMETRY = ("size", "stride", "storage_offset")  # of a view that is read again from its base
-
-
-def _strides(node, owner):
-    """Strides of an input; none are kept of one that gets no gradient."""
-    step = node._step()
-    i = step.form.owners.index(owner)
-    return _strides_at(node._tape, step.ins[i], step.form.avals[i].shape) if i in step.wanted else ()
-
-
-def _strides_at(tape, slot, shape):
-    """Strides of a slot: those of the user's tensor where that still is there, or those that a view has of what it shows."""
-    v = (tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]) if tape.open else _live(tape, slot) or tape.kept.get(slot)
-    t = None if v is None else _holder(v)
-    if t is not None:
-        return t.stride()
-    step = slot_table(tape.prefix)[slot][0] if slot >= 0 else None
-    if step is None or step.kind != "op" or not step.form.op.is_view or step.form.op.layout is None or step.form.op.multi:
-        return shapes.contiguous_strides(shape)
-    inside = step.form.avals[0].shape
-    numbers = [number_at(tape, s) for s in step.ins if type(s) is tuple]
-    return layouts.geometry(step.form.spec, numbers, inside, _strides_at(tape, step.ins[0], inside), 0)[1]
-
-
-def _argument(tape, step, name):
-    """The value of a parameter that is no tensor."""
-    form = step.form
-    if name == "stride" and form.spec.statics.get(name) is None:
-        return ()  # of a pool without one, which has its kernel's
-    if name in form.spec.statics:
-        return form.spec.statics[name]
-    if name in form.owners:
-        i = form.owners.index(name)
-        return number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else None
-    param = next(q for q in form.op.params if q.name == name)
-    if name in ("alpha", "beta", "value") and param.default is None:
-        return 1  # torch's factor where none is given
-    return None if param.default is REQUIRED else param.default
-
-
-def _unsigned(kind, x):
-    """Integers as torch shows those of an integer parameter: negative ones wrap."""
-    if kind.startswith("int") and x is not None:
-        if isinstance(x, tuple):
-            return tuple(n % (1 << 64) for n in x)
-        return x % (1 << 64)
-    return x
 
 
 nodes.on_saved(value, raw, listed, unpacking)

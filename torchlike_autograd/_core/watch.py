@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from . import record, saved
+from . import record, saved, saved_strides
 from .record import IMMEDIATE, NOGRAD, ROOT, Step, _append, extend, is_full, label_of, new_prefix
 
 _LISTENERS = ("calls", "selective")
@@ -57,6 +57,8 @@ def _record_watched(state, spec, ins, mode):
         nxt = extend(tape, label, spec, ins, mode, key)
     out = _append(tape, nxt, numbers)
     step = nxt.step
+    if hooks:
+        saved_strides.note(tape, step)
     if "selective" in state.extra and mode != record.LEAF:
         out = state.extra["selective"].made(spec, ins, out)
     if True in step.needs and mode != record.LEAF:

@@ -37,7 +37,7 @@ def _schedule(batch_sizes, like):
     return from_array(steps, dtypes.int64, like=like), from_array(np.array(places, np.int64), dtypes.int64, like=like)
 
 
-def _stacked(mode, x, hidden, cells, params, has_biases, num_layers, dropout, train, bidirectional, schedule=None):
+def _stacked(mode, x, hidden, cells, params, has_biases, num_layers, dropout, train, bidirectional, schedule=None, batch_first=False):
     """(outputs, last hidden states, last cells) over layers and directions."""
     directions = 2 if bidirectional else 1
     projected = mode == "lstm" and cells.shape[2] != hidden.shape[2]
@@ -49,13 +49,14 @@ def _stacked(mode, x, hidden, cells, params, has_biases, num_layers, dropout, tr
     steps, packed = schedule or (None, None)
     fused = mode == "lstm" and schedule is None and not projected and x.dtype is dtypes.float32
     run = by_cells if autocast.on else named("_rnn_layer_packed" if schedule else "_rnn_layer_fused" if fused else "_rnn_layer")
+    told = {"train": train, "bidirectional": bidirectional, "num_layers": num_layers, "batch_first": batch_first} if fused and not autocast.on else {}
     starts, memories = hidden.unbind(0), [None] * hidden.shape[0] if cells is None else cells.unbind(0)
     last_h, last_c = [], []
     for layer in range(num_layers):
         parts = []
         for d in range(directions):
             k = layer * directions + d
-            out, h, c = run(x, starts[k], memories[k], *layers[k], steps, packed, mode, bool(d))
+            out, h, c = run(x, starts[k], memories[k], *layers[k], steps, packed, mode, bool(d), **told)
             parts.append(out)
             last_h.append(h)
             last_c.append(c)
@@ -86,19 +87,26 @@ def by_cells(x, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, mode, reverse
 
 
 def _lstm_step(own, h, c, back):
-    i, f, g, o = (own + back(h)).chunk(4, 1)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
+    return _lstm_new(back(h) + own, c)
+
+
+def _lstm_new(gates, c):
+    i, f, g, o = gates.unsafe_chunk(4, 1)
+    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    c = f * c + i * g
+    return o * c.tanh(), c
 
 
 def _gru_step(own, h, c, back):
-    (r, z, n), (hr, hz, hn) = own.chunk(3, 1), back(h).chunk(3, 1)
-    new = (n + (r + hr).sigmoid() * hn).tanh()
-    return (h - new) * (z + hz).sigmoid() + new, None
+    r, z, n = own.unsafe_chunk(3, 1)
+    hr, hz, hn = back(h).unsafe_chunk(3, 1)
+    reset, keep = (hr + r).sigmoid(), (hz + z).sigmoid()
+    new = (n + hn * reset).tanh()
+    return (h - new) * keep + new, None
 
 
-_CELLS = {"lstm": _lstm_step, "gru": _gru_step, "rnn_tanh": lambda own, h, c, back: ((own + back(h)).tanh(), None),
-          "rnn_relu": lambda own, h, c, back: ((own + back(h)).relu(), None)}
+_CELLS = {"lstm": _lstm_step, "gru": _gru_step, "rnn_tanh": lambda own, h, c, back: ((back(h) + own).tanh(), None),
+          "rnn_relu": lambda own, h, c, back: ((back(h) + own).relu(), None)}
 
 
 def _types(x, *others):
@@ -151,7 +159,7 @@ def lstm(*args, **kwargs):
         return _stacked("lstm", a["data"], h, c, *rest, _schedule(a["batch_sizes"], a["data"]))
     x = a["input"].transpose(0, 1) if a["batch_first"] else a["input"]
     _types(x, h, c)
-    out, h, c = _stacked("lstm", x, h, c, *rest)
+    out, h, c = _stacked("lstm", x, h, c, *rest, batch_first=a["batch_first"])
     return (out.transpose(0, 1) if a["batch_first"] else out), h, c
 
 
@@ -171,15 +179,15 @@ def _check_cell(x, h, w_ih, w_hh):
 
 
 def _gates(input, h, w_ih, w_hh, b_ih, b_hh):
+    """Of the state and of the input, in torch's order."""
     linear = COMPOSITES["torch.nn.functional.linear"]
-    return linear(input, w_ih, b_ih), linear(h, w_hh, b_hh)
+    return linear(h, w_hh, b_hh) + linear(input, w_ih, b_ih)
 
 
 def _plain_cell(mode):
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         _check_cell(input, (hx,), w_ih, w_hh)
-        own, back = _gates(input, hx, w_ih, w_hh, b_ih, b_hh)
-        return named(mode.removeprefix("rnn_"))(own + back)
+        return named(mode.removeprefix("rnn_"))(_gates(input, hx, w_ih, w_hh, b_ih, b_hh))
 
     cell.__name__ = cell.__qualname__ = f"{mode}_cell"
     cell.__doc__ = "One step of a recurrent layer."
@@ -194,11 +202,8 @@ for _mode in ("rnn_tanh", "rnn_relu"):
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """One step of a gated recurrent unit."""
     _check_cell(input, (hx,), w_ih, w_hh)
-    own, back = _gates(input, hx, w_ih, w_hh, b_ih, b_hh)
-    (r, z, n), (hr, hz, hn) = own.chunk(3, 1), back.chunk(3, 1)
-    reset, keep = (r + hr).sigmoid(), (z + hz).sigmoid()
-    new = (n + reset * hn).tanh()
-    return (hx - new) * keep + new
+    linear = COMPOSITES["torch.nn.functional.linear"]
+    return _gru_step(linear(input, w_ih, b_ih), hx, None, lambda h: linear(h, w_hh, b_hh))[0]
 
 
 @composite("torch.lstm_cell")
@@ -208,9 +213,6 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         raise RuntimeError("lstm_cell expects two hidden states")
     h, c = hx
     _check_cell(input, (h, c), w_ih, w_hh)
-    own, back = _gates(input, h, w_ih, w_hh, b_ih, b_hh)
-    i, f, g, o = (own + back).chunk(4, 1)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
+    return _lstm_new(_gates(input, h, w_ih, w_hh, b_ih, b_hh), c)
 
 

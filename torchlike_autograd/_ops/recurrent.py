@@ -58,12 +58,14 @@ _ALL = ("input", "h", "c", "w_ih", "w_hh", "b_ih", "b_hh")
 
 def _declare(name, node, saves):
     @op(f"{name}(Tensor input, Tensor h, Tensor? c, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, Tensor? w_hr, Tensor? steps, Tensor? packed, "
-        "str mode, bool reverse) -> (Tensor, Tensor, Tensor)", node=node, names=(), opmath=True, saves=saves, nondiff=("steps", "packed"), zero_second=_of_relu,
+        "str mode, bool reverse, bool train=True, bool bidirectional=False, int num_layers=1, bool batch_first=False) -> (Tensor, Tensor, Tensor)",
+        node=node, names=(), opmath=True, saves=saves, nondiff=("steps", "packed"), zero_second=_of_relu,
         samples=[call(real(2, 1, 3), real(1, 2), None, real(2, 3), real(2, 2), None, None, None, None, None, "rnn_tanh", False)], kinks=SMOOTH)
-    def layer(input, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, *, mode, reverse):
+    def layer(input, h, c, w_ih, w_hh, b_ih, b_hh, w_hr, steps, packed, *, mode, reverse, train=True, bidirectional=False, num_layers=1, batch_first=False):
         """(outputs, last h, last c) of (T, N, I) from h and c (N, H).
 
         Of packed input (rows, I), `steps` (T, N) says which row each sequence reads at a time, or -1 after its end, and `packed` where the rows' results stand.
+        What follows `reverse` changes nothing: the node shows it.
         """
         present = None
         if steps is not None:

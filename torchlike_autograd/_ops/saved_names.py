@@ -1,6 +1,7 @@
 """What the nodes of torch 2.13 show of what they saved (layer 2): data, recorded from it.
 
 {name of a node: names of its `_saved_*`, those of tensors (which have a `_raw_saved_*` too) with a star}; a node that is not listed shows nothing.
+Without the workspace of a vendor's kernel: `_saved_result3` of MkldnnRnnLayerBackward0.
 """
 
 from __future__ import annotations
@@ -183,7 +184,7 @@ NAMES = {
     "MinBackward1": "*result *self",
     "MinimumBackward0": "*other *self",
     "MishBackward0": "*self",
-    "MkldnnRnnLayerBackward0": "batch_first batch_sizes bidirectional *cx_ has_biases hidden_size *hx_ *input mode num_layers *result0 *result1 *result2 *result3 reverse train *weight0 *weight1 *weight2 *weight3",
+    "MkldnnRnnLayerBackward0": "batch_first batch_sizes bidirectional *cx_ has_biases hidden_size *hx_ *input mode num_layers *result0 *result1 *result2 reverse train *weight0 *weight1 *weight2 *weight3",
     "MmBackward0": "*mat2 mat2_sym_sizes mat2_sym_strides *self self_sym_sizes self_sym_strides",
     "ModeBackward0": "dim *indices keepdim self_sym_sizes",
     "MseLossBackward0": "reduction *self *target",
@@ -346,4 +347,10 @@ NAMES = {
     "XlogyBackward0": "*other *self",
     "XlogyBackward1": "*other self",
     "XlogyBackward2": "other *self",
+}
+
+# Nodes whose operator calls its inputs otherwise: {node: {torch's name: (ours, that of an input as which zeros are saved where this one is absent)}}
+INPUTS = {
+    "MkldnnRnnLayerBackward0": {"hx_": ("h", None), "cx_": ("c", None), "weight0": ("w_ih", None), "weight1": ("w_hh", None), "weight2": ("b_ih", "w_ih"),
+                                "weight3": ("b_hh", "w_hh")},
 }
