@@ -160,12 +160,13 @@ def test_the_command_says_so(monkeypatch, tmp_path, capsys):
 
 
 def test_a_lost_name_fails_the_names(monkeypatch):
-    from compat_matrix import names, states
+    from compat_matrix import case, names, states
 
-    known = {n: f for n, f in names.read().items() if n.startswith("torch.func.")}
-    assert states.undeclared(states.compute(torch, known), {}) == []
+    known = {n: f for n, f in names.read().items() if n.startswith(("torch.func.hess", "torch.func.jac"))}
+    cases = {id: c for id, c in case.load().items() if id.startswith("func")}
+    assert states.undeclared(states.compute(torch, known, cases), {}) == []
     monkeypatch.delattr(func, "hessian")
-    assert [line.split()[0] for line in states.undeclared(states.compute(torch, known), {})] == ["torch.func.hessian"]
+    assert [line.split()[0] for line in states.undeclared(states.compute(torch, known, cases), {})] == ["torch.func.hessian"]
 
 
 SPREAD = """
