@@ -221,11 +221,11 @@ class Values(Members):
 
     def __copy__(self):
         belonging.refuse_memory(self._tl_value())
-        out = _new(type(self))
+        kind = type(self)
+        out = _plain() if kind.__reduce_ex__ is Values.__reduce_ex__ else _new(kind)  # a Parameter is made again as one
         copy_state(self.data, out)
+        out = _in_class(out, kind, self.requires_grad)
         out.__dict__.update(user_fields(self))
-        if self.requires_grad:
-            out.requires_grad_()
         return out
 
 
@@ -239,12 +239,23 @@ def _same(v):
 
 
 def _rebuild(cls, array, dtype, requires_grad, geometry, extra, place="cpu"):
-    out = _new(cls)
+    out = _plain()
     place = "meta" if type(array) is Nothing else devices.key_of(place)
     out._tl_v = data(array if place == "cpu" else placed.adopt(array, place), dtypes.DTYPES[dtype], device=place)
     out._tl_laid = geometry
-    if requires_grad:
-        out.requires_grad_()
-    out = mixed.placed_again(out, extra)
+    out = mixed.placed_again(_in_class(out, cls, requires_grad), extra)
     out.__dict__.update(extra)
     return out
+
+
+def _plain():
+    from ._tensor import Tensor  # made of this class
+
+    return _new(Tensor)
+
+
+def _in_class(t, cls, requires_grad):
+    """A fresh tensor in a class: as in torch a view of the leaf where that asks for gradients."""
+    if requires_grad:
+        t.requires_grad_()
+    return t if cls is type(t) else t.as_subclass(cls)

@@ -105,3 +105,50 @@ def _(torch):
         yield f"part {i}", type(part).__name__, part.labels, part.shape, part.requires_grad, part.grad_fn.name()
     (x[:2] * 2).sum().backward()
     yield "grad", x.grad, type(x.grad).__name__, x.clone().labels, x.dtype
+
+
+@case("overrides_by_super.copies")
+def _(torch):
+    """Shallow copies and pickled ones of a leaf in a class: views of the leaf that is made again."""
+    import copy
+    import io
+
+    kept = globals()["Kept"] = type("Kept", (torch.Tensor,), {"__module__": __name__})
+    try:
+        for needs in (False, True):
+            x = torch.ones(2).as_subclass(kept).requires_grad_(needs)
+            x.note = 5
+            file = io.BytesIO()
+            torch.save(x, file)
+            file.seek(0)
+            for name, y in {"copy": copy.copy(x), "loaded": torch.load(file, weights_only=False)}.items():
+                yield f"{name} {needs}", type(y).__name__, y.note, y.is_leaf, y.requires_grad, y.grad_fn is None or y.grad_fn.name()
+    finally:
+        del globals()["Kept"]
+
+
+@case("overrides_by_super.who_is_told")
+def _(torch):
+    told = []
+
+    class Told(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            told.append((func.__name__, [t.__name__ for t in types]))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = torch.ones(2).as_subclass(Told).requires_grad_()
+    told.clear()
+    x.backward(torch.ones(2))
+    yield "backward", list(told)
+    y = torch.nn.utils.parameters_to_vector([x])
+    yield "vector", type(y).__name__, y.grad_fn.name(), [name for name, _ in told if name == "cat"]
+
+    class Duck:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return "asked"
+
+    module = torch.nn.Module()
+    module.register_buffer("duck", Duck())
+    yield "buffer", type(module.duck).__name__, [n for n, _ in module.named_buffers()]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ..._core.composite import named
 from ..._tensor import Tensor
 
 
 def parameters_to_vector(parameters):
     """All parameters, one after the other."""
-    return named("cat")([p.view(-1) for p in parameters])
+    from ... import cat
+
+    return cat([p.view(-1) for p in parameters])
 
 
 def vector_to_parameters(vec, parameters):
