@@ -15,7 +15,7 @@ __all__ = ["apply"]
 
 
 def apply(kind, params, grads, states, *, grad_scale=None, found_inf=None, fused=None, **group):
-    """One step of the optimizer class `kind` over lists.
+    """One step of the algorithm `kind` over lists.
 
     states: {name: list of tensors, one for each parameter}; a list may be empty where the options do not use it.  group: options by the names that
     the class's groups have.  RuntimeError where a step count is no tensor; AssertionError for options that exclude each other.
@@ -25,16 +25,16 @@ def apply(kind, params, grads, states, *, grad_scale=None, found_inf=None, fused
         raise AssertionError("Expected grad_scale and found_inf to be None")
     if grad_scale is not None or found_inf is not None:
         raise NotImplementedError(f"{kind.rule}: grad_scale and found_inf are not taken here; unscale the gradients first")
-    kind._check(kind, group)
-    calls, names = {}, kind.states(kind, group, None)
+    kind.check(group)
+    calls, names = {}, kind.states(group, None)
     for i, (p, g) in enumerate(zip(params, grads)):
         own = {name: states[name][i] for name in names}
         calls.setdefault(mode_of(p, g, own), []).append((p, p._tl_value(), g, own, names))
     for mode, items in calls.items():
-        options = (("maximize", bool(group["maximize"])), *kind.flags(kind, group))
+        options = (("maximize", bool(group["maximize"])), *kind.flags(group))
         if group.get("differentiable"):
             options += (("differentiable", True), ("first", False))
-        update(kind.rule, options, kind.numbers(kind, group, None), items, mode)
+        update(kind.rule, options, kind.numbers(group, None), items, mode)
 
 
 def check_steps(steps):

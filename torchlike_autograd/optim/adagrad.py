@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from ._functional import apply
-from ._group import Recorded, check_fused, check_lr, check_not_negative, filled_like
+from ._group import Algorithm, Recorded, begin, check_fused, check_lr, check_not_negative, filled_like, init_group, own, step_groups
 
 __all__ = ["Adagrad", "adagrad"]
+
+
+class _Adagrad(Algorithm):
+    name, lists = "Adagrad", ("sum", "step")
+    rule, of_sparse_gradients, captured = "adagrad", True, False
+    older = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        value = group["initial_accumulator_value"]
+        state["sum"] = filled_like(p, complex(value, value) if p.is_complex() else value)
+
+    def spread(self, group, g):
+        if group["weight_decay"]:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        return super().spread(group, g)
+
+    def states(self, group, state):
+        return ("step", "sum")
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0),)
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "lr_decay": group["lr_decay"], "eps": group["eps"], "weight_decay": group["weight_decay"]}
 
 
 class Adagrad(Recorded):
     """Steps by the root of all squared gradients so far; the states are there from the start."""
 
-    rule, of_sparse_gradients = "adagrad", True
-    older = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+    _torchlike_algorithm = _Adagrad()
 
     def __init__(self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False,
                  differentiable=False, fused=None):
@@ -27,39 +51,25 @@ class Adagrad(Recorded):
         for group in self.param_groups:
             counts = {}
             for p in group["params"]:
-                self._begin(group, p, None, self.state[p], counts)
-
-    def begin(self, group, p, g, state, count):
-        count("step")
-        value = group["initial_accumulator_value"]
-        state["sum"] = filled_like(p, complex(value, value) if p.is_complex() else value)
-
-    def spread(self, group, g):
-        if group["weight_decay"]:
-            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-        return super().spread(group, g)
+                begin(self._torchlike_algorithm, group, p, None, self.state[p], counts)
 
     def share_memory(self):
         """Tensors are shared within the process only."""
         raise NotImplementedError("share_memory: tensors cannot be shared between processes here")
 
-    def states(self, group, state):
-        return ("step", "sum")
-
-    def flags(self, group):
-        return (("weight_decay", group["weight_decay"] != 0),)
-
-    def numbers(self, group, kind):
-        return {"lr": group["lr"], "lr_decay": group["lr_decay"], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+    @own
+    def _init_group(self, group, params_with_grad, grads, state_sums, state_steps):
+        has_complex = init_group(self, group, params_with_grad, grads, state_sums, state_steps)
+        return any(g.is_sparse for g in grads), has_complex
 
     def step(self, closure=None):
         """One update; returns what the closure returns."""
-        return self._step(closure)
+        return step_groups(self, closure)
 
 
 def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None, found_inf=None, has_sparse_grad=False, foreach=None,
             differentiable=False, has_complex=False, *, lr, weight_decay, lr_decay, eps, maximize):
     """A step of `Adagrad` over lists of tensors, written into them."""
-    apply(Adagrad, params, grads, {"step": state_steps, "sum": state_sums},
+    apply(Adagrad._torchlike_algorithm, params, grads, {"step": state_steps, "sum": state_sums},
           fused=fused, grad_scale=grad_scale, found_inf=found_inf,
           foreach=foreach, differentiable=differentiable, lr=lr, weight_decay=weight_decay, lr_decay=lr_decay, eps=eps, maximize=maximize)
