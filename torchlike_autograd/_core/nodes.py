@@ -135,28 +135,28 @@ def _open_step(tape, slot):
 class Node:
     """A node of the graph, as `tensor.grad_fn` shows it."""
 
-    __slots__ = ("__weakref__", "_first", "_tape")
+    __slots__ = ("__weakref__", "_torchlike_first", "_torchlike_tape")
 
     def name(self):
         """torch's name of the node, such as MulBackward0."""
-        name = self._step().form.node
+        name = self._torchlike_step().form.node
         return name if type(name) is str else type(self).__name__  # gradients of several inputs are one step with several names
 
-    def _step(self):
-        return step_of(self._tape, self._first)
+    def _torchlike_step(self):
+        return step_of(self._torchlike_tape, self._torchlike_first)
 
     @property
     def next_functions(self):
         """((node or None, output number), ...), one entry for each differentiable argument."""
-        step = self._step()
+        step = self._torchlike_step()
         if step.kind == "op" and getattr(step.form.spec, "arity", 0) == 2:  # CopySlices
-            return (_edge(self._tape, step.ins[0]), *_others(self._tape, step.ins[1]))
-        return tuple((None, 0) if i is None else _edge(self._tape, step.ins[i]) for i in edge_indices(step))
+            return (_edge(self._torchlike_tape, step.ins[0]), *_others(self._torchlike_tape, step.ins[1]))
+        return tuple((None, 0) if i is None else _edge(self._torchlike_tape, step.ins[i]) for i in edge_indices(step))
 
     @property
     def metadata(self):
         """A dict for the user's own notes."""
-        seen = observed(self._tape, self._first, True)
+        seen = observed(self._torchlike_tape, self._torchlike_first, True)
         if seen.metadata is None:
             seen.metadata = {}
             on_notes(self)
@@ -164,26 +164,26 @@ class Node:
 
     def register_hook(self, fn):
         """Call fn(grad_inputs, grad_outputs) after the node has run; a returned tuple replaces grad_inputs."""
-        return add_hook(observed(self._tape, self._first, True).posthooks, fn)
+        return add_hook(observed(self._torchlike_tape, self._torchlike_first, True).posthooks, fn)
 
     def register_prehook(self, fn):
         """Call fn(grad_outputs) before the node runs; a returned tuple replaces them."""
-        return add_hook(observed(self._tape, self._first, True).prehooks, fn)
+        return add_hook(observed(self._torchlike_tape, self._torchlike_first, True).prehooks, fn)
 
     requires_grad = property(lambda self: True)
 
-    def tensor_of(self, number):
+    def _torchlike_tensor_of(self, number):
         """Which of the tensors that the node gives an output is."""
-        return outputs_of(self._step())[number]
+        return outputs_of(self._torchlike_step())[number]
 
     def _sequence_nr(self):
-        seen = observed(self._tape, self._first)
-        return numbers_of(self._tape)[self._first] if seen is None or seen.number is None else seen.number
+        seen = observed(self._torchlike_tape, self._torchlike_first)
+        return numbers_of(self._torchlike_tape)[self._torchlike_first] if seen is None or seen.number is None else seen.number
 
     def _set_sequence_nr(self, number):
         if type(number) is not int:
             raise TypeError("expected an integer")
-        observed(self._tape, self._first, True).number = number
+        observed(self._torchlike_tape, self._torchlike_first, True).number = number
         numbered[0] = True
 
     def _register_hook_dict(self, tensor):
@@ -191,7 +191,7 @@ class Node:
 
     @property
     def _input_metadata(self):
-        step = self._step()
+        step = self._torchlike_step()
         return tuple([_InputMetadata(step.out_avals[i]) for i in outputs_of(step)])
 
     def __getattr__(self, name):
@@ -348,14 +348,14 @@ def node_at(tape, slot):
     first = step.first
     if step.kind == "function":
         ctx = tape.contexts[first]
-        return (ctx, ctx.number_of(slot - first))
+        return (ctx, ctx._torchlike_number_of(slot - first))
     name = step.form.node
     key = ("node", first if type(name) is str else slot)
     ref = tape.extra.get(key)
     node = ref() if ref is not None else None
     if node is None:
         node = _node_class(name if type(name) is str else name[slot - first])()
-        node._tape, node._first = tape, first
+        node._torchlike_tape, node._torchlike_first = tape, first
         tape.extra[key] = weakref.ref(node)
         if first in tape.extra:
             on_notes(node)

@@ -260,7 +260,7 @@ class _Slot:
         """(what is held, the hook that unpacks it)."""
         if self.place is None or _is_freed(self.node):
             return None, None
-        seen = observed(self.node._tape, self.node._first)
+        seen = observed(self.node._torchlike_tape, self.node._torchlike_first)
         if seen is not None and seen.saved and self.place in seen.saved:
             packed = seen.saved[self.place]
             return packed.kept, packed.unpack
@@ -280,16 +280,16 @@ class _Slot:
             raise RuntimeError(FREED)
         if place is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        seen = observed(node._tape, node._first, True)
+        seen = observed(node._torchlike_tape, node._torchlike_first, True)
         if seen.saved and place in seen.saved:
             raise set_twice()
-        step, v = node._step(), _recorded(node, place)
+        step, v = node._torchlike_step(), _recorded(node, place)
         made = {**(seen.saved or {}), place: Packed(hooks, as_detached(v) if _is_copied(step, place) else v)}
         seen.saved = {q: made[q] for q in saved_places(step.form, step.wanted) if q in made}
 
 
 def _is_freed(node):
-    return node._first in node._tape.freed
+    return node._torchlike_first in node._torchlike_tape.freed
 
 
 def listed(node):
@@ -305,12 +305,12 @@ def listed(node):
 def _names(node):
     """What PyTorch's node of this name saves; nothing for one of a derivative's graph, whose operator is a whole pullback here and saves otherwise."""
     names = NAMES.get(node.name(), "").split()
-    return names if names and hasattr(node._step().form.op, "params") else []
+    return names if names and hasattr(node._torchlike_step().form.op, "params") else []
 
 
 def _places_called(node, name):
     """Places of what is saved under a name, in order."""
-    step = node._step()
+    step = node._torchlike_step()
     form = step.form
     return [q for q in saved_places(form, step.wanted)
             if (form.owners[q[1]] == name if q[0] == "in" else result_name(form.op, q[1]) == name)]
@@ -333,7 +333,7 @@ def raw(node, name):
 
 def _listed_places(node, name):
     """Places of a list of tensors; None where an index stands for a whole dim, which torch keeps among the indices."""
-    places, dims = _places_called(node, name), node._step().form.spec.statics.get("dims")
+    places, dims = _places_called(node, name), node._torchlike_step().form.spec.statics.get("dims")
     if name != "indices" or dims is None or len(dims) != len(places):
         return places
     at = dict(zip(dims, places))
@@ -341,7 +341,7 @@ def _listed_places(node, name):
 
 
 def _is_list(node, name):
-    return any(q.name == name and q.kind.startswith("Tensor") and q.kind.endswith("[]") for q in node._step().form.op.params)
+    return any(q.name == name and q.kind.startswith("Tensor") and q.kind.endswith("[]") for q in node._torchlike_step().form.op.params)
 
 
 def value(node, name):
@@ -365,13 +365,13 @@ def _tensors(node, name):
 
 def _number_saved(node, name):
     """A number that stood in a tensor's place, as a 0-dim tensor; None where nothing was saved."""
-    step = node._step()
+    step = node._torchlike_step()
     form = step.form
     for i in form.kept(step.wanted)[0]:
         if form.owners[i] == name and type(step.ins[i]) is tuple:
             from .. import tensor
 
-            number = number_at(node._tape, step.ins[i])
+            number = number_at(node._torchlike_tape, step.ins[i])
             return tensor(number, dtype=_WIDE.get(type(number)))
     return None
 
@@ -381,12 +381,12 @@ _WIDE = {float: dtypes.float64, complex: dtypes.complex128}
 
 def _tensor(node, place):
     t = _held(node, place)
-    return _copy_of(t) if _is_copied(node._step(), place) else t
+    return _copy_of(t) if _is_copied(node._torchlike_step(), place) else t
 
 
 def _held(node, place):
-    tape, step = node._tape, node._step()
-    seen = observed(tape, node._first)
+    tape, step = node._torchlike_tape, node._torchlike_step()
+    seen = observed(tape, node._torchlike_first)
     slot = _slot(step, place)[0]
     if seen is not None and seen.saved and place in seen.saved:
         return wrap(in_graph(tape, slot, seen.saved[place].value()))
@@ -422,7 +422,7 @@ def _is_copied(step, place):
 
 def _recorded(node, place):
     """The Value of a saved tensor that no hook has packed, its version checked."""
-    tape, step = node._tape, node._step()
+    tape, step = node._torchlike_tape, node._torchlike_step()
     slot, a = _slot(step, place)
     if not _is_copied(step, place):
         _check_version(tape, slot, a, place)
@@ -488,19 +488,19 @@ def _check_version(tape, slot, a, place):
 # What is saved besides tensors
 
 def _plain(node, name):
-    step = node._step()
+    step = node._torchlike_step()
     form = step.form
     if name in _SCALES and "upsample" in form.op.name:
         scales = form.spec.statics.get("scales")
         return None if scales is None else scales[_SCALES[name]]
     param = next((q for q in form.op.params if q.name == name), None)
     if param is not None:
-        return _unsigned(param.kind, _argument(node._tape, step, name))
+        return _unsigned(param.kind, _argument(node._torchlike_tape, step, name))
     if name in _ABSENT:
         return _ABSENT[name](form)
     if name in _GEOMETRY and getattr(form.op, "links", ()):
-        shape, numbers = form.avals[0].shape, [number_at(node._tape, s) for s in step.ins if type(s) is tuple]
-        return layouts.read_again(form.op.links, numbers, shape, _strides_at(node._tape, step.ins[0], shape))[_GEOMETRY.index(name)]
+        shape, numbers = form.avals[0].shape, [number_at(node._torchlike_tape, s) for s in step.ins if type(s) is tuple]
+        return layouts.read_again(form.op.links, numbers, shape, _strides_at(node._torchlike_tape, step.ins[0], shape))[_GEOMETRY.index(name)]
     if name.endswith("_sym_strides"):
         return _strides(node, name[: -len("_sym_strides")])
     for ending, read in _OF_TYPES.items():
@@ -550,9 +550,9 @@ _GEOMETRY = ("size", "stride", "storage_offset")  # of a view that is read again
 
 def _strides(node, owner):
     """Strides of an input; none are kept of one that gets no gradient."""
-    step = node._step()
+    step = node._torchlike_step()
     i = step.form.owners.index(owner)
-    return _strides_at(node._tape, step.ins[i], step.form.avals[i].shape) if i in step.wanted else ()
+    return _strides_at(node._torchlike_tape, step.ins[i], step.form.avals[i].shape) if i in step.wanted else ()
 
 
 def _strides_at(tape, slot, shape):

@@ -209,10 +209,6 @@ class RNNBase(Module):
         """The shape of h."""
         return _state_size(self, input, batch_sizes, self.proj_size or self.hidden_size)
 
-    def get_expected_cell_size(self, input, batch_sizes):
-        """The shape of c."""
-        return _state_size(self, input, batch_sizes, self.hidden_size)
-
     def check_hidden_size(self, hx, expected_hidden_size, msg="Expected hidden size {}, got {}"):
         """torch's error for a state that does not fit."""
         if tuple(hx.size()) != tuple(expected_hidden_size):
@@ -269,6 +265,10 @@ class LSTM(RNNBase):
 
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
+
+    def get_expected_cell_size(self, input, batch_sizes):
+        """The shape of c."""
+        return _state_size(self, input, batch_sizes, self.hidden_size)
 
     def check_forward_args(self, input, hidden, batch_sizes):
         self.check_input(input, batch_sizes)

@@ -55,26 +55,29 @@ class _Layer(Module):
 
     __constants__ = ["norm_first"]
 
-    def _make_feed_forward(self, d_model, dim_feedforward, dropout, norms, norm_first, layer_norm_eps, bias, made):
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
-        self.norm_first = norm_first
-        for i in range(1, norms + 1):
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
-        for i in range(1, norms + 1):
-            setattr(self, f"dropout{i}", Dropout(dropout))
-
     def __setstate__(self, state):
         super().__setstate__(state)
         if not hasattr(self, "activation"):
             self.activation = F.relu
 
-    def _feed(self, x):
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
-    def _attend(self, attention, x, memory, attn_mask, key_padding_mask, is_causal):
-        return attention(x, memory, memory, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False)[0]
+def _attend(attention, x, memory, attn_mask, key_padding_mask, is_causal):
+    return attention(x, memory, memory, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False)[0]
+
+
+def _feed(layer, x):
+    return layer.linear2(layer.dropout(layer.activation(layer.linear1(x))))
+
+
+def _make_feed_forward(layer, d_model, dim_feedforward, dropout, norms, norm_first, layer_norm_eps, bias, made):
+    layer.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
+    layer.dropout = Dropout(dropout)
+    layer.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
+    layer.norm_first = norm_first
+    for i in range(1, norms + 1):
+        setattr(layer, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
+    for i in range(1, norms + 1):
+        setattr(layer, f"dropout{i}", Dropout(dropout))
 
 
 class TransformerEncoderLayer(_Layer):
@@ -85,7 +88,7 @@ class TransformerEncoderLayer(_Layer):
         super().__init__()
         made = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **made)
-        self._make_feed_forward(d_model, dim_feedforward, dropout, 2, norm_first, layer_norm_eps, bias, made)
+        _make_feed_forward(self, d_model, dim_feedforward, dropout, 2, norm_first, layer_norm_eps, bias, made)
         if isinstance(activation, str):
             activation = _get_activation_fn(activation)
         self.activation_relu_or_gelu = (1 if activation is F.relu or isinstance(activation, ReLU) else
@@ -104,10 +107,10 @@ class TransformerEncoderLayer(_Layer):
         return self.norm2(x + self._ff_block(x))
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
-        return self.dropout1(self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
+        return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
 
     def _ff_block(self, x):
-        return self.dropout2(self._feed(x))
+        return self.dropout2(_feed(self, x))
 
 
 class TransformerDecoderLayer(_Layer):
@@ -119,7 +122,7 @@ class TransformerDecoderLayer(_Layer):
         made = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **made)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **made)
-        self._make_feed_forward(d_model, dim_feedforward, dropout, 3, norm_first, layer_norm_eps, bias, made)
+        _make_feed_forward(self, d_model, dim_feedforward, dropout, 3, norm_first, layer_norm_eps, bias, made)
         self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
@@ -135,13 +138,13 @@ class TransformerDecoderLayer(_Layer):
         return self.norm3(x + self._ff_block(x))
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
-        return self.dropout1(self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
+        return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
 
     def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
-        return self.dropout2(self._attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
+        return self.dropout2(_attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
 
     def _ff_block(self, x):
-        return self.dropout3(self._feed(x))
+        return self.dropout3(_feed(self, x))
 
 
 def _why_not_nested(layer):
