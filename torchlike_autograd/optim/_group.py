@@ -11,11 +11,13 @@ from .._core.sparse_gradients import is_sparse
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
 from ..nn.parameter import Parameter
+from ._functional import in_memory_order, unscaled
 from ._record import update
 from ._without_data import stand_ins
+from ._written import _device_dtype_check_for_fused
 from .optimizer import Optimizer, _get_scalar_dtype, loss_of
 
-__all__ = ["Algorithm", "Recorded", "begin", "check_lr", "check_not_negative", "init_group", "own", "step_groups", "zeros_like"]
+__all__ = ["Algorithm", "Recorded", "begin", "check_first_fused", "check_lr", "check_not_negative", "init_group", "own", "step_groups", "zeros_like"]
 
 CAPTURABLE = "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']"
 
@@ -70,8 +72,20 @@ class Algorithm:
         if group.get("foreach") and group.get("differentiable"):
             raise AssertionError("_foreach ops don't support autograd")
 
+    def check_fused(self, optimizer, p, g, fresh):
+        """torch's refusals of a parameter, by a fused step."""
+        if fresh:
+            _device_dtype_check_for_fused(p)
+
     def begin(self, group, p, g, state, count):
         raise NotImplementedError
+
+
+def check_first_fused(optimizer, p):
+    """`Algorithm.check_fused` where torch looks at an optimizer's first parameter alone."""
+    if getattr(optimizer, "_need_device_dtype_check_for_fused", True):
+        _device_dtype_check_for_fused(p)
+        optimizer._need_device_dtype_check_for_fused = False
 
 
 class Recorded(Optimizer):
@@ -111,7 +125,7 @@ def own(init_group):
 
 def _found(optimizer, algorithm, group):
     """(parameter, gradient, dict of states, names of those that a step reads, kind) of each parameter that has a gradient."""
-    names, counts = None, {}
+    names, counts, fused = None, {}, group.get("fused")
     for p in group["params"]:
         leaf = p._tl_leaf
         g = None if leaf is None else leaf.grad
@@ -121,10 +135,13 @@ def _found(optimizer, algorithm, group):
             continue
         if type(p) is not Parameter and not algorithm.of_sparse and p.is_sparse:
             raise RuntimeError(algorithm.sparse_words())
+        state, kind = algorithm.state_of(optimizer, group, p), None
+        fresh = algorithm.fresh(group, state)
+        if fused:
+            algorithm.check_fused(optimizer, p, g, fresh)
         if type(g) is not Tensor and is_sparse(g):
             g = algorithm.spread(group, g)
-        state, kind = algorithm.state_of(optimizer, group, p), None
-        if algorithm.fresh(group, state):
+        if fresh:
             begin(algorithm, group, p, g, state, counts)
             kind = algorithm.first
         if names is None or not algorithm.uniform:
@@ -162,7 +179,10 @@ def init_group(optimizer, group, params, grads, *lists):
         params.append(p)
         grads.append(g)
         state = algorithm.state_of(optimizer, group, p)
-        if algorithm.first is None and algorithm.fresh(group, state):
+        fresh = algorithm.fresh(group, state)
+        if group.get("fused"):
+            algorithm.check_fused(optimizer, p, g, fresh)
+        if algorithm.first is None and fresh:
             begin(algorithm, group, p, g, state, counts)
         for name, x in into:
             x.append(state.get(name))
@@ -170,9 +190,16 @@ def init_group(optimizer, group, params, grads, *lists):
 
 
 def _update(optimizer, algorithm, group, found):
-    calls = {}
+    calls, fused = {}, group.get("fused")
     differentiable = group.get("differentiable", False)
+    given = getattr(optimizer, "grad_scale", None), getattr(optimizer, "found_inf", None)
+    if given != (None, None):
+        found = list(found)
+        if not unscaled([g for _, g, *_ in found], *given, fused):
+            return
     for p, g, state, names, kind in found:
+        if fused:
+            p, g, state = in_memory_order(p, g, state, names)
         v = p._tl_v if p._tl_cell is None else read(p)
         mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._tl_view is None else NOGRAD
         key = mode, kind, v.aval.device
@@ -184,6 +211,8 @@ def _update(optimizer, algorithm, group, found):
         algorithm.check(group)
     for (mode, kind, device), items in calls.items():
         options = (("maximize", bool(group.get("maximize"))), *algorithm.flags(group))
+        if fused:
+            options += (("fused", True),)
         if mode == INPLACE:
             options += (("differentiable", True), ("first", kind is not None))
         numbers = algorithm.numbers(group, kind)
@@ -226,6 +255,8 @@ def filled_like(p, value):
     """A state of equal numbers for a parameter; a subclass says by its `__torch_function__` of which class that is."""
     if type(p) is not Tensor and Parameter not in type(p).__mro__:
         return load_all()["torch.full_like"](p, value) if value else load_all()["torch.zeros_like"](p)
+    if not p.is_contiguous():  # laid out as the parameter is
+        return load_all()["torch.full_like"](p.detach(), value)
     return from_array(np.full(p._tl_v.aval.shape, value, p._tl_v.aval.dtype.np), p._tl_v.aval.dtype, like=p)
 
 

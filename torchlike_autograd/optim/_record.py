@@ -132,6 +132,9 @@ def _body(rule, options, number_names, shared, each):
 
 def _on_reals(rule, p, g, s, n, o):
     """The rule on real arrays: a complex parameter is a pair of real ones."""
+    if o.get("fused") and p.dtype.itemsize == 2:  # a fused kernel computes in float32 and rounds once
+        new, states = rule(*[x.astype(np.float32) for x in (p, g)], {k: x if k in SCALARS else x.astype(np.float32) for k, x in s.items()}, n, o)
+        return new.astype(p.dtype), {k: x if k in SCALARS else x.astype(s[k].dtype) for k, x in states.items()}
     if not jnp.iscomplexobj(p):
         return rule(p, g, s, n, o)
     new, states = rule(_pairs(p), _pairs(g), {k: _pairs(x) for k, x in s.items()}, n, o)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .._core.sparse_gradients import is_sparse
 from ._functional import apply
-from ._group import Algorithm, Recorded, begin, check_fused, check_lr, check_not_negative, filled_like, init_group, own, step_groups
+from ._group import Algorithm, Recorded, begin, check_first_fused, check_fused, check_lr, check_not_negative, filled_like, init_group, own, step_groups
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -12,6 +13,11 @@ class _Adagrad(Algorithm):
     name, lists = "Adagrad", ("sum", "step")
     rule, of_sparse_gradients, captured = "adagrad", True, False
     older = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
+
+    def check_fused(self, optimizer, p, g, fresh):
+        check_first_fused(optimizer, p)
+        if is_sparse(g) or p.is_complex():
+            raise RuntimeError("`fused` does not support sparse grad or complex param")
 
     def begin(self, group, p, g, state, count):
         count("step")
@@ -47,7 +53,7 @@ class Adagrad(Recorded):
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused})
         check_fused(self.defaults)
         if fused:
-            self._step_supports_amp_scaling = True
+            self._step_supports_amp_scaling = self._need_device_dtype_check_for_fused = True
         for group in self.param_groups:
             counts = {}
             for p in group["params"]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .._core.sparse_gradients import is_sparse
 from ._functional import apply
-from ._group import Algorithm, Recorded, check_fused, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
+from ._group import Algorithm, Recorded, check_first_fused, check_fused, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 
 __all__ = ["SGD", "sgd"]
 
@@ -23,6 +24,13 @@ class _SGD(Algorithm):
 
     def fresh(self, group, state):
         return group["momentum"] != 0 and state.get("momentum_buffer") is None
+
+    def check_fused(self, optimizer, p, g, fresh):
+        check_first_fused(optimizer, p)
+        if is_sparse(g):
+            raise RuntimeError("`_fused_sgd` does not support sparse gradients")
+        if p.is_complex():
+            raise NotImplementedError(f"\"fused_sgd_kernel\" not implemented for 'Complex{'Double' if p.dtype.itemsize == 16 else 'Float'}'")
 
     def begin(self, group, p, g, state, count):
         state["momentum_buffer"] = zeros_like(g)
@@ -53,7 +61,7 @@ class SGD(Recorded):
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
             "foreach": foreach, "differentiable": differentiable, "fused": fused})
         if fused:
-            self._step_supports_amp_scaling = True
+            self._step_supports_amp_scaling = self._need_device_dtype_check_for_fused = True
             check_fused(self.defaults)
 
     @own
