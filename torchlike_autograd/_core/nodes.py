@@ -60,16 +60,21 @@ numbered = [False]  # whether anybody set the number of a node
 changes = [0]  # how often something was attached to a graph or taken off: a pass plans anew when it moves
 
 
+def _ref(hooks):
+    """A weak reference to a table of hooks; a strong one to a plain dict, which has none."""
+    return weakref.ref(hooks) if not isinstance(hooks, dict) or isinstance(hooks, OrderedDict) else lambda: hooks
+
+
 class RemovableHandle:
     """A handle that removes its hook (torch.utils.hooks.RemovableHandle): `id`, `remove()`, context manager; it can be copied and saved with its tables."""
 
     next_id = 0
 
     def __init__(self, hooks_dict, *, extra_dict=None):
-        self.hooks_dict_ref = weakref.ref(hooks_dict) if not isinstance(hooks_dict, dict) or isinstance(hooks_dict, OrderedDict) else (lambda: hooks_dict)
+        self.hooks_dict_ref = _ref(hooks_dict)
         self.id = RemovableHandle.next_id
         RemovableHandle.next_id += 1
-        self.extra = extra_dict
+        self.extra_dict_ref = tuple(map(_ref, extra_dict if isinstance(extra_dict, list) else () if extra_dict is None else (extra_dict,)))
 
     def remove(self):
         """Remove the hook; twice is fine."""
@@ -77,14 +82,12 @@ class RemovableHandle:
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
-        for more in self._extras():
-            more.pop(self.id, None)
-
-    def _extras(self):
-        return tuple(self.extra) if isinstance(self.extra, list) else () if self.extra is None else (self.extra,)
+        for ref in self.extra_dict_ref:
+            if (more := ref()) is not None:
+                more.pop(self.id, None)
 
     def __getstate__(self):
-        return self.hooks_dict_ref(), self.id, self._extras()
+        return self.hooks_dict_ref(), self.id, tuple(ref() for ref in self.extra_dict_ref)
 
     def __setstate__(self, state):
         hooks = OrderedDict() if state[0] is None else state[0]  # a table that is gone: one that goes at once
