@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 
+from ..._core.numeric import say_once
 from ..._core.saying import warn
 from ..._functions.create import arange, full
 from ..._functions.multihead import _canonical_mask, _none_or_dtype
-from ...autograd.grad_mode import is_grad_enabled
+from ..._functions.multihead_native import _transformer_encoder_layer_fwd
+from ...backends.mha import get_fastpath_enabled
 from .. import functional as F
 from ..init import xavier_uniform_
 from .activation import GELU, MultiheadAttention, ReLU
+from .attention import takes_kernel
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
@@ -80,6 +83,21 @@ def _make_feed_forward(layer, d_model, dim_feedforward, dropout, norms, norm_fir
         setattr(layer, f"dropout{i}", Dropout(dropout))
 
 
+def _parameters_of_kernel(layer):
+    """The parameters of an encoder layer that torch's kernel takes beside those of its attention."""
+    return [p for m in (layer.norm1, layer.norm2, layer.linear1, layer.linear2) for p in (m.weight, m.bias)]
+
+
+def _takes_kernel(layer, src):
+    """Whether torch's kernel would compute an encoder layer: where it would attend, with the usual activations, and nobody hooked in."""
+    if layer.training or not layer.activation_relu_or_gelu or layer.norm1.eps != layer.norm2.eps:
+        return False
+    if any(m._forward_hooks or m._forward_pre_hooks for m in layer.modules()):
+        return False
+    more = _parameters_of_kernel(layer)
+    return layer.self_attn.in_proj_bias is not None and all(p is not None for p in more) and takes_kernel(layer.self_attn, src, more)
+
+
 class TransformerEncoderLayer(_Layer):
     """Self-attention and a feed-forward block."""
 
@@ -99,6 +117,13 @@ class TransformerEncoderLayer(_Layer):
         """The encoded sequence."""
         padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(src_mask), "src_mask", src.dtype)
         mask = _canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
+        if src.dim() == 3 and _takes_kernel(self, src):
+            attention = self.self_attn
+            merged, kind = attention.merge_masks(mask, padding, src)
+            return _transformer_encoder_layer_fwd(
+                src, attention.embed_dim, attention.num_heads, attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight,
+                attention.out_proj.bias, self.activation_relu_or_gelu == 2, self.norm_first, self.norm1.eps, self.norm1.weight, self.norm1.bias,
+                self.norm2.weight, self.norm2.bias, self.linear1.weight, self.linear1.bias, self.linear2.weight, self.linear2.bias, merged, kind)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
@@ -166,15 +191,16 @@ def _why_not_nested(layer):
     return "encoder_layer.self_attn.num_heads is odd" if layer.self_attn.num_heads % 2 else ""
 
 
-def _looked_at(src, layer):
-    """Whether a backward pass could come: then torch computes padded places too."""
-    return is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in layer.parameters()))
+_PROTOTYPE = ("The PyTorch API of nested tensors is in prototype stage and will change in the near future. We recommend specifying layout=torch.jagged when "
+              "constructing a nested tensor, as this layout receives active development, has better operator coverage, and works with torch.compile. "
+              "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/NestedTensorImpl.cpp:177.)")
 
 
 def _taken_out(encoder, padding):
     """(the padding to compute with, the places that are left out): with `mask_check` only padding that is all at the end of its rows, without it as many
     as there are anywhere in a row."""
     out = padding != 0
+    say_once(_PROTOTYPE)
     if encoder.mask_check:
         return padding, out & (out[:, 1:] >= out[:, :-1]).all()
     kept = (~out).sum(1, keepdim=True)
@@ -209,8 +235,12 @@ class TransformerEncoder(Module):
         batch_first = first.self_attn.batch_first
         causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
         out = None
-        if self.use_nested_tensor and padding is not None and mask is None and src.dim() == 3 and not (first.training or _looked_at(src, first)):
-            padding, out = _taken_out(self, padding)
+        if self.use_nested_tensor and padding is not None and src.dim() == 3 and not first.training and get_fastpath_enabled():
+            kernel = takes_kernel(first.self_attn, src, _parameters_of_kernel(first))
+            if (self.mask_check or kernel) and padding.shape != src.shape[:2]:
+                raise RuntimeError("Mask size should match input size")
+            if kernel and mask is None:
+                padding, out = _taken_out(self, padding)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
         if out is not None:
