@@ -236,10 +236,10 @@ class TransformerEncoder(Module):
         causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
         out = None
         if self.use_nested_tensor and padding is not None and src.dim() == 3 and not first.training and get_fastpath_enabled():
-            kernel = takes_kernel(first.self_attn, src, _parameters_of_kernel(first))
-            if (self.mask_check or kernel) and padding.shape != src.shape[:2]:
+            nested = mask is None and takes_kernel(first.self_attn, src, _parameters_of_kernel(first))
+            if (self.mask_check or nested) and padding.shape != src.shape[:2]:
                 raise RuntimeError("Mask size should match input size")
-            if kernel and mask is None:
+            if nested:
                 padding, out = _taken_out(self, padding)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
