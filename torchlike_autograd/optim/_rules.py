@@ -172,16 +172,21 @@ def rmsprop(p, g, s, n, o):
     return p - _as(n["lr"], p) * out["momentum_buffer"], out
 
 
+def _direction(x):
+    """The sign, 0 of what is not a number."""
+    return jnp.where(jnp.isnan(x), jnp.zeros_like(x), jnp.sign(x))
+
+
 @_rule
 def rprop(p, g, s, n, o):
     step, _ = _step(s)
     g = _sign(g, o)
-    agree = g * s["prev"]
+    agree = _direction(g * s["prev"])
     one = jnp.ones_like(agree)
-    factor = jnp.where(agree > 0, _as(n["plus"], p) * one, jnp.where(agree < 0, _as(n["minus"], p) * one, jnp.where(agree == 0, one, agree)))
+    factor = jnp.where(agree > 0, _as(n["plus"], p) * one, jnp.where(agree < 0, _as(n["minus"], p) * one, one))
     size = jnp.clip(s["step_size"] * factor, _as(n["least"], p), _as(n["most"], p))
     g = jnp.where(agree < 0, jnp.zeros_like(g), g)
-    return p - jnp.sign(g) * size, {"step": step, "prev": g, "step_size": size}
+    return p - _direction(g) * size, {"step": step, "prev": g, "step_size": size}
 
 
 @_rule
@@ -201,13 +206,18 @@ def _norm(x, axis=None, keepdims=False):
     return jnp.sqrt(jnp.sum(x * x, axis=axis, keepdims=keepdims))
 
 
+def _larger(a, b):
+    """The larger one as Python's `max` finds it: the first where the second is not a number."""
+    return jnp.where(b > a, b, a)
+
+
 @_rule
 def adafactor(p, g, s, n, o):
     step, t = _step(s)
     g = _sign(g, o)
     small = n["eps1"] if "eps1" in n else jnp.asarray(jnp.finfo(p.dtype).eps, np.float64)
     weight = t ** n["beta2_decay"]
-    rate = jnp.maximum(n["eps2"], _norm(p).astype(np.float64) / np.sqrt(p.size)) * jnp.minimum(n["lr"], 1 / jnp.sqrt(t))
+    rate = _larger(n["eps2"], _norm(p).astype(np.float64) / np.sqrt(p.size)) * jnp.minimum(n["lr"], 1 / jnp.sqrt(t))
     if o["weight_decay"]:
         p = p * _as(1 - n["lr"] * n["weight_decay"], p)
     out = {"step": step}
@@ -218,7 +228,7 @@ def adafactor(p, g, s, n, o):
     else:
         spread = out["variance"] = _lerp(s["variance"], g * g, weight)
     update = g / jnp.sqrt(jnp.maximum(spread, _as(small * small, g)))
-    clip = jnp.maximum(1.0, _norm(update).astype(np.float64) / (np.sqrt(update.size) * n["d"]))
+    clip = _larger(1.0, _norm(update).astype(np.float64) / (np.sqrt(update.size) * n["d"]))
     return p - _as(rate / clip, p) * update, out
 
 
