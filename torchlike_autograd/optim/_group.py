@@ -11,7 +11,7 @@ from .._core.sparse_gradients import is_sparse
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
 from ..nn.parameter import Parameter
-from ._functional import in_memory_order, unscaled
+from ._lists import in_memory_order, unscaled
 from ._record import update
 from ._without_data import stand_ins
 from ._written import _device_dtype_check_for_fused

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._core.sparse_gradients import is_sparse
-from ._functional import apply
 from ._group import Algorithm, Recorded, begin, check_first_fused, check_fused, check_lr, check_not_negative, filled_like, init_group, own, step_groups
+from ._lists import apply
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -79,3 +79,10 @@ def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None,
     apply(Adagrad._torchlike_algorithm, params, grads, {"step": state_steps, "sum": state_sums},
           fused=fused, grad_scale=grad_scale, found_inf=found_inf,
           foreach=foreach, differentiable=differentiable, lr=lr, weight_decay=weight_decay, lr_decay=lr_decay, eps=eps, maximize=maximize)
+
+
+def _make_sparse(grad, grad_indices, values):
+    """A sparse tensor of the size of a gradient."""
+    from .. import sparse_coo_tensor  # cycle: the public names lie above
+
+    return sparse_coo_tensor(grad_indices, values, grad.size())

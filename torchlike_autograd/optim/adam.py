@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._tensor import Tensor
-from ._functional import apply
 from ._group import Algorithm, Recorded, check_betas, check_fused, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
+from ._lists import apply
 
 __all__ = ["Adam", "adam"]
 

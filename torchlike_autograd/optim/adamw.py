@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._functional import apply
+from ._lists import apply
 from .adam import Adam, _Adam
 
 __all__ = ["AdamW", "adamw"]

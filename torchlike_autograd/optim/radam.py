@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ._functional import apply
 from ._group import Algorithm, Recorded, check_betas, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
+from ._lists import apply
 
 __all__ = ["RAdam", "radam"]
 

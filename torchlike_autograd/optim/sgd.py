@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._core.sparse_gradients import is_sparse
-from ._functional import apply
 from ._group import Algorithm, Recorded, check_first_fused, check_fused, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
+from ._lists import apply
 
 __all__ = ["SGD", "sgd"]
 

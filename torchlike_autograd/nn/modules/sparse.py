@@ -12,12 +12,12 @@ from .module import Module
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
-def _checked_padding(padding_idx, num_embeddings):
+def _checked_padding(padding_idx, num_embeddings, said="Padding_idx"):
     """The row that gets no gradient, counted from the front."""
     if padding_idx is None:
         return None
     if (padding_idx > 0 and padding_idx >= num_embeddings) or padding_idx < -num_embeddings:
-        raise AssertionError("Padding_idx must be within num_embeddings")
+        raise AssertionError(f"{said} must be within num_embeddings")
     return padding_idx if padding_idx >= 0 else num_embeddings + padding_idx
 
 
@@ -95,7 +95,7 @@ class EmbeddingBag(_Table):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self.padding_idx = _checked_padding(padding_idx, num_embeddings)
+        self.padding_idx = _checked_padding(padding_idx, num_embeddings, "padding_idx")
         _make_weight(self, (num_embeddings, embedding_dim), _weight, False, device, dtype)
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
 
