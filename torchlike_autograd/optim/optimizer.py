@@ -285,8 +285,8 @@ def _take_names(optimizer, group, params):
     if any(named):
         if not all(named):
             raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-        group["params"] = [p for _, p in params]
-        group["param_names"] = [name for name, _ in params]
+        group["params"] = [pair[1] for pair in params]
+        group["param_names"] = [pair[0] for pair in params]
     if optimizer.param_groups and ("param_names" in group) != ("param_names" in optimizer.param_groups[0]):
         which = "with" if "param_names" in group else "without"
         raise ValueError(f"all optimizer param groups should be with/without names. cannot add param group {which} names to the optimizer")
