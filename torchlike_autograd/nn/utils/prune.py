@@ -45,7 +45,7 @@ class BasePruningMethod(ABC):
         original = getattr(module, name)
         scores = original if importance_scores is None else importance_scores
         if scores.shape != original.shape:
-            raise AssertionError(f"importance_scores should have the same shape as parameter                 {name} of {module}")
+            raise AssertionError(f"importance_scores should have the same shape as parameter {name} of {module}, got {scores.shape} vs {original.shape}")
         if old is not None:
             whole = PruningContainer(old)
             whole.add_pruning_method(method)
@@ -71,14 +71,14 @@ class BasePruningMethod(ABC):
         """A pruned copy of a tensor."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
-            raise AssertionError("importance_scores should have the same shape as tensor t")
+            raise AssertionError(f"importance_scores should have the same shape as tensor t, got {scores.shape} vs {t.shape}")
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module):
         """Make the pruned tensor the parameter."""
         name = self._tensor_name
         if name is None:
-            raise AssertionError(f"Module {module} has to be pruned            before pruning can be removed")
+            raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
         weight = self.apply_mask(module)
         if hasattr(module, name):
             delattr(module, name)
@@ -250,7 +250,7 @@ class CustomFromMask(BasePruningMethod):
 
     def compute_mask(self, t, default_mask):
         if default_mask.shape != self.mask.shape:
-            raise AssertionError("default_mask and self.mask must have the same shape")
+            raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}")
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod

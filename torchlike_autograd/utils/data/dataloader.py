@@ -416,6 +416,9 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def __init__(self, loader):
         super().__init__(loader)
+        for name, value in (("timeout", self._timeout), ("num_workers", self._num_workers)):
+            if value != 0:
+                raise AssertionError(f"_SingleProcessDataLoaderIter requires {name} == 0")
         self._dataset_fetcher = _fetcher(self._dataset, loader)
 
     def _next_data(self):
