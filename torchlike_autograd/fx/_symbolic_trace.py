@@ -13,7 +13,7 @@ import math
 import sys
 import types
 import warnings
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 
 import torchlike_autograd as torch
 
@@ -100,14 +100,14 @@ class Tracer(TracerBase):
         self.param_shapes_constant = param_shapes_constant
         self.submodule_paths, self.root_module_name = None, ""
         self.scope, self.module_stack, self.num_calls, self.node_name_to_scope = Scope("", None), OrderedDict(), {}, {}
-        self._torchlike_fresh = {}
+        self._qualname_counter = defaultdict(int)
 
     def get_fresh_qualname(self, prefix):
         """`prefix` with the first number under which the root has no attribute."""
-        i = self._torchlike_fresh.get(prefix, 0)
+        i = self._qualname_counter[prefix]
         while hasattr(self.root, f"{prefix}{i}"):
             i += 1
-        self._torchlike_fresh[prefix] = i + 1
+        self._qualname_counter[prefix] = i + 1
         return f"{prefix}{i}"
 
     def create_arg(self, a):

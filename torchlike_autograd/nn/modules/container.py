@@ -369,17 +369,11 @@ class ParameterDict(Module):
         return getattr(self, self._key_to_attr(key))
 
     def __setitem__(self, key, value):
+        self._keys[key] = None  # before it is refused, as in torch
         name = self._key_to_attr(key)
         if isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
-        fresh = name not in self._keys
-        self._keys[key] = None
-        try:
-            setattr(self, name, value)
-        except Exception:
-            if fresh:
-                del self._keys[key]
-            raise
+        setattr(self, name, value)
 
     def __delitem__(self, key):
         del self._keys[key]
