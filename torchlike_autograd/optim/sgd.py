@@ -32,6 +32,9 @@ class _SGD(Algorithm):
         if p.is_complex():
             raise NotImplementedError(f"\"fused_sgd_kernel\" not implemented for 'Complex{'Double' if p.dtype.itemsize == 16 else 'Float'}'")
 
+    def check(self, group):
+        """Nothing: SGD takes lists of tensors that are differentiated too."""
+
     def begin(self, group, p, g, state, count):
         state["momentum_buffer"] = zeros_like(g)
 
