@@ -35,24 +35,14 @@ class Future(Generic[T]):
             raise RuntimeError("value() called on a Future that is not completed; call wait() first")
         return self.wait()
 
-    def _finish(self, value, error):
-        with self._lock:
-            if self._set.is_set():
-                raise RuntimeError("Attempting to mark a completed Future as complete again. Note that a Future can only be marked completed once.")
-            self._tl_value, self._error = value, error
-            self._set.set()
-            waiting, self._callbacks = self._callbacks, []
-        for f in waiting:
-            f(self)
-
     def set_result(self, result: T) -> None:
         """Make `result` the value."""
-        self._finish(result, None)
+        _finish(self, result, None)
 
     def set_exception(self, result) -> None:
         """Make an error the outcome."""
         assert isinstance(result, Exception), f"{result} is of type {type(result)}, not an Exception."
-        self._finish(None, result)
+        _finish(self, None, result)
 
     def add_done_callback(self, callback) -> None:
         """Call `callback(self)` once it is set."""
@@ -70,12 +60,23 @@ class Future(Generic[T]):
             try:
                 value = callback(future)
             except Exception as e:
-                out._finish(None, RuntimeError(f"Got the following error when running the callback: {type(e).__name__}: {e}"))
+                _finish(out, None, RuntimeError(f"Got the following error when running the callback: {type(e).__name__}: {e}"))
             else:
                 out.set_result(value)
 
         self.add_done_callback(run)
         return out
+
+
+def _finish(future, value, error):
+    with future._lock:
+        if future._set.is_set():
+            raise RuntimeError("Attempting to mark a completed Future as complete again. Note that a Future can only be marked completed once.")
+        future._tl_value, future._error = value, error
+        future._set.set()
+        waiting, future._callbacks = future._callbacks, []
+    for f in waiting:
+        f(future)
 
 
 def collect_all(futures):

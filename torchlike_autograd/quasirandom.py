@@ -98,27 +98,9 @@ class SobolEngine:
         if self.num_generated == 0 and n == 1:
             points = self._first_point.to(wanted)
         else:
-            points = self._points(n, wanted)
+            points = _points(self, n, wanted)
         self.num_generated += n
         return points if out is None else out.resize_(points.shape).copy_(points)
-
-    def _points(self, n, wanted):
-        if wanted.name not in ("float32", "float64"):
-            raise NotImplementedError(f'"_sobol_engine_draw" not implemented for \'{wanted.char_name}\'')
-        begun = self.num_generated == 0
-        fresh = n - 1 if begun else n
-        if fresh < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {fresh}: [{fresh}, {self.dimension}]")
-        rows = self._advance(0 if begun else self.num_generated - 1, fresh)
-        values = (rows / 2**_BITS).reshape(fresh, self.dimension).astype(wanted.name)
-        return tensor(np.concatenate([self._first_point.numpy(force=True).astype(wanted.name), values]) if begun else values)
-
-    def _advance(self, first, n):
-        """Take n steps from the point with number `first`: the points behind them, int64 (n, dimension)."""
-        columns = self.sobolstate.numpy(force=True)[:, _trailing_ones(first, n)].T
-        rows = np.bitwise_xor.accumulate(np.concatenate([self.quasi.numpy(force=True)[None], columns]), 0)
-        self.quasi.copy_(tensor(rows[-1]))
-        return rows[1:]
 
     def draw_base2(self, m, out=None, dtype=None):
         """The next 2**m points; ValueError where the number of points would then be no power of two."""
@@ -137,7 +119,7 @@ class SobolEngine:
 
     def fast_forward(self, n):
         """Leave out `n` points; returns self."""
-        self._advance(max(self.num_generated - 1, 0), n - (self.num_generated == 0))
+        _advance(self, max(self.num_generated - 1, 0), n - (self.num_generated == 0))
         self.num_generated += n
         return self
 
@@ -148,3 +130,23 @@ class SobolEngine:
         if self.seed is not None:
             said.append(f"seed={self.seed}")
         return f"{type(self).__name__}({', '.join(said)})"
+
+
+def _advance(engine, first, n):
+    """Take n steps from the point with number `first`: the points behind them, int64 (n, dimension)."""
+    columns = engine.sobolstate.numpy(force=True)[:, _trailing_ones(first, n)].T
+    rows = np.bitwise_xor.accumulate(np.concatenate([engine.quasi.numpy(force=True)[None], columns]), 0)
+    engine.quasi.copy_(tensor(rows[-1]))
+    return rows[1:]
+
+
+def _points(engine, n, wanted):
+    if wanted.name not in ("float32", "float64"):
+        raise NotImplementedError(f'"_sobol_engine_draw" not implemented for \'{wanted.char_name}\'')
+    begun = engine.num_generated == 0
+    fresh = n - 1 if begun else n
+    if fresh < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {fresh}: [{fresh}, {engine.dimension}]")
+    rows = _advance(engine, 0 if begun else engine.num_generated - 1, fresh)
+    values = (rows / 2**_BITS).reshape(fresh, engine.dimension).astype(wanted.name)
+    return tensor(np.concatenate([engine._first_point.numpy(force=True).astype(wanted.name), values]) if begun else values)

@@ -25,7 +25,7 @@ def call_node(self, *args, **kwargs):
     """The gradients that the node sends along its edges: one, or a tuple."""
     if kwargs:
         raise TypeError("keyword arguments are not supported")
-    step, tape = self._step(), self._tape
+    step, tape = self._tl_step(), self._tl_tape
     places = nodes.outputs_of(step)
     found = dict(zip(places, _arguments(args, len(places))))
     outs = [found.get(i) for i in range(len(step.out_avals))]

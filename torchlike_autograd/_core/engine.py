@@ -401,20 +401,21 @@ def run_node(p, tape, item, grads):
     _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     filled = not wanted and p.accumulate and any(_captured_here(p, tape, step.first + i) for i in range(len(outs)))
     if seen is not None and seen.prehooks and (wanted or filled):
-        outs = nodes.of_results(step, prehooks(seen, nodes.of_node(step, outs))) if ctx is None else ctx.of_tensors(prehooks(seen, ctx.per_output(outs)))
+        given = prehooks(seen, nodes.of_node(step, outs) if ctx is None else ctx._tl_per_output(outs))
+        outs = nodes.of_results(step, given) if ctx is None else ctx._tl_of_tensors(given)
     if not wanted:
         if not filled:
             return True
-        full = ctx.run_backward(outs, p) if ctx is not None else ()
+        full = ctx._tl_run_backward(outs, p) if ctx is not None else ()
         if seen is not None and seen.posthooks:  # a target whose `.grad` is filled runs, and its gradients go nowhere
-            outs, edges = (nodes.of_node(step, outs), None) if ctx is None else (ctx.per_output(outs), ctx.edge_places())
+            outs, edges = (nodes.of_node(step, outs), None) if ctx is None else (ctx._tl_per_output(outs), ctx._tl_edge_places())
             posthooks(step, seen, range(len(full)), full, outs, edges)
         return True
     if ctx is not None:
-        full = ctx.run_backward(outs, p, wanted)
+        full = ctx._tl_run_backward(outs, p, wanted)
         seen = observed(tape, step.first)
         if seen is not None and seen.posthooks:
-            full = posthooks(step, seen, range(len(full)), full, () if late else ctx.per_output(outs), ctx.edge_places())
+            full = posthooks(step, seen, range(len(full)), full, () if late else ctx._tl_per_output(outs), ctx._tl_edge_places())
         ins = [full[i] for i in wanted]
     else:
         ins = _run_pull(p, tape, step, wanted, outs)

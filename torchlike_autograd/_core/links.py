@@ -59,7 +59,7 @@ def _who_refers():
     there = set(tapes)  # `gc.freeze` hides what there was before it: such a tape is left alone
     values[:] = [v for v in values if v.tape in there]
     pairs[:] = [p for p in pairs if len(p) == 2 and type(p[0]) is Tape and p[0] in there]
-    nodes[:] = [n for n in nodes if n._tape in there]
+    nodes[:] = [n for n in nodes if n._tl_tape in there]
     return sorted(tapes, key=attrgetter("serial"), reverse=True), values, pairs, nodes
 
 
@@ -83,12 +83,12 @@ def _starts(tapes, values, pairs, nodes):
         if id(pair) not in edges:
             starts[pair[0]].add(pair[1])
     for node in nodes:
-        said[node._tape] += 1
-        starts[node._tape].add(node._first)
+        said[node._tl_tape] += 1
+        starts[node._tl_tape].add(node._tl_first)
     for t in tapes:
         contexts = [*t.contexts.values()]
         for (first, ctx), n in zip(t.contexts.items(), _holders(contexts)):
-            said[t] += ctx._tape is t
+            said[t] += ctx._tl_tape is t
             if n > 1:
                 starts[t].add(first)
     for t, n in zip(tapes, _holders(tapes)):

@@ -60,16 +60,21 @@ numbered = [False]  # whether anybody set the number of a node
 changes = [0]  # how often something was attached to a graph or taken off: a pass plans anew when it moves
 
 
+def _ref(hooks):
+    """A weak reference to a table of hooks; a strong one to a plain dict, which has none."""
+    return weakref.ref(hooks) if not isinstance(hooks, dict) or isinstance(hooks, OrderedDict) else lambda: hooks
+
+
 class RemovableHandle:
     """A handle that removes its hook (torch.utils.hooks.RemovableHandle): `id`, `remove()`, context manager; it can be copied and saved with its tables."""
 
     next_id = 0
 
     def __init__(self, hooks_dict, *, extra_dict=None):
-        self.hooks_dict_ref = weakref.ref(hooks_dict) if not isinstance(hooks_dict, dict) or isinstance(hooks_dict, OrderedDict) else (lambda: hooks_dict)
+        self.hooks_dict_ref = _ref(hooks_dict)
         self.id = RemovableHandle.next_id
         RemovableHandle.next_id += 1
-        self.extra = extra_dict
+        self.extra_dict_ref = tuple(map(_ref, extra_dict if isinstance(extra_dict, list) else () if extra_dict is None else (extra_dict,)))
 
     def remove(self):
         """Remove the hook; twice is fine."""
@@ -77,14 +82,12 @@ class RemovableHandle:
         hooks = self.hooks_dict_ref()
         if hooks is not None:
             hooks.pop(self.id, None)
-        for more in self._extras():
-            more.pop(self.id, None)
-
-    def _extras(self):
-        return tuple(self.extra) if isinstance(self.extra, list) else () if self.extra is None else (self.extra,)
+        for ref in self.extra_dict_ref:
+            if (more := ref()) is not None:
+                more.pop(self.id, None)
 
     def __getstate__(self):
-        return self.hooks_dict_ref(), self.id, self._extras()
+        return self.hooks_dict_ref(), self.id, tuple(ref() for ref in self.extra_dict_ref)
 
     def __setstate__(self, state):
         hooks = OrderedDict() if state[0] is None else state[0]  # a table that is gone: one that goes at once
@@ -135,28 +138,28 @@ def _open_step(tape, slot):
 class Node:
     """A node of the graph, as `tensor.grad_fn` shows it."""
 
-    __slots__ = ("__weakref__", "_first", "_tape")
+    __slots__ = ("__weakref__", "_tl_first", "_tl_tape")
 
     def name(self):
         """torch's name of the node, such as MulBackward0."""
-        name = self._step().form.node
+        name = self._tl_step().form.node
         return name if type(name) is str else type(self).__name__  # gradients of several inputs are one step with several names
 
-    def _step(self):
-        return step_of(self._tape, self._first)
+    def _tl_step(self):
+        return step_of(self._tl_tape, self._tl_first)
 
     @property
     def next_functions(self):
         """((node or None, output number), ...), one entry for each differentiable argument."""
-        step = self._step()
+        step = self._tl_step()
         if step.kind == "op" and getattr(step.form.spec, "arity", 0) == 2:  # CopySlices
-            return (_edge(self._tape, step.ins[0]), *_others(self._tape, step.ins[1]))
-        return tuple((None, 0) if i is None else _edge(self._tape, step.ins[i]) for i in edge_indices(step))
+            return (_edge(self._tl_tape, step.ins[0]), *_others(self._tl_tape, step.ins[1]))
+        return tuple((None, 0) if i is None else _edge(self._tl_tape, step.ins[i]) for i in edge_indices(step))
 
     @property
     def metadata(self):
         """A dict for the user's own notes."""
-        seen = observed(self._tape, self._first, True)
+        seen = observed(self._tl_tape, self._tl_first, True)
         if seen.metadata is None:
             seen.metadata = {}
             on_notes(self)
@@ -164,26 +167,26 @@ class Node:
 
     def register_hook(self, fn):
         """Call fn(grad_inputs, grad_outputs) after the node has run; a returned tuple replaces grad_inputs."""
-        return add_hook(observed(self._tape, self._first, True).posthooks, fn)
+        return add_hook(observed(self._tl_tape, self._tl_first, True).posthooks, fn)
 
     def register_prehook(self, fn):
         """Call fn(grad_outputs) before the node runs; a returned tuple replaces them."""
-        return add_hook(observed(self._tape, self._first, True).prehooks, fn)
+        return add_hook(observed(self._tl_tape, self._tl_first, True).prehooks, fn)
 
     requires_grad = property(lambda self: True)
 
-    def tensor_of(self, number):
+    def _tl_tensor_of(self, number):
         """Which of the tensors that the node gives an output is."""
-        return outputs_of(self._step())[number]
+        return outputs_of(self._tl_step())[number]
 
     def _sequence_nr(self):
-        seen = observed(self._tape, self._first)
-        return numbers_of(self._tape)[self._first] if seen is None or seen.number is None else seen.number
+        seen = observed(self._tl_tape, self._tl_first)
+        return numbers_of(self._tl_tape)[self._tl_first] if seen is None or seen.number is None else seen.number
 
     def _set_sequence_nr(self, number):
         if type(number) is not int:
             raise TypeError("expected an integer")
-        observed(self._tape, self._first, True).number = number
+        observed(self._tl_tape, self._tl_first, True).number = number
         numbered[0] = True
 
     def _register_hook_dict(self, tensor):
@@ -191,7 +194,7 @@ class Node:
 
     @property
     def _input_metadata(self):
-        step = self._step()
+        step = self._tl_step()
         return tuple([_InputMetadata(step.out_avals[i]) for i in outputs_of(step)])
 
     def __getattr__(self, name):
@@ -348,14 +351,14 @@ def node_at(tape, slot):
     first = step.first
     if step.kind == "function":
         ctx = tape.contexts[first]
-        return (ctx, ctx.number_of(slot - first))
+        return (ctx, ctx._tl_number_of(slot - first))
     name = step.form.node
     key = ("node", first if type(name) is str else slot)
     ref = tape.extra.get(key)
     node = ref() if ref is not None else None
     if node is None:
         node = _node_class(name if type(name) is str else name[slot - first])()
-        node._tape, node._first = tape, first
+        node._tl_tape, node._tl_first = tape, first
         tape.extra[key] = weakref.ref(node)
         if first in tape.extra:
             on_notes(node)

@@ -73,7 +73,7 @@ def _node(place):
 
 
 def _key(node):
-    return node._tl_leaf if isinstance(node, AccumulateGrad) else (node._tape, node._first)
+    return node._tl_leaf if isinstance(node, AccumulateGrad) else (node._tl_tape, node._tl_first)
 
 
 def _reached(p):

@@ -257,7 +257,7 @@ class _Slot:
         """(what is held, the hook that unpacks it)."""
         if self.place is None or _is_freed(self.node):
             return None, None
-        seen = observed(self.node._tape, self.node._first)
+        seen = observed(self.node._tl_tape, self.node._tl_first)
         if seen is not None and seen.saved and self.place in seen.saved:
             packed = seen.saved[self.place]
             return packed.kept, packed.unpack
@@ -277,16 +277,16 @@ class _Slot:
             raise RuntimeError(FREED)
         if place is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        seen = observed(node._tape, node._first, True)
+        seen = observed(node._tl_tape, node._tl_first, True)
         if seen.saved and place in seen.saved:
             raise set_twice()
-        step, v = node._step(), _recorded(node, place)
+        step, v = node._tl_step(), _recorded(node, place)
         made = {**(seen.saved or {}), place: Packed(hooks, as_detached(v) if _is_copied(step, place) else v)}
         seen.saved = {q: made[q] for q in saved_places(step.form, step.wanted) if q in made}
 
 
 def _is_freed(node):
-    return node._first in node._tape.freed
+    return node._tl_first in node._tl_tape.freed
 
 
 def listed(node):
@@ -302,12 +302,12 @@ def listed(node):
 def _names(node):
     """What PyTorch's node of this name saves; nothing for one of a derivative's graph, whose operator is a whole pullback here and saves otherwise."""
     names = NAMES.get(node.name(), "").split()
-    return names if names and hasattr(node._step().form.op, "params") else []
+    return names if names and hasattr(node._tl_step().form.op, "params") else []
 
 
 def _places_called(node, name):
     """Places of what is saved under a name, in order."""
-    step = node._step()
+    step = node._tl_step()
     form = step.form
     name = INPUTS.get(node.name(), {}).get(name, (name,))[0]
     return [q for q in saved_places(form, step.wanted)
@@ -331,7 +331,7 @@ def raw(node, name):
 
 def _listed_places(node, name):
     """Places of a list of tensors; None where an index stands for a whole dim, which torch keeps among the indices."""
-    places, dims = _places_called(node, name), node._step().form.spec.statics.get("dims")
+    places, dims = _places_called(node, name), node._tl_step().form.spec.statics.get("dims")
     if name != "indices" or dims is None or len(dims) != len(places):
         return places
     at = dict(zip(dims, places))
@@ -339,7 +339,7 @@ def _listed_places(node, name):
 
 
 def _is_list(node, name):
-    return any(q.name == name and q.kind.startswith("Tensor") and q.kind.endswith("[]") for q in node._step().form.op.params)
+    return any(q.name == name and q.kind.startswith("Tensor") and q.kind.endswith("[]") for q in node._tl_step().form.op.params)
 
 
 def value(node, name):
@@ -363,7 +363,7 @@ def _tensors(node, name):
 
 def _not_kept(node, name):
     """A result that torch saves and nothing here reads: it is computed again where it is gone."""
-    form = node._step().form
+    form = node._tl_step().form
     return [("out", k) for k in range(len(form.out_avals)) if node.name() in INPUTS and result_name(form.op, k) == name]
 
 
@@ -371,7 +371,7 @@ def _number_saved(node, name):
     """A number that stood in a tensor's place, as a 0-dim tensor, or zeros; None where nothing was saved."""
     from .. import tensor, zeros
 
-    step = node._step()
+    step = node._tl_step()
     form = step.form
     like = INPUTS.get(node.name(), {}).get(name, (name, None))[1]
     if like is not None:
@@ -379,7 +379,7 @@ def _number_saved(node, name):
         return zeros(a.shape, dtype=a.dtype)
     for i in form.kept(step.wanted)[0]:
         if form.owners[i] == name and type(step.ins[i]) is tuple:
-            number = number_at(node._tape, step.ins[i])
+            number = number_at(node._tl_tape, step.ins[i])
             return tensor(number, dtype=_WIDE.get(type(number)))
     return None
 
@@ -389,12 +389,12 @@ _WIDE = {float: dtypes.float64, complex: dtypes.complex128}
 
 def _tensor(node, place):
     t = _held(node, place)
-    return _copy_of(t) if _is_copied(node._step(), place) else t
+    return _copy_of(t) if _is_copied(node._tl_step(), place) else t
 
 
 def _held(node, place):
-    tape, step = node._tape, node._step()
-    seen = observed(tape, node._first)
+    tape, step = node._tl_tape, node._tl_step()
+    seen = observed(tape, node._tl_first)
     slot = _slot(step, place)[0]
     if seen is not None and seen.saved and place in seen.saved:
         return wrap(in_graph(tape, slot, seen.saved[place].value()))
@@ -433,7 +433,7 @@ def _is_copied(step, place):
 
 def _recorded(node, place):
     """The Value of a saved tensor that no hook has packed, its version checked."""
-    tape, step = node._tape, node._step()
+    tape, step = node._tl_tape, node._tl_step()
     slot, a = _slot(step, place)
     if not _is_copied(step, place):
         _check_version(tape, slot, a, place)

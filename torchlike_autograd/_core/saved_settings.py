@@ -11,7 +11,7 @@ from .saved_strides import strides_at
 
 def setting(node, name):
     """`node._saved_<name>` of what is no tensor."""
-    step = node._step()
+    step = node._tl_step()
     form = step.form
     if name in _RECURRENT and form.op.name == "_rnn_layer_fused":
         return _RECURRENT[name](form)
@@ -20,12 +20,12 @@ def setting(node, name):
         return None if scales is None else scales[_SCALES[name]]
     param = next((q for q in form.op.params if q.name == name), None)
     if param is not None:
-        return _unsigned(param.kind, _argument(node._tape, step, name))
+        return _unsigned(param.kind, _argument(node._tl_tape, step, name))
     if name in _ABSENT:
         return _ABSENT[name](form)
     if name in _GEOMETRY and getattr(form.op, "links", ()):
-        shape, numbers = form.avals[0].shape, [number_at(node._tape, s) for s in step.ins if type(s) is tuple]
-        return layouts.read_again(form.op.links, numbers, shape, strides_at(node._tape, step.ins[0], shape))[_GEOMETRY.index(name)]
+        shape, numbers = form.avals[0].shape, [number_at(node._tl_tape, s) for s in step.ins if type(s) is tuple]
+        return layouts.read_again(form.op.links, numbers, shape, strides_at(node._tl_tape, step.ins[0], shape))[_GEOMETRY.index(name)]
     if name.endswith("_sym_strides"):
         return _strides(node, name[: -len("_sym_strides")])
     for ending, read in _OF_TYPES.items():
@@ -79,9 +79,9 @@ _GEOMETRY = ("size", "stride", "storage_offset")  # of a view that is read again
 
 def _strides(node, owner):
     """Strides of an input; none are kept of one that gets no gradient."""
-    step = node._step()
+    step = node._tl_step()
     i = step.form.owners.index(owner)
-    return strides_at(node._tape, step.ins[i], step.form.avals[i].shape) if i in step.wanted else ()
+    return strides_at(node._tl_tape, step.ins[i], step.form.avals[i].shape) if i in step.wanted else ()
 
 
 def _argument(tape, step, name):

@@ -128,8 +128,8 @@ def _saved(node):
 
 
 def _hooks(node):
-    tape = getattr(node, "_tape", None)
-    seen = None if tape is None else observed(tape, node._first)
+    tape = getattr(node, "_tl_tape", None)
+    seen = None if tape is None else observed(tape, node._tl_first)
     if seen is None:
         return []
     counts = ((sum(map(len, seen.hooks.values())), "tensor hook(s)"), (len(seen.retain), "retained gradient(s)"), (len(seen.prehooks), "prehook(s)"),

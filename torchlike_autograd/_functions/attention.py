@@ -9,6 +9,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.record import thread
+from .._core.saying import warn
 from .._core.shapes import broadcast, wrap_dim
 from .._core.spread import beside
 from .._core.words import complaint, known
@@ -123,13 +124,17 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
 _BAG_MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
-def _check_bag_types(weight, indices, offsets):
+def _check_bag_types(weight, indices, offsets, per_sample_weights):
     whole, real = (dtypes.int64, dtypes.int32), (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
     for name, t, allowed, words in (("indices", indices, whole, "Long, Int"), ("offsets", offsets, whole, "Long, Int"),
                                     ("weight", weight, real, "Half, BFloat16, Float, Double")):
         if t.dtype not in allowed:
             raise RuntimeError(f"Expected tensor for argument #1 '{name}' to have one of the following scalar types: {words}; but got "
                                f"{type_words(t.dtype.char_name)} instead (while checking arguments for embedding_bag)")
+    if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
+        first, second = [type_words(t.dtype.char_name) for t in (weight, per_sample_weights)]
+        raise RuntimeError(f"Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 'per_sample_weights'; but type {first} "
+                           f"does not equal {second} (while checking arguments for embedding_bag)")
 
 
 def _bag_padding(padding_idx, rows):
@@ -141,9 +146,8 @@ def _bag_padding(padding_idx, rows):
 
 
 def _same_integers(indices, offsets):
-    if indices.dtype is offsets.dtype:
-        return indices, offsets
-    return indices.long(), offsets.long()
+    kind = dtypes.promote_types(indices.dtype, offsets.dtype)
+    return cast(indices, kind), cast(offsets, kind)
 
 
 @composite("torch.nn.functional.embedding_bag")
@@ -151,7 +155,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                   include_last_offset=False, padding_idx=None):
     """Sums, means or maxima of rows; bags are the rows of a matrix of indices, or begin at offsets."""
     if weight.dtype is dtypes.int64 and input.is_floating_point():
-        input, weight = weight, input  # the order of arguments of old, which torch turns with a warning
+        warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, and should now be "
+             "`embedding_bag(input, weight, ...)`.")
+        input, weight = weight, input
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(f"embedding_bag: If per_sample_weights (torch.Size({list(per_sample_weights.shape)})) is not None, then it must have the "
                          f"same shape as the input (torch.Size({list(input.shape)}))")
@@ -170,8 +176,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         raise NotImplementedError(f"embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got mode='{mode}'). "
                                   "Please open a feature request on GitHub.")
     padding = _bag_padding(padding_idx, weight.shape[0])
-    _check_bag_types(weight, input, offsets)
     input, offsets = _same_integers(input, offsets)
+    _check_bag_types(weight, input, offsets, per_sample_weights)
     return named("_embedding_bag")(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], per_sample_weights, include_last_offset, padding, sparse)
 
 
@@ -187,10 +193,10 @@ def embedding_bag_with_places(weight, indices, offsets, scale_grad_by_freq=False
     if indices.ndim != 1:
         raise NotImplementedError("torchlike_autograd: indices of several dims of torch.embedding_bag")
     padding = _bag_padding(*padding_idx, weight.shape[0]) if padding_idx else -1
-    _check_bag_types(weight, indices, offsets)
+    indices, offsets = _same_integers(indices, offsets)
+    _check_bag_types(weight, indices, offsets, per_sample_weights)
     if per_sample_weights is not None and mode != 0:
         raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
-    indices, offsets = _same_integers(indices, offsets)
     bags = named("_embedding_bag")(weight, indices, offsets, scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding, sparse)
     return (bags, *named("_embedding_bag_places")(weight, indices, offsets, mode, include_last_offset, padding))
 

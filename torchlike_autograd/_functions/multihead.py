@@ -181,7 +181,7 @@ def _weighed(q, k, v, mask, dropout_p):
 def _unweighed(q, k, v, mask, dropout_p, is_causal, batch, heads):
     """The attention (L * batch, E) without weights."""
     if mask is not None:
-        mask = mask.unsqueeze(0) if mask.shape[0] == 1 and mask.dim() == 3 else mask.view(batch, heads, -1, k.shape[1])
+        mask = mask.unsqueeze(0) if mask.shape[0] == 1 and mask.dim() == 3 else mask.view(batch, heads, mask.shape[-2], k.shape[1])
     length, head = q.shape[1:]
     q, k, v = (x.view(batch, heads, x.shape[1], head) for x in (q, k, v))
     out = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
@@ -226,10 +226,11 @@ def multi_head_attention_forward(query, key, value, embed_dim_to_check, num_head
     mask = _merged(mask, padding, batch, num_heads, k.shape[1])
     drop = dropout_p if training else 0.0
     if not need_weights:
-        out = _linear(_unweighed(q, k, v, mask, drop, causal, batch, num_heads), out_proj_weight, out_proj_bias).view(length, batch, -1)
+        out = _linear(_unweighed(q, k, v, mask, drop, causal, batch, num_heads), out_proj_weight, out_proj_bias).view(length, batch, out_proj_weight.shape[0])
         return (out if batched else out.squeeze(1)), None
     attention, weights = _weighed(q, k, v, mask, drop)
-    out = _linear(attention.transpose(0, 1).contiguous().view(length * batch, width), out_proj_weight, out_proj_bias).view(length, batch, -1)
-    weights = weights.view(batch, num_heads, length, -1)
+    out = _linear(attention.transpose(0, 1).contiguous().view(length * batch, width), out_proj_weight, out_proj_bias)
+    out = out.view(length, batch, out_proj_weight.shape[0])
+    weights = weights.view(batch, num_heads, length, weights.shape[-1])
     weights = named("mean")(weights, (1,), False) if average_attn_weights else weights
     return (out, weights) if batched else (out.squeeze(1), weights.squeeze(0))

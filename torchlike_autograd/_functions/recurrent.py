@@ -7,6 +7,7 @@ import numpy as np
 from .._core import dtypes
 from .._core.autocasting import here as autocast
 from .._core.composite import COMPOSITES, composite, named
+from .._core.numeric import say_once
 from .._ops import recurrent as _recurrent_ops
 from .._tensor import Tensor, from_array
 
@@ -159,6 +160,9 @@ def lstm(*args, **kwargs):
         return _stacked("lstm", a["data"], h, c, *rest, _schedule(a["batch_sizes"], a["data"]))
     x = a["input"].transpose(0, 1) if a["batch_first"] else a["input"]
     _types(x, h, c)
+    if h.shape[-1] != c.shape[-1] and x.dtype in (dtypes.float32, dtypes.bfloat16) and x.device.type == "cpu" and x.numel():
+        say_once("LSTM with projections is not supported with oneDNN. Using default implementation. "
+                 "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/RNN.cpp:1512.)")
     out, h, c = _stacked("lstm", x, h, c, *rest, batch_first=a["batch_first"])
     return (out.transpose(0, 1) if a["batch_first"] else out), h, c
 

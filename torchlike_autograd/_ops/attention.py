@@ -53,9 +53,14 @@ def _attention(query, key, value, attn_mask, *, is_causal, scale):
 # Bags of rows
 
 def _bags(indices, offsets, include_last_offset):
-    """(the bag of each index, how many bags there are)."""
+    """(the bag of each index, how many bags there are): the number of bags that begin up to it, in whatever order their beginnings are given."""
     starts = offsets[:-1] if include_last_offset else offsets
-    return looping(jnp.searchsorted)(starts, jnp.arange(indices.shape[0]).astype(starts.dtype), side="right") - 1, starts.shape[0]
+    return looping(jnp.searchsorted)(jnp.sort(starts), jnp.arange(indices.shape[0]).astype(starts.dtype), side="right") - 1, starts.shape[0]
+
+
+def _in_order(weight, mode, padding_idx):
+    """Whether torch goes from bag to bag, up to the last offset, instead of from index to index."""
+    return mode != 2 and padding_idx < 0 and weight.dtype != np.float64
 
 
 def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_offset, padding_idx, mode, **_):
@@ -64,6 +69,8 @@ def _wrong_bags(weight, indices, offsets, per_sample_weights, *, include_last_of
         return (np.int64(kind) << 56) | (jnp.asarray(place).astype(np.int64) << 32) | (value.astype(np.int64) & 0xFFFFFFFF)
 
     found, rows = jnp.zeros((), np.int64), weight.shape[0]
+    if _in_order(weight, mode, padding_idx) and offsets.shape[0] > 1:
+        found = jnp.where(jnp.any(offsets[1:] < offsets[:-1]), code(6 if include_last_offset else 5, 0, offsets[-1]), found)
     if indices.shape[0]:
         bad = (indices < 0) | (indices >= rows)
         place = jnp.argmax(bad)
@@ -80,6 +87,12 @@ def _bag_error(code, weight, indices, *_, **__):
     if kind == 2:
         return RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
                             f"{value}\n[ torch.LongTensor{{}} ]")
+    if kind == 5:
+        return RuntimeError("Expected i < index_size to be true, but got false.  (Could this error message be improved?  If so, please report an enhancement "
+                            "request to PyTorch.)")
+    if kind == 6:
+        return RuntimeError("Your input appears to be incorrect: the last offset value should be the size of the indices tensor, but it seems not to be the "
+                            "case.")
     if kind == 4:
         return RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {value}")
     if kind == 3:
@@ -133,6 +146,8 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, *, scale_grad_b
     only("embedding_bag", weight, "f")
     bags, count = _bags(indices, offsets, include_last_offset)
     bags = jnp.clip(bags, 0, max(count - 1, 0))
+    if not weight.shape[0]:
+        weight = jnp.zeros((1, weight.shape[1]), weight.dtype)
     rows = jnp.take(weight, indices, axis=0, mode="clip")
     if scale_grad_by_freq and mode != 2 and indices.shape[0]:
         rows = _shared_gradient(rows, jnp.broadcast_to(_frequencies(indices, weight)[:, None], rows.shape))
@@ -141,10 +156,15 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, *, scale_grad_b
         return _largest_of_bags(rows, bags, count, taken)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights[:, None]
+    padded = jax.ops.segment_sum((~taken).astype(weight.dtype), bags, count)
+    if include_last_offset and _in_order(weight, mode, padding_idx):
+        last = jnp.arange(indices.shape[0]) < offsets[-1]
+        rows = rows - lax.stop_gradient(jnp.where(last[:, None], 0, rows))  # what comes after is in no bag, and has the last one's gradient
     sums = jax.ops.segment_sum(jnp.where(taken[:, None], rows, 0), bags, count)
     if mode == 0:
         return sums
-    sizes = jax.ops.segment_sum(taken.astype(weight.dtype), bags, count)
+    ends = jnp.concatenate([offsets[1:count], jnp.full((1,), indices.shape[0], offsets.dtype)])  # of the last bag, whatever offset is said to end it
+    sizes = (ends - offsets[:count]).astype(weight.dtype) - padded if count else padded
     return sums / jnp.maximum(sizes, 1)[:, None]
 
 

@@ -145,22 +145,7 @@ class autocast:
         if not is_autocast_available(device_type):
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
-        self._enabled = self._possible(enabled)
-
-    def _possible(self, enabled):
-        if not enabled:
-            return enabled
-        if self.device == "cpu":
-            if self.fast_dtype not in (bfloat16, float16):
-                warn("In CPU autocast, but the target dtype is not supported. Disabling autocast.\nCPU Autocast only supports dtypes of torch.bfloat16, "
-                     "torch.float16 currently.")
-                return False
-        elif self.device == "cuda":
-            if _devices_of("cuda"):
-                return enabled
-            warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
-            return False
-        return enabled
+        self._enabled = _possible(self, enabled)
 
     def __enter__(self):
         self.prev_cache_enabled = is_autocast_cache_enabled()
@@ -182,6 +167,22 @@ class autocast:
 
     def __call__(self, func):
         return autocast_decorator(self, func)
+
+
+def _possible(cast, enabled):
+    if not enabled:
+        return enabled
+    if cast.device == "cpu":
+        if cast.fast_dtype not in (bfloat16, float16):
+            warn("In CPU autocast, but the target dtype is not supported. Disabling autocast.\nCPU Autocast only supports dtypes of torch.bfloat16, "
+                 "torch.float16 currently.")
+            return False
+    elif cast.device == "cuda":
+        if _devices_of("cuda"):
+            return enabled
+        warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
+        return False
+    return enabled
 
 
 def _enter_autocast(*vals):

@@ -52,7 +52,7 @@ def node_class(cls):
 
 def applied(cls, args, kwargs, split, apply):
     """(results,) where a map or a dual level answers; None where the Function is to be recorded as usual. apply(cls, args, kwargs, split) -> (results, ctx)."""
-    if cls._single_level:
+    if cls._tl_single_level:
         return None if thread.state.grad else (_without_gradients(cls, args, kwargs, split, apply),)
     ours = (level.randomness == "jvp" if level.kind == levels.DUAL else level.randomness is not levels.OLD for level in levels.running())
     if not split and (thread.state.extra.get(levels.FUNCTIONALIZED) or any(ours)):
@@ -163,13 +163,13 @@ def _pushed(cls, level, args, kwargs, split, apply):
     out, ctx = apply(cls, tuple(p for p, _ in parts), kwargs, split)
     missing = zeros_like if ctx.materialize_grads else lambda p: None
     tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
-    ctx.__dict__["_in_jvp"] = True
+    ctx.__dict__["_tl_in_jvp"] = True
     versions = [None if t is None else cell_of(t) and t._tl_counter.n for t in tangents]
     try:
         with tangents_off.Off():      # as in torch: the rule itself is not pushed forward by levels around this one
             found = cls.jvp(ctx, *tangents)
     finally:
-        del ctx.__dict__["_in_jvp"]
+        del ctx.__dict__["_tl_in_jvp"]
     outs = out if isinstance(out, tuple) else (out,)
     ts = found if isinstance(found, tuple) else (found,)
     if len(ts) != len(outs):

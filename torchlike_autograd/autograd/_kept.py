@@ -131,32 +131,32 @@ def keep(ctx, tensors, outputs, inner):
 
 def saved_tensors(ctx):
     """What `ctx.saved_tensors` gives, once only where the Function asks for that."""
-    if ctx.__dict__.get("_cleared"):
+    if ctx.__dict__.get("_tl_cleared"):
         raise RuntimeError("saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. Either access "
                            "saved_tensors only once, or set clear_saved_tensors_on_access=False.")
-    if ctx._freed:
+    if ctx._tl_freed:
         raise second_time()
-    kept = ctx.__dict__.get("_saved", ())  # nothing is saved before `forward` is over
+    kept = ctx.__dict__.get("_tl_saved", ())  # nothing is saved before `forward` is over
     out = tuple(None if s is None else s.unpack(ctx) for s in kept)
     if ctx._forward_cls.clear_saved_tensors_on_access:
-        ctx._cleared = True
+        ctx._tl_cleared = True
         release(ctx)
     return out
 
 
 def release(ctx):
     """Forget what a ctx saved."""
-    for s in ctx.__dict__.get("_saved", ()):
+    for s in ctx.__dict__.get("_tl_saved", ()):
         if s is not None:
             s.release()
-    ctx._saved = ()
+    ctx._tl_saved = ()
 
 
 def raw_saved_tensors(ctx):
     """A SavedTensor for each."""
-    if ctx._freed:
+    if ctx._tl_freed:
         raise second_time()
-    return tuple(SavedTensor._of(_Nothing if s is None else s) for s in ctx.__dict__.get("_saved", ()))
+    return tuple(SavedTensor._of(_Nothing if s is None else s) for s in ctx.__dict__.get("_tl_saved", ()))
 
 
 def check_notes(ctx, split):

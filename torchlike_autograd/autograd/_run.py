@@ -364,7 +364,7 @@ def _place(t):
     if isinstance(t, GradientEdge):
         if isinstance(t.node, AccumulateGrad):
             return t.node._tl_leaf
-        return (t.node._tape, t.node._first + t.node.tensor_of(t.output_nr))
+        return (t.node._tl_tape, t.node._tl_first + t.node._tl_tensor_of(t.output_nr))
     v = history(t)
     return v.leaf if v.leaf is not None else place_of(v)
 

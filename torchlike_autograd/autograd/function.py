@@ -81,14 +81,15 @@ _NO_TENSOR = aval((), dtypes.float32)  # what torch shows of the gradient of an 
 class BackwardCFunction(FunctionCtx, Node):
     """The ctx of a Function and its node in the graph."""
 
-    __slots__ = ("__dict__",)
+    __slots__ = ("__dict__", "_tl_differentiable", "_tl_input_is_tensor", "_tl_metas", "_tl_output_is_tensor", "_tl_outputs",
+                 "_tl_wanted", "needs_input_grad")
     materialize_grads = _materialize_non_diff_grads = True
     to_save = None
     dirty_tensors = ()
     non_differentiable = ()
-    _freed = False
-    _tape = None
-    _demanded = ()
+    _tl_freed = False
+    _tl_tape = None
+    _tl_demanded = ()
 
     def name(self):
         return type(self).__name__
@@ -97,7 +98,7 @@ class BackwardCFunction(FunctionCtx, Node):
         raise TypeError(f"'{type(self).__name__}' object is not callable")
 
     def apply(self, *args):
-        return self._call_backward(args)
+        return self._tl_call_backward(args)
 
     def apply_boxed(self, args):
         """`backward` with the list as its one argument."""
@@ -109,7 +110,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @property
     def saved_tensors(self):
-        if "_in_jvp" in self.__dict__:
+        if "_tl_in_jvp" in self.__dict__:
             return tuple(self.__dict__.get("saved_for_forward", ()))
         return saved_tensors(self)
 
@@ -129,120 +130,120 @@ class BackwardCFunction(FunctionCtx, Node):
     def next_functions(self):
         """((node or None, output number), ...), one entry for each tensor among the inputs."""
         given = Node.next_functions.fget(self)
-        return tuple(given[i] if i < len(given) else (None, 0) for i in self.edge_places())
+        return tuple(given[i] if i < len(given) else (None, 0) for i in self._tl_edge_places())
 
-    def edge_places(self):
+    def _tl_edge_places(self):
         """For each tensor among the inputs its number among those that require grad; the others come after these."""
-        numbers, off = itertools.count(), itertools.count(len(self._wanted))
-        return [next(numbers) if i in self._wanted else next(off) for i, is_tensor in enumerate(self._input_is_tensor) if is_tensor]
+        numbers, off = itertools.count(), itertools.count(len(self._tl_wanted))
+        return [next(numbers) if i in self._tl_wanted else next(off) for i, is_tensor in enumerate(self._tl_input_is_tensor) if is_tensor]
 
     @property
     def _input_metadata(self):
-        return tuple(map(_InputMetadata, self.per_output(self._outputs, _NO_TENSOR)))
+        return tuple(map(_InputMetadata, self._tl_per_output(self._tl_outputs, _NO_TENSOR)))
 
     def __repr__(self):
         return f"<torch.autograd.function.{type(self).__name__} object at {hex(id(self))}>"
 
     # Outputs that are no tensors have numbers too; the record knows only of tensors
 
-    def number_of(self, k):
+    def _tl_number_of(self, k):
         """The number among all outputs of the k-th tensor."""
-        return [i for i, is_tensor in enumerate(self._output_is_tensor) if is_tensor][k]
+        return [i for i, is_tensor in enumerate(self._tl_output_is_tensor) if is_tensor][k]
 
-    def tensor_of(self, number):
+    def _tl_tensor_of(self, number):
         """Which of the tensors an output is; AttributeError where it is none."""
-        if not self._output_is_tensor[number]:
+        if not self._tl_output_is_tensor[number]:
             raise AttributeError(f"output {number} of {self.name()} is no tensor")
-        return sum(self._output_is_tensor[:number])
+        return sum(self._tl_output_is_tensor[:number])
 
-    def per_output(self, given, other=None):
+    def _tl_per_output(self, given, other=None):
         """What is given for each tensor, with `other` for each output that is none."""
-        if all(self._output_is_tensor):
+        if all(self._tl_output_is_tensor):
             return given
         given = iter(given)
-        return [next(given) if is_tensor else other for is_tensor in self._output_is_tensor]
+        return [next(given) if is_tensor else other for is_tensor in self._tl_output_is_tensor]
 
-    def of_tensors(self, full):
+    def _tl_of_tensors(self, full):
         """The other way round."""
-        return [g for g, is_tensor in zip(full, self._output_is_tensor) if is_tensor]
+        return [g for g, is_tensor in zip(full, self._tl_output_is_tensor) if is_tensor]
 
     # Called by the engine
 
-    def in_demand(self, index):
+    def _tl_in_demand(self, index):
         """Whether the running pass wants the gradient of a tensor among the arguments, by its number among them."""
-        place = [i for i, is_tensor in enumerate(self._input_is_tensor) if is_tensor][index]
-        return place in self._wanted and self._wanted.index(place) in self._demanded
+        place = [i for i, is_tensor in enumerate(self._tl_input_is_tensor) if is_tensor][index]
+        return place in self._tl_wanted and self._tl_wanted.index(place) in self._tl_demanded
 
-    def run_backward(self, outs, p, demanded=()):
+    def _tl_run_backward(self, outs, p, demanded=()):
         """Gradients (Values or None) of the tensor inputs that require grad, of which the pass wants those in `demanded`."""
-        self._demanded = demanded
-        grads = [wrap(g) if g is not None else self._absent(i) for i, g in enumerate(outs)]
-        result = self._call_backward(tuple(grads))
+        self._tl_demanded = demanded
+        grads = [wrap(g) if g is not None else self._tl_absent(i) for i, g in enumerate(outs)]
+        result = self._tl_call_backward(tuple(grads))
         if not p.keep_graph:
-            self._freed = True  # it may run again all the same: who reads what was saved is told
+            self._tl_freed = True  # it may run again all the same: who reads what was saved is told
             release(self)
-        return self._sorted(result, p)
+        return self._tl_sorted(result, p)
 
-    def _absent(self, i):
-        meta = self._outputs[i]
-        if not self.materialize_grads or meta is None or not (self._materialize_non_diff_grads or self._differentiable[i]):
+    def _tl_absent(self, i):
+        meta = self._tl_outputs[i]
+        if not self.materialize_grads or meta is None or not (self._materialize_non_diff_grads or self._tl_differentiable[i]):
             return None
         from .. import zeros
 
         return zeros(meta.shape, dtype=meta.dtype, device=of_key(meta.device))
 
-    def _call_backward(self, grads):
-        cls, full = self._forward_cls, list(self.per_output(grads))
+    def _tl_call_backward(self, grads):
+        cls, full = self._forward_cls, list(self._tl_per_output(grads))
         if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
         f = cls.vjp if cls.vjp is not Function.vjp else cls.backward
         return f(self, full) if cls.boxed_grads_call else f(self, *full)
 
-    def _sorted(self, result, p=None):
+    def _tl_sorted(self, result, p=None):
         """The results checked and in the order of the tensor inputs that require grad, then those for the others, which only hooks see."""
         result = result if isinstance(result, tuple) else (result,)
         n = len(self.needs_input_grad)
         if len(result) < n or any(r is not None for r in result[n:]):
             raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(result)})")
-        for i, is_tensor in enumerate(self._input_is_tensor):
+        for i, is_tensor in enumerate(self._tl_input_is_tensor):
             if not is_tensor and result[i] is not None:
                 raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, but the corresponding forward input "
                                    "was not a Variable")
-        rest = [result[i] for i, is_tensor in enumerate(self._input_is_tensor) if is_tensor and i not in self._wanted]
-        return [*[_under_levels(self._value_of(i, result[i], meta), meta, p) for i, meta in zip(self._wanted, self._metas)],
+        rest = [result[i] for i, is_tensor in enumerate(self._tl_input_is_tensor) if is_tensor and i not in self._tl_wanted]
+        return [*[_under_levels(self._tl_value_of(i, result[i], meta), meta, p) for i, meta in zip(self._tl_wanted, self._tl_metas)],
                 *[r._tl_value() if isinstance(r, Tensor) else None for r in rest]]
 
-    def _value_of(self, i, r, aval):
+    def _tl_value_of(self, i, r, aval):
         if r is None:
             return None
         if not isinstance(r, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
-        v = sparse_gradients.given(r, aval, self._leaf(i), i, self._said()) if sparse_gradients.is_sparse(r) else r._tl_value()
+        v = sparse_gradients.given(r, aval, self._tl_leaf(i), i, self._tl_said()) if sparse_gradients.is_sparse(r) else r._tl_value()
         if v.aval.shape != aval.shape:
-            v = reduced_to(v, aval.shape, i, self._said())
+            v = reduced_to(v, aval.shape, i, self._tl_said())
         made = v.aval.dtype
         if not made.is_floating_point and made.is_complex is not aval.dtype.is_complex:
             raise real_gradient_wanted()
-        if made is not aval.dtype and not self._leaf_casts(i):
+        if made is not aval.dtype and not self._tl_leaf_casts(i):
             from .._core.dispatch import cast_spec
 
             v = record_op(cast_spec(aval.dtype), (v,))[0]
         return v
 
-    def _said(self):
+    def _tl_said(self):
         """How torch's words for a gradient that is refused begin."""
         return f"Function {self.name()} returned an "
 
-    def _leaf(self, i):
+    def _tl_leaf(self, i):
         """What is behind argument i, where the tape ends there."""
-        return _leaf_at(self._tape, self._step().ins[self._wanted.index(i)])
+        return _leaf_at(self._tl_tape, self._tl_step().ins[self._tl_wanted.index(i)])
 
-    def _leaf_casts(self, i):
+    def _tl_leaf_casts(self, i):
         """Whether argument i is a leaf with a `grad_dtype` of its own."""
         if not Leaf.watched[0]:
             return False
-        leaf = self._leaf(i)
+        leaf = self._tl_leaf(i)
         return type(leaf) is Leaf and "grad_dtype" in (leaf.hooks or ())
 
 
@@ -269,7 +270,7 @@ class FunctionMeta(Shown):
 class Function(Instance, FunctionCtx, metaclass=FunctionMeta):
     """Base of operators with a backward of the user's own: static `forward` and `backward`, called through `apply`."""
 
-    generate_vmap_rule = _single_level = False
+    generate_vmap_rule = _tl_single_level = False
     clear_saved_tensors_on_access = False
     boxed_grads_call = False
 
@@ -405,9 +406,9 @@ def _recorded(cls, args, kwargs, split):
     if split:
         check_returned(ctx, args, raw, old)
     outputs = raw if isinstance(raw, tuple) else (raw,)
-    ctx._output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
-    ctx._input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
-    if ctx.__dict__.get("_is_pure_view") and (len(tensors) != 1 or sum(ctx._output_is_tensor) != 1):
+    ctx._tl_output_is_tensor = tuple(isinstance(o, Tensor) for o in outputs)
+    ctx._tl_input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
+    if ctx.__dict__.get("_is_pure_view") and (len(tensors) != 1 or sum(ctx._tl_output_is_tensor) != 1):
         raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
     check_dirty(ctx, {id(t): v for t, v in before}, outputs)
     if live:
@@ -416,7 +417,7 @@ def _recorded(cls, args, kwargs, split):
         outputs = attached
         own = levels.running() and _beside(outputs, inner)
         try:
-            ctx._saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], () if own else outputs, inner)
+            ctx._tl_saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], () if own else outputs, inner)
         finally:  # also where a pack hook raises: the ctx would hold its own outputs
             ctx.__dict__.pop("to_save", None)
     else:
@@ -471,8 +472,8 @@ def _attach(ctx, args, before, outputs):
     with LOCK:
         ins = [before[id(args[i])] for i in wanted]
         values = [o._tl_value() for o in tensors]
-        ctx._metas = tuple(v.aval for v in ins)
-        ctx._wanted = wanted
+        ctx._tl_metas = tuple(v.aval for v in ins)
+        ctx._tl_wanted = wanted
         tape = state.tape
         in_slots = tuple(v.slot if v.tape is tape else tape.enter(v) for v in ins)
         out_slots = tuple(v.slot if v.tape is tape else tape.enter(v) for v in values)
@@ -488,10 +489,10 @@ def _attach(ctx, args, before, outputs):
         made = [Value(v.aval, n, tape, first + i) for i, (v, n) in enumerate(zip(values, needs))]
         tape.values.extend(made)
         tape.contexts[first] = ctx
-        ctx._tape, ctx._first = tape, first
+        ctx._tl_tape, ctx._tl_first = tape, first
         if state.anomaly is not None:
             state.anomaly.note(tape, nxt.step)
-    ctx._outputs, ctx._differentiable = [v.aval for v in values], needs
+    ctx._tl_outputs, ctx._tl_differentiable = [v.aval for v in values], needs
     several = sum(id(o) not in non_diff for o in tensors) > 1
     last = {id(o): v for o, v in zip(tensors, made)}  # a tensor returned twice is the last of its outputs
     fresh = {id(a) for a in args} - {id(d) for d in ctx.dirty_tensors}  # an input returned as it is becomes another tensor each time
@@ -561,4 +562,4 @@ def once_differentiable(fn):
 
 
 _ContextMethodMixin = FunctionCtx  # the name of old
-_SingleLevelFunction = FunctionMeta("_SingleLevelFunction", (Function,), {"_single_level": True})  # an operator's rule: its forward sees to other levels
+_SingleLevelFunction = FunctionMeta("_SingleLevelFunction", (Function,), {"_tl_single_level": True})  # of an operator

@@ -115,17 +115,17 @@ class _NoParamDecoratorContextManager(_DecoratorContextManager):
 
 
 class _Fixed(_NoParamDecoratorContextManager):
-    value = False
+    _tl_value = False
 
     def __enter__(self):
         state = thread.state
         if state.inference:
             self.prev = state.extra["grad"]
-            state.extra["grad"] = self.value
+            state.extra["grad"] = self._tl_value
             return
         self.prev = state.grad
-        state.grad = self.value
-        if not self.value:
+        state.grad = self._tl_value
+        if not self._tl_value:
             cut()
 
     def __exit__(self, exc_type, exc_value, traceback):
@@ -142,42 +142,46 @@ class no_grad(_Fixed):
 class enable_grad(_Fixed):
     """Calls inside are recorded for differentiation."""
 
-    value = True
+    _tl_value = True
 
 
 class _Switch(_DecoratorContextManager):
-    """Set at once; as a context manager restore it after; as a decorator only inside the function.  `now` and `turn` read and write what is switched."""
+    """Set at once; as a context manager restore it after; as a decorator only inside the function.
 
-    name = ""  # as torch's errors give it
+    `_tl_now` and `_tl_turn` read and write what is switched.
+    """
 
-    def _begin(self, mode):
-        if not isinstance(mode, bool):
-            raise TypeError(f"{self.name}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
-        self.mode = mode
-        self.prev = self.now()
-        self.turn(mode)
+    _tl_name = ""  # as torch's errors give it
 
     def __call__(self, f):
-        self.turn(self.prev)
+        self._tl_turn(self.prev)
         return super().__call__(f)
 
     def __enter__(self):
-        self.turn(self.mode)
+        self._tl_turn(self.mode)
 
     def __exit__(self, exc_type, exc_value, traceback):
-        self.turn(self.prev)
+        self._tl_turn(self.prev)
 
     def clone(self):
         return type(self)(self.mode)
 
 
+def _begin(switch, mode):
+    if not isinstance(mode, bool):
+        raise TypeError(f"{switch._tl_name}(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}")
+    switch.mode = mode
+    switch.prev = switch._tl_now()
+    switch._tl_turn(mode)
+
+
 class set_grad_enabled(_Switch):
     """Set the mode at once; as a context manager restore it after; as a decorator only inside the function."""
 
-    name, now, turn = "set_grad_enabled", staticmethod(is_grad_enabled), staticmethod(set_mode)
+    _tl_name, _tl_now, _tl_turn = "set_grad_enabled", staticmethod(is_grad_enabled), staticmethod(set_mode)
 
     def __init__(self, mode):
-        self._begin(mode)
+        _begin(self, mode)
 
     def __str__(self):
         return f"{type(self).__module__}.{type(self).__name__}(mode={self.mode})"
@@ -228,10 +232,10 @@ class _unsafe_preserve_version_counter:
 class _force_original_view_tracking(_Switch):
     """Set at once whether views are replayed; as a context manager restore it after; as a decorator only inside the function."""
 
-    name, now, turn = "set_view_replay_enabled", staticmethod(is_view_replay_enabled), staticmethod(_set_view_replay)
+    _tl_name, _tl_now, _tl_turn = "set_view_replay_enabled", staticmethod(is_view_replay_enabled), staticmethod(_set_view_replay)
 
     def __init__(self, mode):
-        self._begin(mode)
+        _begin(self, mode)
 
 
 def is_multithreading_enabled() -> bool:
@@ -246,10 +250,10 @@ def _set_multithreading(mode):
 class set_multithreading_enabled(_Switch):
     """Remember the switch at once; as a context manager restore it after; as a decorator only inside the function."""
 
-    name, now, turn = "_set_multithreading_enabled", staticmethod(is_multithreading_enabled), staticmethod(_set_multithreading)
+    _tl_name, _tl_now, _tl_turn = "_set_multithreading_enabled", staticmethod(is_multithreading_enabled), staticmethod(_set_multithreading)
 
     def __init__(self, mode):
-        self._begin(mode)
+        _begin(self, mode)
 
 
 def is_inference_mode_enabled() -> bool:

@@ -59,7 +59,7 @@ class profile:
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         """AssertionError without `with_stack`; NotImplementedError with it: stacks are not kept."""
-        self._check_finish()
+        self._tl_check_finish()
         if not self.with_stack:
             raise AssertionError("export_stacks() requires with_stack=True")
         raise NotImplementedError("torch.autograd.profiler.profile.export_stacks: stacks are not kept here")
@@ -72,7 +72,7 @@ class profile:
         """NotImplementedError: what is collected is not changed midway."""
         raise NotImplementedError("torch.autograd.profiler.profile.toggle_collection_dynamic: what is collected is not changed midway")
 
-    def _check_finish(self):
+    def _tl_check_finish(self):
         if self.function_events is None:
             raise RuntimeError("Profiler didn't finish running")
 
@@ -85,27 +85,27 @@ class profile:
     @property
     def self_cpu_time_total(self):
         """The sum of all times, each counted once."""
-        self._check_finish()
+        self._tl_check_finish()
         return self.function_events.self_cpu_time_total
 
     def table(self, *args, **kwargs):
         """The events as text."""
-        self._check_finish()
+        self._tl_check_finish()
         return self.function_events.table(*args, **kwargs)
 
     def key_averages(self, *args, **kwargs):
         """Averages by name."""
-        self._check_finish()
+        self._tl_check_finish()
         return self.function_events.key_averages(*args, **kwargs)
 
     def total_average(self):
         """One average of all."""
-        self._check_finish()
+        self._tl_check_finish()
         return self.function_events.total_average()
 
     def export_chrome_trace(self, path):
         """Write a trace."""
-        self._check_finish()
+        self._tl_check_finish()
         self.function_events.export_chrome_trace(path)
 
 
@@ -194,25 +194,25 @@ class KinetoStepTracker:
     """Counts the steps of profiles."""
 
     _current_step = 0
-    _steps: dict = {}  # requester -> its own steps
+    _step_dict: dict = {}  # requester -> its own steps
 
     @classmethod
     def init_step_count(cls, requester):
         """Let a requester count on from here."""
-        cls._steps[requester] = cls._current_step
+        cls._step_dict[requester] = cls._current_step
 
     @classmethod
     def erase_step_count(cls, requester):
         """Forget a requester; whether it was known."""
-        return cls._steps.pop(requester, None) is not None
+        return cls._step_dict.pop(requester, None) is not None
 
     @classmethod
     def increment_step(cls, requester):
         """One more for a requester; all together are at the largest count."""
-        if requester not in cls._steps:
+        if requester not in cls._step_dict:
             cls.init_step_count(requester)
-        cls._steps[requester] += 1
-        cls._current_step = max(cls._current_step, *cls._steps.values())
+        cls._step_dict[requester] += 1
+        cls._current_step = max(cls._current_step, *cls._step_dict.values())
         return cls._current_step
 
     @classmethod

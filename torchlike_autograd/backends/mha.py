@@ -1,4 +1,4 @@
-"""torch.backends.mha: attention is one program here; the switch keeps what is written to it."""
+"""torch.backends.mha: whether modules of attention do in evaluation what torch's kernel does (`_functions/multihead_native.py`)."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def get_fastpath_enabled() -> bool:
 
 
 def set_fastpath_enabled(value: bool) -> None:
-    """Remembered."""
+    """Switch that."""
     _enabled[0] = value

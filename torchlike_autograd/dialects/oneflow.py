@@ -146,7 +146,7 @@ def _nodes(roots, targets):
 
 def _refuse_released(nodes):
     for node in nodes:
-        if not hasattr(node, "variable") and node._first in _released.get(node._tape, ()):
+        if not hasattr(node, "variable") and node._tl_first in _released.get(node._tl_tape, ()):
             raise RuntimeError(f"This FunctionNode with name `{node.name()}` has been released.\nMaybe you try to backward through the node a second time. "
                                "Specify retain_graph=True when calling .backward() or autograd.grad() the first time.")
 
@@ -154,7 +154,7 @@ def _refuse_released(nodes):
 def _release(nodes, keep):
     for node in () if keep else nodes:
         if not hasattr(node, "variable"):
-            _released.setdefault(node._tape, set()).add(node._first)
+            _released.setdefault(node._tl_tape, set()).add(node._tl_first)
 
 
 def _entered(t):

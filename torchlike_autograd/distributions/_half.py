@@ -6,20 +6,21 @@ import math
 
 from . import _names as torch
 from . import constraints
+from .distribution import checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform
 
 
 class Half(TransformedDistribution):
-    """Twice the density of `whole` on the non-negative side."""
+    """Twice the density of `_tl_whole` on the non-negative side."""
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
-    whole: type
+    _tl_whole: type
 
     def __init__(self, scale, validate_args=None):
-        super().__init__(self.whole(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+        super().__init__(self._tl_whole(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     @property
     def scale(self):
@@ -31,13 +32,13 @@ class Half(TransformedDistribution):
         return torch.zeros_like(self.scale)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         value = torch.as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
         log_prob = self.base_dist.log_prob(value) + math.log(2)
         return torch.where(value >= 0, log_prob, -math.inf)
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         return 2 * self.base_dist.cdf(value) - 1
 
     def icdf(self, prob):

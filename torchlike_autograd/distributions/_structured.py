@@ -137,26 +137,28 @@ class CorrCholeskyTransform(Transform):
 class _Sequence(Transform):
     """Transforms of pieces along a dim."""
 
-    def _keep(self, tseq, dim, cache_size):
-        if not all(isinstance(t, Transform) for t in tseq):
-            raise AssertionError("All elements of tseq must be Transform instances")
-        Transform.__init__(self, cache_size=cache_size)
-        self.transforms, self.dim = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq), dim
-
     @property
     def bijective(self):
         return all(t.bijective for t in self.transforms)
 
-    def _check_dim(self, x):
-        if not -x.dim() <= self.dim < x.dim():
-            raise AssertionError(f"dim {self.dim} out of range for tensor with {x.dim()} dimensions")
+
+def _check_dim(own, x):
+    if not -x.dim() <= own.dim < x.dim():
+        raise AssertionError(f"dim {own.dim} out of range for tensor with {x.dim()} dimensions")
+
+
+def _keep(own, tseq, dim, cache_size):
+    if not all(isinstance(t, Transform) for t in tseq):
+        raise AssertionError("All elements of tseq must be Transform instances")
+    Transform.__init__(own, cache_size=cache_size)
+    own.transforms, own.dim = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq), dim
 
 
 class CatTransform(_Sequence):
     """Transforms of pieces of the given lengths (1 each), joined along `dim`."""
 
     def __init__(self, tseq, dim=0, lengths=None, cache_size=0):
-        self._keep(tseq, dim, cache_size)
+        _keep(self, tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         if len(self.lengths) != len(self.transforms):
             raise AssertionError(f"lengths ({len(self.lengths)}) must match transforms ({len(self.transforms)})")
@@ -173,22 +175,22 @@ class CatTransform(_Sequence):
     def with_cache(self, cache_size=1):
         return self if self._cache_size == cache_size else CatTransform(self.transforms, self.dim, self.lengths, cache_size)
 
-    def _pieces(self, x, name):
-        self._check_dim(x)
+    def _tl_pieces(self, x, name):
+        _check_dim(self, x)
         if x.size(self.dim) != self.length:
             raise AssertionError(f"{name}.size({self.dim}) = {x.size(self.dim)} must equal length {self.length}")
         ends = [sum(self.lengths[:i]) for i in range(len(self.lengths))]
         return [x.narrow(self.dim, start, length) for start, length in zip(ends, self.lengths)]
 
     def _call(self, x):
-        return torch.cat([t(piece) for t, piece in zip(self.transforms, self._pieces(x, "x"))], dim=self.dim)
+        return torch.cat([t(piece) for t, piece in zip(self.transforms, self._tl_pieces(x, "x"))], dim=self.dim)
 
     def _inverse(self, y):
-        return torch.cat([t.inv(piece) for t, piece in zip(self.transforms, self._pieces(y, "y"))], dim=self.dim)
+        return torch.cat([t.inv(piece) for t, piece in zip(self.transforms, self._tl_pieces(y, "y"))], dim=self.dim)
 
     def log_abs_det_jacobian(self, x, y):
         terms = []
-        for t, before, after in zip(self.transforms, self._pieces(x, "x"), self._pieces(y, "y")):
+        for t, before, after in zip(self.transforms, self._tl_pieces(x, "x"), self._tl_pieces(y, "y")):
             terms.append(_sum_rightmost(t.log_abs_det_jacobian(before, after), self.event_dim - t.event_dim))
         dim = (self.dim - x.dim() if self.dim >= 0 else self.dim) + self.event_dim
         return torch.cat(terms, dim=dim) if dim < 0 else sum(terms)
@@ -206,7 +208,7 @@ class StackTransform(_Sequence):
     """Transforms of pieces that are stacked along `dim`."""
 
     def __init__(self, tseq, dim=0, cache_size=0):
-        self._keep(tseq, dim, cache_size)
+        _keep(self, tseq, dim, cache_size)
 
     def with_cache(self, cache_size=1):
         return self if self._cache_size == cache_size else StackTransform(self.transforms, self.dim, cache_size)
@@ -214,20 +216,20 @@ class StackTransform(_Sequence):
     def _slice(self, z):
         return [z.select(self.dim, i) for i in range(z.size(self.dim))]
 
-    def _pieces(self, x, name):
-        self._check_dim(x)
+    def _tl_pieces(self, x, name):
+        _check_dim(self, x)
         if x.size(self.dim) != len(self.transforms):
             raise AssertionError(f"{name}.size({self.dim}) = {x.size(self.dim)} must equal len(transforms) {len(self.transforms)}")
         return self._slice(x)
 
     def _call(self, x):
-        return torch.stack([t(piece) for t, piece in zip(self.transforms, self._pieces(x, "x"))], dim=self.dim)
+        return torch.stack([t(piece) for t, piece in zip(self.transforms, self._tl_pieces(x, "x"))], dim=self.dim)
 
     def _inverse(self, y):
-        return torch.stack([t.inv(piece) for t, piece in zip(self.transforms, self._pieces(y, "y"))], dim=self.dim)
+        return torch.stack([t.inv(piece) for t, piece in zip(self.transforms, self._tl_pieces(y, "y"))], dim=self.dim)
 
     def log_abs_det_jacobian(self, x, y):
-        pairs = zip(self.transforms, self._pieces(x, "x"), self._pieces(y, "y"))
+        pairs = zip(self.transforms, self._tl_pieces(x, "x"), self._tl_pieces(y, "y"))
         return torch.stack([t.log_abs_det_jacobian(before, after) for t, before, after in pairs], dim=self.dim)
 
     @constraints.dependent_property

@@ -40,7 +40,9 @@ def _seen(x):
         return _Tensor(x)
     if isinstance(x, Constraint):
         return _Constraint(x)
-    return _Distribution(x) if x._printed_by_parameters() else _Weak(x)
+    from .distribution import Distribution  # cycle: that module begins with this one
+
+    return _Distribution(x) if type(x).__repr__ is Distribution.__repr__ else _Weak(x)
 
 
 class _Tensor:
@@ -80,7 +82,7 @@ class _Distribution:
 
     def __init__(self, x):
         self.name = type(x).__name__
-        self.params = {k: _Tensor(v) if isinstance(v, Tensor) else v for k, v in x._shown().items()}
+        self.params = {k: _Tensor(v) if isinstance(v, Tensor) else v for k, v in shown(x).items()}
 
     def shown(self):
         """What prints as the distribution did."""
@@ -106,9 +108,15 @@ class _Text:
         return self.text
 
 
+def shown(distribution):
+    """What is printed of a distribution's parameters: one element, or the sizes."""
+    given = {k: distribution.__dict__[k] for k in distribution.arg_constraints if k in distribution.__dict__}
+    return {k: v if v.numel() == 1 else v.size() for k, v in given.items()}
+
+
 def described(name, params):
     """The text of a distribution; params: tensors of one element, or sizes."""
     return f"{name}({', '.join(f'{k}: {v}' for k, v in params.items())})"
 
 
-__all__ = ["described", "require"]
+__all__ = ["described", "require", "shown"]

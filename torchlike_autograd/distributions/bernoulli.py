@@ -6,24 +6,24 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Binary
+from .distribution import Noted, checked, take_either
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 
 __all__ = ["Bernoulli"]
 
 
-class Bernoulli(Binary, ExponentialFamily):
+class Bernoulli(Noted, ExponentialFamily):
     """One with the given probability, else zero."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
     _mean_carrier_measure = 0
-    _params = Binary._params
+    _tl_params = Noted._tl_params
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        self._take_either(probs, logits, validate_args)
+        take_either(self, probs, logits, validate_args)
 
     @property
     def mean(self):
@@ -45,7 +45,7 @@ class Bernoulli(Binary, ExponentialFamily):
             return torch.bernoulli(self.probs.expand(shape))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         return -torch.functional.binary_cross_entropy_with_logits(logits, value, reduction="none")
 

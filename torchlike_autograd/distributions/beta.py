@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import _names as torch
 from . import constraints
 from .dirichlet import Dirichlet
+from .distribution import checked, ended
 from .exp_family import ExponentialFamily
 from .utils import are_numbers, broadcast_all
 
@@ -29,7 +30,7 @@ class Beta(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         new = self._get_checked_instance(Beta, _instance)
         new._dirichlet = self._dirichlet.expand(torch.Size(batch_shape))
-        return self._like(new, batch_shape)
+        return ended(self, new, batch_shape)
 
     @property
     def mean(self):
@@ -48,25 +49,21 @@ class Beta(ExponentialFamily):
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         return self._dirichlet.log_prob(torch.stack([value, 1.0 - value], -1))
 
     def entropy(self):
         return self._dirichlet.entropy()
 
-    def _part(self, i):
-        part = self._dirichlet.concentration[..., i]
-        return part if isinstance(part, torch.Tensor) else torch.tensor([part])
-
     @property
     def concentration1(self):
         """The concentration of the part that is returned."""
-        return self._part(0)
+        return _part(self, 0)
 
     @property
     def concentration0(self):
         """The concentration of the rest."""
-        return self._part(1)
+        return _part(self, 1)
 
     @property
     def _natural_params(self):
@@ -74,3 +71,8 @@ class Beta(ExponentialFamily):
 
     def _log_normalizer(self, x, y):
         return torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y)
+
+
+def _part(own, i):
+    part = own._dirichlet.concentration[..., i]
+    return part if isinstance(part, torch.Tensor) else torch.tensor([part])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Binary
+from .distribution import Noted, checked, take_either
 from .utils import broadcast_all
 
 __all__ = ["Binomial"]
@@ -15,12 +15,12 @@ def _softplus_of(x):
     return (x.clamp(min=0) + x - x.clamp(max=0)) / 2
 
 
-class Binomial(Binary):
+class Binomial(Noted):
     """The number of successes in `total_count` trials."""
 
     arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real}
     has_enumerate_support = True
-    _params = ("total_count", *Binary._params)
+    _tl_params = ("total_count", *Noted._tl_params)
 
     def __init__(self, total_count=1, probs=None, logits=None, validate_args=None):
         def both(param):
@@ -28,7 +28,7 @@ class Binomial(Binary):
             self.total_count = self.total_count.type_as(param)
             return (param,)
 
-        self._take_either(probs, logits, validate_args, both)
+        take_either(self, probs, logits, validate_args, both)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):
@@ -52,7 +52,7 @@ class Binomial(Binary):
             return torch.binomial(self.total_count.expand(shape), self.probs.expand(shape))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         n, logits = self.total_count, self.logits
         ways = torch.lgamma(n + 1) - torch.lgamma(value + 1) - torch.lgamma(n - value + 1)
         normalizer = n * _softplus_of(logits) + n * torch.log1p(torch.exp(-torch.abs(logits)))

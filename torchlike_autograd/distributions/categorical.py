@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import _EITHER, Distribution
+from .distribution import _EITHER, Distribution, checked, ended
 from .utils import lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Categorical"]
@@ -40,7 +40,7 @@ class Categorical(Distribution):
                 new._param = self.__dict__[name].expand(shape)
                 setattr(new, name, new._param)
         new._num_events = self._num_events
-        return self._like(new, batch_shape)
+        return ended(self, new, batch_shape)
 
     def _new(self, *args, **kwargs):
         return self._param.new(*args, **kwargs)
@@ -64,12 +64,9 @@ class Categorical(Distribution):
         """The shape of the parameter that was given."""
         return self._param.size()
 
-    def _none(self):
-        return torch.full(tuple(self._extended_shape()), math.nan, dtype=self.probs.dtype, device=self.probs.device)
-
     @property
     def mean(self):
-        return self._none()
+        return _none(self)
 
     @property
     def mode(self):
@@ -77,7 +74,7 @@ class Categorical(Distribution):
 
     @property
     def variance(self):
-        return self._none()
+        return _none(self)
 
     def sample(self, sample_shape=torch.Size()):
         sample_shape = torch.Size(sample_shape)
@@ -85,7 +82,7 @@ class Categorical(Distribution):
         return torch.multinomial(rows, sample_shape.numel(), True).T.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         value, log_pmf = torch.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
         return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
 
@@ -96,3 +93,7 @@ class Categorical(Distribution):
     def enumerate_support(self, expand=True):
         values = torch.arange(self._num_events, dtype=torch.long, device=self._param.device).view((-1, *(1,) * len(self._batch_shape)))
         return values.expand((-1, *self._batch_shape)) if expand else values
+
+
+def _none(own):
+    return torch.full(tuple(own._extended_shape()), math.nan, dtype=own.probs.dtype, device=own.probs.device)

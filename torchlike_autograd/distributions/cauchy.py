@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 
 __all__ = ["Cauchy"]
 
@@ -17,17 +17,14 @@ class Cauchy(Elementwise):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
-    _params = ("loc", "scale")
+    _tl_params = ("loc", "scale")
 
     def __init__(self, loc, scale, validate_args=None):
-        self._take(validate_args, loc=loc, scale=scale)
-
-    def _constant(self, number):
-        return torch.full(tuple(self._extended_shape()), number, dtype=self.loc.dtype, device=self.loc.device)
+        take(self, validate_args, loc=loc, scale=scale)
 
     @property
     def mean(self):
-        return self._constant(math.nan)
+        return _constant(self, math.nan)
 
     @property
     def mode(self):
@@ -35,18 +32,18 @@ class Cauchy(Elementwise):
 
     @property
     def variance(self):
-        return self._constant(math.inf)
+        return _constant(self, math.inf)
 
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)
         return self.loc + self.loc.new_empty(shape).cauchy_() * self.scale
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         return -math.log(math.pi) - self.scale.log() - (((value - self.loc) / self.scale) ** 2).log1p()
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         return torch.atan((value - self.loc) / self.scale) / math.pi + 0.5
 
     def icdf(self, value):
@@ -54,3 +51,7 @@ class Cauchy(Elementwise):
 
     def entropy(self):
         return math.log(4 * math.pi) + self.scale.log()
+
+
+def _constant(own, number):
+    return torch.full(tuple(own._extended_shape()), number, dtype=own.loc.dtype, device=own.loc.device)

@@ -12,7 +12,7 @@ class Chi2(Gamma):
     """The distribution of a sum of `df` squares of standard normals."""
 
     arg_constraints = {"df": constraints.positive}
-    _params = Gamma._params
+    _tl_params = Gamma._tl_params
 
     def __init__(self, df, validate_args=None):
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)

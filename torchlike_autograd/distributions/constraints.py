@@ -163,19 +163,19 @@ class _OneHot(Constraint):
 # Intervals: the bounds that an instance has, and how they print
 
 class _Bounded(Constraint):
-    _bounds = ("lower_bound", "upper_bound")
+    _tl_bounds = ("lower_bound", "upper_bound")
 
     def __init__(self, lower_bound, upper_bound):
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
         super().__init__()
 
     def __repr__(self):
-        said = ", ".join(f"{name}={getattr(self, name)}" for name in self._bounds)
+        said = ", ".join(f"{name}={getattr(self, name)}" for name in self._tl_bounds)
         return f"{type(self).__name__[1:]}({said})"
 
 
 class _Above(_Bounded):
-    _bounds = ("lower_bound",)
+    _tl_bounds = ("lower_bound",)
 
     def __init__(self, lower_bound):
         self.lower_bound = lower_bound
@@ -183,7 +183,7 @@ class _Above(_Bounded):
 
 
 class _Below(_Bounded):
-    _bounds = ("upper_bound",)
+    _tl_bounds = ("upper_bound",)
 
     def __init__(self, upper_bound):
         self.upper_bound = upper_bound

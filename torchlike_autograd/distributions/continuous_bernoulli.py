@@ -6,21 +6,21 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Binary
+from .distribution import Noted, checked, take_either
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all, clamp_probs, probs_to_logits
 
 __all__ = ["ContinuousBernoulli"]
 
 
-class ContinuousBernoulli(Binary, ExponentialFamily):
+class ContinuousBernoulli(Noted, ExponentialFamily):
     """Densities proportional to p^x (1 - p)^(1 - x) on [0, 1]; near p = 1/2, between `lims`, by their series."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
     has_rsample = True
     _mean_carrier_measure = 0
-    _params = Binary._params
+    _tl_params = Noted._tl_params
 
     def __init__(self, probs=None, logits=None, lims=(0.499, 0.501), validate_args=None):
         def apart(param):
@@ -28,11 +28,11 @@ class ContinuousBernoulli(Binary, ExponentialFamily):
                 raise ValueError("The parameter probs has invalid values")
             return param if probs is None else clamp_probs(param)
 
-        self._take_either(probs, logits, validate_args, lambda param: map(apart, broadcast_all(param)), _lims=lims)
+        take_either(self, probs, logits, validate_args, lambda param: map(apart, broadcast_all(param)), _lims=lims)
 
-    def _expand_more(self, new, shape):
+    def _tl_expand_more(self, new, shape):
         new._lims = self._lims
-        new._note_param()
+        new._tl_note_param()
 
     def _outside_unstable_region(self):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
@@ -76,12 +76,12 @@ class ContinuousBernoulli(Binary, ExponentialFamily):
         return self.icdf(torch.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         return -torch.functional.binary_cross_entropy_with_logits(logits, value, reduction="none") + self._cont_bern_log_norm()
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         cut = self._cut_probs()
         usual = (torch.pow(cut, value) * torch.pow(1.0 - cut, 1.0 - value) + cut - 1.0) / (2.0 * cut - 1.0)
         inside = torch.where(self._outside_unstable_region(), usual, value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..autograd.function import Function, once_differentiable
 from . import _names as torch
 from . import constraints
+from .distribution import checked, ended
 from .exp_family import ExponentialFamily
 
 __all__ = ["Dirichlet"]
@@ -47,13 +48,13 @@ class Dirichlet(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         new = self._get_checked_instance(Dirichlet, _instance)
         new.concentration = self.concentration.expand(torch.Size(batch_shape) + self.event_shape)
-        return self._like(new, batch_shape, self.event_shape)
+        return ended(self, new, batch_shape, self.event_shape)
 
     def rsample(self, sample_shape=()):
         return _Dirichlet.apply(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         a = self.concentration
         return torch.xlogy(a - 1.0, value).sum(-1) + torch.lgamma(a.sum(-1)) - torch.lgamma(a).sum(-1)
 

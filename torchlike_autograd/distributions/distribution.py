@@ -7,7 +7,7 @@ from functools import partial
 from .._core.saying import warn
 from . import _names as torch
 from . import constraints
-from ._validity import described, require
+from ._validity import described, require, shown
 from .utils import are_numbers, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["Distribution"]
@@ -38,23 +38,8 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            self._check_parameters()
+            _check_parameters(self)
         super().__init__()
-
-    def _check_parameters(self):
-        try:
-            wanted = self.arg_constraints
-        except NotImplementedError:
-            wanted = {}
-            warn(f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the distribution "
-                 "with `validate_args=False` to turn off validation.")
-        for name, constraint in wanted.items():
-            if constraints.is_dependent(constraint):
-                continue
-            if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
-                continue  # made from the other parameters
-            value = getattr(self, name)
-            require(constraint.check(value), partial(_wrong_parameter, name), constraint, value, self)
 
     def expand(self, batch_shape, _instance=None):
         """The distribution with its batch dims broadcast to `batch_shape`."""
@@ -161,33 +146,44 @@ class Distribution:
             return
         require(support.check(value), _wrong_value, support, value, self)
 
-    def _checked(self, value):
-        if self._validate_args:
-            self._validate_sample(value)
-        return value
-
     def _get_checked_instance(self, cls, _instance=None):
         if _instance is None and type(self).__init__ != cls.__init__:
             raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
                                       "must also define a custom .expand() method.")
         return self.__new__(type(self)) if _instance is None else _instance
 
-    def _like(self, new, batch_shape, event_shape=_NOTHING):
-        """End an expansion: shapes and the choice of checks."""
-        Distribution.__init__(new, torch.Size(batch_shape), event_shape, validate_args=False)
-        new._validate_args = self._validate_args
-        return new
-
-    def _shown(self):
-        """What is printed of the parameters: one element, or the sizes."""
-        given = {k: self.__dict__[k] for k in self.arg_constraints if k in self.__dict__}
-        return {k: v if v.numel() == 1 else v.size() for k, v in given.items()}
-
-    def _printed_by_parameters(self):
-        return type(self).__repr__ is Distribution.__repr__
-
     def __repr__(self):
-        return described(type(self).__name__, self._shown())
+        return described(type(self).__name__, shown(self))
+
+
+def ended(old, new, batch_shape, event_shape=_NOTHING):
+    """End an expansion: shapes and the choice of checks."""
+    Distribution.__init__(new, torch.Size(batch_shape), event_shape, validate_args=False)
+    new._validate_args = old._validate_args
+    return new
+
+
+def checked(distribution, value):
+    """A value that may stand in `log_prob`, where that is asked for."""
+    if distribution._validate_args:
+        distribution._validate_sample(value)
+    return value
+
+
+def _check_parameters(distribution):
+    try:
+        wanted = distribution.arg_constraints
+    except NotImplementedError:
+        wanted = {}
+        warn(f"{type(distribution)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the distribution "
+             "with `validate_args=False` to turn off validation.")
+    for name, constraint in wanted.items():
+        if constraints.is_dependent(constraint):
+            continue
+        if name not in distribution.__dict__ and isinstance(getattr(type(distribution), name), lazy_property):
+            continue  # made from the other parameters
+        value = getattr(distribution, name)
+        require(constraint.check(value), partial(_wrong_parameter, name), constraint, value, distribution)
 
 
 def _wrong_parameter(name, constraint, value, distribution):
@@ -206,32 +202,34 @@ def declaring(instance, attribute):
 
 
 class Elementwise(Distribution):
-    """A distribution whose parameters (named in `_params`) broadcast with each other to the batch shape."""
+    """A distribution whose parameters (named in `_tl_params`) broadcast with each other to the batch shape."""
 
-    _params: tuple = ()
-
-    def _take(self, validate_args, **given):
-        for name, value in zip(given, broadcast_all(*given.values())):
-            setattr(self, name, value)
-        self._make_parts()
-        shape = _NOTHING if are_numbers(*given.values()) else getattr(self, next(iter(given))).size()
-        Distribution.__init__(self, shape, validate_args=validate_args)
+    _tl_params: tuple = ()
 
     def expand(self, batch_shape, _instance=None):
-        cls = declaring(self, "_params")
+        cls = declaring(self, "_tl_params")
         new = self._get_checked_instance(cls, _instance)
         shape = torch.Size(batch_shape)
-        for name in cls._params:
+        for name in cls._tl_params:
             if name in self.__dict__:
                 setattr(new, name, getattr(self, name).expand(shape))
-        self._expand_more(new, shape)
-        return self._like(new, shape)
+        self._tl_expand_more(new, shape)
+        return ended(self, new, shape)
 
-    def _make_parts(self):
+    def _tl_make_parts(self):
         """Distributions that this one is made of; their checks come before its own."""
 
-    def _expand_more(self, new, shape):
+    def _tl_expand_more(self, new, shape):
         """What else an expanded instance has."""
+
+
+def take(new, validate_args, /, **given):
+    """Begin an `Elementwise` with its parameters, broadcast with each other."""
+    for name, value in zip(given, broadcast_all(*given.values())):
+        setattr(new, name, value)
+    new._tl_make_parts()
+    shape = _NOTHING if are_numbers(*given.values()) else getattr(new, next(iter(given))).size()
+    Distribution.__init__(new, shape, validate_args=validate_args)
 
 
 class Located:
@@ -255,26 +253,10 @@ class Binary(Elementwise):
     `both` makes tensors of what was given (and of what belongs to it), `more` is kept beside.
     """
 
-    _params = ("probs", "logits")
+    _tl_params = ("probs", "logits")
 
-    def _take_either(self, probs, logits, validate_args, both=broadcast_all, **more):
-        if (probs is None) == (logits is None):
-            raise ValueError(_EITHER)
-        name, value = ("logits", logits) if probs is None else ("probs", probs)
-        setattr(self, name, *both(value))
-        self._note_param()
-        self.__dict__.update(more)
-        shape = _NOTHING if are_numbers(value) else self._param.size()
-        Distribution.__init__(self, shape, validate_args=validate_args)
-
-    def _note_param(self):
-        self._param = self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
-
-    def _expand_more(self, new, shape):
-        new._note_param()
-
-    def _new(self, *args, **kwargs):
-        return self._param.new(*args, **kwargs)
+    def _tl_note_param(self):
+        """What else is kept of the parameter that was given."""
 
     @lazy_property
     def logits(self):
@@ -286,7 +268,37 @@ class Binary(Elementwise):
         """Probabilities of success."""
         return logits_to_probs(self.logits, is_binary=True)
 
+
+class Noted(Binary):
+    """A `Binary` that keeps the parameter that was given under a second name."""
+
+    def _tl_note_param(self):
+        self._param = _given(self)
+
+    def _tl_expand_more(self, new, shape):
+        new._tl_note_param()
+
+    def _new(self, *args, **kwargs):
+        return self._param.new(*args, **kwargs)
+
     @property
     def param_shape(self):
         """The shape of the parameter that was given."""
         return self._param.size()
+
+
+def _given(binary):
+    """The parameter that a `Binary` was given."""
+    return binary.__dict__["probs" if "probs" in binary.__dict__ else "logits"]
+
+
+def take_either(new, probs, logits, validate_args, /, both=broadcast_all, **more):
+    """Begin a `Binary` with the one of both that is given."""
+    if (probs is None) == (logits is None):
+        raise ValueError(_EITHER)
+    name, value = ("logits", logits) if probs is None else ("probs", probs)
+    setattr(new, name, *both(value))
+    new._tl_note_param()
+    new.__dict__.update(more)
+    shape = _NOTHING if are_numbers(value) else _given(new).size()
+    Distribution.__init__(new, shape, validate_args=validate_args)

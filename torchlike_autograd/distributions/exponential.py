@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 from .exp_family import ExponentialFamily
 
 __all__ = ["Exponential"]
@@ -17,10 +17,10 @@ class Exponential(Elementwise, ExponentialFamily):
     support = constraints.nonnegative
     has_rsample = True
     _mean_carrier_measure = 0
-    _params = ("rate",)
+    _tl_params = ("rate",)
 
     def __init__(self, rate, validate_args=None):
-        self._take(validate_args, rate=rate)
+        take(self, validate_args, rate=rate)
 
     @property
     def mean(self):
@@ -43,11 +43,11 @@ class Exponential(Elementwise, ExponentialFamily):
         return self.rate.new_empty(shape).exponential_() / self.rate
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         return 1 - torch.exp(-self.rate * value)
 
     def icdf(self, value):

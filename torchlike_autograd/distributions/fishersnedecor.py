@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 from .gamma import Gamma
 
 __all__ = ["FisherSnedecor"]
@@ -18,15 +18,15 @@ class FisherSnedecor(Elementwise):
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
-    _params = ("df1", "df2")
+    _tl_params = ("df1", "df2")
 
     def __init__(self, df1, df2, validate_args=None):
-        self._take(validate_args, df1=df1, df2=df2)
+        take(self, validate_args, df1=df1, df2=df2)
 
-    def _make_parts(self):
+    def _tl_make_parts(self):
         self._gamma1, self._gamma2 = (Gamma(df * 0.5, df) for df in (self.df1, self.df2))
 
-    def _expand_more(self, new, shape):
+    def _tl_expand_more(self, new, shape):
         new._gamma1, new._gamma2 = self._gamma1.expand(shape), self._gamma2.expand(shape)
 
     @property
@@ -52,7 +52,7 @@ class FisherSnedecor(Elementwise):
         return (above / below).clamp_(min=tiny)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         half1, half2, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
         constant = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
         return constant + half1 * ratio.log() + (half1 - 1) * torch.log(value) - (half1 + half2) * torch.log1p(ratio * value)

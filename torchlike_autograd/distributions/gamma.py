@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 from .exp_family import ExponentialFamily
 
 __all__ = ["Gamma"]
@@ -17,10 +17,10 @@ class Gamma(Elementwise, ExponentialFamily):
     support = constraints.nonnegative
     has_rsample = True
     _mean_carrier_measure = 0
-    _params = ("concentration", "rate")
+    _tl_params = ("concentration", "rate")
 
     def __init__(self, concentration, rate, validate_args=None):
-        self._take(validate_args, concentration=concentration, rate=rate)
+        take(self, validate_args, concentration=concentration, rate=rate)
 
     @property
     def mean(self):
@@ -42,7 +42,7 @@ class Gamma(Elementwise, ExponentialFamily):
 
     def log_prob(self, value):
         value = torch.as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
-        self._checked(value)
+        checked(self, value)
         shape, rate = self.concentration, self.rate
         return torch.xlogy(shape, rate) + torch.xlogy(shape - 1, value) - rate * value - torch.lgamma(shape)
 
@@ -51,7 +51,7 @@ class Gamma(Elementwise, ExponentialFamily):
         return shape - torch.log(self.rate) + torch.lgamma(shape) + (1.0 - shape) * torch.digamma(shape)
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         return torch.igamma(self.concentration, self.rate * value)
 
     @property

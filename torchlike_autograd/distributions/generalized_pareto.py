@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 
 __all__ = ["GeneralizedPareto"]
 
@@ -16,10 +16,10 @@ class GeneralizedPareto(Elementwise):
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}
     has_rsample = True
-    _params = ("loc", "scale", "concentration")
+    _tl_params = ("loc", "scale", "concentration")
 
     def __init__(self, loc, scale, concentration, validate_args=None):
-        self._take(validate_args, loc=loc, scale=scale, concentration=concentration)
+        take(self, validate_args, loc=loc, scale=scale, concentration=concentration)
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self):
@@ -29,61 +29,47 @@ class GeneralizedPareto(Elementwise):
     def _z(self, x):
         return (x - self.loc) / self.scale
 
-    def _exponential(self):
-        """Where the concentration is 0, and the concentration kept from it."""
-        zero = self.concentration.abs() <= 1e-8
-        return zero, torch.where(zero, torch.ones_like(self.concentration), self.concentration)
-
-    def _compared(self):
-        """The same; torch 2.13 refuses here what is not of the default dtype."""
-        torch.isclose(self.concentration, torch.tensor(0.0))
-        return self._exponential()
-
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)
         return self.icdf(torch.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
 
     def log_prob(self, value):
-        self._checked(value)
-        z, (zero, c) = self._z(value), self._compared()
+        checked(self, value)
+        z, (zero, c) = self._z(value), _compared(self)
         y = 1 / c + torch.ones_like(z)
         usual = torch.where(y == 0, y, y * torch.log1p(c * z))
         return -self.scale.log() - torch.where(zero, z, usual)
 
     def log_survival_function(self, value):
         """log(1 - cdf)."""
-        self._checked(value)
-        z, (zero, c) = self._z(value), self._compared()
+        checked(self, value)
+        z, (zero, c) = self._z(value), _compared(self)
         return torch.where(zero, -z, -torch.log1p(c * z) / c)
 
     def log_cdf(self, value):
         """The logarithm of `cdf`."""
-        self._checked(value)
+        checked(self, value)
         return torch.log1p(-torch.exp(self.log_survival_function(value)))
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         return torch.exp(self.log_cdf(value))
 
     def icdf(self, value):
-        zero, c = self._exponential()
+        zero, c = _exponential(self)
         logu = torch.log1p(-value)
         return torch.where(zero, self.loc - self.scale * logu, self.loc + self.scale * torch.expm1(-c * logu) / c)
-
-    def _where_below(self, bound, value):
-        """The value where the concentration is below a bound, NaN where it is not."""
-        return torch.where(self.concentration < bound, value, math.nan)
 
     @property
     def mean(self):
         c = self.concentration
-        return self._where_below(1, self.loc + self.scale / (1 - torch.where(c < 1, c, 0.5)))
+        return _where_below(self, 1, self.loc + self.scale / (1 - torch.where(c < 1, c, 0.5)))
 
     @property
     def variance(self):
         c = self.concentration
         safe = torch.where(c < 0.5, c, 0.25)
-        return self._where_below(0.5, self.scale**2 / ((1 - safe) ** 2 * (1 - 2 * safe)))
+        return _where_below(self, 0.5, self.scale**2 / ((1 - safe) ** 2 * (1 - 2 * safe)))
 
     def entropy(self):
         return torch.log(self.scale) + self.concentration + 1
@@ -91,3 +77,20 @@ class GeneralizedPareto(Elementwise):
     @property
     def mode(self):
         return self.loc
+
+
+def _where_below(own, bound, value):
+    """The value where the concentration is below a bound, NaN where it is not."""
+    return torch.where(own.concentration < bound, value, math.nan)
+
+
+def _compared(own):
+    """The same; torch 2.13 refuses here what is not of the default dtype."""
+    torch.isclose(own.concentration, torch.tensor(0.0))
+    return _exponential(own)
+
+
+def _exponential(own):
+    """Where the concentration is 0, and the concentration kept from it."""
+    zero = own.concentration.abs() <= 1e-8
+    return zero, torch.where(zero, torch.ones_like(own.concentration), own.concentration)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _names as torch
 from . import constraints
 from ._validity import require
-from .distribution import Binary
+from .distribution import Binary, checked, take_either
 from .utils import broadcast_all, lazy_property, probs_to_logits
 
 __all__ = ["Geometric"]
@@ -21,19 +21,12 @@ class Geometric(Binary):
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
-    _params = Binary._params
+    _tl_params = Binary._tl_params
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        self._take_either(probs, logits, validate_args)
+        take_either(self, probs, logits, validate_args)
         if self._validate_args and probs is not None:
             require(self.probs > 0, _not_positive, self.probs, self)
-
-    def _note_param(self):
-        """The parameter is not kept a second time."""
-
-    @property
-    def _param(self):
-        return self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
 
     @property
     def mean(self):
@@ -59,7 +52,7 @@ class Geometric(Binary):
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         value, probs = broadcast_all(value, self.probs)
         failing = -probs.clone(memory_format=torch.contiguous_format)
         failing[(failing == -1) & (value == 0)] = 0

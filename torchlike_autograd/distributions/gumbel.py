@@ -6,6 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
+from .distribution import checked
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform
 from .uniform import Uniform
@@ -26,11 +27,7 @@ class Gumbel(TransformedDistribution):
         low, high = kind.tiny, 1 - kind.eps
         if not are_numbers(loc, scale):
             low, high = (torch.full_like(self.loc, x) for x in (low, high))
-        super().__init__(Uniform(low, high, validate_args=validate_args), self._steps(), validate_args=validate_args)
-
-    def _steps(self):
-        return [ExpTransform().inv, AffineTransform(loc=0, scale=-torch.ones_like(self.scale)), ExpTransform().inv,
-                AffineTransform(loc=self.loc, scale=-self.scale)]
+        super().__init__(Uniform(low, high, validate_args=validate_args), _steps(self), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         new = self._get_checked_instance(Gumbel, _instance)
@@ -38,7 +35,7 @@ class Gumbel(TransformedDistribution):
         return super().expand(batch_shape, _instance=new)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         y = (self.loc - value) / self.scale
         return y - y.exp() - self.scale.log()
 
@@ -60,3 +57,8 @@ class Gumbel(TransformedDistribution):
 
     def entropy(self):
         return self.scale.log() + (1 + euler_constant)
+
+
+def _steps(own):
+    return [ExpTransform().inv, AffineTransform(loc=0, scale=-torch.ones_like(own.scale)), ExpTransform().inv,
+            AffineTransform(loc=own.loc, scale=-own.scale)]

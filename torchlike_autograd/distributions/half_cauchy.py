@@ -14,7 +14,7 @@ __all__ = ["HalfCauchy"]
 class HalfCauchy(Half):
     """The absolute value of a Cauchy distribution around 0."""
 
-    whole = Cauchy
+    _tl_whole = Cauchy
 
     def expand(self, batch_shape, _instance=None):
         return super().expand(batch_shape, _instance=self._get_checked_instance(HalfCauchy, _instance))

@@ -13,7 +13,7 @@ __all__ = ["HalfNormal"]
 class HalfNormal(Half):
     """The absolute value of a normal distribution around 0."""
 
-    whole = Normal
+    _tl_whole = Normal
 
     def expand(self, batch_shape, _instance=None):
         return super().expand(batch_shape, _instance=self._get_checked_instance(HalfNormal, _instance))

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from . import _names as torch
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, ended
 from .utils import _sum_rightmost
 
 __all__ = ["Independent"]
@@ -34,7 +34,7 @@ class Independent(Distribution, Generic[D]):
         shape = torch.Size(batch_shape)
         new.base_dist = self.base_dist.expand(shape + self.event_shape[:self.reinterpreted_batch_ndims])
         new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
-        return self._like(new, shape, self.event_shape)
+        return ended(self, new, shape, self.event_shape)
 
     @property
     def has_rsample(self):

@@ -36,12 +36,9 @@ class InverseGamma(TransformedDistribution):
         """The scale of the reciprocal."""
         return self.base_dist.rate
 
-    def _finite_above(self, value, bound):
-        return value.masked_fill(self.concentration <= bound, math.inf)
-
     @property
     def mean(self):
-        return self._finite_above(self.rate / (self.concentration - 1), 1)
+        return _finite_above(self, self.rate / (self.concentration - 1), 1)
 
     @property
     def mode(self):
@@ -50,8 +47,12 @@ class InverseGamma(TransformedDistribution):
     @property
     def variance(self):
         a = self.concentration
-        return self._finite_above(self.rate.square() / ((a - 1).square() * (a - 2)), 2)
+        return _finite_above(self, self.rate.square() / ((a - 1).square() * (a - 2)), 2)
 
     def entropy(self):
         a = self.concentration
         return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
+
+
+def _finite_above(own, value, bound):
+    return value.masked_fill(own.concentration <= bound, math.inf)

@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, Located
+from .distribution import Elementwise, Located, checked, take
 
 __all__ = ["Laplace"]
 
@@ -17,10 +17,10 @@ class Laplace(Located, Elementwise):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
-    _params = ("loc", "scale")
+    _tl_params = ("loc", "scale")
 
     def __init__(self, loc, scale, validate_args=None):
-        self._take(validate_args, loc=loc, scale=scale)
+        take(self, validate_args, loc=loc, scale=scale)
 
     @property
     def variance(self):
@@ -36,11 +36,11 @@ class Laplace(Located, Elementwise):
         return self.loc - self.scale * u.sign() * torch.log1p(-u.abs())
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         return -torch.log(2 * self.scale) - torch.abs(value - self.loc) / self.scale
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         apart = value - self.loc
         return 0.5 - 0.5 * apart.sign() * torch.expm1(-apart.abs() / self.scale)
 

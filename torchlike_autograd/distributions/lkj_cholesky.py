@@ -7,7 +7,7 @@ import math
 from . import _names as torch
 from . import constraints
 from .beta import Beta
-from .distribution import Distribution
+from .distribution import Distribution, checked, ended
 from .utils import broadcast_all
 
 __all__ = ["LKJCholesky"]
@@ -35,7 +35,7 @@ class LKJCholesky(Distribution):
         shape = torch.Size(batch_shape)
         new.dim, new.concentration = self.dim, self.concentration.expand(shape)
         new._beta = self._beta.expand((*shape, self.dim))
-        return self._like(new, shape, self.event_shape)
+        return ended(self, new, shape, self.event_shape)
 
     def sample(self, sample_shape=torch.Size()):
         """The onion method: each row is a direction times the root of a beta number, the rest of it on the diagonal."""
@@ -48,7 +48,7 @@ class LKJCholesky(Distribution):
         return w + torch.diag_embed(rest)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         n, eta = self.dim, self.concentration
         diagonal = value.diagonal(dim1=-1, dim2=-2)[..., 1:]
         powers = 2 * (eta - 1).unsqueeze(-1) + n - torch.arange(2, n + 1, device=eta.device)

@@ -28,15 +28,15 @@ class LogisticNormal(TransformedDistribution):
         return super().expand(batch_shape, _instance=self._get_checked_instance(LogisticNormal, _instance))
 
     @property
-    def _normal(self):
-        return self.base_dist.base_dist if isinstance(self.base_dist, Independent) else self.base_dist
-
-    @property
     def loc(self):
         """The means of the normal numbers."""
-        return self._normal.loc
+        return _normal(self).loc
 
     @property
     def scale(self):
         """Their standard deviations."""
-        return self._normal.scale
+        return _normal(self).scale
+
+
+def _normal(own):
+    return own.base_dist.base_dist if isinstance(own.base_dist, Independent) else own.base_dist

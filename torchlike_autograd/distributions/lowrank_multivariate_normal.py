@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Distribution, Located
+from .distribution import Distribution, Located, checked, ended
 from .multivariate_normal import _batch_mahalanobis, _batch_mv, _half_log_det
 from .utils import _standard_normal, lazy_property
 
@@ -65,15 +65,12 @@ class LowRankMultivariateNormal(Located, Distribution):
         new.cov_factor = self.cov_factor.expand(shape + self.cov_factor.shape[-2:])
         for name in ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril"):
             setattr(new, name, getattr(self, name))
-        return self._like(new, shape, self.event_shape)
+        return ended(self, new, shape, self.event_shape)
 
     @lazy_property
     def variance(self):
         total = self._unbroadcasted_cov_factor.pow(2).sum(-1) + self._unbroadcasted_cov_diag
         return total.expand(self._batch_shape + self._event_shape)
-
-    def _square(self, matrix):
-        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
 
     @lazy_property
     def scale_tril(self):
@@ -81,20 +78,20 @@ class LowRankMultivariateNormal(Located, Distribution):
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
         eye = torch.eye(self._event_shape[0], dtype=root.dtype, device=root.device)
-        return self._square(root * torch.safe_cholesky(torch.matmul(scaled, scaled.mT) + eye))
+        return _square(self, root * torch.safe_cholesky(torch.matmul(scaled, scaled.mT) + eye))
 
     @lazy_property
     def covariance_matrix(self):
         """The covariance."""
         w = self._unbroadcasted_cov_factor
-        return self._square(torch.matmul(w, w.mT) + torch.diag_embed(self._unbroadcasted_cov_diag))
+        return _square(self, torch.matmul(w, w.mT) + torch.diag_embed(self._unbroadcasted_cov_diag))
 
     @lazy_property
     def precision_matrix(self):
         """The inverse of the covariance, by Woodbury's identity."""
         d = self._unbroadcasted_cov_diag
         a = torch.solve_triangular(self._capacitance_tril, self._unbroadcasted_cov_factor.mT / d.unsqueeze(-2), upper=False)
-        return self._square(torch.diag_embed(d.reciprocal()) - torch.matmul(a.mT, a))
+        return _square(self, torch.diag_embed(d.reciprocal()) - torch.matmul(a.mT, a))
 
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)
@@ -102,15 +99,20 @@ class LowRankMultivariateNormal(Located, Distribution):
         of_diag = _standard_normal(shape, dtype=self.loc.dtype, device=self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_cov_factor, of_factor) + self._unbroadcasted_cov_diag.sqrt() * of_diag
 
-    def _parts(self):
-        return self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
-
     def log_prob(self, value):
-        self._checked(value)
-        distance = _batch_lowrank_mahalanobis(*self._parts(), value - self.loc, self._capacitance_tril)
-        log_det = _batch_lowrank_logdet(*self._parts(), self._capacitance_tril)
+        checked(self, value)
+        distance = _batch_lowrank_mahalanobis(*_parts(self), value - self.loc, self._capacitance_tril)
+        log_det = _batch_lowrank_logdet(*_parts(self), self._capacitance_tril)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + log_det + distance)
 
     def entropy(self):
-        h = 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + _batch_lowrank_logdet(*self._parts(), self._capacitance_tril))
+        h = 0.5 * (self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + _batch_lowrank_logdet(*_parts(self), self._capacitance_tril))
         return h if len(self._batch_shape) == 0 else h.expand(self._batch_shape)
+
+
+def _parts(own):
+    return own._unbroadcasted_cov_factor, own._unbroadcasted_cov_diag
+
+
+def _square(own, matrix):
+    return matrix.expand(own._batch_shape + own._event_shape + own._event_shape)

@@ -6,7 +6,7 @@ from . import _names as torch
 from . import constraints
 from .categorical import Categorical
 from .constraints import MixtureSameFamilyConstraint
-from .distribution import Distribution
+from .distribution import Distribution, checked, ended
 
 __all__ = ["MixtureSameFamily"]
 
@@ -42,7 +42,7 @@ class MixtureSameFamily(Distribution):
         new._component_distribution = self._component_distribution.expand(shape + torch.Size((self._num_component,)))
         new._mixture_distribution = self._mixture_distribution.expand(shape)
         new._num_component, new._event_ndims = self._num_component, self._event_ndims
-        return self._like(new, shape, new._component_distribution.event_shape)
+        return ended(self, new, shape, new._component_distribution.event_shape)
 
     @constraints.dependent_property
     def support(self):
@@ -59,20 +59,16 @@ class MixtureSameFamily(Distribution):
         return self._component_distribution
 
     @property
-    def _component_dim(self):
-        return -1 - self._event_ndims
-
-    @property
     def mean(self):
         weights = self._pad_mixture_dimensions(self.mixture_distribution.probs)
-        return torch.sum(weights * self.component_distribution.mean, dim=self._component_dim)
+        return torch.sum(weights * self.component_distribution.mean, dim=_component_dim(self))
 
     @property
     def variance(self):
         """The mean of the variances and the variance of the means."""
         weights = self._pad_mixture_dimensions(self.mixture_distribution.probs)
-        within = torch.sum(weights * self.component_distribution.variance, dim=self._component_dim)
-        between = torch.sum(weights * (self.component_distribution.mean - self._pad(self.mean)).pow(2.0), dim=self._component_dim)
+        within = torch.sum(weights * self.component_distribution.variance, dim=_component_dim(self))
+        between = torch.sum(weights * (self.component_distribution.mean - self._pad(self.mean)).pow(2.0), dim=_component_dim(self))
         return within + between
 
     def cdf(self, x):
@@ -80,7 +76,7 @@ class MixtureSameFamily(Distribution):
         return torch.sum(below * self.mixture_distribution.probs, dim=-1)
 
     def log_prob(self, x):
-        self._checked(x)
+        checked(self, x)
         of_each = self.component_distribution.log_prob(self._pad(x))
         weights = torch.log_softmax(self.mixture_distribution.logits, dim=-1)
         return torch.logsumexp(of_each + weights, dim=-1)
@@ -95,7 +91,7 @@ class MixtureSameFamily(Distribution):
             return torch.gather(drawn, front, places).squeeze(front)
 
     def _pad(self, x):
-        return x.unsqueeze(self._component_dim)
+        return x.unsqueeze(_component_dim(self))
 
     def _pad_mixture_dimensions(self, x):
         missing = len(self.batch_shape) - len(self.mixture_distribution.batch_shape)
@@ -104,3 +100,7 @@ class MixtureSameFamily(Distribution):
 
     def __repr__(self):
         return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"
+
+
+def _component_dim(own):
+    return -1 - own._event_ndims

@@ -6,7 +6,7 @@ from . import _names as torch
 from . import constraints
 from .binomial import Binomial
 from .categorical import Categorical
-from .distribution import Distribution
+from .distribution import Distribution, checked, ended
 from .utils import broadcast_all
 
 __all__ = ["Multinomial"]
@@ -29,7 +29,7 @@ class Multinomial(Distribution):
         new = self._get_checked_instance(Multinomial, _instance)
         new.total_count = self.total_count
         new._categorical = self._categorical.expand(torch.Size(batch_shape))
-        return self._like(new, batch_shape, self.event_shape)
+        return ended(self, new, batch_shape, self.event_shape)
 
     def _new(self, *args, **kwargs):
         return self._categorical._new(*args, **kwargs)
@@ -76,7 +76,7 @@ class Multinomial(Distribution):
         return n * self._categorical.entropy() - torch.lgamma(n + 1) + (weights * torch.lgamma(values + 1)).sum([0, -1])
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         logits = logits.clone(memory_format=torch.contiguous_format)
         ways = torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1)

@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Distribution, Located
+from .distribution import Distribution, Located, checked, ended
 from .utils import _standard_normal, lazy_property
 
 __all__ = ["MultivariateNormal"]
@@ -72,25 +72,22 @@ class MultivariateNormal(Located, Distribution):
         for name in _MATRICES:
             if name in self.__dict__:
                 setattr(new, name, getattr(self, name).expand(shape + self.event_shape + self.event_shape))
-        return self._like(new, shape, self.event_shape)
-
-    def _square(self, matrix):
-        return matrix.expand(self._batch_shape + self._event_shape + self._event_shape)
+        return ended(self, new, shape, self.event_shape)
 
     @lazy_property
     def scale_tril(self):
         """The Cholesky factor of the covariance."""
-        return self._square(self._unbroadcasted_scale_tril)
+        return _square(self, self._unbroadcasted_scale_tril)
 
     @lazy_property
     def covariance_matrix(self):
         """The covariance."""
-        return self._square(torch.matmul(self._unbroadcasted_scale_tril, self._unbroadcasted_scale_tril.mT))
+        return _square(self, torch.matmul(self._unbroadcasted_scale_tril, self._unbroadcasted_scale_tril.mT))
 
     @lazy_property
     def precision_matrix(self):
         """The inverse of the covariance."""
-        return self._square(torch.cholesky_inverse(self._unbroadcasted_scale_tril))
+        return _square(self, torch.cholesky_inverse(self._unbroadcasted_scale_tril))
 
     @property
     def variance(self):
@@ -102,7 +99,7 @@ class MultivariateNormal(Located, Distribution):
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, eps)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         lower = self._unbroadcasted_scale_tril
         distance = _batch_mahalanobis(lower, value - self.loc)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - _half_log_det(lower)
@@ -110,6 +107,10 @@ class MultivariateNormal(Located, Distribution):
     def entropy(self):
         h = 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + _half_log_det(self._unbroadcasted_scale_tril)
         return h if len(self._batch_shape) == 0 else h.expand(self._batch_shape)
+
+
+def _square(own, matrix):
+    return matrix.expand(own._batch_shape + own._event_shape + own._event_shape)
 
 
 def _factor(name, matrix):

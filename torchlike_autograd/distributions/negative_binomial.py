@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Binary
+from .distribution import Noted, checked, take_either
 from .gamma import Gamma
 from .utils import broadcast_all, lazy_property
 
 __all__ = ["NegativeBinomial"]
 
 
-class NegativeBinomial(Binary):
+class NegativeBinomial(Noted):
     """The number of successes before `total_count` failures."""
 
     arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0), "logits": constraints.real}
     support = constraints.nonnegative_integer
-    _params = ("total_count", *Binary._params)
+    _tl_params = ("total_count", *Noted._tl_params)
 
     def __init__(self, total_count, probs=None, logits=None, validate_args=None):
         def both(param):
@@ -24,7 +24,7 @@ class NegativeBinomial(Binary):
             self.total_count = self.total_count.type_as(param)
             return (param,)
 
-        self._take_either(probs, logits, validate_args, both)
+        take_either(self, probs, logits, validate_args, both)
 
     @property
     def mean(self):
@@ -47,7 +47,7 @@ class NegativeBinomial(Binary):
             return torch.poisson(self._gamma.sample(sample_shape=sample_shape))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         n, logits = self.total_count, self.logits
         unnormalized = n * torch.functional.logsigmoid(-logits) + value * torch.functional.logsigmoid(logits)
         normalizer = -torch.lgamma(n + value) + torch.lgamma(1.0 + value) + torch.lgamma(n)

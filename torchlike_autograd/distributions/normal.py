@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, Located
+from .distribution import Elementwise, Located, checked, take
 from .exp_family import ExponentialFamily
 from .utils import _standard_normal
 
@@ -20,10 +20,10 @@ class Normal(Located, Elementwise, ExponentialFamily):
     support = constraints.real
     has_rsample = True
     _mean_carrier_measure = 0
-    _params = ("loc", "scale")
+    _tl_params = ("loc", "scale")
 
     def __init__(self, loc, scale, validate_args=None):
-        self._take(validate_args, loc=loc, scale=scale)
+        take(self, validate_args, loc=loc, scale=scale)
 
     @property
     def stddev(self):
@@ -43,12 +43,12 @@ class Normal(Located, Elementwise, ExponentialFamily):
         return self.loc + _standard_normal(shape, self.loc.dtype, self.loc.device) * self.scale
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         variance = self.scale**2
         return -((value - self.loc) ** 2) / (2 * variance) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         return 0.5 * (1 + torch.erf((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)))
 
     def icdf(self, value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _names as torch
 from . import constraints
 from .categorical import Categorical
-from .distribution import Distribution
+from .distribution import Distribution, checked, ended
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
@@ -24,7 +24,7 @@ class OneHotCategorical(Distribution):
     def expand(self, batch_shape, _instance=None):
         new = self._get_checked_instance(OneHotCategorical, _instance)
         new._categorical = self._categorical.expand(torch.Size(batch_shape))
-        return self._like(new, batch_shape, self._event_shape)
+        return ended(self, new, batch_shape, self._event_shape)
 
     def _new(self, *args, **kwargs):
         return self._categorical._new(*args, **kwargs)
@@ -65,7 +65,7 @@ class OneHotCategorical(Distribution):
         return torch.functional.one_hot(self._categorical.sample(torch.Size(sample_shape)), self._categorical._num_events).to(probs)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         return self._categorical.log_prob(value.max(-1)[1])
 
     def entropy(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 from .exp_family import ExponentialFamily
 
 __all__ = ["Poisson"]
@@ -15,10 +15,10 @@ class Poisson(Elementwise, ExponentialFamily):
 
     arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
-    _params = ("rate",)
+    _tl_params = ("rate",)
 
     def __init__(self, rate, validate_args=None):
-        self._take(validate_args, rate=rate)
+        take(self, validate_args, rate=rate)
 
     @property
     def mean(self):
@@ -38,7 +38,7 @@ class Poisson(Elementwise, ExponentialFamily):
             return torch.poisson(self.rate.expand(shape))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         rate, value = torch.broadcast_tensors(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 

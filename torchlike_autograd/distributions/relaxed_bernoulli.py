@@ -5,27 +5,27 @@ from __future__ import annotations
 from . import _names as torch
 from . import constraints
 from ._relaxed import Relaxed
-from .distribution import Binary
+from .distribution import Noted, checked, take_either
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
 
 __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 
-class LogitRelaxedBernoulli(Binary):
+class LogitRelaxedBernoulli(Noted):
     """The log-odds of a relaxed Bernoulli distribution: a logistic number around `logits`, divided by the temperature."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
-    _params = Binary._params
+    _tl_params = Noted._tl_params
 
     def __init__(self, temperature, probs=None, logits=None, validate_args=None):
         self.temperature = temperature
-        self._take_either(probs, logits, validate_args)
+        take_either(self, probs, logits, validate_args)
 
-    def _expand_more(self, new, shape):
+    def _tl_expand_more(self, new, shape):
         new.temperature = self.temperature
-        new._note_param()
+        new._tl_note_param()
 
     def rsample(self, sample_shape=torch.Size()):
         shape = self._extended_shape(sample_shape)
@@ -34,7 +34,7 @@ class LogitRelaxedBernoulli(Binary):
         return (u.log() - (-u).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         apart = logits - value.mul(self.temperature)
         return self.temperature.log() + apart - 2 * apart.exp().log1p()

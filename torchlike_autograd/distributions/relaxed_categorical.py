@@ -6,7 +6,7 @@ from . import _names as torch
 from . import constraints
 from ._relaxed import Relaxed
 from .categorical import Categorical
-from .distribution import Distribution
+from .distribution import Distribution, checked, ended
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs
 
@@ -29,7 +29,7 @@ class ExpRelaxedCategorical(Distribution):
         new = self._get_checked_instance(ExpRelaxedCategorical, _instance)
         new.temperature = self.temperature
         new._categorical = self._categorical.expand(torch.Size(batch_shape))
-        return self._like(new, batch_shape, self.event_shape)
+        return ended(self, new, batch_shape, self.event_shape)
 
     def _new(self, *args, **kwargs):
         return self._categorical._new(*args, **kwargs)
@@ -57,7 +57,7 @@ class ExpRelaxedCategorical(Distribution):
 
     def log_prob(self, value):
         n = self._categorical._num_events
-        self._checked(value)
+        checked(self, value)
         logits, value = broadcast_all(self.logits, value)
         scale = torch.full_like(self.temperature, float(n)).lgamma() - self.temperature.log().mul(-(n - 1))
         score = logits - value.mul(self.temperature)

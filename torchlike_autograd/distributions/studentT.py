@@ -7,7 +7,7 @@ import math
 from . import _names as torch
 from . import constraints
 from .chi2 import Chi2
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 from .utils import _standard_normal
 
 __all__ = ["StudentT"]
@@ -19,15 +19,15 @@ class StudentT(Elementwise):
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
-    _params = ("df", "loc", "scale")
+    _tl_params = ("df", "loc", "scale")
 
     def __init__(self, df, loc=0.0, scale=1.0, validate_args=None):
-        self._take(validate_args, df=df, loc=loc, scale=scale)
+        take(self, validate_args, df=df, loc=loc, scale=scale)
 
-    def _make_parts(self):
+    def _tl_make_parts(self):
         self._chi2 = Chi2(self.df)
 
-    def _expand_more(self, new, shape):
+    def _tl_expand_more(self, new, shape):
         new._chi2 = self._chi2.expand(shape)
 
     @property
@@ -51,7 +51,7 @@ class StudentT(Elementwise):
         return self.loc + self.scale * (x * torch.rsqrt(z / self.df))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         y = (value - self.loc) / self.scale
         z = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi) + torch.lgamma(0.5 * self.df) - torch.lgamma(0.5 * (self.df + 1.0))
         return -0.5 * (self.df + 1.0) * torch.log1p(y**2.0 / self.df) - z

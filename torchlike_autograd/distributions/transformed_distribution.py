@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Distribution
+from .distribution import Distribution, checked, ended
 from .independent import Independent
 from .transforms import ComposeTransform, Transform
 from .utils import _sum_rightmost
@@ -27,25 +27,8 @@ class TransformedDistribution(Distribution):
         else:
             raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
         whole = ComposeTransform(self.transforms)
-        batch, event = self._fit(base_distribution, whole)
+        batch, event = _fit(self, base_distribution, whole)
         super().__init__(batch, event, validate_args=validate_args)
-
-    def _fit(self, base, whole):
-        """Keep the base distribution, expanded and reinterpreted as far as the transforms ask for; the shapes of the images."""
-        shape = base.batch_shape + base.event_shape
-        if len(shape) < whole.domain.event_dim:
-            raise ValueError("base_distribution needs to have shape with size at least "
-                             f"{whole.domain.event_dim}, but got {shape}.")
-        forward = whole.forward_shape(shape)
-        wanted = whole.inverse_shape(forward)
-        if shape != wanted:
-            base = base.expand(wanted[:len(wanted) - len(base.event_shape)])
-        missing = whole.domain.event_dim - len(base.event_shape)
-        self.base_dist = Independent(base, missing) if missing > 0 else base
-        gained = whole.codomain.event_dim - whole.domain.event_dim
-        event_dim = max(whole.codomain.event_dim, len(base.event_shape) + gained)
-        cut = len(forward) - event_dim
-        return torch.Size(forward[:cut]), torch.Size(forward[cut:])
 
     def expand(self, batch_shape, _instance=None):
         new = self._get_checked_instance(TransformedDistribution, _instance)
@@ -55,7 +38,7 @@ class TransformedDistribution(Distribution):
             whole = t.inverse_shape(whole)
         new.base_dist = self.base_dist.expand(whole[:len(whole) - len(self.base_dist.event_shape)])
         new.transforms = self.transforms
-        return self._like(new, shape, self.event_shape)
+        return ended(self, new, shape, self.event_shape)
 
     @constraints.dependent_property(is_discrete=False)
     def support(self):
@@ -70,20 +53,15 @@ class TransformedDistribution(Distribution):
     def has_rsample(self):
         return self.base_dist.has_rsample
 
-    def _through(self, x):
-        for t in self.transforms:
-            x = t(x)
-        return x
-
     def sample(self, sample_shape=torch.Size()):
         with torch.no_grad():
-            return self._through(self.base_dist.sample(sample_shape))
+            return _through(self, self.base_dist.sample(sample_shape))
 
     def rsample(self, sample_shape=torch.Size()):
-        return self._through(self.base_dist.rsample(sample_shape))
+        return _through(self, self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         dims, log_prob, y = len(self.event_shape), 0.0, value
         for t in reversed(self.transforms):
             x = t.inv(y)
@@ -109,4 +87,28 @@ class TransformedDistribution(Distribution):
         return self._monotonize_cdf(self.base_dist.cdf(value))
 
     def icdf(self, value):
-        return self._through(self.base_dist.icdf(self._monotonize_cdf(value)))
+        return _through(self, self.base_dist.icdf(self._monotonize_cdf(value)))
+
+
+def _through(own, x):
+    for t in own.transforms:
+        x = t(x)
+    return x
+
+
+def _fit(own, base, whole):
+    """Keep the base distribution, expanded and reinterpreted as far as the transforms ask for; the shapes of the images."""
+    shape = base.batch_shape + base.event_shape
+    if len(shape) < whole.domain.event_dim:
+        raise ValueError("base_distribution needs to have shape with size at least "
+                         f"{whole.domain.event_dim}, but got {shape}.")
+    forward = whole.forward_shape(shape)
+    wanted = whole.inverse_shape(forward)
+    if shape != wanted:
+        base = base.expand(wanted[:len(wanted) - len(base.event_shape)])
+    missing = whole.domain.event_dim - len(base.event_shape)
+    own.base_dist = Independent(base, missing) if missing > 0 else base
+    gained = whole.codomain.event_dim - whole.domain.event_dim
+    event_dim = max(whole.codomain.event_dim, len(base.event_shape) + gained)
+    cut = len(forward) - event_dim
+    return torch.Size(forward[:cut]), torch.Size(forward[cut:])

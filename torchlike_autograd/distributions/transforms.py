@@ -136,36 +136,31 @@ class _InverseTransform(Transform):
         super().__init__(cache_size=transform._cache_size)
         self._inv = transform
 
-    def _there(self):
-        if self._inv is None:
-            raise AssertionError("_inv must not be None")
-        return self._inv
-
     @constraints.dependent_property(is_discrete=False)
     def domain(self):
-        return self._there().codomain
+        return _there(self).codomain
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self):
-        return self._there().domain
+        return _there(self).domain
 
     @property
     def bijective(self):
-        return self._there().bijective
+        return _there(self).bijective
 
     @property
     def sign(self):
-        return self._there().sign
+        return _there(self).sign
 
     @property
     def inv(self):
         return self._inv
 
     def with_cache(self, cache_size=1):
-        return self._there().with_cache(cache_size).inv
+        return _there(self).with_cache(cache_size).inv
 
     def __eq__(self, other):
-        return isinstance(other, _InverseTransform) and self._there() == other._inv
+        return isinstance(other, _InverseTransform) and _there(self) == other._inv
 
     __hash__ = None
 
@@ -173,16 +168,22 @@ class _InverseTransform(Transform):
         return f"{type(self).__name__}({self._inv!r})"
 
     def __call__(self, x):
-        return self._there()._inv_call(x)
+        return _there(self)._inv_call(x)
 
     def log_abs_det_jacobian(self, x, y):
-        return -self._there().log_abs_det_jacobian(y, x)
+        return -_there(self).log_abs_det_jacobian(y, x)
 
     def forward_shape(self, shape):
         return self._inv.inverse_shape(shape)
 
     def inverse_shape(self, shape):
         return self._inv.forward_shape(shape)
+
+
+def _there(own):
+    if own._inv is None:
+        raise AssertionError("_inv must not be None")
+    return own._inv
 
 
 def _widened(constraint, event_dim):
@@ -508,16 +509,13 @@ class AffineTransform(Transform):
     def event_dim(self):
         return self._event_dim
 
-    def _reals(self):
-        return constraints.real if self.event_dim == 0 else constraints.independent(constraints.real, self.event_dim)
-
     @constraints.dependent_property(is_discrete=False)
     def domain(self):
-        return self._reals()
+        return _widened(constraints.real, self.event_dim)
 
     @constraints.dependent_property(is_discrete=False)
     def codomain(self):
-        return self._reals()
+        return _widened(constraints.real, self.event_dim)
 
     def with_cache(self, cache_size=1):
         return self if self._cache_size == cache_size else AffineTransform(self.loc, self.scale, self.event_dim, cache_size=cache_size)
@@ -547,10 +545,10 @@ class AffineTransform(Transform):
             shape = shape[:-self.event_dim]
         return result.expand(shape)
 
-    def _shape(self, shape):
+    def forward_shape(self, shape):
         return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
-    forward_shape = inverse_shape = _shape
+    inverse_shape = forward_shape
 
 
 def _equal(a, b):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise
+from .distribution import Elementwise, checked, take
 
 __all__ = ["Uniform"]
 
@@ -13,10 +13,10 @@ class Uniform(Elementwise):
     """Numbers in [low, high)."""
 
     has_rsample = True
-    _params = ("low", "high")
+    _tl_params = ("low", "high")
 
     def __init__(self, low, high, validate_args=None):
-        self._take(validate_args, low=low, high=high)
+        take(self, validate_args, low=low, high=high)
 
     @property
     def arg_constraints(self):
@@ -47,12 +47,12 @@ class Uniform(Elementwise):
         return self.low + torch.rand(shape, dtype=self.low.dtype, device=self.low.device) * (self.high - self.low)
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         inside = self.low.le(value).type_as(self.low) * self.high.gt(value).type_as(self.low)
         return torch.log(inside) - torch.log(self.high - self.low)
 
     def cdf(self, value):
-        self._checked(value)
+        checked(self, value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value):

@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, Located
+from .distribution import Elementwise, Located, checked, take
 from .utils import lazy_property
 
 __all__ = ["VonMises"]
@@ -54,10 +54,10 @@ class VonMises(Located, Elementwise):
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
     has_rsample = False
-    _params = ("loc", "concentration")
+    _tl_params = ("loc", "concentration")
 
     def __init__(self, loc, concentration, validate_args=None):
-        self._take(validate_args, loc=loc, concentration=concentration)
+        take(self, validate_args, loc=loc, concentration=concentration)
         self._batch_shape = self.loc.shape
 
     def expand(self, batch_shape, _instance=None):
@@ -67,7 +67,7 @@ class VonMises(Located, Elementwise):
             return type(self)(self.loc.expand(batch_shape), self.concentration.expand(batch_shape), validate_args=self.__dict__.get("_validate_args"))
 
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         return self.concentration * torch.cos(value - self.loc) - math.log(2 * math.pi) - _log_modified_bessel_fn(self.concentration, order=0)
 
     @lazy_property

@@ -23,16 +23,13 @@ class Weibull(TransformedDistribution):
         self.scale, self.concentration = broadcast_all(scale, concentration)
         self.concentration_reciprocal = self.concentration.reciprocal()
         base = Exponential(torch.ones_like(self.scale), validate_args=validate_args)
-        super().__init__(base, self._steps(), validate_args=validate_args)
-
-    def _steps(self):
-        return [PowerTransform(exponent=self.concentration_reciprocal), AffineTransform(loc=0, scale=self.scale)]
+        super().__init__(base, _steps(self), validate_args=validate_args)
 
     def expand(self, batch_shape, _instance=None):
         new = self._get_checked_instance(Weibull, _instance)
         new.scale, new.concentration = self.scale.expand(batch_shape), self.concentration.expand(batch_shape)
         new.concentration_reciprocal = new.concentration.reciprocal()
-        TransformedDistribution.__init__(new, self.base_dist.expand(batch_shape), new._steps(), validate_args=False)
+        TransformedDistribution.__init__(new, self.base_dist.expand(batch_shape), _steps(new), validate_args=False)
         new._validate_args = self._validate_args
         return new
 
@@ -52,3 +49,7 @@ class Weibull(TransformedDistribution):
 
     def entropy(self):
         return euler_constant * (1 - self.concentration_reciprocal) + torch.log(self.scale * self.concentration_reciprocal) + 1
+
+
+def _steps(own):
+    return [PowerTransform(exponent=own.concentration_reciprocal), AffineTransform(loc=0, scale=own.scale)]

@@ -8,6 +8,7 @@ from .._core.saying import warn
 from . import _names as torch
 from . import constraints
 from .chi2 import Chi2
+from .distribution import checked, ended
 from .exp_family import ExponentialFamily
 from .multivariate_normal import _MATRICES, _factor, _half_log_det
 from .utils import are_numbers, lazy_property
@@ -55,12 +56,7 @@ class Wishart(ExponentialFamily):
         if self.df.lt(event_shape[-1]).any():
             warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < ndim.")
         self._unbroadcasted_scale_tril = _factor(name, matrix)
-        self._dist_chi2 = self._squares(self.df)
-
-    def _squares(self, df):
-        n = self._event_shape[-1]
-        steps = torch.arange(n, dtype=self._unbroadcasted_scale_tril.dtype, device=self._unbroadcasted_scale_tril.device)
-        return Chi2(df=df.unsqueeze(-1) - steps.expand((*df.shape, -1)))
+        self._dist_chi2 = _squares(self, self.df)
 
     def expand(self, batch_shape, _instance=None):
         new = self._get_checked_instance(Wishart, _instance)
@@ -72,48 +68,42 @@ class Wishart(ExponentialFamily):
             if name in self.__dict__:
                 setattr(new, name, getattr(self, name).expand(shape + self.event_shape))
         new._event_shape = self.event_shape
-        new._dist_chi2 = new._squares(new.df)
-        return self._like(new, shape, self.event_shape)
-
-    def _square(self, matrix):
-        return matrix.expand(self._batch_shape + self._event_shape)
+        new._dist_chi2 = _squares(new, new.df)
+        return ended(self, new, shape, self.event_shape)
 
     @lazy_property
     def scale_tril(self):
         """The Cholesky factor of the covariance."""
-        return self._square(self._unbroadcasted_scale_tril)
+        return _square(self, self._unbroadcasted_scale_tril)
 
     @lazy_property
     def covariance_matrix(self):
         """The covariance of the vectors."""
-        return self._square(self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT)
+        return _square(self, self._unbroadcasted_scale_tril @ self._unbroadcasted_scale_tril.mT)
 
     @lazy_property
     def precision_matrix(self):
         """Its inverse."""
         n = self._event_shape[-1]
         eye = torch.eye(n, dtype=self._unbroadcasted_scale_tril.dtype, device=self._unbroadcasted_scale_tril.device)
-        return self._square(torch.cholesky_solve(eye, self._unbroadcasted_scale_tril))
-
-    def _as_matrix(self, numbers):
-        return numbers.view((*self._batch_shape, 1, 1))
+        return _square(self, torch.cholesky_solve(eye, self._unbroadcasted_scale_tril))
 
     @property
     def mean(self):
-        return self._as_matrix(self.df) * self.covariance_matrix
+        return _as_matrix(self, self.df) * self.covariance_matrix
 
     @property
     def mode(self):
         """NaN where df is at most the size of the matrices plus one."""
         factor = self.df - self.covariance_matrix.shape[-1] - 1
         factor[factor <= 0] = math.nan
-        return self._as_matrix(factor) * self.covariance_matrix
+        return _as_matrix(self, factor) * self.covariance_matrix
 
     @property
     def variance(self):
         v = self.covariance_matrix
         diagonal = v.diagonal(dim1=-2, dim2=-1)
-        return self._as_matrix(self.df) * (v.pow(2) + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
+        return _as_matrix(self, self.df) * (v.pow(2) + diagonal.unsqueeze(-1) * diagonal.unsqueeze(-2))
 
     def _bartlett_sampling(self, sample_shape=torch.Size()):
         """Bartlett's decomposition: roots of chi-squares on the diagonal, normals below."""
@@ -130,22 +120,19 @@ class Wishart(ExponentialFamily):
         tries = 10 if max_try_correction is None else max_try_correction
         sample_shape = torch.Size(sample_shape)
         sample = self._bartlett_sampling(sample_shape)
-        anew = self._whole(self.support.check(sample))
+        anew = _whole(self, self.support.check(sample))
         if anew.any():
             warn("Singular sample detected.")
             for _ in range(tries):
                 fresh = self._bartlett_sampling(anew[anew].shape)
                 sample[anew] = fresh
-                anew[anew.clone()] = self._whole(~self.support.check(fresh))
+                anew[anew.clone()] = _whole(self, ~self.support.check(fresh))
                 if not anew.any():
                     break
         return sample
 
-    def _whole(self, checked):
-        return checked.amax(self._batch_dims) if self._batch_shape else checked
-
     def log_prob(self, value):
-        self._checked(value)
+        checked(self, value)
         nu, p, lower = self.df, self._event_shape[-1], self._unbroadcasted_scale_tril
         trace = torch.cholesky_solve(value, lower).diagonal(dim1=-2, dim2=-1).sum(-1)
         return (-nu * (p * math.log(2) / 2 + _half_log_det(lower)) - torch.mvlgamma(nu / 2, p=p) + (nu - p - 1) / 2 * torch.slogdet(value)[1] - trace / 2)
@@ -164,3 +151,21 @@ class Wishart(ExponentialFamily):
         p = self._event_shape[-1]
         half = y + (p + 1) / 2
         return half * (-torch.slogdet(-2 * x)[1] + math.log(2) * p) + torch.mvlgamma(half, p=p)
+
+
+def _whole(own, checked):
+    return checked.amax(own._batch_dims) if own._batch_shape else checked
+
+
+def _as_matrix(own, numbers):
+    return numbers.view((*own._batch_shape, 1, 1))
+
+
+def _square(own, matrix):
+    return matrix.expand(own._batch_shape + own._event_shape)
+
+
+def _squares(own, df):
+    n = own._event_shape[-1]
+    steps = torch.arange(n, dtype=own._unbroadcasted_scale_tril.dtype, device=own._unbroadcasted_scale_tril.device)
+    return Chi2(df=df.unsqueeze(-1) - steps.expand((*df.shape, -1)))

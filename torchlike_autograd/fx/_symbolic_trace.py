@@ -13,7 +13,7 @@ import math
 import sys
 import types
 import warnings
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 
 import torchlike_autograd as torch
 
@@ -100,14 +100,14 @@ class Tracer(TracerBase):
         self.param_shapes_constant = param_shapes_constant
         self.submodule_paths, self.root_module_name = None, ""
         self.scope, self.module_stack, self.num_calls, self.node_name_to_scope = Scope("", None), OrderedDict(), {}, {}
-        self._fresh = {}
+        self._qualname_counter = defaultdict(int)
 
     def get_fresh_qualname(self, prefix):
         """`prefix` with the first number under which the root has no attribute."""
-        i = self._fresh.get(prefix, 0)
+        i = self._qualname_counter[prefix]
         while hasattr(self.root, f"{prefix}{i}"):
             i += 1
-        self._fresh[prefix] = i + 1
+        self._qualname_counter[prefix] = i + 1
         return f"{prefix}{i}"
 
     def create_arg(self, a):
@@ -121,7 +121,7 @@ class Tracer(TracerBase):
             for name, b in self.root.named_buffers():
                 if a is b:
                     return self.create_node("get_attr", name, (), {})
-            return self.create_node("get_attr", self._constant(a, "_tensor_constant"), (), {})
+            return self.create_node("get_attr", _constant(self, a, "_tensor_constant"), (), {})
         if isinstance(a, Module):
             for name, m in self.root.named_modules():
                 if a is m:
@@ -129,17 +129,8 @@ class Tracer(TracerBase):
         if isinstance(a, tuple) and hasattr(a, "_fields"):
             return self.create_node("call_function", a.__class__, tuple(map(self.create_arg, a)), {})
         if type(a) in _proxyable_classes:
-            return self.create_node("get_attr", self._constant(a, f"_{type(a).__name__}_constant_"), (), {})
+            return self.create_node("get_attr", _constant(self, a, f"_{type(a).__name__}_constant_"), (), {})
         return super().create_arg(a)
-
-    def _constant(self, a, prefix):
-        """The name under which the root holds a value."""
-        name = self.tensor_attrs.get(a) if type(a).__hash__ else None
-        if name is None:
-            name = self.get_fresh_qualname(prefix)
-            setattr(self.root, name, a)
-            self.tensor_attrs[a] = name
-        return name
 
     def is_leaf_module(self, m, module_qualified_name):
         """Whether calls of a module stay calls: those of torch.nn do, except Sequential."""
@@ -183,14 +174,11 @@ class Tracer(TracerBase):
         for name, p in found:
             if attr_val is p:
                 if name not in parameter_proxy_cache:
-                    make = functools.partial(self._parameter, name, attr_val) if self.param_shapes_constant else None
+                    make = functools.partial(_parameter, self, name, attr_val) if self.param_shapes_constant else None
                     kwargs = {"proxy_factory_fn": make} if "proxy_factory_fn" in inspect.signature(self.create_proxy).parameters else {}
                     parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, **kwargs)
                 return parameter_proxy_cache[name]
         return attr_val
-
-    def _parameter(self, name, param, node):
-        return ParameterProxy(self, node, name, param)
 
     def create_args_for_root(self, root_fn, is_module, concrete_args=None):
         """(the function to run, its arguments): a placeholder for each parameter that has no concrete value."""
@@ -230,7 +218,7 @@ class Tracer(TracerBase):
 
     def _proxy_placeholder(self, name, concrete_args, sig, fn):
         if concrete_args is not None and name in concrete_args:
-            return self._specialised(name, concrete_args[name], sig)
+            return _specialised(self, name, concrete_args[name], sig)
         if name.startswith("*"):
             default = ()
         else:
@@ -238,81 +226,97 @@ class Tracer(TracerBase):
             default = () if param.default is inspect.Parameter.empty else (param.default,)
         return self.create_proxy("placeholder", name, default, {}, type_expr=fn.__annotations__.get(name, None))
 
-    def _specialised(self, name, value, sig):
-        """The concrete value, with a placeholder for each leaf that is asked to be equal when the graph runs."""
-        count, param = 0, sig.parameters[name]
-        default = () if param.default is inspect.Parameter.empty else (param.default,)
-
-        def leaf(x):
-            nonlocal count
-            count += 1
-            out = self.create_proxy("placeholder", f"{name}_{count}", default, {})
-            if isinstance(x, PHBase):
-                if x is not PH:
-                    out.node.meta.update(x.__dict__)
-                return out
-            if isinstance(x, base_types) and not isinstance(x, torch.Tensor):
-                torch._assert(out == x, f"{name} has been specialized to have value {x} but got another value")
-            elif x is None:
-                self.create_proxy("call_function", _assert_is_none, (out, f"{name} has been specialized to have value None but got another value"), {})
-            else:
-                warnings.warn(f"Was not able to add assertion to guarantee correct input {name} to specialized function. It is up to the user to make sure "
-                              "that your inputs match the inputs you specialized the function with.", stacklevel=2)
-            return x
-
-        return pytree.tree_map(leaf, value)
-
     def trace(self, root, concrete_args=None):
         """The Graph of a module or function; concrete_args: {name: value} that it is specialised to, leaves that are `PH` stay arguments."""
         _tracing[0] += 1
         try:
-            return self._trace(root, concrete_args)
+            return _trace(self, root, concrete_args)
         finally:
             _tracing[0] -= 1
-
-    def _trace(self, root, concrete_args):
-        is_module = isinstance(root, Module)
-        if is_module:
-            if not hasattr(type(root), self.traced_func_name):
-                raise AssertionError(f"traced_func_name={self.traced_func_name} doesn't exist in {type(root).__name__}")
-            fn = getattr(type(root), self.traced_func_name)
-            self.root, self.root_module_name = root, root._get_name()
-            self.submodule_paths = {mod: name for name, mod in root.named_modules()}
-        else:
-            self.root, fn = Module(), root
-        self.graph = Graph(tracer_cls=getattr(self, "__class__", None))
-        self.tensor_attrs = _tensor_attrs(self.root)
-        if not isinstance(fn, types.FunctionType):
-            raise AssertionError(f"Expected FunctionType, got {type(fn)}")
-        fn_globals = fn.__globals__
-        fn, args = self.create_args_for_root(fn, is_module, concrete_args)
-        cache = {}
-
-        @functools.wraps(_orig_module_getattr)
-        def read(mod, attr):
-            return self.getattr(attr, _orig_module_getattr(mod, attr), cache)
-
-        @functools.wraps(_orig_module_call)
-        def call(mod, *args, **kwargs):
-            patcher.autowrap(getattr(getattr(mod, "forward", mod), "__globals__", {}), self._autowrap_function_ids)
-            return self.call_module(mod, lambda *args, **kwargs: _orig_module_call(mod, *args, **kwargs), args, kwargs)
-
-        with _Patcher() as patcher:
-            patcher.attribute(Module, "__getattr__", read)
-            patcher.attribute(Module, "__call__", call)
-            patcher.wrapped()
-            patcher.autowrap(fn_globals, self._autowrap_function_ids)
-            for module in self._autowrap_search:
-                patcher.autowrap(module.__dict__, self._autowrap_function_ids)
-            annotations = getattr(fn, "__annotations__", {})
-            self.create_node("output", "output", (self.create_arg(fn(*args)),), {}, type_expr=annotations.get("return", None))
-        self.submodule_paths = None
-        return self.graph
 
     def __deepcopy__(self, memo):
         new = Tracer.__new__(Tracer)
         new.__dict__ = {k: v if k in ("root", "graph", "_autowrap_search") else copy.deepcopy(v, memo) for k, v in self.__dict__.items()}
         return new
+
+
+def _trace(tracer, root, concrete_args):
+    is_module = isinstance(root, Module)
+    if is_module:
+        if not hasattr(type(root), tracer.traced_func_name):
+            raise AssertionError(f"traced_func_name={tracer.traced_func_name} doesn't exist in {type(root).__name__}")
+        fn = getattr(type(root), tracer.traced_func_name)
+        tracer.root, tracer.root_module_name = root, root._get_name()
+        tracer.submodule_paths = {mod: name for name, mod in root.named_modules()}
+    else:
+        tracer.root, fn = Module(), root
+    tracer.graph = Graph(tracer_cls=getattr(tracer, "__class__", None))
+    tracer.tensor_attrs = _tensor_attrs(tracer.root)
+    if not isinstance(fn, types.FunctionType):
+        raise AssertionError(f"Expected FunctionType, got {type(fn)}")
+    fn_globals = fn.__globals__
+    fn, args = tracer.create_args_for_root(fn, is_module, concrete_args)
+    cache = {}
+
+    @functools.wraps(_orig_module_getattr)
+    def read(mod, attr):
+        return tracer.getattr(attr, _orig_module_getattr(mod, attr), cache)
+
+    @functools.wraps(_orig_module_call)
+    def call(mod, *args, **kwargs):
+        patcher.autowrap(getattr(getattr(mod, "forward", mod), "__globals__", {}), tracer._autowrap_function_ids)
+        return tracer.call_module(mod, lambda *args, **kwargs: _orig_module_call(mod, *args, **kwargs), args, kwargs)
+
+    with _Patcher() as patcher:
+        patcher.attribute(Module, "__getattr__", read)
+        patcher.attribute(Module, "__call__", call)
+        patcher.wrapped()
+        patcher.autowrap(fn_globals, tracer._autowrap_function_ids)
+        for module in tracer._autowrap_search:
+            patcher.autowrap(module.__dict__, tracer._autowrap_function_ids)
+        annotations = getattr(fn, "__annotations__", {})
+        tracer.create_node("output", "output", (tracer.create_arg(fn(*args)),), {}, type_expr=annotations.get("return", None))
+    tracer.submodule_paths = None
+    return tracer.graph
+
+
+def _specialised(tracer, name, value, sig):
+    """The concrete value, with a placeholder for each leaf that is asked to be equal when the graph runs."""
+    count, param = 0, sig.parameters[name]
+    default = () if param.default is inspect.Parameter.empty else (param.default,)
+
+    def leaf(x):
+        nonlocal count
+        count += 1
+        out = tracer.create_proxy("placeholder", f"{name}_{count}", default, {})
+        if isinstance(x, PHBase):
+            if x is not PH:
+                out.node.meta.update(x.__dict__)
+            return out
+        if isinstance(x, base_types) and not isinstance(x, torch.Tensor):
+            torch._assert(out == x, f"{name} has been specialized to have value {x} but got another value")
+        elif x is None:
+            tracer.create_proxy("call_function", _assert_is_none, (out, f"{name} has been specialized to have value None but got another value"), {})
+        else:
+            warnings.warn(f"Was not able to add assertion to guarantee correct input {name} to specialized function. It is up to the user to make sure "
+                          "that your inputs match the inputs you specialized the function with.", stacklevel=2)
+        return x
+
+    return pytree.tree_map(leaf, value)
+
+
+def _parameter(tracer, name, param, node):
+    return ParameterProxy(tracer, node, name, param)
+
+
+def _constant(tracer, a, prefix):
+    """The name under which the root holds a value."""
+    name = tracer.tensor_attrs.get(a) if type(a).__hash__ else None
+    if name is None:
+        name = tracer.get_fresh_qualname(prefix)
+        setattr(tracer.root, name, a)
+        tracer.tensor_attrs[a] = name
+    return name
 
 
 def _tensor_attrs(root):

@@ -81,13 +81,13 @@ class Graph:
         """The nodes in order."""
         return _node_list(self)
 
-    def _learn(self, node):
+    def _tl_learn(self, node):
         pass
 
-    def _forget(self, node):
+    def _tl_forget(self, node):
         pass
 
-    def _before(self, a, b):
+    def _tl_before(self, a, b):
         node = a._next
         while node is not self._root and node is not b:
             node = node._next
@@ -165,10 +165,10 @@ class Graph:
             return
         for hook in getattr(self.owning_module, "_erase_node_hooks", None) or ():
             hook(to_erase)
-        to_erase._unlink()
+        to_erase._tl_unlink()
         to_erase._erased = True
         self._len -= 1
-        to_erase._set(map_arg(to_erase.args, lambda n: None), map_arg(to_erase.kwargs, lambda n: None))
+        to_erase._tl_set(map_arg(to_erase.args, lambda n: None), map_arg(to_erase.kwargs, lambda n: None))
 
     def inserting_before(self, n=None):
         """New nodes go before `n` (None: at the start), in a `with` or from now on."""

@@ -260,16 +260,9 @@ class GraphModule(Module):
         (folder / "module.py").write_text(text)
         (folder / "__init__.py").write_text("from .module import *")
 
-    def _state(self):
-        held = self.__dict__.copy()
-        graph = held.pop("_graph")
-        if isinstance(graph._codegen, _PyTreeCodeGen):
-            held["_codegen_kept"] = graph._codegen
-        return held
-
     def __reduce__(self):
         python_code = self.recompile()
-        return reduce_graph_module, (self._state(), _import_block(python_code.globals))
+        return reduce_graph_module, (_state(self), _import_block(python_code.globals))
 
     def __deepcopy__(self, memo):
         held = {k: v for k, v in self.__dict__.items() if k not in ("_graph", "_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")}
@@ -317,6 +310,14 @@ class GraphModule(Module):
             yield
         finally:
             self._unregister_replace_node_hook(f)
+
+
+def _state(module):
+    held = module.__dict__.copy()
+    graph = held.pop("_graph")
+    if isinstance(graph._codegen, _PyTreeCodeGen):
+        held["_codegen_kept"] = graph._codegen
+    return held
 
 
 def _hooks(kind, held):

@@ -133,9 +133,9 @@ class Node:
         self._input_nodes, self.users = {}, {}
         self._args, self._kwargs = (), {}
         self.type, self.meta = return_type, {}
-        self._set(args, kwargs)
+        self._tl_set(args, kwargs)
 
-    def _set(self, args, kwargs):
+    def _tl_set(self, args, kwargs):
         for used in self._input_nodes:
             used.users.pop(self, None)
         self._input_nodes = {}
@@ -164,7 +164,7 @@ class Node:
         if self is x:
             log.debug("Trying to prepend a node to itself. This behavior has no effect on the graph.")
             return
-        x._unlink()
+        x._tl_unlink()
         before = self._prev
         before._next, x._prev = x, before
         x._next, self._prev = self, x
@@ -173,11 +173,11 @@ class Node:
         """Move `x` behind this node."""
         self._next.prepend(x)
 
-    def _unlink(self):
+    def _tl_unlink(self):
         before, after = self._prev, self._next
         before._next, after._prev = after, before
 
-    _remove_from_list = _unlink
+    _remove_from_list = _tl_unlink
 
     @property
     def args(self):
@@ -186,7 +186,7 @@ class Node:
 
     @args.setter
     def args(self, value):
-        self._set(value, self._kwargs)
+        self._tl_set(value, self._kwargs)
 
     @property
     def kwargs(self):
@@ -195,7 +195,7 @@ class Node:
 
     @kwargs.setter
     def kwargs(self, value):
-        self._set(self._args, value)
+        self._tl_set(self._args, value)
 
     @property
     def all_input_nodes(self):
@@ -268,14 +268,14 @@ class Node:
             if delete_user_cb is not None and not delete_user_cb(user):
                 continue
             changed.append(user)
-            user._replace(self, replace_with)
+            user._tl_replace(self, replace_with)
         return changed
 
     def replace_input_with(self, old_input, new_input):
         """Use another node in the place of one of the arguments."""
-        self._replace(old_input, new_input)
+        self._tl_replace(old_input, new_input)
 
-    def _replace(self, old, new):
+    def _tl_replace(self, old, new):
         module = getattr(self.graph, "owning_module", None)
         for hook in getattr(module, "_replace_hooks", None) or ():
             hook(old=old, new=new.name, user=self)
@@ -283,7 +283,7 @@ class Node:
         def swap(n):
             return new if n is old else n
 
-        self._set(map_arg(self._args, swap), map_arg(self._kwargs, swap))
+        self._tl_set(map_arg(self._args, swap), map_arg(self._kwargs, swap))
 
     def is_impure(self, impure_random=True):
         """Whether the call does something beside its result: parameters and outputs, functions that are said to, those with `_is_impure` in their module."""
@@ -313,20 +313,20 @@ class Node:
 
     def __setattr__(self, name, value):
         if name in ("op", "target", "name") and name in self.__dict__:
-            self.graph._forget(self)
+            self.graph._tl_forget(self)
             object.__setattr__(self, name, value)
             if name == "name":
                 self.graph._graph_namespace.associate_name_with_obj(value, self)
-            self.graph._learn(self)
+            self.graph._tl_learn(self)
             return
         object.__setattr__(self, name, value)
 
     # Nodes are ordered by where they stand in their graph.
     def __lt__(self, other):
-        return self.graph._before(self, other)
+        return self.graph._tl_before(self, other)
 
     def __gt__(self, other):
-        return self.graph._before(other, self)
+        return self.graph._tl_before(other, self)
 
     def __le__(self, other):
         return self is other or self < other

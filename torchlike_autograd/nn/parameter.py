@@ -130,7 +130,7 @@ class UninitializedTensorMixin:
 
     @property
     def data(self):
-        return self._convert(self.dtype)
+        return self.to(self.dtype)
 
     @data.setter
     def data(self, new):
@@ -152,15 +152,17 @@ class UninitializedTensorMixin:
     def __reduce_ex__(self, proto):
         return _again, (type(self), self.requires_grad, str(self.device), self.dtype.name)
 
-    def _convert(self, *args, **kwargs):
-        """A new one of another dtype, to be taken over by `data`."""
-        dtype = next((a for a in (*args, *kwargs.values()) if isinstance(a, dtypes.dtype)), self.dtype)
-        return from_array(np.zeros(0, dtype.np), dtype)
+    def to(self, *args, **kwargs):
+        from .. import empty
 
-    to = _convert
+        return self._tl_like(empty(0, dtype=self.dtype, device=self.device).to(*args, **kwargs))
+
+    def _tl_like(self, other):
+        """What has the dtype and device of another one, to be taken over by `data`."""
+        return other
 
     def _of(dtype):
-        return lambda self: self._convert(dtype)
+        return lambda self: self.to(dtype)
 
     half, float, double, bfloat16 = _of(dtypes.float16), _of(dtypes.float32), _of(dtypes.float64), _of(dtypes.bfloat16)
     del _of
@@ -177,6 +179,13 @@ def _again(cls, requires_grad, device, dtype):
     return cls(requires_grad, device, dtypes.DTYPES[dtype])
 
 
+def _shown(name):
+    """How torch prints a method of Tensor: one of C, or one of Python."""
+    if not name.startswith("__"):
+        return f"<method '{name}' of 'torch._C.TensorBase' objects>"
+    return f"<function Tensor.{name} at {hex(id(getattr(Tensor, name)))}>"
+
+
 def _refuse_everything(cls):
     """Methods of Tensor that need a shape say what torch says."""
     allowed = {"dtype", "device", "requires_grad", "data", "grad", "is_leaf", "grad_fn", "size", "dim", "is_floating_point", "is_complex", "detach_", "copy_",
@@ -184,7 +193,7 @@ def _refuse_everything(cls):
 
     def refusing(name):
         def method(self, *args, **kwargs):
-            raise ValueError(_UNKNOWN.format(f"<method '{name}' of 'torch._C.TensorBase' objects>", "UninitializedParameter"))
+            raise ValueError(_UNKNOWN.format(_shown(name), cls.__name__))
 
         method.__name__ = name
         return method
@@ -224,6 +233,12 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         self = _empty(cls, requires_grad, device, dtype)
         self.persistent, self._is_buffer = persistent, True
         return self
+
+    def _tl_like(self, other):
+        return _empty(type(self), self.requires_grad, other.device, other.dtype)
+
+    def __deepcopy__(self, memo):
+        raise ValueError(_UNKNOWN.format(_shown("__deepcopy__"), type(self).__name__))
 
 
 def _empty(cls, requires_grad, device, dtype):

@@ -2,7 +2,7 @@
 
 from .._core import lent as _lent
 from .._core import publish as _publish
-from . import lr_scheduler, swa_utils
+from . import _functional, lr_scheduler, swa_utils  # noqa: F401
 from ._adafactor import Adafactor
 from ._muon import Muon
 from ._swap import swap_in_optimizer_params_and_state

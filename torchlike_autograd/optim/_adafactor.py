@@ -5,27 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from .._tensor import Tensor, from_array
-from ._group import Recorded, zeros_like
+from ._group import Algorithm, Recorded, init_group, own, step_groups, zeros_like
 
 __all__ = ["Adafactor"]
 
 
-class Adafactor(Recorded):
-    """Second moments of matrices by their rows and columns alone."""
-
+class _Adafactor(Algorithm):
+    name, lists = "Adafactor", ("row_var", "col_var", "variance", "step")
     rule, uniform = "adafactor", False
     older = {"foreach": None}
-
-    def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, maximize=False):
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        for ok, name, value in ((lr >= 0.0, "Learning rate should be >= 0", lr), (beta2_decay <= 0.0, "beta2_decay should be <= 0", beta2_decay),
-                                (eps[0] is None or eps[0] >= 0.0, "epsilon1 should be >= 0", eps[0]), (eps[1] >= 0.0, "epsilon2 should be >= 0", eps[1]),
-                                (d >= 1.0, "Clipping threshold d should be >= 1", d), (weight_decay >= 0.0, "weight_decay should be >= 0", weight_decay)):
-            if not ok:
-                raise ValueError(f"{name} but is: {value}")
-        super().__init__(params, {
-            "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize})
 
     def begin(self, group, p, g, state, count):
         if g.is_complex():
@@ -41,6 +29,9 @@ class Adafactor(Recorded):
     def states(self, group, state):
         return _MATRIX if "row_var" in state else _VECTOR
 
+    def listed(self, group):
+        return self.lists
+
     def flags(self, group):
         return (("weight_decay", group["weight_decay"] != 0),)
 
@@ -50,9 +41,30 @@ class Adafactor(Recorded):
             out["eps1"] = group["eps"][0]
         return out
 
+
+class Adafactor(Recorded):
+    """Second moments of matrices by their rows and columns alone."""
+
+    _tl_algorithm = _Adafactor()
+
+    def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, maximize=False):
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        for ok, name, value in ((lr >= 0.0, "Learning rate should be >= 0", lr), (beta2_decay <= 0.0, "beta2_decay should be <= 0", beta2_decay),
+                                (eps[0] is None or eps[0] >= 0.0, "epsilon1 should be >= 0", eps[0]), (eps[1] >= 0.0, "epsilon2 should be >= 0", eps[1]),
+                                (d >= 1.0, "Clipping threshold d should be >= 1", d), (weight_decay >= 0.0, "weight_decay should be >= 0", weight_decay)):
+            if not ok:
+                raise ValueError(f"{name} but is: {value}")
+        super().__init__(params, {
+            "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize})
+
+    @own
+    def _init_group(self, group, params_with_grad, grads, row_vars, col_vars, variances, state_steps):
+        return init_group(self, group, params_with_grad, grads, row_vars, col_vars, variances, state_steps)
+
     def step(self, closure=None):
         """One update; returns what the closure returns."""
-        return self._step(closure)
+        return step_groups(self, closure)
 
 
 _MATRIX, _VECTOR = ("step", "row_var", "col_var"), ("step", "variance")

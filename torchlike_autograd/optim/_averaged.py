@@ -9,6 +9,7 @@ from .._functions.data import tensor
 from ..autograd.grad_mode import no_grad
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
+from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
 from .swa_utils import get_swa_avg_fn
 
 __all__ = ["AveragedModel", "update_bn"]
@@ -40,7 +41,8 @@ class AveragedModel(Module):
             for a, b in pairs:
                 a.copy_(b)
         elif self.multi_avg_fn is not None:
-            self.multi_avg_fn([a for a, _ in pairs], [b for _, b in pairs], self.n_averaged)
+            for (averages, now), _ in _group_tensors_by_device_and_dtype([list(x) for x in zip(*pairs)]).values():
+                self.multi_avg_fn(averages, now, self.n_averaged.to(averages[0].device))
         else:
             average = self.avg_fn or get_swa_avg_fn()
             for a, b in pairs:

@@ -11,32 +11,39 @@ from .._core.sparse_gradients import is_sparse
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
 from ..nn.parameter import Parameter
+from ._lists import in_memory_order, unscaled
 from ._record import update
 from ._without_data import stand_ins
+from ._written import _device_dtype_check_for_fused
 from .optimizer import Optimizer, _get_scalar_dtype, loss_of
 
-__all__ = ["Recorded", "check_lr", "check_not_negative", "zeros_like"]
+__all__ = ["Algorithm", "Recorded", "begin", "check_first_fused", "check_lr", "check_not_negative", "init_group", "own", "step_groups", "zeros_like"]
 
 CAPTURABLE = "['cuda', 'xpu', 'hpu', 'privateuseone', 'xla']"
 
 
-class Recorded(Optimizer):
-    """What an algorithm says: `rule`, its name in the table; `flags(group)`, the options that are structure; `numbers(group, kind)`, those that are data;
-    `first`, the kind of a parameter's first step where its numbers differ; `begin(group, p, g, state, count)`, the states of a parameter
-    before its first step; `states(group, state)`, the names of those that a step reads.
+class Algorithm:
+    """What the steps of an optimizer class are; an object beside the class, whose own names are torch's alone: programs derive from it and name as they like.
+
+    name: torch's name of the class, for its errors; `lists`: the states in the order in which `_init_group` fills lists; `rule`: its name in the table;
+    `flags(group)`: the options that are structure; `numbers(group, kind)`: those that are data; `first`: the kind of a parameter's first step where its
+    numbers differ; `begin(group, p, g, state, count)`: the states of a parameter before its first step; `states(group, state)`: the names of those that a
+    step reads.
     """
 
-    rule = first = None
+    name = rule = first = None
+    lists: tuple = ()
     uniform = True  # all parameters of a group have the same states
     of_sparse = False  # whether it steps values at coordinates as it steps dense ones
     of_sparse_gradients = False  # whether it steps dense parameters with sparse gradients
+    captured = True  # whether torch's step asks first what a captured graph allows
     older: dict = {}  # options that old state dicts lack
     capturable_words = "params and state_steps"
     capturable_where = CAPTURABLE
 
     def sparse_words(self):
         """torch's refusal of sparse gradients."""
-        return f"{type(self).__name__} does not support sparse gradients"
+        return f"{self.name} does not support sparse gradients"
 
     def spread(self, group, g):
         """A sparse gradient of a dense parameter as a dense one, which makes the same step; torch's errors."""
@@ -46,93 +53,190 @@ class Recorded(Optimizer):
 
         return _gradients.dense(g)
 
-    def _step(self, closure):
-        loss = loss_of(closure)
-        for group in self.param_groups:
-            self._update(group)
-        return loss
-
-    def _update(self, group):
-        calls, counts = {}, {}
-        differentiable = group.get("differentiable", False)
-        names = None
-        for p in group["params"]:
-            leaf = p._tl_leaf
-            g = None if leaf is None else leaf.grad
-            if g is None:
-                if type(p) is not Parameter and type(p) is not Tensor:
-                    _refuse_elsewhere(self, p)
-                continue
-            if type(p) is not Parameter and not self.of_sparse and p.is_sparse:
-                raise RuntimeError(self.sparse_words())
-            if type(g) is not Tensor and is_sparse(g):
-                g = self.spread(group, g)
-            state, kind = self.state_of(group, p), None
-            if self.fresh(group, state):
-                self._begin(group, p, g, state, counts)
-                kind = self.first
-            if names is None or not self.uniform:
-                names = self.states(group, state)
-            v = p._tl_v if p._tl_cell is None else read(p)
-            mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._tl_view is None else NOGRAD
-            key = mode, kind, v.aval.device
-            items = calls.get(key)
-            if items is None:
-                items = calls[key] = []
-            items.append((p, v, g, state, names))
-        if calls:
-            self._check(group)
-        for (mode, kind, device), items in calls.items():
-            options = (("maximize", bool(group.get("maximize"))), *self.flags(group))
-            if mode == INPLACE:
-                options += (("differentiable", True), ("first", kind is not None))
-            numbers = self.numbers(group, kind)
-            if device == "meta":
-                items, mode = stand_ins(items), NOGRAD
-            if len({id(item[0]) for item in items}) == len(items):
-                update(self.rule, options, numbers, items, mode)
-            else:  # a parameter stands there twice: one after the other
-                for p, _, g, state, names in items:
-                    update(self.rule, options, numbers, [(p, p._tl_value(), g, state, names)], mode)
-
-    def state_of(self, group, p):
+    def state_of(self, optimizer, group, p):
         """The dict of states of a parameter."""
-        return self.state[p]
+        return optimizer.state[p]
 
     def fresh(self, group, state):
         """Whether a parameter has not been updated yet."""
         return not state
 
-    def _begin(self, group, p, g, state, counts):
-        def count(name, start=0.0):
-            """A number as a state: one value for all parameters that begin together, a tensor of its own for each."""
-            key = name, p._tl_v.aval.device
-            if key not in counts:
-                dtype = _get_scalar_dtype(group.get("fused"))
-                counts[key] = from_array(np.asarray(start, dtype.np), dtype, like=None if p.is_meta else p)._tl_v
-            state[name] = wrap(counts[key])
+    def listed(self, group):
+        """The names of the states whose lists `_init_group` fills."""
+        return self.states(group, None)
 
-        self.begin(group, p, g, state, count)
-
-    def _check(self, group):
+    def check(self, group):
+        """torch's refusals of options that exclude each other, at a step."""
         if group.get("capturable"):
             raise AssertionError(f"If capturable=True, {self.capturable_words} must be on supported devices: {self.capturable_where}.")
         if group.get("foreach") and group.get("differentiable"):
             raise AssertionError("_foreach ops don't support autograd")
 
+    def check_fused(self, optimizer, p, g, fresh):
+        """torch's refusals of a parameter, by a fused step."""
+        if fresh:
+            _device_dtype_check_for_fused(p)
+
     def begin(self, group, p, g, state, count):
         raise NotImplementedError
+
+
+def check_first_fused(optimizer, p):
+    """`Algorithm.check_fused` where torch looks at an optimizer's first parameter alone."""
+    if getattr(optimizer, "_need_device_dtype_check_for_fused", True):
+        _device_dtype_check_for_fused(p)
+        optimizer._need_device_dtype_check_for_fused = False
+
+
+class Recorded(Optimizer):
+    """An optimizer whose step is its `_tl_algorithm`'s."""
+
+    _tl_algorithm: Algorithm
 
     def __setstate__(self, state):
         super().__setstate__(state)
         for group in self.param_groups:
-            for name, value in self.older.items():
+            for name, value in self._tl_algorithm.older.items():
                 group.setdefault(name, value)
             for p in group["params"]:
                 own = self.state.get(p, {})
                 for name in ("step", "eta", "mu", "mu_product"):
                     if name in own and not isinstance(own[name], Tensor):
                         own[name] = from_array(np.asarray(float(own[name]), _get_scalar_dtype().np), _get_scalar_dtype(), like=p)
+
+
+def step_groups(optimizer, closure):
+    """One step of every group; what the closure returns."""
+    algorithm = optimizer._tl_algorithm
+    if algorithm.captured:
+        optimizer._accelerator_graph_capture_health_check()
+    loss = loss_of(closure)
+    found = _found if hasattr(optimizer._init_group, "_tl_own") else _listed
+    for group in optimizer.param_groups:
+        _update(optimizer, algorithm, group, found(optimizer, algorithm, group))
+    return loss
+
+
+def own(init_group):
+    """Mark an algorithm's own `_init_group`, without whose lists a step finds the same; those of a program's are asked for."""
+    init_group._tl_own = True
+    return init_group
+
+
+def _found(optimizer, algorithm, group):
+    """(parameter, gradient, dict of states, names of those that a step reads, kind) of each parameter that has a gradient."""
+    names, counts, fused = None, {}, group.get("fused")
+    for p in group["params"]:
+        leaf = p._tl_leaf
+        g = None if leaf is None else leaf.grad
+        if g is None:
+            if type(p) is not Parameter and type(p) is not Tensor:
+                _refuse_elsewhere(optimizer, p)
+            continue
+        if type(p) is not Parameter and not algorithm.of_sparse and p.is_sparse:
+            raise RuntimeError(algorithm.sparse_words())
+        state, kind = algorithm.state_of(optimizer, group, p), None
+        fresh = algorithm.fresh(group, state)
+        if fused:
+            algorithm.check_fused(optimizer, p, g, fresh)
+        if type(g) is not Tensor and is_sparse(g):
+            g = algorithm.spread(group, g)
+        if fresh:
+            begin(algorithm, group, p, g, state, counts)
+            kind = algorithm.first
+        if names is None or not algorithm.uniform:
+            names = algorithm.states(group, state)
+        yield p, g, state, names, kind
+
+
+def _listed(optimizer, algorithm, group):
+    """As `_found`, from the lists of a program's own `_init_group`."""
+    lists, counts = {name: [] for name in ("params", "grads", *algorithm.lists)}, {}
+    optimizer._init_group(group, *lists.values())
+    for i, (p, g) in enumerate(zip(lists["params"], lists["grads"])):
+        state = {name: lists[name][i] for name in algorithm.listed(group) if lists[name][i] is not None}
+        kind = None
+        if is_sparse(g):
+            g = algorithm.spread(group, g)
+        if algorithm.fresh(group, state):
+            begin(algorithm, group, p, g, state, counts)
+            algorithm.state_of(optimizer, group, p).update(state)
+            kind = algorithm.first
+        yield p, g, state, algorithm.states(group, state), kind
+
+
+def init_group(optimizer, group, params, grads, *lists):
+    """torch's `_init_group`: append what a step of the group is about to the lists, and begin the states; whether anything is complex (sparse, for SGD)."""
+    algorithm, counts = optimizer._tl_algorithm, {}
+    names = algorithm.listed(group)
+    into = [(name, x) for name, x in zip(algorithm.lists, lists) if name in names]
+    for p in group["params"]:
+        g = p.grad
+        if g is None:
+            continue
+        if is_sparse(g) and not algorithm.of_sparse_gradients:
+            raise RuntimeError(algorithm.sparse_words())
+        params.append(p)
+        grads.append(g)
+        state = algorithm.state_of(optimizer, group, p)
+        fresh = algorithm.fresh(group, state)
+        if group.get("fused"):
+            algorithm.check_fused(optimizer, p, g, fresh)
+        if algorithm.first is None and fresh:
+            begin(algorithm, group, p, g, state, counts)
+        for name, x in into:
+            x.append(state.get(name))
+    return any(p.is_complex() for p in params)
+
+
+def _update(optimizer, algorithm, group, found):
+    calls, fused = {}, group.get("fused")
+    differentiable = group.get("differentiable", False)
+    given = getattr(optimizer, "grad_scale", None), getattr(optimizer, "found_inf", None)
+    if given != (None, None):
+        found = list(found)
+        if not unscaled([g for _, g, *_ in found], *given, fused):
+            return
+    for p, g, state, names, kind in found:
+        if fused:
+            p, g, state = in_memory_order(p, g, state, names)
+        v = p._tl_v if p._tl_cell is None else read(p)
+        mode = INPLACE if differentiable else LEAF if v.needs and v.leaf is not None and p._tl_view is None else NOGRAD
+        key = mode, kind, v.aval.device
+        items = calls.get(key)
+        if items is None:
+            items = calls[key] = []
+        items.append((p, v, g, state, names))
+    if calls:
+        algorithm.check(group)
+    for (mode, kind, device), items in calls.items():
+        options = (("maximize", bool(group.get("maximize"))), *algorithm.flags(group))
+        if fused:
+            options += (("fused", True),)
+        if mode == INPLACE:
+            options += (("differentiable", True), ("first", kind is not None))
+        numbers = algorithm.numbers(group, kind)
+        if device == "meta":
+            items, mode = stand_ins(items), NOGRAD
+        if len({id(item[0]) for item in items}) == len(items):
+            update(algorithm.rule, options, numbers, items, mode)
+        else:  # a parameter stands there twice: one after the other
+            for p, _, g, state, names in items:
+                update(algorithm.rule, options, numbers, [(p, p._tl_value(), g, state, names)], mode)
+
+
+def begin(algorithm, group, p, g, state, counts):
+    """The states of a parameter before its first step."""
+
+    def count(name, start=0.0):
+        """A number as a state: one value for all parameters that begin together, a tensor of its own for each."""
+        key = name, p._tl_v.aval.device
+        if key not in counts:
+            dtype = _get_scalar_dtype(group.get("fused"))
+            counts[key] = from_array(np.asarray(start, dtype.np), dtype, like=None if p.is_meta else p)._tl_v
+        state[name] = wrap(counts[key])
+
+    algorithm.begin(group, p, g, state, count)
 
 
 def _refuse_elsewhere(optimizer, p):
@@ -151,6 +255,8 @@ def filled_like(p, value):
     """A state of equal numbers for a parameter; a subclass says by its `__torch_function__` of which class that is."""
     if type(p) is not Tensor and Parameter not in type(p).__mro__:
         return load_all()["torch.full_like"](p, value) if value else load_all()["torch.zeros_like"](p)
+    if not p.is_contiguous():  # laid out as the parameter is
+        return load_all()["torch.full_like"](p.detach(), value)
     return from_array(np.full(p._tl_v.aval.shape, value, p._tl_v.aval.dtype.np), p._tl_v.aval.dtype, like=p)
 
 

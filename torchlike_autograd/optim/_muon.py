@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 from .._tensor import Tensor
-from ._group import Recorded, zeros_like
+from ._group import Algorithm, Recorded, init_group, own, step_groups, zeros_like
 
 __all__ = ["Muon"]
+
+
+class _Muon(Algorithm):
+    name, lists = "Muon", ("momentum_buffer",)
+    rule, captured = "muon", False
+
+    def begin(self, group, p, g, state, count):
+        state["momentum_buffer"] = zeros_like(p)
+
+    def states(self, group, state):
+        return ("momentum_buffer",)
+
+    def flags(self, group):
+        return (("nesterov", group["nesterov"]), ("ns_steps", group["ns_steps"]), ("adjust", group["adjust_lr_fn"]))
+
+    def numbers(self, group, kind):
+        a, b, c = group["ns_coefficients"]
+        return {"lr": group["lr"], "weight_decay": group["weight_decay"], "momentum": group["momentum"], "eps": group["eps"], "a": a, "b": b, "c": c}
+
+    def check(self, group):
+        if any(p.is_complex() for p in group["params"]):
+            raise RuntimeError("Muon does not support complex parameters")
+        if len(group["ns_coefficients"]) != 3:
+            raise ValueError("Coefficients must be a tuple of exactly 3 values")
 
 
 class Muon(Recorded):
     """Momentum made orthogonal, for matrices alone; its size follows `adjust_lr_fn`: "original" (also None) or "match_rms_adamw"."""
 
-    rule = "muon"
+    _tl_algorithm = _Muon()
 
     def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315), eps=1e-7, ns_steps=5,
                  adjust_lr_fn=None):
@@ -30,25 +54,10 @@ class Muon(Recorded):
                 if p.ndim != 2:
                     raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}")
 
-    def begin(self, group, p, g, state, count):
-        state["momentum_buffer"] = zeros_like(p)
-
-    def states(self, group, state):
-        return ("momentum_buffer",)
-
-    def flags(self, group):
-        return (("nesterov", group["nesterov"]), ("ns_steps", group["ns_steps"]), ("adjust", group["adjust_lr_fn"]))
-
-    def numbers(self, group, kind):
-        a, b, c = group["ns_coefficients"]
-        return {"lr": group["lr"], "weight_decay": group["weight_decay"], "momentum": group["momentum"], "eps": group["eps"], "a": a, "b": b, "c": c}
-
-    def _check(self, group):
-        if any(p.is_complex() for p in group["params"]):
-            raise RuntimeError("Muon does not support complex parameters")
-        if len(group["ns_coefficients"]) != 3:
-            raise ValueError("Coefficients must be a tuple of exactly 3 values")
+    @own
+    def _init_group(self, group, params_with_grad, grads, muon_momentum_bufs):
+        return init_group(self, group, params_with_grad, grads, muon_momentum_bufs)
 
     def step(self, closure=None):
         """One update; returns what the closure returns."""
-        return self._step(closure)
+        return step_groups(self, closure)

@@ -17,7 +17,7 @@ from .._core.storage import read, write
 from .._ops.registry import Promote
 from .._ops.spec import Form, Spec
 from .._tensor import Tensor
-from ._rules import RULES
+from ._rules import IN_HALF, RULES
 
 __all__ = ["update"]
 
@@ -132,6 +132,11 @@ def _body(rule, options, number_names, shared, each):
 
 def _on_reals(rule, p, g, s, n, o):
     """The rule on real arrays: a complex parameter is a pair of real ones."""
+    if p.dtype.itemsize == 2 and rule not in [RULES[name] for name in IN_HALF]:
+        more = {} if o.get("fused") else {"half": p.dtype}  # a fused kernel rounds once, other operators each
+        wide = {k: x if k in SCALARS else x.astype(np.float32) for k, x in s.items()}
+        new, states = rule(p.astype(np.float32), g.astype(np.float32), wide, n, {**o, **more})
+        return new.astype(p.dtype), {k: x if k in SCALARS else x.astype(s[k].dtype) for k, x in states.items()}
     if not jnp.iscomplexobj(p):
         return rule(p, g, s, n, o)
     new, states = rule(_pairs(p), _pairs(g), {k: _pairs(x) for k, x in s.items()}, n, o)

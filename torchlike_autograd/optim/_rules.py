@@ -11,9 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["RULES"]
+__all__ = ["IN_HALF", "RULES"]
 
 RULES: dict = {}
+IN_HALF = ("adafactor", "muon")  # those that compute in half precision where the parameters are
 
 
 def _rule(f):
@@ -42,9 +43,19 @@ def _sign(g, o):
     return -g if o["maximize"] else g
 
 
+def _rounder(o):
+    """What rounds the result of one of torch's operators to the parameter's own dtype, where the rule computes in single precision in its place."""
+    half = o.get("half")
+    if half is None:
+        return lambda x: x
+    if half == jnp.bfloat16:
+        return _half
+    return lambda x: jax.lax.optimization_barrier(x.astype(half)).astype(x.dtype)  # no compiler leaves this rounding out
+
+
 def _decayed(p, g, n, o):
     """The gradient with weight decay added."""
-    return g + p * _as(n["weight_decay"], p) if o["weight_decay"] else g
+    return _rounder(o)(g + p * _as(n["weight_decay"], p)) if o["weight_decay"] else g
 
 
 def _shrunk(p, g, n, o):
@@ -52,40 +63,41 @@ def _shrunk(p, g, n, o):
     if not o["weight_decay"]:
         return p, g
     if o["decoupled"]:
-        return p * _as(1 - n["lr"] * n["weight_decay"], p), g
+        return _rounder(o)(p * _as(1 - n["lr"] * n["weight_decay"], p)), g
     return p, _decayed(p, g, n, o)
 
 
-def _square_average(v, g, beta):
-    return v * _as(beta, v) + _as(1 - beta, v) * g * g
+def _square_average(v, g, beta, q):
+    return q(q(v * _as(beta, v)) + _as(1 - beta, v) * g * g)
 
 
 @_rule
 def sgd(p, g, s, n, o):
+    q = _rounder(o)
     g = _decayed(p, _sign(g, o), n, o)
     if not o["momentum"]:
-        return p - _as(n["lr"], p) * g, {}
-    buffer = s["momentum_buffer"] * _as(n["momentum"], g) + (g * _as(1 - n["dampening"], g) if o["dampening"] else g)
+        return q(p - _as(n["lr"], p) * g), {}
+    buffer = q(q(s["momentum_buffer"] * _as(n["momentum"], g)) + (g * _as(1 - n["dampening"], g) if o["dampening"] else g))
     if o.get("first"):  # torch keeps the first gradient without its history
         buffer = jax.lax.stop_gradient(buffer)
-    g = g + buffer * _as(n["momentum"], g) if o["nesterov"] else buffer
-    return p - _as(n["lr"], p) * g, {"momentum_buffer": buffer}
+    g = q(g + buffer * _as(n["momentum"], g)) if o["nesterov"] else buffer
+    return q(p - _as(n["lr"], p) * g), {"momentum_buffer": buffer}
 
 
 @_rule
 def adam(p, g, s, n, o):
-    step, t = _step(s)
+    q, (step, t) = _rounder(o), _step(s)
     p, g = _shrunk(p, _sign(g, o), n, o)
-    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
-    v = _square_average(s["exp_avg_sq"], g, n["beta2"])
+    m = q(_lerp(s["exp_avg"], g, 1 - n["beta1"]))
+    v = _square_average(s["exp_avg_sq"], g, n["beta2"], q)
     out = {"step": step, "exp_avg": m, "exp_avg_sq": v}
     if o["amsgrad"]:
         v = out["max_exp_avg_sq"] = jnp.maximum(s["max_exp_avg_sq"], v)
     if o.get("differentiable"):
         return p + m / _single_precision_bound(v, n, step), out
     size = n["lr"] / (1 - n["beta1"] ** t)
-    bound = jnp.sqrt(v) / _as(jnp.sqrt(1 - n["beta2"] ** t), v) + _as(n["eps"], v)
-    return p - _as(size, p) * m / bound, out
+    bound = q(q(q(jnp.sqrt(v)) / _as(jnp.sqrt(1 - n["beta2"] ** t), v)) + _as(n["eps"], v))
+    return q(p - _as(size, p) * m / bound), out
 
 
 def _single_precision_bound(v, n, step):
@@ -97,101 +109,107 @@ def _single_precision_bound(v, n, step):
 
 @_rule
 def adamax(p, g, s, n, o):
-    step, t = _step(s)
+    q, (step, t) = _rounder(o), _step(s)
     g = _decayed(p, _sign(g, o), n, o)
-    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
-    u = jnp.maximum(s["exp_inf"] * _as(n["beta2"], p), jnp.abs(g) + _as(n["eps"], p))
-    return p - _as(n["lr"] / (1 - n["beta1"] ** t), p) * m / u, {"step": step, "exp_avg": m, "exp_inf": u}
+    m = q(_lerp(s["exp_avg"], g, 1 - n["beta1"]))
+    u = jnp.maximum(q(s["exp_inf"] * _as(n["beta2"], p)), q(jnp.abs(g) + _as(n["eps"], p)))
+    return q(p - _as(n["lr"] / (1 - n["beta1"] ** t), p) * m / u), {"step": step, "exp_avg": m, "exp_inf": u}
 
 
 @_rule
 def nadam(p, g, s, n, o):
-    step, t = _step(s)
+    q, (step, t) = _rounder(o), _step(s)
     p, g = _shrunk(p, _sign(g, o), n, o)
     mu = n["beta1"] * (1 - 0.5 * 0.96 ** (t * n["momentum_decay"]))
     later = n["beta1"] * (1 - 0.5 * 0.96 ** ((t + 1) * n["momentum_decay"]))
     product = s["mu_product"] * _as(mu, s["mu_product"])
     so_far = product.astype(np.float64).reshape(())
-    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
-    v = _square_average(s["exp_avg_sq"], g, n["beta2"])
-    bound = jnp.sqrt(v / _as(1 - n["beta2"] ** t, v)) + _as(n["eps"], v)
-    p = p - _as(n["lr"] * (1 - mu) / (1 - so_far), p) * g / bound
-    p = p - _as(n["lr"] * later / (1 - so_far * later), p) * m / bound
+    m = q(_lerp(s["exp_avg"], g, 1 - n["beta1"]))
+    v = _square_average(s["exp_avg_sq"], g, n["beta2"], q)
+    bound = q(q(jnp.sqrt(q(v / _as(1 - n["beta2"] ** t, v)))) + _as(n["eps"], v))
+    p = q(p - _as(n["lr"] * (1 - mu) / (1 - so_far), p) * g / bound)
+    p = q(p - _as(n["lr"] * later / (1 - so_far * later), p) * m / bound)
     return p, {"step": step, "mu_product": product, "exp_avg": m, "exp_avg_sq": v}
 
 
 @_rule
 def radam(p, g, s, n, o):
-    step, t = _step(s)
+    q, (step, t) = _rounder(o), _step(s)
     p, g = _shrunk(p, _sign(g, o), n, o)
-    m = _lerp(s["exp_avg"], g, 1 - n["beta1"])
-    v = _square_average(s["exp_avg_sq"], g, n["beta2"])
+    m = q(_lerp(s["exp_avg"], g, 1 - n["beta1"]))
+    v = _square_average(s["exp_avg_sq"], g, n["beta2"], q)
     left = 1 - n["beta2"] ** t
     most = 2 / (1 - n["beta2"]) - 1
     rho = most - 2 * t * n["beta2"] ** t / left
     known = rho > 5
     rho = jnp.where(known, rho, most)
     rect = jnp.sqrt((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho))
-    adapted = _as(jnp.sqrt(left), v) / (jnp.sqrt(v) + _as(n["eps"], v)) * _as(rect, v)
-    even = m / _as(1 - n["beta1"] ** t, m)
-    return p - even * _as(n["lr"], p) * jnp.where(known, adapted, jnp.ones_like(adapted)), {"step": step, "exp_avg": m, "exp_avg_sq": v}
+    adapted = q(_as(jnp.sqrt(left), v) / q(q(jnp.sqrt(v)) + _as(n["eps"], v)))
+    even = q(q(m / _as(1 - n["beta1"] ** t, m)) * _as(n["lr"], p))
+    return q(p - jnp.where(known, q(q(even * adapted) * _as(rect, v)), even)), {"step": step, "exp_avg": m, "exp_avg_sq": v}
 
 
 @_rule
 def adagrad(p, g, s, n, o):
-    step, t = _step(s)
+    q, (step, t) = _rounder(o), _step(s)
     g = _decayed(p, _sign(g, o), n, o)
-    total = s["sum"] + g * g
+    total = q(s["sum"] + g * g)
     rate = n["lr"] / (1 + (t - 1) * n["lr_decay"])
-    return p - _as(rate, p) * g / (jnp.sqrt(total) + _as(n["eps"], p)), {"step": step, "sum": total}
+    return q(p - _as(rate, p) * g / q(q(jnp.sqrt(total)) + _as(n["eps"], p))), {"step": step, "sum": total}
 
 
 @_rule
 def adadelta(p, g, s, n, o):
-    step, _ = _step(s)
+    q, (step, _) = _rounder(o), _step(s)
     g = _decayed(p, _sign(g, o), n, o)
-    square = _square_average(s["square_avg"], g, n["rho"])
-    delta = jnp.sqrt(s["acc_delta"] + _as(n["eps"], p)) / jnp.sqrt(square + _as(n["eps"], p)) * g
-    moved = _square_average(s["acc_delta"], delta, n["rho"])
-    return p - _as(n["lr"], p) * delta, {"step": step, "square_avg": square, "acc_delta": moved}
+    square = _square_average(s["square_avg"], g, n["rho"], q)
+    root, bound = [q(jnp.sqrt(q(x + _as(n["eps"], p)))) for x in (s["acc_delta"], square)]
+    delta = q(q(root / bound) * g)
+    moved = _square_average(s["acc_delta"], delta, n["rho"], q)
+    return q(p - _as(n["lr"], p) * delta), {"step": step, "square_avg": square, "acc_delta": moved}
 
 
 @_rule
 def rmsprop(p, g, s, n, o):
-    step, _ = _step(s)
+    q, (step, _) = _rounder(o), _step(s)
     g = _decayed(p, _sign(g, o), n, o)
-    square = _square_average(s["square_avg"], g, n["alpha"])
+    square = _square_average(s["square_avg"], g, n["alpha"], q)
     out, spread = {"step": step, "square_avg": square}, square
     if o["centered"]:
-        mean = out["grad_avg"] = _lerp(s["grad_avg"], g, 1 - n["alpha"])
-        spread = square - mean * mean
-    bound = jnp.sqrt(spread) + _as(n["eps"], p)
+        mean = out["grad_avg"] = q(_lerp(s["grad_avg"], g, 1 - n["alpha"]))
+        spread = q(square - mean * mean)
+    bound = q(q(jnp.sqrt(spread)) + _as(n["eps"], p))
     if not o["momentum"]:
-        return p - _as(n["lr"], p) * g / bound, out
-    out["momentum_buffer"] = s["momentum_buffer"] * _as(n["momentum"], p) + g / bound
-    return p - _as(n["lr"], p) * out["momentum_buffer"], out
+        return q(p - _as(n["lr"], p) * g / bound), out
+    out["momentum_buffer"] = q(q(s["momentum_buffer"] * _as(n["momentum"], p)) + g / bound)
+    return q(p - _as(n["lr"], p) * out["momentum_buffer"]), out
+
+
+def _direction(x):
+    """The sign, 0 of what is not a number."""
+    return jnp.where(jnp.isnan(x), jnp.zeros_like(x), jnp.sign(x))
 
 
 @_rule
 def rprop(p, g, s, n, o):
-    step, _ = _step(s)
+    q, (step, _) = _rounder(o), _step(s)
     g = _sign(g, o)
-    agree = g * s["prev"]
+    agree = _direction(q(g * s["prev"]))
     one = jnp.ones_like(agree)
-    factor = jnp.where(agree > 0, _as(n["plus"], p) * one, jnp.where(agree < 0, _as(n["minus"], p) * one, jnp.where(agree == 0, one, agree)))
-    size = jnp.clip(s["step_size"] * factor, _as(n["least"], p), _as(n["most"], p))
+    factor = q(jnp.where(agree > 0, _as(n["plus"], p) * one, jnp.where(agree < 0, _as(n["minus"], p) * one, one)))
+    size = q(jnp.clip(q(s["step_size"] * factor), _as(n["least"], p), _as(n["most"], p)))
     g = jnp.where(agree < 0, jnp.zeros_like(g), g)
-    return p - jnp.sign(g) * size, {"step": step, "prev": g, "step_size": size}
+    return q(p - _direction(g) * size), {"step": step, "prev": g, "step_size": size}
 
 
 @_rule
 def asgd(p, g, s, n, o):
-    step, t = _step(s)
+    q, (step, t) = _rounder(o), _step(s)
     g = _decayed(p, _sign(g, o), n, o)
     eta, mu = s["eta"].astype(np.float64).reshape(()), s["mu"].astype(np.float64).reshape(())
-    p = p * _as(1 - n["lambd"] * eta, p)
-    p = p - _as(eta, p) * g
-    ax = jnp.where(mu == 1, p, s["ax"] + (p - s["ax"]) * _as(mu, p))
+    p = q(p * _as(1 - n["lambd"] * eta, p))
+    p = q(p - _as(eta, p) * g)
+    ax = jnp.where(mu == 1, p, q(s["ax"] + q(q(p - s["ax"]) * _as(mu, p))))
     eta = n["lr"] / (1 + n["lambd"] * n["lr"] * t) ** n["alpha"]
     mu = 1 / jnp.maximum(1.0, t - n["t0"])
     return p, {"step": step, "eta": _as(eta, s["eta"]).reshape(s["eta"].shape), "mu": _as(mu, s["mu"]).reshape(s["mu"].shape), "ax": ax}
@@ -201,13 +219,18 @@ def _norm(x, axis=None, keepdims=False):
     return jnp.sqrt(jnp.sum(x * x, axis=axis, keepdims=keepdims))
 
 
+def _larger(a, b):
+    """The larger one as Python's `max` finds it: the first where the second is not a number."""
+    return jnp.where(b > a, b, a)
+
+
 @_rule
 def adafactor(p, g, s, n, o):
     step, t = _step(s)
     g = _sign(g, o)
     small = n["eps1"] if "eps1" in n else jnp.asarray(jnp.finfo(p.dtype).eps, np.float64)
     weight = t ** n["beta2_decay"]
-    rate = jnp.maximum(n["eps2"], _norm(p).astype(np.float64) / np.sqrt(p.size)) * jnp.minimum(n["lr"], 1 / jnp.sqrt(t))
+    rate = _larger(n["eps2"], _norm(p).astype(np.float64) / np.sqrt(p.size)) * jnp.minimum(n["lr"], 1 / jnp.sqrt(t))
     if o["weight_decay"]:
         p = p * _as(1 - n["lr"] * n["weight_decay"], p)
     out = {"step": step}
@@ -218,7 +241,7 @@ def adafactor(p, g, s, n, o):
     else:
         spread = out["variance"] = _lerp(s["variance"], g * g, weight)
     update = g / jnp.sqrt(jnp.maximum(spread, _as(small * small, g)))
-    clip = jnp.maximum(1.0, _norm(update).astype(np.float64) / (np.sqrt(update.size) * n["d"]))
+    clip = _larger(1.0, _norm(update).astype(np.float64) / (np.sqrt(update.size) * n["d"]))
     return p - _as(rate / clip, p) * update, out
 
 

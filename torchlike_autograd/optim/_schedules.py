@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from bisect import bisect_right
 
 from .._core.saying import warn
-from .lr_scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler, _check_optimizer, _for_each_group, _own, _put, _values
+from .lr_scheduler import (
+    EPOCH_DEPRECATION_WARNING,
+    LRScheduler,
+    _check_optimizer,
+    _format_param,
+    _own,
+    _param_groups_val_list,
+    _update_param_group_val,
+    _warn_get_lr_called_within_step,
+    _write,
+)
 
 __all__ = ["ChainedScheduler", "CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR"]
 
 
+def _check_members(scheduler, schedulers, optimizer):
+    """torch's refusals of what cannot be a member of a scheduler that is made of others."""
+    name = type(scheduler).__name__
+    for i, s in enumerate(schedulers):
+        if not hasattr(s, "optimizer"):
+            raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
+        if isinstance(s, ReduceLROnPlateau):
+            raise ValueError(f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be specified when calling `step`, "
+                             f"but got one at index {i} in the given schedulers sequence.")
+        if optimizer != s.optimizer:
+            raise ValueError(f"{name} expects all schedulers to belong to the same optimizer, but got scheduler {type(s).__name__} at index {i} has "
+                             f"{s.optimizer}, which is different from {type(optimizer).__name__}.")
+
+
 class _Several(LRScheduler):
     """Made of other schedulers of one optimizer."""
-
-    def _check_members(self, schedulers, optimizer):
-        name = type(self).__name__
-        for i, s in enumerate(schedulers):
-            if not hasattr(s, "optimizer"):
-                raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
-            if isinstance(s, ReduceLROnPlateau):
-                raise ValueError(f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be specified when calling `step`, "
-                                 f"but got one at index {i} in the given schedulers sequence.")
-            if optimizer != s.optimizer:
-                raise ValueError(f"{name} expects all schedulers to belong to the same optimizer, but got scheduler {type(s).__name__} at index {i} has "
-                                 f"{s.optimizer}, which is different from {type(optimizer).__name__}.")
 
     def state_dict(self):
         """Everything but the optimizer, with the state dicts of the members."""
@@ -46,7 +59,7 @@ class SequentialLR(_Several):
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
         if len(schedulers) < 1:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
-        self._check_members(schedulers, optimizer)
+        _check_members(self, schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError("Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone points, but got "
                              "number of "
@@ -54,7 +67,7 @@ class SequentialLR(_Several):
         self.optimizer, self._schedulers, self._milestones = optimizer, schedulers, milestones
         self.last_epoch = last_epoch + 1
         for group in optimizer.param_groups:
-            _put(group, "lr", group["initial_lr"])
+            _update_param_group_val(group, "lr", group["initial_lr"])
         self.recursive_undo()
         schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
@@ -87,15 +100,15 @@ class ChainedScheduler(_Several):
         if len(schedulers) < 1:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler.")
         optimizer = optimizer or schedulers[0].optimizer
-        self._check_members(schedulers, optimizer)
+        _check_members(self, schedulers, optimizer)
         self._schedulers, self.optimizer = schedulers, optimizer
-        self._last_lr = _values(optimizer, "lr")
+        self._last_lr = _param_groups_val_list(optimizer, "lr")
 
     def step(self):
         """Go to the next epoch."""
         for s in self._schedulers:
             s.step()
-        self._last_lr = _values(self.optimizer, "lr")
+        self._last_lr = _param_groups_val_list(self.optimizer, "lr")
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -114,7 +127,7 @@ class ReduceLROnPlateau(LRScheduler):
         else:
             self.default_min_lr, self.min_lrs = min_lr, [min_lr] * len(optimizer.param_groups)
         self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
-        self._last_lr = _values(optimizer, "lr")
+        self._last_lr = _param_groups_val_list(optimizer, "lr")
         self._init_is_better(mode, threshold, threshold_mode)
         self._reset()
 
@@ -145,7 +158,7 @@ class ReduceLROnPlateau(LRScheduler):
         if self.num_bad_epochs > self.patience:
             self._reduce_lr(self.last_epoch)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = _values(self.optimizer, "lr")
+        self._last_lr = _param_groups_val_list(self.optimizer, "lr")
 
     def _reduce_lr(self, epoch):
         groups = self.optimizer.param_groups
@@ -157,11 +170,11 @@ class ReduceLROnPlateau(LRScheduler):
                     "being added to "
                     "the optimizer. Please modify the `min_lrs` field to match the length of the `optimizer` param groups.")
             self.min_lrs = [self.default_min_lr] * len(groups)
-        for group, least in zip(groups, self.min_lrs):
+        for group, least in zip(groups, self.min_lrs, strict=True):
             old = float(group["lr"])
             new = max(old * self.factor, least)
             if old - new > self.eps:
-                _put(group, "lr", new)
+                _update_param_group_val(group, "lr", new)
 
     @property
     def in_cooldown(self):
@@ -181,7 +194,7 @@ class ReduceLROnPlateau(LRScheduler):
 
 def _start_momentum(optimizer, low, high, use_beta1, fresh):
     """Begin at the highest momentum, and keep both bounds with each group."""
-    for group, most, least in zip(optimizer.param_groups, high, low):
+    for group, most, least in zip(optimizer.param_groups, high, low, strict=True):
         if fresh:
             _set_momentum(group, most, use_beta1)
             group["max_momentum"], group["base_momentum"] = most, least
@@ -208,11 +221,11 @@ class CyclicLR(LRScheduler):
                  cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, last_epoch=-1):
         _check_optimizer(optimizer)
         self.optimizer = optimizer
-        base_lrs = _for_each_group("base_lr", optimizer, base_lr)
+        base_lrs = _format_param("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for group, lr in zip(optimizer.param_groups, base_lrs):
-                _put(group, "lr", lr)
-        self.max_lrs = _for_each_group("max_lr", optimizer, max_lr)
+                _update_param_group_val(group, "lr", lr)
+        self.max_lrs = _format_param("max_lr", optimizer, max_lr)
         up = float(step_size_up)
         self.total_size = up + (up if step_size_down is None else float(step_size_down))
         self.step_ratio = up / self.total_size
@@ -224,37 +237,52 @@ class CyclicLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = _cycles_momentum(optimizer)
-            self.base_momentums = _for_each_group("base_momentum", optimizer, base_momentum)
-            self.max_momentums = _for_each_group("max_momentum", optimizer, max_momentum)
+            self.base_momentums = _format_param("base_momentum", optimizer, base_momentum)
+            self.max_momentums = _format_param("max_momentum", optimizer, max_momentum)
             _start_momentum(optimizer, self.base_momentums, self.max_momentums, self.use_beta1, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
     def _init_scale_fn(self):
         if self._scale_fn_custom is None:
-            self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
+            self._scale_fn_ref, self.scale_mode = {
+                "triangular": (self._triangular_scale_fn, "cycle"), "triangular2": (self._triangular2_scale_fn, "cycle"),
+                "exp_range": (functools.partial(self._exp_range_scale_fn, self.gamma), "iterations")}[self.mode]
 
     def scale_fn(self, x):
         """The height of cycle (or iteration) `x`."""
-        if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
-        return 1.0 if self.mode == "triangular" else 1 / (2.0 ** (x - 1)) if self.mode == "triangular2" else self.gamma**x
+        return (self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom)(x)
+
+    @staticmethod
+    def _triangular_scale_fn(x):
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x):
+        return 1 / (2.0 ** (x - 1))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma, x):
+        return gamma**x
 
     def get_lr(self):
         """The rates of this batch; sets the momentum."""
-        self._asked()
+        _warn_get_lr_called_within_step(self)
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         part = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
-        height = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        at = cycle if self.scale_mode == "cycle" else self.last_epoch
+        lrs = [low + (high - low) * part * self.scale_fn(at) for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
         if self.cycle_momentum:
-            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums):
-                _set_momentum(group, high - (high - low) * part * height, self.use_beta1)
-        return [low + (high - low) * part * height for low, high in zip(self.base_lrs, self.max_lrs)]
+            momenta = [high - (high - low) * part * self.scale_fn(at) for low, high in zip(self.base_momentums, self.max_momentums, strict=True)]
+            for group, momentum in zip(self.optimizer.param_groups, momenta, strict=True):
+                _set_momentum(group, momentum, self.use_beta1)
+        return lrs
 
     def state_dict(self):
         """Everything but the optimizer; of a function nothing, of a callable object its attributes."""
         out = super().state_dict()
+        out.pop("_scale_fn_ref", None)
         f = out.pop("_scale_fn_custom")
         out["_scale_fn_custom"] = None if f is None or isinstance(f, types.FunctionType) else f.__dict__.copy()
         return out
@@ -284,7 +312,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self):
         """The rates of this epoch."""
-        self._asked()
+        _warn_get_lr_called_within_step(self)
         return [self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2 for base in self.base_lrs]
 
     def step(self, epoch=None):
@@ -297,21 +325,23 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             if self.T_cur >= self.T_i:
                 self.T_cur, self.T_i = self.T_cur - self.T_i, self.T_i * self.T_mult
         else:
-            self._go_to(epoch)
+            _go_to(self, epoch)
         self.last_epoch = math.floor(epoch)
-        self._write(self.get_lr)
+        _write(self, self.get_lr)
 
-    def _go_to(self, epoch):
-        if epoch < 0:
-            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
-        if epoch < self.T_0:
-            self.T_i, self.T_cur = self.T_0, epoch
-        elif self.T_mult == 1:
-            self.T_i, self.T_cur = self.T_0, epoch % self.T_0
-        else:
-            n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-            self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
-            self.T_i = self.T_0 * self.T_mult**n
+
+def _go_to(scheduler, epoch):
+    """The place within the cycles that an epoch has."""
+    if epoch < 0:
+        raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+    if epoch < scheduler.T_0:
+        scheduler.T_i, scheduler.T_cur = scheduler.T_0, epoch
+    elif scheduler.T_mult == 1:
+        scheduler.T_i, scheduler.T_cur = scheduler.T_0, epoch % scheduler.T_0
+    else:
+        n = int(math.log(epoch / scheduler.T_0 * (scheduler.T_mult - 1) + 1, scheduler.T_mult))
+        scheduler.T_cur = epoch - scheduler.T_0 * (scheduler.T_mult**n - 1) / (scheduler.T_mult - 1)
+        scheduler.T_i = scheduler.T_0 * scheduler.T_mult**n
 
 
 class OneCycleLR(LRScheduler):
@@ -328,7 +358,7 @@ class OneCycleLR(LRScheduler):
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self._anneal_func_type = anneal_strategy
-        max_lrs = _for_each_group("max_lr", optimizer, max_lr)
+        max_lrs = _format_param("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for group, most in zip(optimizer.param_groups, max_lrs):
                 group["initial_lr"] = most / div_factor
@@ -337,18 +367,24 @@ class OneCycleLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = _cycles_momentum(optimizer)
-            _start_momentum(optimizer, _for_each_group("base_momentum", optimizer, base_momentum),
-                            _for_each_group("max_momentum", optimizer, max_momentum), self.use_beta1, last_epoch == -1)
+            _start_momentum(optimizer, _format_param("base_momentum", optimizer, base_momentum),
+                            _format_param("max_momentum", optimizer, max_momentum), self.use_beta1, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
 
-    def _anneal_func(self, start, end, part):
-        if self._anneal_func_type == "linear":
-            return (end - start) * part + start
-        return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
+    def _anneal_func(self, *args, **kwargs):
+        return (self._annealing_linear if self._anneal_func_type == "linear" else self._annealing_cos)(*args, **kwargs)
+
+    @staticmethod
+    def _annealing_cos(start, end, pct):
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start, end, pct):
+        return (end - start) * pct + start
 
     def get_lr(self):
         """The rates of this batch; sets the momentum."""
-        self._asked()
+        _warn_get_lr_called_within_step(self)
         now, out = self.last_epoch, []
         if now > self.total_steps:
             raise ValueError(f"Tried to step {now} times. The specified number of total steps is {self.total_steps}")

@@ -8,9 +8,10 @@ from .._tensor import Tensor
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from ..nn.parameter import Parameter
 
-__all__ = ["_capturable_doc", "_default_to_fused_or_foreach", "_differentiable_doc", "_disable_dynamo_if_unsupported", "_foreach_doc", "_fused_doc",
-           "_get_capturable_supported_devices", "_get_foreach_kernels_supported_devices", "_get_fused_kernels_supported_devices", "_get_value",
-           "_maximize_doc", "_params_doc", "_stack_if_compiling", "_to_scalar", "_use_grad_for_differentiable", "_view_as_real"]
+__all__ = ["_capturable_doc", "_default_to_fused_or_foreach", "_device_dtype_check_for_fused", "_differentiable_doc", "_disable_dynamo_if_unsupported",
+           "_foreach_doc", "_fused_doc", "_get_capturable_supported_devices", "_get_foreach_kernels_supported_devices",
+           "_get_fused_kernels_supported_devices", "_get_value", "_maximize_doc", "_params_doc", "_stack_if_compiling", "_to_scalar",
+           "_use_grad_for_differentiable", "_view_as_real"]
 
 _params_doc = "params: Tensors, (name, Tensor) pairs, or dicts that describe groups of them."
 _foreach_doc = "foreach: whether the update is written over lists of Tensors; it is one program here in any case."
@@ -30,6 +31,15 @@ def _get_foreach_kernels_supported_devices():
 
 def _get_fused_kernels_supported_devices():
     return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
+
+
+def _device_dtype_check_for_fused(p, cuda_unsupported=False):
+    """torch's refusal of a parameter that its fused kernels do not step."""
+    kinds = _get_fused_kernels_supported_devices()
+    if cuda_unsupported:
+        kinds.remove("cuda")
+    if not (p.device.type in kinds and p.is_floating_point()):
+        raise RuntimeError(f"`fused=True` requires all the params to be floating point Tensors of supported devices: {kinds} but {p.dtype} and {p.device.type}")
 
 
 def _use_grad_for_differentiable(func):

@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from .._tensor import Tensor
-from ._functional import apply
-from ._group import Recorded, check_betas, check_fused, check_lr, check_not_negative, zeros_like
+from ._group import Algorithm, Recorded, check_betas, check_fused, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
+from ._lists import apply
 
 __all__ = ["Adam", "adam"]
 
 
-class Adam(Recorded):
-    """Adam, with coupled or decoupled weight decay; `amsgrad` keeps the largest second moment."""
-
+class _Adam(Algorithm):
+    name, lists = "Adam", ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")
     rule = "adam"
     older = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False, "differentiable": False, "decoupled_weight_decay": False, "fused": None}
 
     def sparse_words(self):
         """torch's refusal, also of AdamW's."""
         return "Adam does not support sparse gradients, please consider SparseAdam instead"
+
+    def begin(self, group, p, g, state, count):
+        count("step")
+        state["exp_avg"] = zeros_like(p)
+        state["exp_avg_sq"] = zeros_like(p)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(p)
+
+    def states(self, group, state):
+        return _AMSGRAD if group["amsgrad"] else _PLAIN
+
+    def flags(self, group):
+        return (("weight_decay", group["weight_decay"] != 0), ("decoupled", group["decoupled_weight_decay"]), ("amsgrad", group["amsgrad"]))
+
+    def numbers(self, group, kind):
+        return {"lr": group["lr"], "beta1": group["betas"][0], "beta2": group["betas"][1], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+
+
+class Adam(Recorded):
+    """Adam, with coupled or decoupled weight decay; `amsgrad` keeps the largest second moment."""
+
+    _tl_algorithm = _Adam()
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False,
                  differentiable=False, fused=None, decoupled_weight_decay=False):
@@ -42,25 +63,13 @@ class Adam(Recorded):
         if fused:
             self._step_supports_amp_scaling = True
 
-    def begin(self, group, p, g, state, count):
-        count("step")
-        state["exp_avg"] = zeros_like(p)
-        state["exp_avg_sq"] = zeros_like(p)
-        if group["amsgrad"]:
-            state["max_exp_avg_sq"] = zeros_like(p)
-
-    def states(self, group, state):
-        return _AMSGRAD if group["amsgrad"] else _PLAIN
-
-    def flags(self, group):
-        return (("weight_decay", group["weight_decay"] != 0), ("decoupled", group["decoupled_weight_decay"]), ("amsgrad", group["amsgrad"]))
-
-    def numbers(self, group, kind):
-        return {"lr": group["lr"], "beta1": group["betas"][0], "beta2": group["betas"][1], "eps": group["eps"], "weight_decay": group["weight_decay"]}
+    @own
+    def _init_group(self, group, params_with_grad, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps):
+        return init_group(self, group, params_with_grad, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps)
 
     def step(self, closure=None):
         """One update; returns what the closure returns."""
-        return self._step(closure)
+        return step_groups(self, closure)
 
 
 _PLAIN = ("step", "exp_avg", "exp_avg_sq")
@@ -70,7 +79,7 @@ _AMSGRAD = (*_PLAIN, "max_exp_avg_sq")
 def adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, foreach=None, capturable=False, differentiable=False, fused=None,
          grad_scale=None, found_inf=None, has_complex=False, decoupled_weight_decay=False, *, amsgrad, beta1, beta2, lr, weight_decay, eps, maximize):
     """A step of `Adam` over lists of tensors, written into them."""
-    apply(Adam, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs},
+    apply(Adam._tl_algorithm, params, grads, {"step": state_steps, "exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "max_exp_avg_sq": max_exp_avg_sqs},
           foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused, grad_scale=grad_scale, found_inf=found_inf,
           decoupled_weight_decay=decoupled_weight_decay, amsgrad=amsgrad, lr=lr, weight_decay=weight_decay, eps=eps, maximize=maximize, betas=(beta1,
           beta2))

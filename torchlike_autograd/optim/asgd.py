@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from ._functional import apply
-from ._group import Recorded, check_lr, check_not_negative, zeros_like
+from ._group import Algorithm, Recorded, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
+from ._lists import apply
 
 __all__ = ["ASGD", "asgd"]
 
 
-class ASGD(Recorded):
-    """Gradient descent with a falling rate and the average of the parameters in the state `ax`."""
-
+class _ASGD(Algorithm):
+    name, lists = "ASGD", ("mu", "ax", "eta", "step")
     rule = "asgd"
     older = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     capturable_words = "params, mus, etas, and state_steps"
-
-    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False):
-        check_lr(lr)
-        check_not_negative(weight_decay=weight_decay)
-        super().__init__(params, {
-            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
-            "differentiable": differentiable, "capturable": capturable})
 
     def begin(self, group, p, g, state, count):
         count("step")
@@ -37,14 +29,31 @@ class ASGD(Recorded):
     def numbers(self, group, kind):
         return {"lr": group["lr"], "lambd": group["lambd"], "alpha": group["alpha"], "t0": group["t0"], "weight_decay": group["weight_decay"]}
 
+
+class ASGD(Recorded):
+    """Gradient descent with a falling rate and the average of the parameters in the state `ax`."""
+
+    _tl_algorithm = _ASGD()
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False):
+        check_lr(lr)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable})
+
+    @own
+    def _init_group(self, group, params_with_grad, grads, mus, axs, etas, state_steps):
+        return init_group(self, group, params_with_grad, grads, mus, axs, etas, state_steps)
+
     def step(self, closure=None):
         """One update; returns what the closure returns."""
-        return self._step(closure)
+        return step_groups(self, closure)
 
 
 def asgd(params, grads, axs, mus, etas, state_steps, foreach=None, maximize=False, differentiable=False, capturable=False, has_complex=False, *,
          lambd, lr, t0, alpha, weight_decay):
     """A step of `ASGD` over lists of tensors, written into them."""
-    apply(ASGD, params, grads, {"step": state_steps, "eta": etas, "mu": mus, "ax": axs},
+    apply(ASGD._tl_algorithm, params, grads, {"step": state_steps, "eta": etas, "mu": mus, "ax": axs},
           foreach=foreach, maximize=maximize,
           differentiable=differentiable, capturable=capturable, lambd=lambd, lr=lr, t0=t0, alpha=alpha, weight_decay=weight_decay)

@@ -53,6 +53,8 @@ class LBFGS(Optimizer):
             part = _view_as_complex(part.reshape(*p.shape, 2)) if p.is_complex() else part.reshape(p.shape)
             p.add_(part * step_size)
             at += n
+        if at != self._numel():
+            raise AssertionError(f"Expected offset {at} to equal {self._numel()}")
 
     def _clone_param(self):
         return [p.clone() for p in self._params]
@@ -144,7 +146,7 @@ class _Memory:
         if first:
             self.d, self.old_dirs, self.old_stps, self.ro, self.H_diag = -g, [], [], [], 1
             return
-        y, s = g - self.prev_flat_grad, self.d * self.t
+        y, s = g.sub(self.prev_flat_grad), self.d * self.t
         ys = y.dot(s)
         if ys > 1e-10:
             if len(self.old_dirs) == size:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import types
+import weakref
 from bisect import bisect_right
 from collections import Counter
 
 from .._core.saying import warn
 from .._tensor import Tensor
-from .optimizer import Optimizer
+from .optimizer import Optimizer, _to_scalar
 
 __all__ = ["ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR",
            "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]
@@ -26,30 +27,30 @@ def _own(x):
     return x.clone() if isinstance(x, Tensor) else x
 
 
-def _values(optimizer, key):
+def _param_groups_val_list(optimizer, key):
     """That option of every group; tensors as copies."""
     return [_own(group[key]) for group in optimizer.param_groups]
 
 
-def _put(group, key, value):
+def _update_param_group_val(param_group, key, val):
     """Change an option; a tensor is filled."""
-    if isinstance(group[key], Tensor):
+    if isinstance(param_group[key], Tensor):
         from ..autograd.grad_mode import no_grad
 
         with no_grad():
-            group[key].fill_(value if not isinstance(value, Tensor) else value.reshape(()))
+            param_group[key].fill_(_to_scalar(val))
     else:
-        group[key] = value
+        param_group[key] = val
 
 
-def _for_each_group(name, optimizer, value):
+def _format_param(name, optimizer, param):
     """A value for every group, from one or from a list of them."""
-    if not isinstance(value, (list, tuple)):
-        return [_own(value)] * len(optimizer.param_groups)
-    if len(value) != len(optimizer.param_groups):
-        raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, param_groups has "
+    if not isinstance(param, (list, tuple)):
+        return [_own(param)] * len(optimizer.param_groups)
+    if len(param) != len(optimizer.param_groups):
+        raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(param)} values, param_groups has "
                          f"{len(optimizer.param_groups)}.")
-    return [_own(x) for x in value]
+    return [_own(x) for x in param]
 
 
 def _check_optimizer(optimizer):
@@ -58,18 +59,83 @@ def _check_optimizer(optimizer):
 
 
 def _watch_step(optimizer):
-    """Let an optimizer remember that it has been stepped."""
+    """Let an optimizer remember that it has been stepped; its step does not hold it, so that it dies with its last name."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
-    inner = optimizer.step.__func__
+    inner, watched = optimizer.step.__func__, weakref.ref(optimizer)
 
     @functools.wraps(inner)
-    def step(self, *args, **kwargs):
-        self._opt_called = True
-        return inner(self, *args, **kwargs)
+    def step(*args, **kwargs):
+        stepped = watched()
+        stepped._opt_called = True
+        return inner.__get__(stepped, type(stepped))(*args, **kwargs)
 
     step._wrapped_by_lr_sched = True
-    optimizer.step = types.MethodType(step, optimizer)
+    optimizer.step = step
+
+
+class _While:
+    """An attribute of a scheduler is True inside the context."""
+
+    name = ""
+
+    def __init__(self, o):
+        self.o = o
+
+    def __enter__(self):
+        setattr(self.o, self.name, True)
+
+    def __exit__(self, *raised):
+        setattr(self.o, self.name, False)
+
+
+class _enable_get_lr_call(_While):
+    """Inside it `get_lr` is asked by a step."""
+
+    name = "_get_lr_called_within_step"
+
+    def __enter__(self):
+        super().__enter__()
+        return self
+
+
+class _initial_mode(_While):
+    """Inside it a scheduler makes its first step."""
+
+    name = "_is_initial"
+
+
+def _warn_get_lr_called_within_step(lr_scheduler):
+    """Warn somebody who calls `get_lr` from outside a step."""
+    if not lr_scheduler._get_lr_called_within_step:
+        warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
+
+
+def _scaled(scheduler, factor):
+    """The current rates, times a factor (None: as they are)."""
+    _warn_get_lr_called_within_step(scheduler)
+    lrs = _param_groups_val_list(scheduler.optimizer, "lr")
+    return lrs if factor is None else [lr * factor for lr in lrs]
+
+
+def _write(scheduler, rates):
+    """Ask for the rates of every group and write them."""
+    with _enable_get_lr_call(scheduler):
+        values = rates()
+    for group, lr in zip(scheduler.optimizer.param_groups, values, strict=True):
+        _update_param_group_val(group, "lr", lr)
+    scheduler._last_lr = _param_groups_val_list(scheduler.optimizer, "lr")
+
+
+def _check_order(optimizer):
+    """Warn of a scheduler that is stepped before its optimizer."""
+    if not hasattr(optimizer.step, "_wrapped_by_lr_sched"):
+        warn(f"Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to call `optimizer.step()` "
+             f"before `lr_scheduler.step()`. {_SEE}")
+    elif not getattr(optimizer, "_opt_called", False):
+        warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite order: "
+             f"`optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value of the learning rate "
+             f"schedule. {_SEE}")
 
 
 class LRScheduler:
@@ -89,18 +155,15 @@ class LRScheduler:
                     f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0.\nThis typically happens when:\n1. "
                     "You're trying to resume training from a checkpoint but haven't properly loaded the optimizer state\n2. You're using last_epoch >= 0 for a "
                     "fresh training run (not recommended)")
-        self.base_lrs = _values(optimizer, "initial_lr")
+        self.base_lrs = _param_groups_val_list(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         _watch_step(optimizer)
         self._initial_step()
 
     def _initial_step(self):
         self._step_count = 0
-        self._is_initial = True
-        try:
+        with _initial_mode(self):
             self.step()
-        finally:
-            self._is_initial = False
 
     def state_dict(self):
         """Everything but the optimizer."""
@@ -121,21 +184,11 @@ class LRScheduler:
     def step(self, epoch=None):
         """Go to the next epoch (or to `epoch`, which is deprecated)."""
         if self._step_count == 1:
-            self._check_order()
+            _check_order(self.optimizer)
         self._step_count += 1
         if epoch is not None:
             warn(EPOCH_DEPRECATION_WARNING)
         self._update_lr(epoch)
-
-    def _check_order(self):
-        if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warn(f"Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to call "
-                 "`optimizer.step()` "
-                 f"before `lr_scheduler.step()`. {_SEE}")
-        elif not getattr(self.optimizer, "_opt_called", False):
-            warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should call them in the opposite order: "
-                 f"`optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value of the learning rate "
-                 f"schedule. {_SEE}")
 
     def _update_lr(self, epoch=None):
         if epoch is None:
@@ -144,32 +197,20 @@ class LRScheduler:
         else:
             self.last_epoch = epoch
             closed = hasattr(self, "_get_closed_form_lr")
-        self._write(self._get_closed_form_lr if closed else self.get_lr)
-
-    def _write(self, rates):
-        self._get_lr_called_within_step = True
-        try:
-            values = rates()
-        finally:
-            self._get_lr_called_within_step = False
-        for group, lr in zip(self.optimizer.param_groups, values):
-            _put(group, "lr", lr)
-        self._last_lr = _values(self.optimizer, "lr")
-
-    def _asked(self):
-        """Warn somebody who calls `get_lr` from outside a step."""
-        if not self._get_lr_called_within_step:
-            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
-
-    def _scaled(self, factor):
-        """The current rates, times a factor (None: as they are)."""
-        self._asked()
-        lrs = _values(self.optimizer, "lr")
-        return lrs if factor is None else [lr * factor for lr in lrs]
+        _write(self, self._get_closed_form_lr if closed else self.get_lr)
 
 
 class _LRScheduler(LRScheduler):
     """The name of old, from which programs still derive; the schedulers here do not, as in torch."""
+
+
+def _functions(optimizer, lr_lambda):
+    """A function for every group, from one or from a list of them."""
+    if not isinstance(lr_lambda, (list, tuple)):
+        return [lr_lambda] * len(optimizer.param_groups)
+    if len(lr_lambda) != len(optimizer.param_groups):
+        raise ValueError(f"Expected {len(optimizer.param_groups)} lr_lambdas, but got {len(lr_lambda)}")
+    return list(lr_lambda)
 
 
 class _ByFunctions(LRScheduler):
@@ -177,17 +218,8 @@ class _ByFunctions(LRScheduler):
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         self.optimizer = optimizer
-        if isinstance(lr_lambda, (list, tuple)):
-            if len(lr_lambda) != len(optimizer.param_groups):
-                raise ValueError(f"Expected {len(optimizer.param_groups)} lr_lambdas, but got {len(lr_lambda)}")
-            self.lr_lambdas = list(lr_lambda)
-        else:
-            self.lr_lambdas = [lr_lambda] * len(optimizer.param_groups)
-        self._check_functions()
+        self.lr_lambdas = _functions(optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
-
-    def _check_functions(self):
-        pass
 
     def state_dict(self):
         """Everything but the optimizer; of functions nothing, of callable objects their attributes."""
@@ -208,22 +240,23 @@ class LambdaLR(_ByFunctions):
 
     def get_lr(self):
         """The rates of this epoch."""
-        self._asked()
-        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs)]
+        _warn_get_lr_called_within_step(self)
+        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
 class MultiplicativeLR(_ByFunctions):
     """The last rate times a function of the epoch."""
 
-    def _check_functions(self):
-        for f in self.lr_lambdas:
+    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
+        for f in _functions(optimizer, lr_lambda):
             if not callable(f):
                 raise TypeError(f"lr_lambda should be a function, but got {type(f).__name__}")
+        super().__init__(optimizer, lr_lambda, last_epoch)
 
     def get_lr(self):
         """The rates of this epoch."""
-        lrs = self._scaled(None)
-        return lrs if self._is_initial else [lr * f(self.last_epoch) for lr, f in zip(lrs, self.lr_lambdas)]
+        lrs = _scaled(self, None)
+        return lrs if self._is_initial else [lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, lrs, strict=True)]
 
 
 class StepLR(LRScheduler):
@@ -235,7 +268,7 @@ class StepLR(LRScheduler):
 
     def get_lr(self):
         """The rates of this epoch."""
-        return self._scaled(None if self.last_epoch == 0 or self.last_epoch % self.step_size else self.gamma)
+        return _scaled(self, None if self.last_epoch == 0 or self.last_epoch % self.step_size else self.gamma)
 
     def _get_closed_form_lr(self):
         return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
@@ -250,7 +283,7 @@ class MultiStepLR(LRScheduler):
 
     def get_lr(self):
         """The rates of this epoch."""
-        return self._scaled(self.gamma ** self.milestones[self.last_epoch] if self.last_epoch in self.milestones else None)
+        return _scaled(self, self.gamma ** self.milestones[self.last_epoch] if self.last_epoch in self.milestones else None)
 
     def _get_closed_form_lr(self):
         return [base * self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch) for base in self.base_lrs]
@@ -267,7 +300,7 @@ class ConstantLR(LRScheduler):
 
     def get_lr(self):
         """The rates of this epoch."""
-        return self._scaled(self.factor if self.last_epoch == 0 else 1.0 / self.factor if self.last_epoch == self.total_iters else None)
+        return _scaled(self, self.factor if self.last_epoch == 0 else 1.0 / self.factor if self.last_epoch == self.total_iters else None)
 
     def _get_closed_form_lr(self):
         return [base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs]
@@ -287,11 +320,11 @@ class LinearLR(LRScheduler):
     def get_lr(self):
         """The rates of this epoch."""
         if self.last_epoch == 0:
-            return self._scaled(self.start_factor)
+            return _scaled(self, self.start_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
-            return self._scaled(None)
+            return _scaled(self, None)
         rise = self.end_factor - self.start_factor
-        return self._scaled(1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
+        return _scaled(self, 1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
 
     def _get_closed_form_lr(self):
         part = min(self.total_iters, self.last_epoch) / self.total_iters
@@ -307,7 +340,7 @@ class ExponentialLR(LRScheduler):
 
     def get_lr(self):
         """The rates of this epoch."""
-        return self._scaled(None if self._is_initial else self.gamma)
+        return _scaled(self, None if self._is_initial else self.gamma)
 
     def _get_closed_form_lr(self):
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
@@ -323,8 +356,8 @@ class PolynomialLR(LRScheduler):
     def get_lr(self):
         """The rates of this epoch."""
         if self._is_initial or self.last_epoch > self.total_iters:
-            return self._scaled(None)
-        return self._scaled(((1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power)
+            return _scaled(self, None)
+        return _scaled(self, ((1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power)
 
     def _get_closed_form_lr(self):
         return [base * (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power for base in self.base_lrs]
@@ -339,14 +372,14 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self):
         """The rates of this epoch, from those of the last one."""
-        lrs = self._scaled(None)
+        lrs = _scaled(self, None)
         t, low = self.last_epoch, self.eta_min
         if self._is_initial:
             return lrs
         if self._step_count == 1 and t > 0:
             return [low + (base - low) * (1 + math.cos(t * math.pi / self.T_max)) / 2 for base in self.base_lrs]
         if (t - 1 - self.T_max) % (2 * self.T_max) == 0:
-            return [lr + (base - low) * (1 - math.cos(math.pi / self.T_max)) / 2 for base, lr in zip(self.base_lrs, lrs)]
+            return [lr + (base - low) * (1 - math.cos(math.pi / self.T_max)) / 2 for base, lr in zip(self.base_lrs, lrs, strict=True)]
         turn = (1 + math.cos(math.pi * t / self.T_max)) / (1 + math.cos(math.pi * (t - 1) / self.T_max))
         return [turn * (lr - low) + low for lr in lrs]
 

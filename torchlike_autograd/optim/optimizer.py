@@ -69,7 +69,7 @@ class Optimizer:
 
     def __init__(self, params, defaults):
         self.defaults = defaults
-        self._new_hooks()
+        _new_hooks(self)
         self._patch_step_function()
         if isinstance(params, Tensor):
             raise TypeError(f"params argument given to the optimizer should be an iterable of Tensors or dicts, but got {_typename(params)}")
@@ -83,17 +83,12 @@ class Optimizer:
         settle()
         self._warned_capturable_if_run_uncaptured = True
 
-    def _new_hooks(self):
-        for name in ("step_pre", "step_post", "state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post"):
-            if f"_optimizer_{name}_hooks" not in self.__dict__:
-                setattr(self, f"_optimizer_{name}_hooks", OrderedDict())
-
     def __getstate__(self):
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self._new_hooks()
+        _new_hooks(self)
         self._patch_step_function()
         self.defaults.setdefault("differentiable", False)
 
@@ -134,6 +129,13 @@ class Optimizer:
             return out
 
         return wrapper
+
+    def _accelerator_graph_capture_health_check(self):
+        """What a step asks first where a device captures graphs; none does here."""
+
+    def _cuda_graph_capture_health_check(self):
+        """The older name of `_accelerator_graph_capture_health_check`."""
+        self._accelerator_graph_capture_health_check()
 
     def _optimizer_step_code(self):
         """A place for profilers."""
@@ -193,10 +195,10 @@ class Optimizer:
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will change between runs. "
                             "Please use a list instead.")
         param_group["params"] = params = list(params)
-        self._take_names(param_group, params)
+        _take_names(self, param_group, params)
         params = param_group["params"]
         for p in params:
-            self._check_param(p)
+            _check_param(self, p)
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
@@ -208,23 +210,6 @@ class Optimizer:
         if any(id(p) in known for p in params):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
-
-    def _take_names(self, group, params):
-        named = [isinstance(p, tuple) for p in params]
-        if any(named):
-            if not all(named):
-                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-            group["params"] = [p for _, p in params]
-            group["param_names"] = [name for name, _ in params]
-        if self.param_groups and ("param_names" in group) != ("param_names" in self.param_groups[0]):
-            which = "with" if "param_names" in group else "without"
-            raise ValueError(f"all optimizer param groups should be with/without names. cannot add param group {which} names to the optimizer")
-
-    def _check_param(self, p):
-        if not isinstance(p, Tensor):
-            raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(p)}")
-        if not self.defaults.get("differentiable", None) and not (p.is_leaf or p.retains_grad):
-            raise ValueError("can't optimize a non-leaf Tensor")
 
     # State dicts
 
@@ -286,6 +271,32 @@ class Optimizer:
         if "@" in own.device and "@" not in there.device and there.shape == own.shape:
             return wrap(spread_as(value._tl_value(), param._tl_value()))  # a file holds whole states, and no device need hold a whole one
         return value
+
+
+def _new_hooks(optimizer):
+    """Places for hooks, where there are none yet."""
+    for name in ("step_pre", "step_post", "state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post"):
+        if f"_optimizer_{name}_hooks" not in optimizer.__dict__:
+            setattr(optimizer, f"_optimizer_{name}_hooks", OrderedDict())
+
+
+def _take_names(optimizer, group, params):
+    named = [isinstance(p, tuple) for p in params]
+    if any(named):
+        if not all(named):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        group["params"] = [pair[1] for pair in params]
+        group["param_names"] = [pair[0] for pair in params]
+    if optimizer.param_groups and ("param_names" in group) != ("param_names" in optimizer.param_groups[0]):
+        which = "with" if "param_names" in group else "without"
+        raise ValueError(f"all optimizer param groups should be with/without names. cannot add param group {which} names to the optimizer")
+
+
+def _check_param(optimizer, p):
+    if not isinstance(p, Tensor):
+        raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_typename(p)}")
+    if not optimizer.defaults.get("differentiable", None) and not (p.is_leaf or p.retains_grad):
+        raise ValueError("can't optimize a non-leaf Tensor")
 
 
 def _cast(param, value, param_id, groups, key=None):

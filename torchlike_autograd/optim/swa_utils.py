@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..autograd.grad_mode import no_grad
-from .lr_scheduler import LRScheduler, _for_each_group, _values
+from .lr_scheduler import LRScheduler, _format_param, _warn_get_lr_called_within_step
 
 # `__getattr__` makes two of them
 __all__ = ["SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn"]  # noqa: F822
@@ -68,33 +68,53 @@ class SWALR(LRScheduler):
     """From the current rate to `swa_lr` over `anneal_epochs`."""
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
-        for lr, group in zip(_for_each_group("swa_lr", optimizer, swa_lr), optimizer.param_groups):
+        for lr, group in zip(_format_param("swa_lr", optimizer, swa_lr), optimizer.param_groups):
             group["swa_lr"] = lr
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        self._anneal_strategy = anneal_strategy
+        self._set_anneal_func(anneal_strategy)
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         self.anneal_epochs = anneal_epochs
         super().__init__(optimizer, last_epoch)
 
-    def _part(self, step):
-        t = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+    def state_dict(self):
+        """Everything but the optimizer and the function, which follows from its name."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("optimizer", "anneal_func")}
+
+    def load_state_dict(self, state_dict):
+        """Take over what `state_dict` returned."""
+        self.__dict__.update(state_dict)
+        self._set_anneal_func(self._anneal_strategy)
+
+    def _set_anneal_func(self, anneal_strategy):
+        self._anneal_strategy = anneal_strategy
+        self.anneal_func = self._cosine_anneal if anneal_strategy == "cos" else self._linear_anneal
+
+    @staticmethod
+    def _linear_anneal(t):
+        return t
+
+    @staticmethod
+    def _cosine_anneal(t):
+        return (1 - math.cos(math.pi * t)) / 2
+
+    @staticmethod
+    def _get_initial_lr(lr, swa_lr, alpha):
+        return swa_lr if alpha == 1 else (lr - alpha * swa_lr) / (1 - alpha)
 
     def get_lr(self):
         """The rates of this epoch, from those of the last one."""
-        self._asked()
+        _warn_get_lr_called_within_step(self)
         step = self._step_count - 1
         if self.anneal_epochs == 0:
             step = max(1, step)
-        before, now = self._part(step - 1), self._part(step)
-        out = []
-        for group, lr in zip(self.optimizer.param_groups, _values(self.optimizer, "lr")):
-            aim = group["swa_lr"]
-            start = aim if before == 1 else (lr - before * aim) / (1 - before)
-            out.append(aim * now + start * (1 - now))
-        return out
+        before, now = [max(0, min(1, t / max(1, self.anneal_epochs))) for t in (step - 1, step)]
+        part = self.anneal_func(before)
+        groups = self.optimizer.param_groups
+        starts = [self._get_initial_lr(group["lr"], group["swa_lr"], part) for group in groups]
+        part = self.anneal_func(now)
+        return [group["swa_lr"] * part + lr * (1 - part) for group, lr in zip(groups, starts, strict=True)]
 
 
 def __getattr__(name):

@@ -98,72 +98,77 @@ class profile:
 
     def start(self):
         """Begin with the action of the first step."""
-        self._begin()
-        self._begin_range()
+        _begin(self)
+        _begin_range(self)
 
     def stop(self):
         """End; a turn that records is handed over."""
-        self._end_range()
+        _end_range(self)
         if self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
-            self._end(True)
+            _end(self, True)
 
     def step(self):
         """The next step begins."""
-        self._end_range()
+        _end_range(self)
         before = self.current_action
         self.step_num += 1
         self.current_action = self.schedule(self.step_num)
         if before == ProfilerAction.RECORD_AND_SAVE:
-            self._end(True)
+            _end(self, True)
         recording = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if self.current_action in recording and (before not in recording or before == ProfilerAction.RECORD_AND_SAVE):
-            self._begin()
-        self._begin_range()
-
-    def _begin(self):
-        if self.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
-            self.profiler = _profiler.profile(record_shapes=self.record_shapes)
-            self.profiler.__enter__()
-
-    def _end(self, ready):
-        if self.profiler is not None and self.profiler.function_events is None:
-            self.profiler.__exit__(None, None, None)
-            if ready and self.on_trace_ready is not None:
-                self.on_trace_ready(self)
-
-    def _begin_range(self):
-        if self.record_steps:
-            self._range = record_function(f"ProfilerStep#{self.step_num}")
-            self._range.__enter__()
-
-    def _end_range(self):
-        if self._range is not None:
-            self._range.__exit__(None, None, None)
-            self._range = None
-
-    def _done(self):
-        if self.profiler is None:
-            raise AssertionError("Profiler must be initialized before exporting chrome trace")
-        return self.profiler
+            _begin(self)
+        _begin_range(self)
 
     def events(self):
         """The events of the last turn."""
-        self._done()._check_finish()
+        _done(self)._tl_check_finish()
         return self.profiler.function_events
 
     def key_averages(self, *args, **kwargs):
         """Averages by name."""
-        return self._done().key_averages(*args, **kwargs)
+        return _done(self).key_averages(*args, **kwargs)
 
     def export_chrome_trace(self, path):
         """Write a trace."""
-        self._done().export_chrome_trace(path)
+        _done(self).export_chrome_trace(path)
 
     def add_metadata(self, key, value):
         """Remember a note."""
         self._metadata[key] = value
 
     add_metadata_json = add_metadata
+
+
+def _done(profiled):
+    if profiled.profiler is None:
+        raise AssertionError("Profiler must be initialized before exporting chrome trace")
+    return profiled.profiler
+
+
+def _end_range(profiled):
+    if profiled._range is not None:
+        profiled._range.__exit__(None, None, None)
+        profiled._range = None
+
+
+def _begin_range(profiled):
+    if profiled.record_steps:
+        profiled._range = record_function(f"ProfilerStep#{profiled.step_num}")
+        profiled._range.__enter__()
+
+
+def _end(profiled, ready):
+    if profiled.profiler is not None and profiled.profiler.function_events is None:
+        profiled.profiler.__exit__(None, None, None)
+        if ready and profiled.on_trace_ready is not None:
+            profiled.on_trace_ready(profiled)
+
+
+def _begin(profiled):
+    if profiled.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
+        profiled.profiler = _profiler.profile(record_shapes=profiled.record_shapes)
+        profiled.profiler.__enter__()
 
 
 __getattr__ = _publish.missing("torch.profiler")

@@ -41,7 +41,7 @@ def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):
                 group.append(tensors[i])
         if with_indices:
             places.append(i)
-    return out
+    return dict(reversed(out.items()))  # the order of torch's table, where no two keys of it collide
 
 
 __getattr__ = _publish.missing("torch.utils._foreach_utils")

@@ -21,16 +21,16 @@ class TorchDispatchMode:
         raise NotImplementedError
 
     def __enter__(self):
-        entered = self.__dict__.setdefault("_entered", [])
-        entered.append(self._listening())
+        entered = self.__dict__.setdefault("_tl_entered", [])
+        entered.append(self._tl_listening())
         entered[-1].__enter__()
         return self
 
-    def _listening(self):
+    def _tl_listening(self):
         return Listening(self)
 
     def __exit__(self, exc_type, exc_val, exc_tb):
-        self._entered.pop().__exit__(exc_type, exc_val, exc_tb)
+        self._tl_entered.pop().__exit__(exc_type, exc_val, exc_tb)
 
     @classmethod
     def push(cls, *args, **kwargs):

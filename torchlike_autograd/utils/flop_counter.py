@@ -231,7 +231,7 @@ class _Counter(TorchDispatchMode):
         kwargs = kwargs or {}
         return self.counter._count_flops(func._overloadpacket, func(*args, **kwargs), args, kwargs)
 
-    def _listening(self):
+    def _tl_listening(self):
         return _Counting(self)
 
 

@@ -47,9 +47,9 @@ class AutogradContext:
     def needs_input_grad(self, index):
         """Whether the running pass wants the gradient of a tensor among the arguments, by its number among them, or of one in ranges [(begin, end), ...]."""
         if isinstance(index, int):
-            return self._ctx.in_demand(index)
+            return self._ctx._tl_in_demand(index)
         ranges = [index] if isinstance(index[0], int) else index
-        return any(self._ctx.in_demand(i) for begin, end in ranges for i in range(begin, end))
+        return any(self._ctx._tl_in_demand(i) for begin, end in ranges for i in range(begin, end))
 
 
 class Function:

@@ -66,6 +66,11 @@ def _call_impl(self, *args, **kwargs):
     return _with_hooks(self, args, kwargs)
 
 
+def _slow_forward(self, *input, **kwargs):
+    """`forward`, as a tracer of torch's calls it."""
+    return self.forward(*input, **kwargs)
+
+
 def _with_hooks(module, args, kwargs):
     called = set()
     try:
@@ -290,5 +295,5 @@ def register_module_full_backward_hook(hook):
     return _global_backward(hook, True)
 
 
-METHODS = (_call_impl, register_full_backward_pre_hook, register_backward_hook, register_full_backward_hook, _get_backward_hooks,
+METHODS = (_call_impl, _slow_forward, register_full_backward_pre_hook, register_backward_hook, register_full_backward_hook, _get_backward_hooks,
            _get_backward_pre_hooks, _maybe_warn_non_full_backward_hook, register_forward_pre_hook, register_forward_hook)

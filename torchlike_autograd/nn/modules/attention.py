@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from ..._core.autocasting import enabled as _casts
 from ..._functions.create import empty
+from ..._functions.multihead import _canonical_mask, _none_or_dtype
+from ..._functions.multihead_native import _native_multi_head_attention
+from ...autograd.grad_mode import is_grad_enabled
+from ...backends.mha import get_fastpath_enabled
+from ...overrides import has_torch_function
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -72,7 +78,16 @@ class MultiheadAttention(Module):
         super().__setstate__(state)
 
     def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
-        """(output, weights or None)."""
+        """(output, weights or None).  Where nothing is to be differentiated the masks alone count, as in torch's kernel, and `is_causal` needs none."""
+        plain = not any(m is not None and m.is_floating_point() for m in (attn_mask, key_padding_mask))
+        key_padding_mask = _canonical_mask(key_padding_mask, "key_padding_mask", _none_or_dtype(attn_mask), "attn_mask", query.dtype)
+        attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
+        if plain and query.dim() == 3 and query is key is value and takes_kernel(self, query):
+            mask, kind = self.merge_masks(attn_mask, key_padding_mask, query)
+            if self.in_proj_bias is not None:
+                return _native_multi_head_attention(
+                    query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.out_proj.weight, self.out_proj.bias,
+                    mask, need_weights, average_attn_weights, kind)
         turned = self.batch_first and query.dim() == 3
         if turned:
             same_key, same_value = key is query, value is key
@@ -89,14 +104,32 @@ class MultiheadAttention(Module):
         return (output.transpose(1, 0) if turned else output), weights
 
     def merge_masks(self, attn_mask, key_padding_mask, query):
-        """(the two masks as one, its kind: 0 attention, 1 padding, 2 both)."""
-        if key_padding_mask is None:
-            return attn_mask, (0 if attn_mask is not None else None)
+        """(the two masks as one, its kind: 1 of (B, L), 2 of all scores)."""
         if attn_mask is None:
-            return key_padding_mask, 1
+            return key_padding_mask, None if key_padding_mask is None else 1
         batch, length = query.shape[0], query.shape[1]
         if attn_mask.dim() == 3:
-            expanded = attn_mask.view(batch, -1, length, length)
+            merged = attn_mask.view(batch, -1, length, length)
         else:
-            expanded = attn_mask.view(1, 1, length, length).expand(batch, self.num_heads, -1, -1)
-        return expanded + key_padding_mask.view(batch, 1, 1, length).expand(-1, self.num_heads, -1, -1), 2
+            merged = attn_mask.view(1, 1, length, length).expand(batch, self.num_heads, -1, -1)
+        if key_padding_mask is not None:
+            merged = merged + key_padding_mask.view(batch, 1, 1, length).expand(-1, self.num_heads, -1, -1)
+        return merged, 2
+
+
+def takes_kernel(attention, query, more=()):
+    """Whether torch's kernel would attend: in evaluation, batch first, with an even number of heads, and nothing to be differentiated.
+
+    more: parameters beside the attention's own that the kernel takes.
+    """
+    if not (get_fastpath_enabled() and attention.batch_first and attention._qkv_same_embed_dim) or attention.training or _casts("cuda"):
+        return False
+    if attention.num_heads % 2 or attention.bias_k is not None or attention.bias_v is not None or attention.add_zero_attn:
+        return False
+    if query.dtype is not attention.in_proj_weight.dtype:
+        return False
+    given = (query, attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight, attention.out_proj.bias, *more)
+    given = [x for x in given if x is not None]
+    if has_torch_function(given) or any(x.device.type == "meta" for x in given):
+        return False
+    return not (is_grad_enabled() and any(x.requires_grad for x in given))

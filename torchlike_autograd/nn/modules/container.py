@@ -37,14 +37,6 @@ def _place(index, size):
 class _Numbered(Module):
     """Modules under the names "0", "1", ..."""
 
-    def _name_at(self, index):
-        """The name of the module at a place."""
-        return next(islice(self._modules, _place(index, len(self)), None))
-
-    def _rename(self):
-        """Number the modules anew."""
-        self._modules = {str(i): m for i, m in enumerate(self._modules.values())}
-
     def __len__(self):
         return len(self._modules)
 
@@ -53,6 +45,11 @@ class _Numbered(Module):
 
     def __dir__(self):
         return [n for n in super().__dir__() if not n.isdigit()]
+
+
+def _rename(numbered):
+    """Number the modules anew."""
+    numbered._modules = {str(i): m for i, m in enumerate(numbered._modules.values())}
 
 
 def _times(modules, n):
@@ -76,23 +73,27 @@ class Sequential(_Numbered):
                 self.add_module(str(i), module)
 
     def forward(self, input):
-        for module in self._modules.values():
+        for module in self:
             input = module(input)
         return input
+
+    def _get_item_by_idx(self, iterator, idx):
+        """The item of an iterator at the place of a module."""
+        return next(islice(iterator, _place(idx, len(self)), None))
 
     def __getitem__(self, idx):
         if isinstance(idx, slice):
             return self.__class__(OrderedDict(list(self._modules.items())[idx]))
-        return self._modules[self._name_at(idx)]
+        return self._get_item_by_idx(self._modules.values(), idx)
 
     def __setitem__(self, idx, module):
-        setattr(self, self._name_at(idx), module)
+        setattr(self, self._get_item_by_idx(self._modules.keys(), idx), module)
 
     def __delitem__(self, idx):
-        names = list(self._modules)[idx] if isinstance(idx, slice) else [self._name_at(idx)]
+        names = list(self._modules)[idx] if isinstance(idx, slice) else [self._get_item_by_idx(self._modules.keys(), idx)]
         for name in names:
             delattr(self, name)
-        self._rename()
+        _rename(self)
 
     def __add__(self, other):
         if not isinstance(other, Sequential):
@@ -151,18 +152,22 @@ class ModuleList(_Numbered):
         if modules is not None:
             self += modules
 
+    def _get_abs_string_index(self, idx):
+        """The name at a place."""
+        return str(_place(idx, len(self)))
+
     def __getitem__(self, idx):
         if isinstance(idx, slice):
             return self.__class__(list(self._modules.values())[idx])
-        return self._modules[str(_place(idx, len(self)))]
+        return self._modules[self._get_abs_string_index(idx)]
 
     def __setitem__(self, idx, module):
-        setattr(self, str(_place(idx, len(self))), module)
+        setattr(self, self._get_abs_string_index(idx), module)
 
     def __delitem__(self, idx):
-        for i in range(len(self))[idx] if isinstance(idx, slice) else [_place(idx, len(self))]:
-            delattr(self, str(i))
-        self._rename()
+        for name in map(str, range(len(self))[idx]) if isinstance(idx, slice) else [self._get_abs_string_index(idx)]:
+            delattr(self, name)
+        _rename(self)
 
     def __iadd__(self, modules):
         return self.extend(modules)
@@ -296,13 +301,17 @@ class ParameterList(Module):
         if values is not None:
             self += values
 
+    def _get_abs_string_index(self, idx):
+        """The name at a place."""
+        return str(_place(idx, len(self)))
+
     def __getitem__(self, idx):
         if isinstance(idx, slice):
             return self.__class__([self[i] for i in range(len(self))[idx]])
-        return getattr(self, str(_place(idx, len(self))))
+        return getattr(self, self._get_abs_string_index(idx))
 
     def __setitem__(self, idx, param):
-        name = str(_place(idx, len(self)))
+        name = self._get_abs_string_index(idx)
         if isinstance(param, Tensor) and not isinstance(param, Parameter):
             param = Parameter(param)
         setattr(self, name, param)
@@ -360,17 +369,11 @@ class ParameterDict(Module):
         return getattr(self, self._key_to_attr(key))
 
     def __setitem__(self, key, value):
+        self._keys[key] = None  # before it is refused, as in torch
         name = self._key_to_attr(key)
         if isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
-        fresh = name not in self._keys
-        self._keys[key] = None
-        try:
-            setattr(self, name, value)
-        except Exception:
-            if fresh:
-                del self._keys[key]
-            raise
+        setattr(self, name, value)
 
     def __delitem__(self, key):
         del self._keys[key]

@@ -18,6 +18,9 @@ class _InstanceNorm(_NormBase):
     def _get_no_batch_dim(self):
         raise NotImplementedError
 
+    def _handle_no_batch_input(self, input):
+        return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
+
     def _apply_instance_norm(self, input):
         return F.instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias, self.training or not self.track_running_stats,
                                self.momentum if self.momentum is not None else 0.0, self.eps)
@@ -44,7 +47,7 @@ class _InstanceNorm(_NormBase):
             warn(f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing in num_features, which is not "
                  "used because affine=False")
         if input.dim() == self._get_no_batch_dim():
-            return self._apply_instance_norm(input.unsqueeze(0)).squeeze(0)
+            return self._handle_no_batch_input(input)
         return self._apply_instance_norm(input)
 
 

@@ -90,23 +90,21 @@ def _first_state(rnn, hx, batched, like, batch):
         n = rnn.num_layers * (2 if rnn.bidirectional else 1)
         widths = [rnn.proj_size or rnn.hidden_size, rnn.hidden_size][:2 if rnn.mode == "LSTM" else 1]
         return tuple(zeros((n, batch, w), dtype=like.dtype, device=like.device) for w in widths)
-    if batched is None:
-        if rnn.mode == "LSTM" and not isinstance(hx, Tensor) and len(hx) != 2:
-            raise RuntimeError("lstm expects two hidden states")
-        return tuple(hx) if rnn.mode == "LSTM" else (hx,)
     given = _given_state(rnn, hx, batched)
     return given if batched else tuple(s.unsqueeze(1) for s in given)
 
 
 def _forward_packed(rnn, packed, hx):
     data, batch_sizes, order, back = packed
-    state = _first_state(rnn, hx, None, data, int(batch_sizes[0]))
-    if hx is not None:
-        state = tuple(rnn.permute_hidden(s, order) for s in state)
-    rnn.check_forward_args(data, state if rnn.mode == "LSTM" else state[0], batch_sizes)
-    out, *last = _function(rnn)(data, batch_sizes, state if rnn.mode == "LSTM" else state[0], *_settings(rnn))
-    last = tuple(rnn.permute_hidden(s, back) for s in last)
-    return PackedSequence(out, batch_sizes, order, back), (last if rnn.mode == "LSTM" else last[0])
+    lstm = rnn.mode == "LSTM"
+    if hx is None:
+        hx = _first_state(rnn, None, None, data, int(batch_sizes[0]))
+        hx = hx if lstm else hx[0]
+    else:
+        hx = rnn.permute_hidden(hx, order)
+    rnn.check_forward_args(data, hx, batch_sizes)
+    out, *last = _function(rnn)(data, batch_sizes, hx, *_settings(rnn))
+    return PackedSequence(out, batch_sizes, order, back), rnn.permute_hidden(tuple(last) if lstm else last[0], back)
 
 
 class RNNBase(Module):
@@ -209,10 +207,6 @@ class RNNBase(Module):
         """The shape of h."""
         return _state_size(self, input, batch_sizes, self.proj_size or self.hidden_size)
 
-    def get_expected_cell_size(self, input, batch_sizes):
-        """The shape of c."""
-        return _state_size(self, input, batch_sizes, self.hidden_size)
-
     def check_hidden_size(self, hx, expected_hidden_size, msg="Expected hidden size {}, got {}"):
         """torch's error for a state that does not fit."""
         if tuple(hx.size()) != tuple(expected_hidden_size):
@@ -270,15 +264,17 @@ class LSTM(RNNBase):
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
 
+    def get_expected_cell_size(self, input, batch_sizes):
+        """The shape of c."""
+        return _state_size(self, input, batch_sizes, self.hidden_size)
+
     def check_forward_args(self, input, hidden, batch_sizes):
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes), "Expected hidden[0] size {}, got {}")
         self.check_hidden_size(hidden[1], self.get_expected_cell_size(input, batch_sizes), "Expected hidden[1] size {}, got {}")
 
     def permute_hidden(self, hx, permutation):
-        if isinstance(hx, Tensor):
-            return super().permute_hidden(hx, permutation)
-        return hx if permutation is None else tuple(s.index_select(1, permutation) for s in hx)
+        return hx if permutation is None else (hx[0].index_select(1, permutation), hx[1].index_select(1, permutation))
 
 
 class GRU(RNNBase):

@@ -12,26 +12,17 @@ from .module import Module
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
-def _checked_padding(padding_idx, num_embeddings):
+def _checked_padding(padding_idx, num_embeddings, said="Padding_idx"):
     """The row that gets no gradient, counted from the front."""
     if padding_idx is None:
         return None
     if (padding_idx > 0 and padding_idx >= num_embeddings) or padding_idx < -num_embeddings:
-        raise AssertionError("Padding_idx must be within num_embeddings")
+        raise AssertionError(f"{said} must be within num_embeddings")
     return padding_idx if padding_idx >= 0 else num_embeddings + padding_idx
 
 
 class _Table(Module):
     """What both tables have: the weight, and a row for padding."""
-
-    def _make_weight(self, shape, given, freeze, device, dtype):
-        if given is None:
-            self.weight = Parameter(empty(shape, device=device, dtype=dtype), requires_grad=not freeze)
-            self.reset_parameters()
-        else:
-            if list(given.shape) != list(shape):
-                raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
-            self.weight = Parameter(given, requires_grad=not freeze)
 
     def reset_parameters(self):
         """Normal values; zeros for padding."""
@@ -42,6 +33,16 @@ class _Table(Module):
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
+
+
+def _make_weight(table, shape, given, freeze, device, dtype):
+    if given is None:
+        table.weight = Parameter(empty(shape, device=device, dtype=dtype), requires_grad=not freeze)
+        table.reset_parameters()
+    else:
+        if list(given.shape) != list(shape):
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        table.weight = Parameter(given, requires_grad=not freeze)
 
 
 class Embedding(_Table):
@@ -55,7 +56,7 @@ class Embedding(_Table):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = _checked_padding(padding_idx, num_embeddings)
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self._make_weight((num_embeddings, embedding_dim), _weight, _freeze, device, dtype)
+        _make_weight(self, (num_embeddings, embedding_dim), _weight, _freeze, device, dtype)
         self.sparse = sparse
 
     def forward(self, input):
@@ -94,8 +95,8 @@ class EmbeddingBag(_Table):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self.padding_idx = _checked_padding(padding_idx, num_embeddings)
-        self._make_weight((num_embeddings, embedding_dim), _weight, False, device, dtype)
+        self.padding_idx = _checked_padding(padding_idx, num_embeddings, "padding_idx")
+        _make_weight(self, (num_embeddings, embedding_dim), _weight, False, device, dtype)
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
 
     def forward(self, input, offsets=None, per_sample_weights=None):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 
+from ..._core.numeric import say_once
 from ..._core.saying import warn
 from ..._functions.create import arange, full
 from ..._functions.multihead import _canonical_mask, _none_or_dtype
-from ...autograd.grad_mode import is_grad_enabled
+from ..._functions.multihead_native import _transformer_encoder_layer_fwd
+from ...backends.mha import get_fastpath_enabled
 from .. import functional as F
 from ..init import xavier_uniform_
 from .activation import GELU, MultiheadAttention, ReLU
+from .attention import takes_kernel
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
@@ -55,26 +58,44 @@ class _Layer(Module):
 
     __constants__ = ["norm_first"]
 
-    def _make_feed_forward(self, d_model, dim_feedforward, dropout, norms, norm_first, layer_norm_eps, bias, made):
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
-        self.norm_first = norm_first
-        for i in range(1, norms + 1):
-            setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
-        for i in range(1, norms + 1):
-            setattr(self, f"dropout{i}", Dropout(dropout))
-
     def __setstate__(self, state):
         super().__setstate__(state)
         if not hasattr(self, "activation"):
             self.activation = F.relu
 
-    def _feed(self, x):
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
-    def _attend(self, attention, x, memory, attn_mask, key_padding_mask, is_causal):
-        return attention(x, memory, memory, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False)[0]
+def _attend(attention, x, memory, attn_mask, key_padding_mask, is_causal):
+    return attention(x, memory, memory, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False)[0]
+
+
+def _feed(layer, x):
+    return layer.linear2(layer.dropout(layer.activation(layer.linear1(x))))
+
+
+def _make_feed_forward(layer, d_model, dim_feedforward, dropout, norms, norm_first, layer_norm_eps, bias, made):
+    layer.linear1 = Linear(d_model, dim_feedforward, bias=bias, **made)
+    layer.dropout = Dropout(dropout)
+    layer.linear2 = Linear(dim_feedforward, d_model, bias=bias, **made)
+    layer.norm_first = norm_first
+    for i in range(1, norms + 1):
+        setattr(layer, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **made))
+    for i in range(1, norms + 1):
+        setattr(layer, f"dropout{i}", Dropout(dropout))
+
+
+def _parameters_of_kernel(layer):
+    """The parameters of an encoder layer that torch's kernel takes beside those of its attention."""
+    return [p for m in (layer.norm1, layer.norm2, layer.linear1, layer.linear2) for p in (m.weight, m.bias)]
+
+
+def _takes_kernel(layer, src):
+    """Whether torch's kernel would compute an encoder layer: where it would attend, with the usual activations, and nobody hooked in."""
+    if layer.training or not layer.activation_relu_or_gelu or layer.norm1.eps != layer.norm2.eps:
+        return False
+    if any(m._forward_hooks or m._forward_pre_hooks for m in layer.modules()):
+        return False
+    more = _parameters_of_kernel(layer)
+    return layer.self_attn.in_proj_bias is not None and all(p is not None for p in more) and takes_kernel(layer.self_attn, src, more)
 
 
 class TransformerEncoderLayer(_Layer):
@@ -85,7 +106,7 @@ class TransformerEncoderLayer(_Layer):
         super().__init__()
         made = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, bias=bias, batch_first=batch_first, **made)
-        self._make_feed_forward(d_model, dim_feedforward, dropout, 2, norm_first, layer_norm_eps, bias, made)
+        _make_feed_forward(self, d_model, dim_feedforward, dropout, 2, norm_first, layer_norm_eps, bias, made)
         if isinstance(activation, str):
             activation = _get_activation_fn(activation)
         self.activation_relu_or_gelu = (1 if activation is F.relu or isinstance(activation, ReLU) else
@@ -96,6 +117,13 @@ class TransformerEncoderLayer(_Layer):
         """The encoded sequence."""
         padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", _none_or_dtype(src_mask), "src_mask", src.dtype)
         mask = _canonical_mask(src_mask, "src_mask", None, "", src.dtype, False)
+        if src.dim() == 3 and _takes_kernel(self, src):
+            attention = self.self_attn
+            merged, kind = attention.merge_masks(mask, padding, src)
+            return _transformer_encoder_layer_fwd(
+                src, attention.embed_dim, attention.num_heads, attention.in_proj_weight, attention.in_proj_bias, attention.out_proj.weight,
+                attention.out_proj.bias, self.activation_relu_or_gelu == 2, self.norm_first, self.norm1.eps, self.norm1.weight, self.norm1.bias,
+                self.norm2.weight, self.norm2.bias, self.linear1.weight, self.linear1.bias, self.linear2.weight, self.linear2.bias, merged, kind)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
@@ -104,10 +132,10 @@ class TransformerEncoderLayer(_Layer):
         return self.norm2(x + self._ff_block(x))
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
-        return self.dropout1(self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
+        return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
 
     def _ff_block(self, x):
-        return self.dropout2(self._feed(x))
+        return self.dropout2(_feed(self, x))
 
 
 class TransformerDecoderLayer(_Layer):
@@ -119,7 +147,7 @@ class TransformerDecoderLayer(_Layer):
         made = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **made)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, bias=bias, **made)
-        self._make_feed_forward(d_model, dim_feedforward, dropout, 3, norm_first, layer_norm_eps, bias, made)
+        _make_feed_forward(self, d_model, dim_feedforward, dropout, 3, norm_first, layer_norm_eps, bias, made)
         self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
@@ -135,13 +163,13 @@ class TransformerDecoderLayer(_Layer):
         return self.norm3(x + self._ff_block(x))
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
-        return self.dropout1(self._attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
+        return self.dropout1(_attend(self.self_attn, x, x, attn_mask, key_padding_mask, is_causal))
 
     def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
-        return self.dropout2(self._attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
+        return self.dropout2(_attend(self.multihead_attn, x, mem, attn_mask, key_padding_mask, is_causal))
 
     def _ff_block(self, x):
-        return self.dropout3(self._feed(x))
+        return self.dropout3(_feed(self, x))
 
 
 def _why_not_nested(layer):
@@ -163,15 +191,16 @@ def _why_not_nested(layer):
     return "encoder_layer.self_attn.num_heads is odd" if layer.self_attn.num_heads % 2 else ""
 
 
-def _looked_at(src, layer):
-    """Whether a backward pass could come: then torch computes padded places too."""
-    return is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in layer.parameters()))
+_PROTOTYPE = ("The PyTorch API of nested tensors is in prototype stage and will change in the near future. We recommend specifying layout=torch.jagged when "
+              "constructing a nested tensor, as this layout receives active development, has better operator coverage, and works with torch.compile. "
+              "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/NestedTensorImpl.cpp:177.)")
 
 
 def _taken_out(encoder, padding):
     """(the padding to compute with, the places that are left out): with `mask_check` only padding that is all at the end of its rows, without it as many
     as there are anywhere in a row."""
     out = padding != 0
+    say_once(_PROTOTYPE)
     if encoder.mask_check:
         return padding, out & (out[:, 1:] >= out[:, :-1]).all()
     kept = (~out).sum(1, keepdim=True)
@@ -206,8 +235,12 @@ class TransformerEncoder(Module):
         batch_first = first.self_attn.batch_first
         causal = _detect_is_causal_mask(mask, is_causal, _get_seq_len(src, batch_first))
         out = None
-        if self.use_nested_tensor and padding is not None and mask is None and src.dim() == 3 and not (first.training or _looked_at(src, first)):
-            padding, out = _taken_out(self, padding)
+        if self.use_nested_tensor and padding is not None and src.dim() == 3 and not first.training and get_fastpath_enabled():
+            nested = mask is None and takes_kernel(first.self_attn, src, _parameters_of_kernel(first))
+            if (self.mask_check or nested) and padding.shape != src.shape[:2]:
+                raise RuntimeError("Mask size should match input size")
+            if nested:
+                padding, out = _taken_out(self, padding)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
         if out is not None:

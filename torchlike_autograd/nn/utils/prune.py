@@ -45,7 +45,7 @@ class BasePruningMethod(ABC):
         original = getattr(module, name)
         scores = original if importance_scores is None else importance_scores
         if scores.shape != original.shape:
-            raise AssertionError(f"importance_scores should have the same shape as parameter                 {name} of {module}")
+            raise AssertionError(f"importance_scores should have the same shape as parameter {name} of {module}, got {scores.shape} vs {original.shape}")
         if old is not None:
             whole = PruningContainer(old)
             whole.add_pruning_method(method)
@@ -71,14 +71,14 @@ class BasePruningMethod(ABC):
         """A pruned copy of a tensor."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
-            raise AssertionError("importance_scores should have the same shape as tensor t")
+            raise AssertionError(f"importance_scores should have the same shape as tensor t, got {scores.shape} vs {t.shape}")
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module):
         """Make the pruned tensor the parameter."""
         name = self._tensor_name
         if name is None:
-            raise AssertionError(f"Module {module} has to be pruned            before pruning can be removed")
+            raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
         weight = self.apply_mask(module)
         if hasattr(module, name):
             delattr(module, name)
@@ -197,59 +197,43 @@ class L1Unstructured(BasePruningMethod):
         return super().apply(module, name, amount=amount, importance_scores=importance_scores)
 
 
-class _Structured(BasePruningMethod):
-    """Prunes whole slices along a dim."""
+class RandomStructured(BasePruningMethod):
+    """Prunes slices at random."""
 
     PRUNING_TYPE = "structured"
-
-    def _scores(self, t):
-        raise NotImplementedError
-
-    def _checked(self, t):
-        """How many slices to prune."""
-        _validate_structured_pruning(t)
-        _validate_pruning_dim(t, self.dim)
-        size = t.shape[self.dim]
-        return _checked_count(self.amount, size), size
-
-    def _without(self, t, keep):
-        """A mask with ones in the slices to keep."""
-        return zeros_like(t).index_fill(self.dim, keep, 1)
-
-
-class RandomStructured(_Structured):
-    """Prunes slices at random."""
 
     def __init__(self, amount, dim=-1):
         _validate_pruning_amount_init(amount)
         self.amount, self.dim = amount, dim
 
     def compute_mask(self, t, default_mask):
-        n, size = self._checked(t)
+        n, size = _checked_slices(t, self.amount, self.dim)
         if n == 0:
             return default_mask
         drawn = _T["torch.rand"](size)
         keep = _T["torch.topk"](drawn, k=size - n).indices
-        return self._without(t, keep) * default_mask.to(dtype=t.dtype)
+        return zeros_like(t).index_fill(self.dim, keep, 1) * default_mask.to(dtype=t.dtype)
 
     @classmethod
     def apply(cls, module, name, amount, dim=-1):
         return super().apply(module, name, amount=amount, dim=dim)
 
 
-class LnStructured(_Structured):
+class LnStructured(BasePruningMethod):
     """Prunes the slices with the least norms."""
+
+    PRUNING_TYPE = "structured"
 
     def __init__(self, amount, n, dim=-1):
         _validate_pruning_amount_init(amount)
         self.amount, self.n, self.dim = amount, n, dim
 
     def compute_mask(self, t, default_mask):
-        n, size = self._checked(t)
+        n, size = _checked_slices(t, self.amount, self.dim)
         if n == 0:
             return default_mask
         keep = _T["torch.topk"](_compute_norm(t, self.n, self.dim), k=size - n, largest=True).indices
-        return self._without(t, keep) * default_mask.to(dtype=t.dtype)
+        return zeros_like(t).index_fill(self.dim, keep, 1) * default_mask.to(dtype=t.dtype)
 
     @classmethod
     def apply(cls, module, name, amount, n, dim, importance_scores=None):
@@ -266,7 +250,7 @@ class CustomFromMask(BasePruningMethod):
 
     def compute_mask(self, t, default_mask):
         if default_mask.shape != self.mask.shape:
-            raise AssertionError("default_mask and self.mask must have the same shape")
+            raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}")
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
     @classmethod
@@ -379,6 +363,13 @@ def _checked_count(amount, size):
     n = _compute_nparams_toprune(amount, size)
     _validate_pruning_amount(n, size)
     return n
+
+
+def _checked_slices(t, amount, dim):
+    """(how many slices along a dim to prune, how many there are)."""
+    _validate_structured_pruning(t)
+    _validate_pruning_dim(t, dim)
+    return _checked_count(amount, t.shape[dim]), t.shape[dim]
 
 
 def _validate_pruning_dim(t, dim):

@@ -99,7 +99,7 @@ def _lengths(lengths, steps):
         raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D cpu Long tensor")
     if not steps.numel():
         raise RuntimeError("Cannot pack empty tensors.")
-    found, batch = lengths.tolist(), steps.shape[1]
+    found, batch = lengths.tolist(), steps.size(1)
     if len(found) != batch:
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(found)} (batch_size={batch})")
     if found[-1] <= 0:  # the least, if they are sorted
@@ -164,9 +164,10 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
         raise RuntimeError("received an empty list of sequences")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    all_tensors(found)
     if not found[0].ndim:
         raise RuntimeError("ArrayRef: invalid slice, N = 1; size = 0")
-    longest, rest = max(s.size(0) for s in all_tensors(found)), tuple(found[0].shape[1:])
+    longest, rest = max(s.size(0) for s in found), tuple(found[0].shape[1:])
     out = full((len(found), longest, *rest) if batch_first else (longest, len(found), *rest), padding_value, dtype=found[0].dtype, device=found[0].device)
     for i, s in enumerate(found):
         place = out.select(0 if batch_first else 1, i)
@@ -176,8 +177,10 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
     """The sequences of a padded tensor."""
-    steps = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [row[:int(n)] for row, n in zip(steps.unbind(0), lengths.tolist())]
+    if not batch_first:
+        padded_sequences.transpose_(0, 1)  # of the tensor that was given, as in torch
+    places = arange(padded_sequences.shape[1], device=lengths.device)
+    return [row[places < n] for row, n in zip(padded_sequences, lengths, strict=True)]
 
 
 def pack_sequence(sequences, enforce_sorted=True):

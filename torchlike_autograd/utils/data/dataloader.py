@@ -74,7 +74,6 @@ class DataLoader(Generic[_T_co]):
     """Batches of a dataset."""
 
     __initialized = False
-    _iterator = None
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False,
                  drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None, *, prefetch_factor=None,
@@ -145,14 +144,17 @@ class DataLoader(Generic[_T_co]):
     def __iter__(self):
         if self.persistent_workers and self.num_workers > 0:
             if self._iterator is None:
-                self._iterator = self._begun()
+                self._iterator = self._get_iterator()
             else:
                 self._iterator._reset(self)
             return self._iterator
-        return self._begun()
+        return self._get_iterator()
 
-    def _begun(self):
-        return (_Batches if self.num_workers else _SingleProcessDataLoaderIter)(self)
+    def _get_iterator(self):
+        if self.num_workers == 0:
+            return _SingleProcessDataLoaderIter(self)
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self)
 
     def __len__(self):
         if self._dataset_kind != _DatasetKind.Iterable:
@@ -365,88 +367,110 @@ _REPLICAS = ("For multiprocessing data-loading, this could be caused by not prop
 
 
 class _BaseDataLoaderIter:
-    """What torch's iterators of a DataLoader have in common."""
-
-
-class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """torch's iterator over worker processes; none is ever made here."""
-
-
-class _Batches(_BaseDataLoaderIter):
-    """The iterator of a DataLoader."""
+    """What the iterators of a DataLoader have in common; one of a program's own says by `_next_data` what comes next."""
 
     def __init__(self, loader):
-        self._loader = loader
-        self._keys = iter(loader._index_sampler)
-        self._base_seed = draw_seed(loader.generator)
-        self._pins = loader.pin_memory and accelerator() is not None
-        if loader.pin_memory and not self._pins:
+        self._dataset, self._dataset_kind, self._auto_collation = loader.dataset, loader._dataset_kind, loader._auto_collation
+        self._drop_last, self._collate_fn, self._timeout, self._persistent_workers = (
+            loader.drop_last, loader.collate_fn, loader.timeout, loader.persistent_workers)
+        self._index_sampler, self._num_workers = loader._index_sampler, loader.num_workers
+        self._IterableDataset_len_called = loader._IterableDataset_len_called  # what `len` says later on does not warn
+        self._pin_memory, self._pin_memory_device = loader.pin_memory and accelerator() is not None, None
+        if loader.pin_memory and not self._pin_memory:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
-        self._workers = [_Worker(loader, i, self._base_seed) for i in range(loader.num_workers)]
-        self._fetcher = None if self._workers else _fetcher(loader.dataset, loader)
-        self._begin()
-
-    def _begin(self):
-        self._turns, self._waiting, self._num_yielded = itertools.cycle(self._workers), collections.deque(), 0
-        self._told = self._loader._IterableDataset_len_called  # what `len` says later on does not warn
-        for _ in range(len(self._workers) * (self._loader.prefetch_factor or 0)):
-            self._put()
-
-    def _reset(self, loader):
-        self._keys = iter(loader._index_sampler)  # the workers go on with their seeds: none is drawn, as in torch
-        for w in self._workers:
-            w.restart()
-        self._begin()
+        self._sampler_iter = iter(self._index_sampler)
+        self._base_seed = draw_seed(loader.generator)
+        self._num_yielded, self._profile_name = 0, f"enumerate(DataLoader)#{type(self).__name__}.__next__"
 
     def __iter__(self):
         return self
 
-    def __next__(self):
-        data = self._fetcher.fetch(next(self._keys)) if self._fetcher is not None else self._from_workers()
-        self._num_yielded += 1
-        told = self._told
-        if self._loader._dataset_kind == _DatasetKind.Iterable and told is not None and self._num_yielded > told:
-            warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {told}(when accessing len(dataloader)), but {self._num_yielded} samples "
-                 "have been fetched. " + (_REPLICAS if self._workers else ""))
-        return pinned(data) if self._pins else data
+    def _reset(self, loader, first_iter=False):
+        self._sampler_iter, self._num_yielded = iter(self._index_sampler), 0
+        self._IterableDataset_len_called = loader._IterableDataset_len_called
 
-    def _put(self):
+    def _next_index(self):
+        return next(self._sampler_iter)
+
+    def _next_data(self):
+        raise NotImplementedError
+
+    def __next__(self):
+        data = self._next_data()
+        self._num_yielded += 1
+        told = self._IterableDataset_len_called
+        if self._dataset_kind == _DatasetKind.Iterable and told is not None and self._num_yielded > told:
+            warn(f"Length of IterableDataset {self._dataset} was reported to be {told}(when accessing len(dataloader)), but {self._num_yielded} samples "
+                 "have been fetched. " + (_REPLICAS if self._num_workers else ""))
+        return data
+
+    def __len__(self):
+        return len(self._index_sampler)
+
+    def __getstate__(self):
+        raise NotImplementedError("{} cannot be pickled", type(self).__name__)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    """The iterator of a DataLoader without workers."""
+
+    def __init__(self, loader):
+        super().__init__(loader)
+        for name, value in (("timeout", self._timeout), ("num_workers", self._num_workers)):
+            if value != 0:
+                raise AssertionError(f"_SingleProcessDataLoaderIter requires {name} == 0")
+        self._dataset_fetcher = _fetcher(self._dataset, loader)
+
+    def _next_data(self):
+        data = self._dataset_fetcher.fetch(self._next_index())
+        return pinned(data) if self._pin_memory else data
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    """The iterator of a DataLoader with workers, which take turns in this process."""
+
+    def __init__(self, loader):
+        super().__init__(loader)
+        self._prefetch_factor, self._worker_init_fn, self._in_order = loader.prefetch_factor, loader.worker_init_fn, loader.in_order
+        self._workers = [_Worker(loader, i, self._base_seed) for i in range(self._num_workers)]
+        self._reset(loader, first_iter=True)
+
+    def _reset(self, loader, first_iter=False):
+        if not first_iter:
+            super()._reset(loader)
+            for w in self._workers:  # they go on with their seeds: none is drawn, as in torch
+                w.restart()
+        self._worker_queue_idx_cycle, self._tl_waiting = itertools.cycle(range(self._num_workers)), collections.deque()
+        for _ in range(self._num_workers * self._prefetch_factor):
+            self._try_put_index()
+
+    def _try_put_index(self):
         """Give the next keys to the next worker that has not ended."""
         try:
-            keys = next(self._keys)
+            keys = self._next_index()
         except StopIteration:
             return
-        for worker in itertools.islice(self._turns, len(self._workers)):
-            if worker.active:
-                self._waiting.append((worker, keys))
+        for i in itertools.islice(self._worker_queue_idx_cycle, self._num_workers):
+            if self._workers[i].active:
+                self._tl_waiting.append((self._workers[i], keys))
                 return
 
-    def _put_after_end(self, worker):
-        worker.active = self._loader._dataset_kind != _DatasetKind.Iterable
-        self._put()
-
-    def _from_workers(self):
-        while self._waiting:
-            worker, keys = self._waiting.popleft()
+    def _next_data(self):
+        while self._tl_waiting:
+            worker, keys = self._tl_waiting.popleft()
             if not worker.active:
                 continue
             try:
                 data = worker.fetch(keys)
             except StopIteration:
-                self._put_after_end(worker)
+                worker.active = self._dataset_kind != _DatasetKind.Iterable
+                self._try_put_index()
                 if worker.active:
                     raise
                 continue
             except Exception:
-                self._put()
+                self._try_put_index()
                 raise
-            self._put()
-            return data
+            self._try_put_index()
+            return pinned(data) if self._pin_memory else data
         raise StopIteration
-
-    def __len__(self):
-        return len(self._loader._index_sampler)
-
-
-class _SingleProcessDataLoaderIter(_Batches):
-    """The iterator of a DataLoader without workers."""

@@ -133,17 +133,19 @@ class ChainDataset(IterableDataset[_T_co]):
         self.datasets = datasets
 
     def __iter__(self):
-        for d in self._checked():
+        for d in _checked(self.datasets):
             yield from d
 
     def __len__(self):
-        return sum(len(d) for d in self._checked())
+        return sum(len(d) for d in _checked(self.datasets))
 
-    def _checked(self):
-        for d in self.datasets:
-            if not isinstance(d, IterableDataset):
-                raise AssertionError("ChainDataset only supports IterableDataset")
-            yield d
+
+def _checked(datasets):
+    """The datasets of a chain, one after the other."""
+    for d in datasets:
+        if not isinstance(d, IterableDataset):
+            raise AssertionError("ChainDataset only supports IterableDataset")
+        yield d
 
 
 class Subset(Dataset[_T_co]):

@@ -42,19 +42,12 @@ class _Registered:
     @classmethod
     def set_getstate_hook(cls, hook_fn):
         """hook_fn(attributes) -> what `pickle` keeps of a pipe; None takes it away, RuntimeError where one is set."""
-        cls._set("getstate_hook", hook_fn)
+        _set_hook(cls, "getstate_hook", hook_fn)
 
     @classmethod
     def set_reduce_ex_hook(cls, hook_fn):
         """hook_fn(pipe) -> what `__reduce_ex__` returns, NotImplementedError for the usual; None takes it away, RuntimeError where one is set."""
-        cls._set("reduce_ex_hook", hook_fn)
-
-    @classmethod
-    def _set(cls, name, hook_fn):
-        kind = next(c for c in (*cls.__mro__, cls) if "functions" in vars(c))  # IterDataPipe or MapDataPipe
-        if getattr(kind, name) is not None and hook_fn is not None:
-            raise RuntimeError(f"Attempt to override existing {name}")
-        setattr(kind, name, hook_fn)
+        _set_hook(cls, "reduce_ex_hook", hook_fn)
 
     def __getstate__(self):
         hook = type(self).getstate_hook
@@ -72,6 +65,13 @@ class _Registered:
 
     def __repr__(self):
         return type(self).__qualname__ if self.repr_hook is None else type(self).repr_hook(self)
+
+
+def _set_hook(cls, name, hook_fn):
+    kind = next(c for c in (*cls.__mro__, cls) if "functions" in vars(c))  # IterDataPipe or MapDataPipe
+    if getattr(kind, name) is not None and hook_fn is not None:
+        raise RuntimeError(f"Attempt to override existing {name}")
+    setattr(kind, name, hook_fn)
 
 
 class IterDataPipe(_Registered, IterableDataset[_T_co]):

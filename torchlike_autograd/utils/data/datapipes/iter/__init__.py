@@ -49,7 +49,7 @@ class Mapper(_Over):
             raise ValueError("`output_col` must be None when `input_col` is None.")
         self.datapipe, self.fn, self.input_col, self.output_col = datapipe, fn, input_col, output_col
 
-    def _apply(self, data):
+    def _apply_fn(self, data):
         out = self.fn(*_at(data, self.input_col))
         if self.input_col is None:
             return out
@@ -64,7 +64,7 @@ class Mapper(_Over):
 
     def __iter__(self):
         for data in self.datapipe:
-            yield self._apply(data)
+            yield self._apply_fn(data)
 
 
 @functional_datapipe("filter")
@@ -114,18 +114,18 @@ class UnBatcher(IterDataPipe):
     def __init__(self, datapipe, unbatch_level=1):
         self.datapipe, self.unbatch_level = datapipe, unbatch_level
 
-    def _down(self, x, level):
+    def _dive(self, x, level):
         if level == 0 or (level == -1 and not isinstance(x, (list, DataChunk))):
             yield x
         elif not isinstance(x, (list, DataChunk)):
             raise IndexError(f"unbatch_level {self.unbatch_level} exceeds the depth of the DataPipe")
         else:
             for part in x:
-                yield from self._down(part, level if level == -1 else level - 1)
+                yield from self._dive(part, level if level == -1 else level - 1)
 
     def __iter__(self):
         for x in self.datapipe:
-            yield from self._down(x, self.unbatch_level)
+            yield from self._dive(x, self.unbatch_level)
 
 
 @functional_datapipe("zip")
