@@ -140,15 +140,19 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, ou
 
 @composite("torch.nanmean", "Tensor.nanmean")
 def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
-    """The mean of what is not NaN."""
+    """The mean of what is not NaN; with `out`, the sum and then the quotient are written there."""
     own = input.dtype
     if own.category < dtypes.FLOAT:
+        if out is not None:
+            raise RuntimeError("nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.")
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.char_name}")
     if dtype is not None and dtype.category < dtypes.FLOAT:
         raise RuntimeError(
             f"nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {dtype.char_name}")
-    total = named("nansum")(input, dim, keepdim, dtype=dtype)
-    return into("nanmean", out, named("div")(total, input.isnan().logical_not().sum(dim, keepdim)), input)
+    count = input.isnan().logical_not().sum(dim, keepdim)
+    if out is None:
+        return named("div")(named("nansum")(input, dim, keepdim, dtype=dtype), count)
+    return named("nansum")(input, dim, keepdim, dtype=dtype, out=out).div_(count)
 
 
 @composite("torch.nn.functional.pdist", "torch.pdist")

@@ -11,7 +11,7 @@ from jax import lax
 from .._core.shapes import wrap_dim
 from . import held
 from .blocks import AVX2, AVX512, in_blocks, where_nan
-from .conventions import always, only, partials
+from .conventions import always, only, partials, wide
 from .error_functions import error_function
 from .memory import channels_last, elementwise, like_first
 from .registry import SMOOTH, at, call, fails, op, real
@@ -355,7 +355,7 @@ def _soft(x, axis):
     return f(x)
 
 
-@_activation("_log_softmax(Tensor self, int dim) -> Tensor", node="LogSoftmaxBackward0", **_SOFT)
+@_activation("_log_softmax(Tensor self, int dim) -> Tensor", node="LogSoftmaxBackward0", opmath=False, **_SOFT)
 def _log_softmax(self, *, dim):
     """The logarithm of the softmax, without its rounding."""
     d = _over_dim("log_softmax", self, dim)
@@ -365,10 +365,16 @@ def _log_softmax(self, *, dim):
 
 
 def _log_soft(x, axis):
+    """Half precision is computed in float32, but over the last dim torch 2.13 rounds the sum and its logarithm."""
+    own = x.dtype if axis == x.ndim - 1 else jnp.dtype(jnp.float32)
+
+    def narrow(x):
+        return wide(x.astype(own)) if own in (jnp.float16, jnp.bfloat16) else x
+
     @partials(lambda t, out, x: t - jnp.sum(t * jnp.exp(out), axis=axis, keepdims=True))
     def f(x):
         x = x - jnp.max(x, axis=axis, keepdims=True, initial=-_INF)
-        return x - jnp.log(jnp.sum(jnp.exp(x), axis=axis, keepdims=True))
+        return x - narrow(jnp.log(narrow(jnp.sum(jnp.exp(x), axis=axis, keepdims=True))))
 
     return f(x)
 
