@@ -25,8 +25,16 @@ def into(name, out, result, *inputs):
     if thread.state.grad and any(t._tl_needs for t in (out, *inputs)):
         raise errors.out_requires_grad(name)
     check_out(name, out, result)
-    write_result(out, result._tl_value())
+    write_laid(out, result)
     return out
+
+
+def write_laid(out, result):
+    """Make a result the contents of `out`, which lies in memory as the result does where it is resized."""
+    resized = out.shape != result.shape
+    write_result(out, result._tl_value())
+    if resized and out._tl_cell is None:
+        out._tl_laid = result._tl_laid
 
 
 def check_out(name, out, result, index=0):
