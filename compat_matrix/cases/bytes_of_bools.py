@@ -29,7 +29,7 @@ def _(torch):
     for shape in ((5,), (3, 3), (2, 2, 1), ()):
         x = torch.ones(shape)
         out = torch.empty(0, dtype=torch.int64)
-        yield shape, torch.nonzero(x).stride(), torch.argwhere(x).stride(), torch.nonzero(x, out=out).stride(), torch.nonzero(x.reshape(-1), as_tuple=True)[0].stride()
+        yield str(shape), torch.nonzero(x).stride(), torch.argwhere(x).stride(), torch.nonzero(x, out=out).stride(), torch.nonzero(x.reshape(-1), as_tuple=True)[0].stride()
     a = torch.eye(3) * 2
     for f in (torch.linalg.inv, torch.linalg.cholesky, torch.inverse):
         yield f.__name__, f(a, out=torch.empty(0)).stride()

@@ -106,10 +106,12 @@ def _link_arguments(spec, x, numbers):
 def _raw(links):
     """The same links; memory that is shown as truth values and then as something else stays bytes in between, which may be others than 0 and 1."""
     last = max((i for i, (spec, _) in enumerate(links) if spec.op.name == "_view_dtype"), default=0)
-    return [(_as_bytes(spec), n) if i < last and spec.statics.get("dtype") is dtypes.bool_ and spec.op.name == "_view_dtype" else (spec, n) for i, (spec, n) in enumerate(links)]
+    return [(_as_bytes(spec) if i < last else spec, n) for i, (spec, n) in enumerate(links)]
 
 
 def _as_bytes(spec):
+    if spec.op.name != "_view_dtype" or spec.statics["dtype"] is not dtypes.bool_:
+        return spec
     return spec_of(spec.op, tuple({**spec.statics, "dtype": dtypes.uint8}.items()), spec.pattern)
 
 
