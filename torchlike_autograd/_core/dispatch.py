@@ -207,10 +207,12 @@ def _check_common(spec, values, old):
     """torch refuses what cannot be written to its target before its kernel refuses the dtype."""
     from .._ops.casts import promoted  # only where a call is refused
 
+    if spec.op.promote.value not in ("result", "float"):
+        return
     have, want = promoted([_aval_of(v) for v in values]), old.aval.dtype
     if spec.op.promote.value == "float" and not (have.is_floating_point or have.is_complex):
         have = config.default_dtype()
-    if spec.op.promote.value in ("result", "float") and not dtypes.can_cast(have, want):
+    if not dtypes.can_cast(have, want):
         raise RuntimeError(_OWN_REFUSALS.get(spec.op.name, _REFUSAL).format(have=have.char_name, want=want.char_name)) from None
 
 

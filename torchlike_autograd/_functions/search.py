@@ -15,6 +15,7 @@ from .._core.words import check_flags, type_name
 from .._ops import search as _search_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
+from .._ops.unsigned import WIDE, no_kernel
 from .._tensor import Tensor, from_array
 from .by_example import by_example
 from .norm import into
@@ -34,6 +35,8 @@ def _places(t):
     levels.refuse_dynamic(t, "nonzero")
     if t.is_meta:
         raise no_nonzero()
+    if t.dtype in WIDE:
+        raise no_kernel("nonzero_count_cpu", t.dtype)
     a = t._tl_numpy()
     found = np.nonzero(a.reshape(1) if a.ndim == 0 else a)
     return (np.zeros((len(found[0]), 0), np.int64) if a.ndim == 0 else np.stack(found, -1).astype(np.int64)), found
@@ -267,8 +270,8 @@ def dim_order(self, *, ambiguity_check=False):
 def bincount(input, weights=None, minlength=0):
     """How often each number occurs, or the sum of its weights."""
     wanting("bincount", input)
-    if input.dtype.category >= dtypes.FLOAT or input.dtype is dtypes.bool_:
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.char_name}'")
+    if input.dtype.category >= dtypes.FLOAT or input.dtype is dtypes.bool_ or input.dtype in WIDE:
+        raise no_kernel("bincount_cpu", input.dtype)
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     a = input._tl_numpy()
